@@ -1,0 +1,12 @@
+/** What one card or manifest may hold (design §9). Sizes in bytes or UTF-16 units, depth in levels. */
+export const limits = {
+  bodyBytes: 256 * 1024,
+  depth: 64,
+  string: 16 * 1024,
+  skills: 500,
+  hosts: 20,
+  page: 100,
+} as const
+
+/** The form of an agent's id. */
+export const agentId = /^[a-z0-9][a-z0-9-]{0,62}$/

@@ -1,0 +1,30 @@
+import type { AgentCard } from '../agent-card.ts'
+import type { DialectName } from '../dialects/dialect.ts'
+import type { JsonObject } from '../json.ts'
+import type { Manifest } from '../manifest.ts'
+import type { Pointer } from '../pointer.ts'
+import type { Severity } from '../report.ts'
+
+/** A card under the linter's eyes. */
+export type Subject = {
+  /** The complete canonical card, defaults filled. */
+  card: AgentCard
+  /** The card as authored. */
+  authored: JsonObject
+  dialect: DialectName
+  manifest: Manifest
+  /** Where a canonical field was authored. */
+  at: (canonical: Pointer) => Pointer
+}
+
+/** What a rule found: a pointer into the authored card, and a sentence a person can act on. */
+export type Finding = { pointer: Pointer; message: string }
+
+/** One rule. Its id is stable: owners and CI configurations refer to it. */
+export type Rule = {
+  id: string
+  severity: Severity
+  /** What the rule asks for, in a sentence. */
+  summary: string
+  check: (subject: Subject) => Finding[]
+}

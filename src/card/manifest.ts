@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import { HttpUrl } from './agent-card.ts'
+import { isObject, type Json, type JsonObject } from './json.ts'
+import { agentId, limits } from './limits.ts'
+import { type Pointer, pointer } from './pointer.ts'
+import type { CardError } from './report.ts'
+import { fromFrontMatter } from './shaman-front-matter.ts'
+import { issueErrors } from './valibot-errors.ts'
+
+const object = v.record(
+  v.string(),
+  v.custom<Json>(() => true),
+  'must be a JSON object',
+)
+const level = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
+const bindingName = v.pipe(
+  v.string('must be a name'),
+  v.regex(/^[A-Za-z_]\w*$/, 'must be a name, such as WEATHER_TOKEN; never the secret itself'),
+)
+const hostname = v.pipe(
+  v.string('must be a host name'),
+  v.regex(
+    /^(?:\*|(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)$/,
+    'must be a host name in lower case, without scheme, port or path; or "*"',
+  ),
+)
+
+/** What an owner writes: a card, and how it is hosted (design §3). A field that is not here is an error. */
+export const Manifest = v.strictObject({
+  id: v.optional(
+    v.pipe(v.string('must be a string'), v.regex(agentId, 'must be 1 to 63 lower-case letters, digits and hyphens')),
+  ),
+  card: object,
+  extended: v.optional(object),
+  tiers: v.optional(v.record(v.string(), object, 'must map tier names to overlays')),
+  visibility: v.optional(v.picklist(['public', 'internal'], 'must be public or internal'), 'public'),
+  hosts: v.optional(
+    v.pipe(
+      v.array(hostname, 'must be a list of host names'),
+      v.maxLength(limits.hosts, `must hold at most ${limits.hosts} host names`),
+    ),
+    [],
+  ),
+  route: v.optional(v.picklist(['direct', 'gateway', 'closed'], 'must be direct, gateway or closed'), 'direct'),
+  upstream: v.optional(
+    v.strictObject(
+      {
+        url: v.optional(HttpUrl),
+        card: v.optional(HttpUrl),
+        mcp: v.optional(HttpUrl),
+        service: v.optional(bindingName),
+        secret: v.optional(bindingName),
+      },
+      'must be an object with url, card, mcp, service or secret',
+    ),
+    {},
+  ),
+  gate: v.optional(
+    v.strictObject(
+      {
+        capabilities: v.optional(level),
+        modes: v.optional(level),
+        extensions: v.optional(level),
+        version: v.optional(level),
+      },
+      'must be an object of off, warn or enforce',
+    ),
+    {},
+  ),
+})
+export type Manifest = v.InferOutput<typeof Manifest>
+
+/** A manifest that is sound, and where its card stands in the document; or why it is not. */
+export type ManifestReading = { manifest: Manifest; cardAt: Pointer } | { errors: CardError[] }
+
+/** Reads a manifest, a bare card in any dialect, or Shaman's front matter. */
+export const readManifest = (document: Json, id?: string): ManifestReading => {
+  const { source, cardAt } = asManifest(document)
+  const result = v.safeParse(Manifest, source)
+  if (!result.success)
+    return {
+      errors: issueErrors(result.issues, place =>
+        cardAt === '' && place.startsWith('/card') ? place.slice(5) : place,
+      ),
+    }
+  const manifest = { ...result.output, card: source.card as JsonObject }
+  if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
+    return { errors: [{ pointer: '/id', message: `is "${manifest.id}", but the card is being registered as "${id}"` }] }
+  return { manifest, cardAt }
+}
+
+const asManifest = (document: Json): { source: JsonObject; cardAt: Pointer } => {
+  if (!isObject(document)) return { source: { card: document }, cardAt: '' }
+  if (isObject(document.card)) {
+    const authored = fromFrontMatter(document.card)
+    return {
+      source: authored ? { ...authored, ...document, card: authored.card as Json } : document,
+      cardAt: pointer('card'),
+    }
+  }
+  return { source: fromFrontMatter(document) ?? { card: document }, cardAt: '' }
+}

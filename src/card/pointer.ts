@@ -1,0 +1,13 @@
+/** A place in a JSON document (RFC 6901); '' is the whole of it. */
+export type Pointer = string
+
+/** Builds a JSON Pointer from its reference tokens, escaping `~` and `/`. */
+export const pointer = (...tokens: readonly (string | number)[]): Pointer =>
+  tokens.map(token => `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+/** The reference tokens of a JSON Pointer, unescaped. */
+export const tokens = (place: Pointer): string[] =>
+  place
+    .split('/')
+    .slice(1)
+    .map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))

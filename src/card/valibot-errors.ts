@@ -1,0 +1,19 @@
+import type * as v from 'valibot'
+import { type Pointer, pointer } from './pointer.ts'
+import type { CardError } from './report.ts'
+
+/** A schema's findings as errors for people, each at the place that `locate` gives for its pointer. */
+export const issueErrors = (
+  issues: readonly v.BaseIssue<unknown>[],
+  locate: (place: Pointer) => Pointer,
+): CardError[] =>
+  issues.map(issue => {
+    const path = (issue.path ?? []).map(item => String(item.key))
+    return { pointer: locate(pointer(...path)), message: messageFor(issue) }
+  })
+
+const messageFor = (issue: v.BaseIssue<unknown>): string => {
+  if (issue.type === 'strict_object' && issue.expected === 'never') return 'is not a field of a manifest'
+  if (issue.received === 'undefined') return 'is missing'
+  return issue.message
+}
