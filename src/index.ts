@@ -1,4 +1,6 @@
-export default { fetch: () => new Response('') } satisfies ExportedHandler<Env>
-import { DurableObject, WorkerEntrypoint } from 'cloudflare:workers'
-export class Registry extends DurableObject<Env> {}
-export class Catalog extends WorkerEntrypoint<Env> { override async fetch() { return new Response('') } }
+import { router } from './router.ts'
+
+export { Registry } from './registry/registry.ts'
+export { Catalog } from './routes/catalog.ts'
+
+export default { fetch: (request, env, ctx) => router.fetch(request, env, ctx) } satisfies ExportedHandler<Env>

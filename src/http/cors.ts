@@ -1,0 +1,21 @@
+/** Headers that let a page of any origin read a response. Credentials are bearer tokens, never cookies. */
+export const cors = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'ETag, Last-Modified, A2A-Version, Link, Retry-After',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** Answers a preflight (or a plain OPTIONS) for a path that takes `methods`; browsers may keep it a day. */
+export const preflight = (methods: readonly string[]): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      ...cors,
+      Allow: methods.join(', '),
+      'Access-Control-Allow-Methods': methods.join(', '),
+      'Access-Control-Allow-Headers':
+        'Authorization, Content-Type, A2A-Version, A2A-Extensions, If-None-Match, If-Match',
+      'Access-Control-Max-Age': '86400',
+      'Cache-Control': 'public, max-age=86400',
+    },
+  })

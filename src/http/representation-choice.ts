@@ -1,0 +1,28 @@
+import { dialectNames } from '../card/dialects/index.ts'
+import { majorMinor } from '../card/protocol-version.ts'
+import type { RepresentationName } from '../card/representations.ts'
+import { HttpError } from './problem.ts'
+
+/** The versions of A2A that have a representation of their own. */
+const versions: Record<string, RepresentationName> = { '1.0': '1.0', '0.3': '0.3' }
+const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [name, name]))
+
+/** The document that a GET asks for: `?dialect=`, else the A2A version of header or query, else the path's own hybrid. */
+export const chooseRepresentation = (
+  request: Request,
+  query: Record<string, string | string[] | undefined>,
+  hybrid: 'agent-card.json' | 'agent.json',
+): RepresentationName => {
+  const { dialect } = query
+  if (dialect !== undefined && dialect !== 'hybrid') {
+    const chosen = dialects.get(String(dialect))
+    if (chosen !== undefined) return chosen
+    throw new HttpError(
+      400,
+      'unknown-dialect',
+      `This host has no dialect "${String(dialect).slice(0, 40)}". It writes ${['hybrid', ...dialectNames].join(', ')}.`,
+    )
+  }
+  const version = request.headers.get('A2A-Version') || query['A2A-Version']
+  return typeof version === 'string' && dialect === undefined ? (versions[majorMinor(version)] ?? hybrid) : hybrid
+}

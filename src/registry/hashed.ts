@@ -1,0 +1,45 @@
+import type { Compiled } from '../card/compile.ts'
+import type { Json } from '../card/json.ts'
+import type { RepresentationName } from '../card/representations.ts'
+import type { Condition } from '../http/condition.ts'
+import { strongEtag } from '../http/etag.ts'
+import type { Representation } from './envelope.ts'
+import type { Registration } from './write.ts'
+
+/** Turns what was compiled into the exact bytes to be served and their entity tags. */
+export const hashed = async (
+  id: string,
+  document: Json,
+  compiled: Compiled,
+  condition: Condition,
+): Promise<Registration> => {
+  const { manifest, card, documents, origin } = compiled
+  const text = JSON.stringify(document)
+  const [manifestEtag, ...representations] = await Promise.all([
+    represented(text).then(({ etag }) => etag),
+    ...Object.entries(documents).map(
+      async ([name, value]) => [name, await represented(JSON.stringify(value))] as const,
+    ),
+  ])
+  return {
+    id,
+    manifest: text,
+    manifestEtag,
+    visibility: manifest.visibility,
+    hosts: manifest.hosts,
+    origin,
+    summary: {
+      name: card.name,
+      description: card.description,
+      version: card.version,
+      url: card.supportedInterfaces[0]?.url ?? '',
+    },
+    representations: Object.fromEntries(representations) as Record<RepresentationName, Representation>,
+    condition,
+  }
+}
+
+const represented = async (text: string): Promise<Representation> => {
+  const bytes = new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+  return { etag: await strongEtag(bytes), bytes }
+}

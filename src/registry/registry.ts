@@ -1,0 +1,153 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { RepresentationName } from '../card/representations.ts'
+import { type Condition, holds } from '../http/condition.ts'
+import type { Representation } from './envelope.ts'
+import { claimHosts, releaseHosts } from './host-claims.ts'
+import { Publisher } from './publisher.ts'
+import { tables } from './tables.ts'
+import type { Declined, Registered, Registration, Removed, Summary } from './write.ts'
+
+/** One agent as a list shows it. */
+export type Listed = Summary & { id: string; origin: string }
+
+/** The record of truth about what is registered. Reads of the edge never come here: they are KV's. */
+export class Registry extends DurableObject<Env> {
+  readonly #sql: SqlStorage
+  readonly #publisher: Publisher
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.#sql = ctx.storage.sql
+    this.#publisher = new Publisher(ctx.storage, env.CARDS)
+    this.#sql.exec(tables)
+  }
+
+  /** Registers or replaces an agent. The condition is compared, and all is written, in one transaction. */
+  async register(registration: Registration): Promise<Registered | Declined> {
+    const written = this.ctx.storage.transactionSync(() => this.#register(registration))
+    if (written.outcome !== 'registered') return written
+    const keys = [`card:${registration.id}`, ...[...written.hosts, ...written.released].map(host => `host:${host}`)]
+    return { ...written, published: await this.#publisher.publish(keys) }
+  }
+
+  /** Removes an agent; its revisions stay. */
+  async remove(id: string, condition: Condition): Promise<Removed | Declined> {
+    const removed = this.ctx.storage.transactionSync(() => this.#remove(id, condition))
+    if (removed.outcome !== 'removed') return removed
+    const keys = [`card:${id}`, ...removed.released.map(host => `host:${host}`)]
+    return { ...removed, published: await this.#publisher.publish(keys) }
+  }
+
+  /** The manifest of an agent as it was registered, with its entity tag. */
+  manifest(id: string): { manifest: string; etag: string; modified: number } | null {
+    const [row] = this.#sql
+      .exec<{ manifest: string; etag: string; modified: number }>(
+        `SELECT manifest, manifest_etag AS etag, modified FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
+        id,
+      )
+      .toArray()
+    return row ?? null
+  }
+
+  /** One document of an agent, internal ones included: for readers with a token. */
+  document(id: string, name: RepresentationName): (Representation & { modified: number }) | null {
+    const [row] = this.#sql
+      .exec<{ etag: string; body: ArrayBuffer; modified: number }>(
+        `SELECT etag, body, modified FROM agents JOIN representations USING (id) WHERE id = ? AND name = ?`,
+        id,
+        name,
+      )
+      .toArray()
+    return row ? { etag: row.etag, modified: row.modified, bytes: new Uint8Array(row.body) } : null
+  }
+
+  /** A page of agents in the order of their ids, beginning after `after`. */
+  list(after: string, limit: number, internal: boolean): Listed[] {
+    return this.#sql
+      .exec<{ id: string; summary: string; origin: string }>(
+        `SELECT id, summary, origin FROM agents WHERE id > ? AND (visibility = 'public' OR ?) ORDER BY id LIMIT ?`,
+        after,
+        internal ? 1 : 0,
+        limit,
+      )
+      .toArray()
+      .map(({ id, summary, origin }) => ({ id, origin, ...(JSON.parse(summary) as Summary) }))
+  }
+
+  /** Tries again what KV did not take. */
+  override async alarm(): Promise<void> {
+    await this.#publisher.retry()
+  }
+
+  #register(registration: Registration): Registered | Declined {
+    const { id, condition, visibility, origin, manifest, manifestEtag, summary, representations } = registration
+    const before = this.#agent(id)
+    if (!holds(condition, before && this.#etags(id, before.manifestEtag)))
+      return { outcome: 'precondition-failed', exists: before !== undefined }
+    const etags = [manifestEtag, ...Object.values(representations).map(({ etag }) => etag)]
+    const changed = !before || before.origin !== origin || !sameSet(etags, this.#etags(id, before.manifestEtag))
+    const seq = changed ? this.#lastSeq(id) + 1 : before.seq
+    const claim = claimHosts(this.#sql, registration, seq)
+    if ('outcome' in claim) return claim
+    const modified = changed ? Date.now() : before.modified
+    if (changed) {
+      this.#sql.exec(
+        'INSERT INTO revisions (id, seq, created, manifest) VALUES (?, ?, ?, ?)',
+        id,
+        seq,
+        modified,
+        manifest,
+      )
+      this.#sql.exec(
+        'INSERT OR REPLACE INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        ...[id, seq, visibility, origin, modified, manifestEtag, JSON.stringify(summary)],
+      )
+      for (const [name, { etag, bytes }] of Object.entries(representations))
+        this.#sql.exec(
+          'INSERT OR REPLACE INTO representations (id, name, etag, body) VALUES (?, ?, ?, ?)',
+          id,
+          name,
+          etag,
+          bytes,
+        )
+      this.#publisher.owe([`card:${id}`, ...[...claim.hosts, ...claim.released].map(host => `host:${host}`)])
+    }
+    return { outcome: 'registered', seq, modified, created: !before, changed, published: false, ...claim }
+  }
+
+  #remove(id: string, condition: Condition): Removed | Declined {
+    const before = this.#agent(id)
+    if (!before)
+      return condition.ifMatch ? { outcome: 'precondition-failed', exists: false } : { outcome: 'unknown-agent' }
+    if (!holds(condition, this.#etags(id, before.manifestEtag))) return { outcome: 'precondition-failed', exists: true }
+    const seq = this.#lastSeq(id) + 1
+    const released = releaseHosts(this.#sql, id)
+    this.#sql.exec('INSERT INTO revisions (id, seq, created, manifest) VALUES (?, ?, ?, NULL)', id, seq, Date.now())
+    this.#sql.exec('DELETE FROM agents WHERE id = ?', id)
+    this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
+    this.#publisher.owe([`card:${id}`, ...released.map(host => `host:${host}`)])
+    return { outcome: 'removed', seq, published: false, released }
+  }
+
+  #agent(id: string): { seq: number; origin: string; modified: number; manifestEtag: string } | undefined {
+    return this.#sql
+      .exec<{ seq: number; origin: string; modified: number; manifestEtag: string }>(
+        'SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?',
+        id,
+      )
+      .toArray()[0]
+  }
+
+  #etags(id: string, manifestEtag: string): string[] {
+    const rows = this.#sql.exec<{ etag: string }>('SELECT etag FROM representations WHERE id = ?', id).toArray()
+    return [manifestEtag, ...rows.map(({ etag }) => etag)]
+  }
+
+  #lastSeq(id: string): number {
+    return this.#sql.exec<{ seq: number }>('SELECT COALESCE(MAX(seq), 0) AS seq FROM revisions WHERE id = ?', id).one()
+      .seq
+  }
+}
+
+const sameSet = (left: readonly string[], right: readonly string[]): boolean =>
+  left.length === right.length && left.every(item => right.includes(item))

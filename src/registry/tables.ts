@@ -1,0 +1,40 @@
+/**
+ * The tables of the Registry, the record of truth; created by the object itself, so that a deployment needs no other step.
+ * docs/storage.md says what each holds.
+ */
+export const tables = `
+  CREATE TABLE IF NOT EXISTS agents (
+    id TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    visibility TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    modified INTEGER NOT NULL,
+    manifest_etag TEXT NOT NULL,
+    summary TEXT NOT NULL
+  );
+  CREATE TABLE IF NOT EXISTS revisions (
+    id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    manifest TEXT,
+    PRIMARY KEY (id, seq)
+  );
+  CREATE TABLE IF NOT EXISTS representations (
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    etag TEXT NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (id, name)
+  );
+  CREATE TABLE IF NOT EXISTS hosts (
+    hostname TEXT PRIMARY KEY,
+    id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    automatic INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE TABLE IF NOT EXISTS pending (
+    key TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0
+  );
+`

@@ -1,0 +1,47 @@
+import type { RepresentationName } from '../card/representations.ts'
+import type { Condition } from '../http/condition.ts'
+import type { Representation } from './envelope.ts'
+
+/** What a list of agents tells of one. `url` is the agent's preferred endpoint. */
+export type Summary = { name: string; description: string; version: string; url: string }
+
+/** A registration, compiled and hashed: all that is left is to keep and publish it. */
+export type Registration = {
+  id: string
+  /** The manifest as JSON text, and its entity tag. */
+  manifest: string
+  manifestEtag: string
+  visibility: 'public' | 'internal'
+  hosts: readonly string[]
+  origin: string
+  summary: Summary
+  representations: Record<RepresentationName, Representation>
+  condition: Condition
+}
+
+/** What came of a registration. `root`: the agent stands for every host name that nobody claims. */
+export type Registered = {
+  outcome: 'registered'
+  seq: number
+  /** In ms since 1970. */
+  modified: number
+  created: boolean
+  /** False where the registration said what is registered already: then there is no new revision. */
+  changed: boolean
+  /** False where KV could not be written yet; the Registry goes on trying. */
+  published: boolean
+  /** The host names that are the agent's, and those that no longer are. */
+  hosts: string[]
+  released: string[]
+  /** Whether the agent became the root agent by itself, as the first of an empty registry. */
+  becameRoot: boolean
+}
+
+/** What came of a removal. */
+export type Removed = { outcome: 'removed'; seq: number; published: boolean; released: string[] }
+
+/** Why a write was not made: nothing was changed. */
+export type Declined =
+  | { outcome: 'precondition-failed'; exists: boolean }
+  | { outcome: 'host-taken'; hostname: string; holder: string }
+  | { outcome: 'unknown-agent' }

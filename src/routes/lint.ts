@@ -1,0 +1,25 @@
+import { compile } from '../card/compile.ts'
+import { isObject } from '../card/json.ts'
+import { jsonBody } from '../http/json-body.ts'
+import { jsonResponse } from '../http/json-response.ts'
+import { HttpError } from '../http/problem.ts'
+import type { Handler } from './handler.ts'
+
+/** `POST /lint`: the report on a posted card or manifest. Stores nothing. */
+export const postLint: Handler = async (request, env) => {
+  const { success } = await env.LINT_LIMIT.limit({ key: request.headers.get('CF-Connecting-IP') ?? 'unknown' })
+  if (!success)
+    throw new HttpError(
+      429,
+      'too-many-requests',
+      'This host lints 60 cards a minute for one address. Try again in a minute.',
+      {
+        headers: { 'Retry-After': '60' },
+      },
+    )
+  const document = await jsonBody(request)
+  const id = isObject(document) && typeof document.id === 'string' ? document.id : 'agent'
+  const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
+  if ('errors' in result) return jsonResponse({ valid: false, errors: result.errors })
+  return jsonResponse({ valid: true, errors: [], ...result.compiled.report })
+}
