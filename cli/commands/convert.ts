@@ -1,0 +1,57 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Command, Option } from 'commander'
+import { dialectNames } from '../../src/card/dialects/index.ts'
+import type { Report } from '../../src/card/report.ts'
+import { type RepresentationName, representationNames } from '../../src/card/representations.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { cardFiles } from '../files/card-files.ts'
+import type { Draft } from '../files/draft.ts'
+import { load } from '../files/load.ts'
+import { problemText } from '../report/findings-text.ts'
+import { localUrl, readUrl } from '../settings.ts'
+import { UsageError } from '../usage-error.ts'
+
+type Flags = { to: RepresentationName; out?: string; url?: string }
+
+/** Adds `convert`, which writes cards in another dialect. */
+export const addConvert = (command: Command): Command => {
+  command
+    .command('convert')
+    .description('write cards in another dialect, as the host would serve them')
+    .argument('<files...>', 'files or folders')
+    .addOption(
+      new Option('--to <dialect>', `${dialectNames.join(', ')}; or a well-known path's document`)
+        .choices(representationNames)
+        .makeOptionMandatory(),
+    )
+    .option('--out <folder>', 'write a file for each card there; without it, one card goes to stdout')
+    .option('--url <url>', 'the host that gateway addresses in the card name')
+    .action((named: string[], flags: Flags) => {
+      const { drafts, bad } = load(cardFiles(named), flags.url === undefined ? localUrl({}) : readUrl(flags.url))
+      const { to, out } = flags
+      if (out === undefined && drafts.length > 1) throw new UsageError('For more than one card, name a folder: --out.')
+      for (const draft of drafts) convert(draft, to, out)
+      for (const problem of bad.flatMap(file => file.problems)) process.stderr.write(`${problemText(problem)}\n`)
+      process.exitCode = bad.length > 0 ? exitCodes.refused : exitCodes.ok
+    })
+  return command
+}
+
+const convert = ({ id, file, compiled }: Draft, to: RepresentationName, out: string | undefined): void => {
+  if (compiled === undefined) throw new UsageError(`${file} names where its card is: only the host can fetch it.`)
+  write(`${JSON.stringify(compiled.documents[to], null, 2)}\n`, id, out)
+  const lost = lostIn(compiled.report, to)
+  if (lost.length > 0) process.stderr.write(`${file}: ${to} has no place for ${lost.join(', ')}\n`)
+}
+
+const write = (text: string, id: string, out: string | undefined): void => {
+  if (out === undefined) {
+    process.stdout.write(text)
+    return
+  }
+  mkdirSync(out, { recursive: true })
+  writeFileSync(join(out, `${id}.json`), text)
+}
+
+const lostIn = ({ dropped }: Report, to: RepresentationName): string[] => dropped[to] ?? []

@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, chmodSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Environment } from '../environment.ts'
+
+/** The token that owns a deployment, and whether it was made just now. */
+export type AdminToken = { token: string; made: boolean }
+
+/** The admin token of the environment; a first deployment makes a strong one and keeps it in the folder's `.env`. */
+export const adminToken = (environment: Environment, folder: string): AdminToken => {
+  if (environment.ADMIN_TOKEN) return { token: environment.ADMIN_TOKEN, made: false }
+  const token = randomBytes(32).toString('base64url')
+  const file = join(folder, '.env')
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  appendFileSync(file, `${before === '' || before.endsWith('\n') ? '' : '\n'}ADMIN_TOKEN=${token}\n`, { mode: 0o600 })
+  // The mode above counts for a new file only.
+  chmodSync(file, 0o600)
+  return { token, made: true }
+}

@@ -1,0 +1,66 @@
+import { type Compiled, compile } from '../../src/card/compile.ts'
+import { isObject, type JsonObject, without } from '../../src/card/json.ts'
+import { limits } from '../../src/card/limits.ts'
+import { readManifest } from '../../src/card/manifest.ts'
+import type { Pointer } from '../../src/card/pointer.ts'
+import type { CardError } from '../../src/card/report.ts'
+import { idOf } from './agent-id.ts'
+import { authoredManifest } from './authored-manifest.ts'
+import type { Defaults } from './defaults-file.ts'
+import { inherit } from './inherit.ts'
+import { type Places, placesOf } from './places.ts'
+import type { Problem } from './problem.ts'
+import type { Source } from './source.ts'
+
+/** A file that can be sent. `compiled` is absent where the card itself is fetched by the host. */
+export type Draft = { file: string; id: string; manifest: JsonObject; places: Places; compiled?: Compiled }
+
+/** A file that cannot, and why. `id` is the agent that it would be, as far as that is known. */
+export type BadFile = { file: string; id?: string; problems: Problem[] }
+
+/** Makes of a file what is sent to the host at `origin`, and checks it with the host's own code. */
+export const readDraft = (source: Source, defaults: Defaults | undefined, origin: string): Draft | BadFile => {
+  const { file, value } = source
+  if (!isObject(value)) return bad(file, [{ pointer: '', message: 'must be an object: a card or a manifest' }])
+  const { manifest: authored, cardAt } = authoredManifest(value, source.markdown)
+  const places = placesOf(source, cardAt, defaults?.source)
+  const named = idOf(file, authored.id)
+  if ('message' in named) return bad(file, [{ pointer: '/id', message: named.message }], places)
+  const { id } = named
+  const manifest = inherit(defaults?.manifest ?? {}, without(authored, 'id'))
+  const errors = sizeErrors(manifest)
+  const result = errors.length > 0 ? { errors } : check(manifest, id, origin)
+  if ('errors' in result) return { ...bad(file, result.errors, places), id }
+  return { file, id, manifest, places, ...result }
+}
+
+const check = (
+  manifest: JsonObject,
+  id: string,
+  requestOrigin: string,
+): { compiled?: Compiled } | { errors: CardError[] } => {
+  // The id is checked with the rest: it is not sent, as the address says it.
+  const result = compile({ ...manifest, id }, { id, requestOrigin })
+  if ('compiled' in result) return result
+  const read = readManifest({ ...manifest, id }, id)
+  if ('errors' in read) return read
+  const { card, mcp } = read.manifest.upstream
+  return card === undefined && mcp === undefined ? result : {}
+}
+
+const sizeErrors = (manifest: JsonObject): CardError[] => {
+  const bytes = Buffer.byteLength(JSON.stringify(manifest))
+  if (bytes <= limits.bodyBytes) return []
+  return [{ pointer: '', message: `is ${bytes} bytes long; at most ${limits.bodyBytes} are allowed` }]
+}
+
+const bad = (file: string, errors: CardError[], places?: Places): BadFile => ({
+  file,
+  problems: errors.map(error => places?.problem(error) ?? { file, line: 1, column: 1, ...error }),
+})
+
+/** Whether a file can be sent. */
+export const isDraft = (read: Draft | BadFile): read is Draft => 'manifest' in read
+
+/** A place in the card of a draft, as the host names it in reports. */
+export const inCard = (place: Pointer): Pointer => `/card${place}`

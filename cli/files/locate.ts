@@ -1,0 +1,28 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml'
+import { type Pointer, tokens } from '../../src/card/pointer.ts'
+import type { Position } from './problem.ts'
+
+/** Finds where a JSON Pointer stands in the text of a YAML or JSON document: the key of a member, the start of an item. */
+export const locator =
+  (document: Document, lines: LineCounter) =>
+  (place: Pointer): Position | undefined => {
+    let node: unknown = document.contents
+    let offset = (document.contents as Node | null)?.range?.[0] ?? 0
+    for (const token of tokens(place)) {
+      const step = into(isAlias(node) ? node.resolve(document) : node, token)
+      if (step === undefined) return undefined
+      offset = step.offset
+      node = step.value
+    }
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+
+const into = (node: unknown, token: string): { offset: number; value: unknown } | undefined => {
+  if (isMap(node)) {
+    const pair = node.items.find(item => isScalar(item.key) && String(item.key.value) === token)
+    return pair && { offset: (pair.key as Node).range?.[0] ?? 0, value: pair.value }
+  }
+  const item: unknown = isSeq(node) && /^\d+$/.test(token) ? node.items[Number(token)] : undefined
+  return item === undefined ? undefined : { offset: (item as Node).range?.[0] ?? 0, value: item }
+}

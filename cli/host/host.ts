@@ -1,0 +1,92 @@
+import * as v from 'valibot'
+import { isObject, type Json, type JsonObject } from '../../src/card/json.ts'
+import { HostError } from './host-error.ts'
+import { type Connection, type Reply, request } from './request.ts'
+
+/** What the host keeps of an agent: its manifest as registered, and the tag that a replacement must name. */
+export type Registered = { manifest: JsonObject; etag: string }
+
+const Stored = v.object({
+  id: v.string(),
+  seq: v.optional(v.number()),
+  published: v.optional(v.boolean(), true),
+  etags: v.optional(v.record(v.string(), v.string()), {}),
+  root: v.optional(v.boolean(), false),
+  urls: v.optional(v.record(v.string(), v.string()), {}),
+})
+/** What the host says of a registration that it took. */
+export type Stored = v.InferOutput<typeof Stored>
+
+/** Why the host did not take a registration. `changed`: somebody else wrote meanwhile. */
+export type Refused = { refused: 'changed' | 'forbidden' | 'invalid'; detail: string; errors: PointedError[] }
+
+const PointedError = v.looseObject({ pointer: v.string(), message: v.string() })
+type PointedError = v.InferOutput<typeof PointedError>
+
+const Page = v.looseObject({
+  agents: v.array(v.looseObject({ id: v.string() })),
+  cursor: v.optional(v.nullable(v.string())),
+})
+
+/** The registry of a host, as this command needs it. */
+export type Host = ReturnType<typeof connect>
+
+/** Speaks to the registry of a host. What fails for good is a verdict; what fails for every file is thrown. */
+export const connect = (connection: Connection) => ({
+  /** What is registered as an agent; nothing where the agent is not. */
+  registered: async (id: string): Promise<Registered | Refused | undefined> => {
+    const reply = await request(connection, 'GET', `/agents/${id}/manifest`)
+    if (reply.status === 404) return undefined
+    if (reply.status !== 200) return refusal(reply)
+    const etag = reply.headers.get('ETag')
+    if (!isObject(reply.body) || etag === null)
+      throw new HostError('unreachable', `${connection.url} answers, but it is not a Calling Card host`)
+    return { manifest: reply.body, etag }
+  },
+
+  /** Registers a manifest; `etag` is what it replaces, nothing where it must be new. */
+  put: async (id: string, manifest: JsonObject, etag?: string): Promise<Stored | Refused> => {
+    const headers: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
+    const reply = await request(connection, 'PUT', `/agents/${id}`, { headers, body: manifest })
+    return reply.status === 200 || reply.status === 201 ? v.parse(Stored, reply.body) : refusal(reply)
+  },
+
+  /** Takes an agent off the host, if it is still what `etag` says. */
+  remove: async (id: string, etag: string): Promise<Refused | undefined> => {
+    const reply = await request(connection, 'DELETE', `/agents/${id}`, { headers: { 'If-Match': etag } })
+    return reply.status === 204 || reply.status === 404 ? undefined : refusal(reply)
+  },
+
+  /** The ids of all agents, internal ones included. */
+  ids: async (): Promise<string[]> => {
+    const ids: string[] = []
+    let cursor: string | undefined
+    do {
+      const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      const reply = await request(connection, 'GET', `/agents?limit=100${query}`)
+      const page = v.safeParse(Page, reply.body)
+      if (!page.success) throw new HostError('unreachable', `the host does not list its agents (${reply.status})`)
+      ids.push(...page.output.agents.map(agent => agent.id))
+      cursor = page.output.cursor ?? undefined
+    } while (cursor !== undefined)
+    return ids
+  },
+
+  /** The tag of the card that the edge serves to everyone, without the weakness that a compressing proxy adds. */
+  servedEtag: async (id: string): Promise<string | undefined> => {
+    const reply = await request(connection, 'GET', `/agents/${id}/.well-known/agent-card.json`, { anonymous: true })
+    return reply.headers.get('ETag')?.replace(/^W\//, '')
+  },
+})
+
+const refusals: Record<number, Refused['refused']> = { 403: 'forbidden', 412: 'changed' }
+
+const refusal = ({ status, body }: Reply): Refused => {
+  const problem: Record<string, Json> = isObject(body) ? body : {}
+  const errors = v.safeParse(v.array(PointedError), problem.errors)
+  return {
+    refused: refusals[status] ?? 'invalid',
+    detail: typeof problem.detail === 'string' ? problem.detail : `the host answers ${status}`,
+    errors: errors.success ? errors.output : [],
+  }
+}

@@ -1,0 +1,15 @@
+import { create, type Delta } from 'jsondiffpatch'
+import { format as patchFormat } from 'jsondiffpatch/formatters/jsonpatch'
+import { isObject, type JsonObject } from '../../src/card/json.ts'
+
+// Skills and the like are told apart by what names them, so that one inserted at the top does not change all others.
+const differ = create({
+  objectHash: item => (isObject(item) ? String(item.id ?? item.name ?? item.url ?? JSON.stringify(item)) : undefined),
+})
+
+/** What differs between two manifests. */
+export const deltaOf = (before: JsonObject, after: JsonObject): Delta => differ.diff(before, after)
+
+/** The same as a JSON Patch (RFC 6902), for programs. */
+export const patchOf = (before: JsonObject, after: JsonObject): ReturnType<typeof patchFormat> =>
+  patchFormat(deltaOf(before, after))

@@ -1,0 +1,49 @@
+import colors from 'picocolors'
+import { telling } from '../sync/actions.ts'
+import type { Outcome, Result } from '../sync/outcome.ts'
+import { changeText } from './change-text.ts'
+import { problemText } from './findings-text.ts'
+
+/** What came of a synchronisation, for people: a line for each agent, what is wrong below it, and a sum. */
+export const outcomeText = ({ url, results, failure }: Outcome): string =>
+  [
+    ...results.map(resultText),
+    ...(failure === undefined ? [] : [failureText(failure, results)]),
+    sum(url, results),
+  ].join('\n')
+
+const resultText = (result: Result): string => {
+  const { id, file, action, detail, problems = [], root, live, change } = result
+  const { mark, paint } = telling(action)
+  const name = id ?? file ?? ''
+  const extras = [
+    file !== undefined && file !== name && `(${file})`,
+    root && 'the root agent',
+    live === true && 'live',
+    live === false && colors.yellow('stored, but the edge serves the old card still'),
+    detail,
+  ].filter(text => typeof text === 'string' && text !== '')
+  const line = `${colors[paint](`${mark} ${action.padEnd(9)}`)} ${colors.bold(name)} ${extras.join(' · ')}`.trimEnd()
+  const meanwhile = action === 'changed meanwhile' && change ? [changeText({ ...result, file: 'on the host' })] : []
+  return [
+    line,
+    ...[...problems.map(problemText), ...meanwhile].join('\n').split('\n').filter(Boolean).map(indent),
+  ].join('\n')
+}
+
+const indent = (line: string): string => `    ${line}`
+
+const failureText = (failure: string, results: readonly Result[]): string => {
+  const names = (...actions: string[]) =>
+    results.flatMap(({ action, id, file }) => (actions.includes(action) ? [id ?? file] : [])).join(', ') || 'nothing'
+  return [
+    colors.red(`Stopped: ${failure}.`),
+    `  pushed:     ${names('created', 'updated', 'deleted')}`,
+    `  not pushed: ${names('not pushed')}`,
+  ].join('\n')
+}
+
+const sum = (url: string, results: readonly Result[]): string => {
+  const counts = Object.entries(Object.groupBy(results, result => result.action))
+  return colors.dim(`${url}: ${counts.map(([action, items]) => `${items.length} ${action}`).join(', ')}`)
+}

@@ -1,0 +1,62 @@
+import colors from 'picocolors'
+import { agentsText } from './dev/agents-text.ts'
+import { startDevServer, untilAnswering } from './dev/dev-server.ts'
+import { isPortFree } from './dev/free-port.ts'
+import { endGroup } from './dev/process-group.ts'
+import { readEnvironment } from './environment.ts'
+import { outcomeText } from './report/outcome-text.ts'
+import { localToken, localUrl } from './settings.ts'
+import { syncCards } from './sync/sync.ts'
+import { voice } from './sync/voice.ts'
+import { UsageError } from './usage-error.ts'
+
+const fail = (message: string): void => {
+  process.stderr.write(`${colors.red('npm start:')} ${message}\n`)
+  process.exitCode = 1
+}
+
+const environment = readEnvironment()
+const url = localUrl(environment)
+const port = Number(environment.PORT ?? 8787)
+const token = environment.ADMIN_TOKEN ?? localToken
+const { say, ...speaker } = voice(false)
+
+/** Registers the cards of the folder and shows what is there then; cards that are bad keep nobody from the rest. */
+const showCards = async (): Promise<void> => {
+  const options = { dryRun: false, check: false, prune: false, force: false, retries: 4, confirm: async () => false }
+  try {
+    const outcome = await syncCards([], { url, token }, options, { say, ...speaker })
+    const odd = outcome.results.some(({ action }) => !['created', 'updated', 'unchanged'].includes(action))
+    if (odd || outcome.failure) say(outcomeText(outcome))
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    say(error.message)
+  }
+  const response = await fetch(`${url}/agents?limit=100`)
+  const { agents } = (await response.json()) as { agents: { id: string; name: string }[] }
+  say(agentsText(url, agents))
+}
+
+const serve = async (): Promise<void> => {
+  const server = startDevServer(port, token, environment)
+  const ended = new Promise<void>(resolve => {
+    server.once('exit', () => resolve())
+    server.once('error', () => resolve())
+  })
+  let stopping = false
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      stopping = true
+      void endGroup(server)
+    })
+  const answering = await untilAnswering(`${url}/agents`, server)
+  if (answering) await showCards()
+  else if (!stopping) fail('wrangler dev did not start; VERBOSE=1 npm start tells more.')
+  if (!answering) await endGroup(server)
+  await ended
+  if (!stopping && answering) fail('wrangler dev has ended.')
+}
+
+if (!Number.isInteger(port) || port < 1 || port > 65_535) fail(`PORT is "${environment.PORT}", not a port.`)
+else if (await isPortFree(port)) await serve()
+else fail(`Port ${port} is in use. Stop what runs there, or choose another: PORT=8788 npm start`)

@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../src/card/json.ts'
+import type { Issue } from '../../src/card/report.ts'
+import { exitCodes } from '../exit-codes.ts'
+import type { Problem } from '../files/problem.ts'
+import { type Action, telling } from './actions.ts'
+
+/** What came of one agent. `file` is absent where no file describes it, `id` where the file does not even say which it is. */
+export type Result = {
+  file?: string
+  id?: string
+  action: Action
+  detail?: string
+  /** What is wrong with the file, by the host's word or this command's own. */
+  problems?: Problem[]
+  /** What the linter found; pointers are into the card. */
+  issues?: Issue[]
+  /** What was, and what is, where the two differ. */
+  change?: { before: JsonObject; after: JsonObject }
+  seq?: number
+  etag?: string
+  url?: string
+  root?: boolean
+  /** Whether the edge serves it already, where that was waited for. */
+  live?: boolean
+}
+
+/** What came of a whole synchronisation. `failure` is why it could not go on. */
+export type Outcome = { url: string; results: Result[]; failure?: string }
+
+/** The exit code that says it; `check` makes differences and lint errors count. */
+export const exitCodeOf = (outcome: Outcome, check: boolean): number =>
+  Math.max(
+    outcome.failure === undefined ? exitCodes.ok : exitCodes.unreachable,
+    ...outcome.results.map(result => severity(result, check)),
+  )
+
+const severity = ({ action, issues = [], live }: Result, check: boolean): number => {
+  const { exit, due } = telling(action)
+  const behind = live === false || (check && (due || issues.some(issue => issue.severity === 'error')))
+  return Math.max(exit, behind ? exitCodes.outOfDate : exitCodes.ok)
+}

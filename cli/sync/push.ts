@@ -1,0 +1,54 @@
+import type { Host, Refused, Stored } from '../host/host.ts'
+import type { Result } from './outcome.ts'
+import { comparable, plan, type Step } from './plan.ts'
+
+/** How often a replacement is tried against somebody who writes at the same time. */
+const attempts = 3
+
+/**
+ * Sends what a step has to send, if the host still has what the step saw. Where somebody wrote meanwhile, nothing is
+ * overwritten unless `force`; where it was this very manifest (an answer was lost), that is a success.
+ */
+export const push = async (host: Host, step: Step, force: boolean): Promise<Result> => {
+  const { draft } = step
+  const done = step.todo === 'create' ? 'created' : 'updated'
+  let etag = step.etag
+  for (let attempt = 1; ; attempt++) {
+    const answer = await host.put(draft.id, draft.manifest, etag)
+    if (!('refused' in answer)) return { ...resultOf(step), action: done, ...storedResult(answer) }
+    if (answer.refused !== 'changed' || attempt === attempts) return refusedResult(step, answer)
+    const now = await host.registered(draft.id)
+    if (now && 'refused' in now) return refusedResult(step, now)
+    if (!force && plan(draft, now).todo !== 'nothing')
+      return {
+        ...resultOf(step),
+        action: 'changed meanwhile',
+        detail: now ? 'somebody else wrote it after it was read' : 'somebody else deleted it after it was read',
+        change: { before: step.before ?? {}, after: now ? comparable(now.manifest) : {} },
+      }
+    etag = now?.etag
+  }
+}
+
+/** What a step says of its file, before anything is done. */
+export const resultOf = ({ draft, todo, before }: Step): Omit<Result, 'action'> => ({
+  file: draft.file,
+  id: draft.id,
+  ...(draft.compiled && { issues: draft.compiled.report.issues }),
+  ...(todo === 'update' && before && { change: { before, after: comparable(draft.manifest) } }),
+})
+
+/** A refusal by the host, with its errors at their places in the file. */
+export const refusedResult = (step: Step, { refused, detail, errors }: Refused): Result => ({
+  ...resultOf(step),
+  action: refused === 'forbidden' ? 'forbidden' : refused === 'changed' ? 'changed meanwhile' : 'refused',
+  detail,
+  ...(errors.length > 0 && { problems: errors.map(error => step.draft.places.problem(error)) }),
+})
+
+const storedResult = ({ seq, etags, urls, root }: Stored): Partial<Result> => ({
+  ...(seq !== undefined && { seq }),
+  ...(etags['agent-card.json'] !== undefined && { etag: etags['agent-card.json'] }),
+  ...(urls.card !== undefined && { url: urls.card }),
+  ...(root && { root }),
+})
