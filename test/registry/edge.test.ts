@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { encodeEnvelope } from '../../src/registry/envelope.ts'
+
+/** A KV that holds one envelope, or none, and counts what it is asked. */
+const kvOf = (stored: Map<string, Uint8Array>) => {
+  const get = vi.fn(async (key: string) => {
+    const bytes = stored.get(key)
+    return bytes ? bytes.slice().buffer : null
+  })
+  return { get, env: { CARDS: { get } } as unknown as Env }
+}
+const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const representation = (text: string) => ({ etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) })
+const envelope = (seq: number, text: string) => ({
+  seq,
+  modified: 'Sat, 21 Nov 2026 00:00:00 GMT',
+  representations: { 'agent-card.json': representation(text), '1.0': representation(`${text} v1`) },
+})
+
+// Each test is an isolate of its own: what a module remembers is what an isolate remembers.
+let edge: typeof import('../../src/registry/edge.ts')
+beforeEach(async () => {
+  vi.useFakeTimers()
+  vi.resetModules()
+  edge = await import('../../src/registry/edge.ts')
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
+  const held = edge.heldDocument(id, name)
+  const served = held === undefined ? await edge.readDocument(id, name, env, ctx) : held
+  return served ? Buffer.from(served.bytes).toString() : null
+}
+
+describe('what one isolate serves of an agent', () => {
+  it('costs KV one read for a thousand readers at once, and none while it is fresh', async () => {
+    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    expect(new Set(await Promise.all(Array.from({ length: 1000 }, () => read(env))))).toEqual(new Set(['one']))
+    await read(env)
+    expect(get).toHaveBeenCalledTimes(1)
+  })
+
+  it('costs KV one read for an agent that is not there, until that is old', async () => {
+    const { get, env } = kvOf(new Map())
+    for (let count = 0; count < 100; count++) expect(await read(env)).toBeNull()
+    expect(get).toHaveBeenCalledTimes(1)
+    vi.advanceTimersByTime(30_001)
+    await read(env)
+    expect(get).toHaveBeenCalledTimes(2)
+  })
+
+  it('follows KV within half a minute', async () => {
+    const stored = new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]])
+    const { env } = kvOf(stored)
+    await read(env)
+    stored.set('card:a', encodeEnvelope(envelope(2, 'two')))
+    expect(await read(env)).toBe('one')
+    vi.advanceTimersByTime(30_001)
+    expect(await read(env)).toBe('two')
+    stored.delete('card:a')
+    vi.advanceTimersByTime(30_001)
+    expect(await read(env)).toBeNull()
+  })
+
+  it('shows a write at once, and not an older revision that KV still answers', async () => {
+    const stored = new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]])
+    const { env } = kvOf(stored)
+    await read(env)
+    edge.remember('a', envelope(2, 'two'))
+    expect([await read(env), await read(env, 'a', '1.0')]).toEqual(['two', 'two v1'])
+    vi.advanceTimersByTime(30_001)
+    expect(await read(env)).toBe('two')
+    stored.set('card:a', encodeEnvelope(envelope(3, 'three')))
+    vi.advanceTimersByTime(30_001)
+    expect(await read(env)).toBe('three')
+  })
+
+  it('shows a first registration at once though KV knows of none yet; later KV is believed', async () => {
+    const { env } = kvOf(new Map())
+    edge.remember('a', envelope(1, 'one'))
+    vi.advanceTimersByTime(30_001)
+    expect(await read(env)).toBe('one')
+    vi.advanceTimersByTime(60_001)
+    expect(await read(env)).toBeNull()
+  })
+
+  it('shows a removal at once though KV still has the card', async () => {
+    const { env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    await read(env)
+    edge.remember('a', { seq: 2 })
+    expect(await read(env)).toBeNull()
+    vi.advanceTimersByTime(30_001)
+    expect(await read(env)).toBeNull()
+  })
+
+  it('passes a failure of KV to who asked, and asks again for the next', async () => {
+    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    get.mockRejectedValueOnce(new Error('KV is away'))
+    await expect(read(env)).rejects.toThrow('KV is away')
+    expect(await read(env)).toBe('one')
+  })
+})

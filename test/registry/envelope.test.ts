@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { decodeEnvelope, encodeEnvelope } from '../../src/registry/envelope.ts'
+
+const bytes = (text: string) => new Uint8Array(Buffer.from(text))
+
+describe('an envelope', () => {
+  it('comes back as it was, whatever its documents hold', () => {
+    const envelope = {
+      seq: 7,
+      modified: 'Sat, 21 Nov 2026 00:00:00 GMT',
+      representations: {
+        'agent-card.json': { etag: '"a"', bytes: bytes('{"name":"ünï\\ncode 🎴"}') },
+        '1.0': { etag: '"b"', bytes: bytes('') },
+        gopherhole: { etag: '"c"', bytes: bytes('line\nline') },
+      },
+    }
+    expect(decodeEnvelope(encodeEnvelope(envelope).buffer)).toEqual(envelope)
+  })
+})

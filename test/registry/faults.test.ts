@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { minimalCard } from '../cards.ts'
+import { type Host, startHost, token } from '../host.ts'
+
+let host: Host
+beforeAll(async () => {
+  host = await startHost({}, { configPath: 'test/faults/wrangler.toml' })
+})
+afterAll(() => host.close())
+
+type Faulty = { fail: (times: number) => Promise<void>; writes: () => Promise<number>; retry: () => Promise<void> }
+const registry = async () => (await host.env()).REGISTRY.getByName('default') as unknown as Faulty
+const receipt = async (response: Response) =>
+  (await response.json()) as { seq: number; published: boolean; changed: boolean }
+const stored = async (id: string) => (await host.env()).CARDS.getWithMetadata<{ seq: number }>(`card:${id}`)
+
+describe('a KV that does not take a write', () => {
+  it('makes the answer say so; the card is kept, served where it was written, and published by itself', async () => {
+    await (await registry()).fail(2)
+    const response = await host.put('heals', minimalCard)
+    expect([response.status, await receipt(response)]).toMatchObject([201, { seq: 1, published: false }])
+    expect((await host.fetch('/agents/heals')).status).toBe(200)
+    await vi.waitFor(async () => expect((await stored('heals')).metadata).toMatchObject({ seq: 1 }), 15_000)
+  })
+
+  it('never makes an older revision replace a newer one: what is published late is the newest', async () => {
+    await host.put('newest', minimalCard)
+    await (await registry()).fail(1)
+    expect(await receipt(await host.put('newest', { ...minimalCard, name: 'Two' }))).toMatchObject({ published: false })
+    expect(await receipt(await host.put('newest', { ...minimalCard, name: 'Three' }))).toMatchObject({
+      seq: 3,
+      published: true,
+    })
+    await (await registry()).retry()
+    expect((await stored('newest')).metadata).toMatchObject({ seq: 3 })
+  })
+
+  it('tries again when the same is registered once more', async () => {
+    await (await registry()).fail(1)
+    await host.put('again', minimalCard)
+    expect(await receipt(await host.put('again', minimalCard))).toMatchObject({
+      seq: 1,
+      changed: false,
+      published: true,
+    })
+  })
+
+  it('does not bring back what was deleted meanwhile', async () => {
+    await host.put('deleted', minimalCard)
+    await (await registry()).fail(1)
+    await host.fetch('/agents/deleted', { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
+    expect((await host.fetch('/agents/deleted')).status).toBe(404)
+    await (await registry()).retry()
+    expect((await stored('deleted')).value).toBeNull()
+  })
+})
+
+describe('publication', () => {
+  it('writes nothing for a registration that changes nothing', async () => {
+    await host.put('quiet', minimalCard)
+    const before = await (await registry()).writes()
+    await host.put('quiet', minimalCard)
+    expect((await (await registry()).writes()) - before).toBe(0)
+  })
+
+  it('ends on the newest of many writes at once', async () => {
+    await host.put('busy', minimalCard)
+    const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`)
+    await Promise.all(names.map(name => host.put('busy', { ...minimalCard, name })))
+    const { value, metadata } = await stored('busy')
+    const card = await (await host.fetch('/agents/busy')).json()
+    expect(metadata).toMatchObject({ seq: 21 })
+    expect(value).toContain(JSON.stringify((card as { name: string }).name))
+  })
+})

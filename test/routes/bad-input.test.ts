@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { minimalCard } from '../cards.ts'
+import { type Host, startHost, token } from '../host.ts'
+
+let host: Host
+beforeAll(async () => {
+  host = await startHost()
+  await host.put('standing', minimalCard)
+})
+afterAll(() => host.close())
+
+const send = (body: string | Uint8Array, contentType: string | undefined = 'application/json', id = 'standing') =>
+  host.fetch(`/agents/${id}`, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${token}`, ...(contentType && { 'Content-Type': contentType }) },
+    body: body as never,
+  })
+
+/** Whatever was sent: a problem that says what, nothing served changes, and the host goes on. */
+const refuses = async (response: Response, status: number, code: string, detail: string) => {
+  expect([
+    response.status,
+    response.headers.get('content-type'),
+    response.headers.get('cache-control'),
+    await response.json(),
+  ]).toEqual([
+    status,
+    'application/problem+json',
+    'no-store',
+    expect.objectContaining({ status, code, detail: expect.stringContaining(detail) }),
+  ])
+  expect(await (await host.fetch('/agents/standing?dialect=gopherhole')).json()).toMatchObject(minimalCard)
+}
+
+describe('a body that is not a card', () => {
+  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  it.each([
+    ['nothing', '', 400, 'not-json', 'The body is empty'],
+    ['HTML', '<!doctype html><p>hi', 400, 'not-json', 'HTML or XML'],
+    ['YAML', '---\nname: x\n', 400, 'not-json', 'sync-card converts it'],
+    ['cut JSON', '{"name": "x"', 400, 'not-json', 'This is not JSON'],
+    ['NaN', '{"version": NaN}', 400, 'not-json', 'This is not JSON'],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), 400, 'not-json', 'not UTF-8'],
+    ['65 levels', deep(65), 422, 'too-deep', '64 levels'],
+    ['100,000 levels', '['.repeat(100_000), 422, 'too-deep', '64 levels'],
+    ['null', 'null', 422, 'invalid-card', 'JSON object'],
+    ['a list', '[]', 422, 'invalid-card', 'JSON object'],
+    ['text', '"card"', 422, 'invalid-card', 'JSON object'],
+    ['an empty object', '{}', 422, 'invalid-card', 'name is missing'],
+    ['300 KiB', JSON.stringify({ ...minimalCard, filler: 'x'.repeat(300 * 1024) }), 413, 'too-large', '256 KiB'],
+  ])('%s', async (_, body, status, code, detail) => {
+    await refuses(await send(body as string), status, code, detail)
+  })
+
+  it.each(['text/plain', 'application/yaml', 'multipart/form-data; boundary=x', 'application/jsonp'])(
+    'sent as %s',
+    async contentType => {
+      await refuses(
+        await send(JSON.stringify(minimalCard), contentType),
+        415,
+        'unsupported-media-type',
+        'application/json',
+      )
+    },
+  )
+
+  it('longer than it says: the limit counts what arrives', async () => {
+    let chunks = 0
+    const stream = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new TextEncoder().encode(' '.repeat(64 * 1024)))
+        if (++chunks === 16) controller.close()
+      },
+    })
+    const response = await host.fetch('/agents/standing', {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: stream,
+      duplex: 'half',
+    } as RequestInit)
+    await refuses(response, 413, 'too-large', '256 KiB')
+  })
+})
+
+describe('a card with a fault', () => {
+  const skill = { id: 'a', name: 'A', description: 'Does a', tags: ['a'] }
+  it.each([
+    [
+      '__proto__',
+      '{"name":"x","description":"y","url":"https://x.example","__proto__":{"admin":true}}',
+      '/__proto__',
+      'not allowed as a name',
+    ],
+    [
+      'constructor',
+      JSON.stringify({ ...minimalCard, capabilities: { constructor: {} } }),
+      '/capabilities/constructor',
+      'not allowed as a name',
+    ],
+    [
+      'duplicate skill ids',
+      JSON.stringify({ ...minimalCard, skills: [skill, skill] }),
+      '/skills/1/id',
+      '"a" is the id of skill 0 already',
+    ],
+    ['a javascript: URL', JSON.stringify({ ...minimalCard, url: 'javascript:alert(1)' }), '/url', 'http'],
+    ['a data: URL', JSON.stringify({ ...minimalCard, iconUrl: 'data:text/html,x' }), '/iconUrl', 'http'],
+    [
+      'a file: URL',
+      JSON.stringify({ ...minimalCard, documentationUrl: 'file:///etc/passwd' }),
+      '/documentationUrl',
+      'http',
+    ],
+    [
+      'userinfo',
+      JSON.stringify({ ...minimalCard, url: 'https://user:pass@x.example' }),
+      '/url',
+      'user name or password',
+    ],
+    ['CR/LF in the name', JSON.stringify({ ...minimalCard, name: 'x\r\nSet-Cookie: a=b' }), '/name', 'one line'],
+    ['NUL', JSON.stringify({ ...minimalCard, description: 'x\0y' }), '/description', 'NUL'],
+    ['CR/LF in a URL', JSON.stringify({ ...minimalCard, url: 'https://x.example/\r\nX: y' }), '/url', 'absolute URL'],
+    ['no URL', JSON.stringify({ name: 'x', description: 'y' }), '/url', '`upstream.url`'],
+    [
+      'an unknown manifest field',
+      JSON.stringify({ card: minimalCard, vissibility: 'internal' }),
+      '/vissibility',
+      'not a field of a manifest',
+    ],
+    [
+      'a fault inside a manifest',
+      JSON.stringify({ card: { ...minimalCard, name: 7 } }),
+      '/card/name',
+      'must be a string',
+    ],
+    ['another id', JSON.stringify({ id: 'other', card: minimalCard }), '/id', 'being registered as "standing"'],
+    [
+      'an ERC-8004 registration',
+      JSON.stringify({ ...minimalCard, type: 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1' }),
+      '/type',
+      'ERC-8004',
+    ],
+  ])('%s: says where and what', async (_, body, pointer, message) => {
+    const response = await send(body)
+    const { errors } = (await response.clone().json()) as { errors: { pointer: string; message: string }[] }
+    expect(errors).toContainEqual({ pointer, message: expect.stringContaining(message) })
+    await refuses(response, 422, 'invalid-card', 'Nothing was registered')
+  })
+})
+
+describe('an id of a form that ids do not have', () => {
+  it.each(['UPPER', 'with.dot', 'with%2Fslash', 'with%20space', '%00', '-dash', 'ünï', 'a'.repeat(64)])(
+    'PUT /agents/%s',
+    async id => {
+      await refuses(
+        await send(JSON.stringify(minimalCard), 'application/json', id),
+        400,
+        'bad-agent-id',
+        "cannot be an agent's id",
+      )
+    },
+  )
+})
+
+describe('a method that a path does not take', () => {
+  it.each([
+    ['POST', '/agents/standing', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['PATCH', '/agents/standing', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['DELETE', '/agents', 'GET, HEAD, OPTIONS'],
+    ['POST', '/.well-known/agent-card.json', 'GET, HEAD, OPTIONS'],
+    ['GET', '/lint', 'POST, OPTIONS'],
+  ])('%s %s', async (method, path, allow) => {
+    const response = await host.fetch(path, { method })
+    expect(response.headers.get('allow')).toBe(allow)
+    await refuses(response, 405, 'method-not-allowed', allow)
+  })
+})
+
+describe('a condition that cannot be', () => {
+  it('If-None-Match of a tag on a write', async () => {
+    await refuses(
+      await host.put('standing', minimalCard, { 'If-None-Match': '"x"' }),
+      400,
+      'bad-condition',
+      'If-None-Match: *',
+    )
+  })
+})
+
+describe('POST /lint', () => {
+  const lint = (body: string) =>
+    host.fetch('/lint', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+  it('reports on a card without storing it', async () => {
+    const response = await lint(JSON.stringify({ ...minimalCard, url: 'http://x.example/a2a' }))
+    const report = (await response.json()) as { issues: object[] }
+    expect([response.status, report]).toEqual([
+      200,
+      {
+        valid: true,
+        errors: [],
+        dialect: 'gopherhole',
+        filled: expect.any(Array),
+        converted: [],
+        dropped: expect.any(Object),
+        issues: expect.any(Array),
+      },
+    ])
+    expect(await (await host.fetch('/agents')).text()).not.toContain('x.example')
+  })
+
+  it('lists the errors of a card that would be refused', async () => {
+    expect(await (await lint('{"name":"x"}')).json()).toMatchObject({
+      valid: false,
+      errors: expect.arrayContaining([{ pointer: '/description', message: 'is missing' }]),
+    })
+  })
+
+  it('refuses what is not JSON', async () => {
+    await refuses(await lint('<html>'), 400, 'not-json', 'HTML')
+  })
+})

@@ -1,0 +1,239 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bilingualCard, minimalCard } from '../cards.ts'
+import { type Host, startHost, token } from '../host.ts'
+
+let host: Host
+beforeAll(async () => {
+  host = await startHost()
+  await host.put('minimal', minimalCard)
+  await host.put('bilingual', { card: bilingualCard, hosts: ['bilingual.example.com'] })
+  await host.put('hidden', { card: minimalCard, visibility: 'internal' })
+})
+afterAll(() => host.close())
+
+const json = async (path: string, init?: RequestInit) =>
+  (await host.fetch(path, init)).json() as Promise<Record<string, unknown>>
+
+describe.each([
+  '/agents/minimal/.well-known/agent-card.json',
+  '/agents/minimal/.well-known/agent.json',
+  '/agents/minimal',
+])('GET %s', path => {
+  it('answers bytes whose SHA-256 is the strong ETag, with the headers of a public card', async () => {
+    const response = await host.fetch(path)
+    const body = Buffer.from(await response.arrayBuffer())
+    const { date: _, 'last-modified': modified, link, ...headers } = Object.fromEntries(response.headers)
+    expect({ status: response.status, ...headers }).toEqual({
+      status: 200,
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'ETag, Last-Modified, A2A-Version, Link, Retry-After',
+      'cache-control': 'public, max-age=60, stale-while-revalidate=86400',
+      'content-length': String(body.byteLength),
+      'content-type': 'application/json',
+      etag: `"${createHash('sha256').update(body).digest('hex')}"`,
+      vary: 'A2A-Version',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(Date.parse(modified ?? '')).toBeLessThanOrEqual(Date.now())
+    expect(link).toBe(
+      path.endsWith('agent.json') ? '</agents/minimal/.well-known/agent-card.json>; rel="canonical"' : undefined,
+    )
+  })
+
+  it('answers the same bytes every time', async () => {
+    expect(await (await host.fetch(path)).text()).toBe(await (await host.fetch(path)).text())
+  })
+
+  it.each([
+    ['its own ETag', (etag: string) => etag, 304],
+    ['a list that has its ETag', (etag: string) => `"other", ${etag}`, 304],
+    ['the weak form of its ETag', (etag: string) => `W/${etag}`, 304],
+    ['*', () => '*', 304],
+    ['another ETag', () => '"other"', 200],
+  ])('answers If-None-Match of %s', async (_, header, status) => {
+    const etag = (await host.fetch(path)).headers.get('etag') ?? ''
+    const response = await host.fetch(path, { headers: { 'If-None-Match': header(etag) } })
+    expect([response.status, response.headers.get('etag')]).toEqual([status, etag])
+    expect(status === 304 ? await response.text() : '').toBe('')
+  })
+
+  it('answers HEAD with the headers of GET and no body', async () => {
+    const [get, head] = await Promise.all([host.fetch(path), host.fetch(path, { method: 'HEAD' })])
+    expect(await head.text()).toBe('')
+    expect([head.status, head.headers.get('etag'), head.headers.get('content-type')]).toEqual([
+      200,
+      get.headers.get('etag'),
+      'application/json',
+    ])
+  })
+})
+
+describe('the representation that a GET asks for', () => {
+  const path = '/agents/bilingual/.well-known/agent-card.json'
+  const v1 = 'https://bilingual.example.com/v1'
+  const v0 = 'https://bilingual.example.com/v0'
+  it.each([
+    ['nothing', '', {}, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
+    ['A2A-Version: 1.0', '', { 'A2A-Version': '1.0' }, { interfaces: 2, url: undefined, protocolVersion: undefined }],
+    [
+      'A2A-Version: 1.0.1',
+      '',
+      { 'A2A-Version': '1.0.1' },
+      { interfaces: 2, url: undefined, protocolVersion: undefined },
+    ],
+    ['A2A-Version: 0.3', '', { 'A2A-Version': '0.3' }, { interfaces: 0, url: v0, protocolVersion: '0.3.0' }],
+    ['A2A-Version: 0.3.0', '', { 'A2A-Version': '0.3.0' }, { interfaces: 0, url: v0, protocolVersion: '0.3.0' }],
+    ['a version nobody knows', '', { 'A2A-Version': '9.9' }, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
+    ['an empty version', '', { 'A2A-Version': '' }, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
+    ['the version in the query', '?A2A-Version=1.0', {}, { interfaces: 2, url: undefined, protocolVersion: undefined }],
+    ['dialect 1.0', '?dialect=1.0', {}, { interfaces: 2, url: undefined, protocolVersion: undefined }],
+    ['dialect 0.3', '?dialect=0.3', {}, { interfaces: 0, url: v0, protocolVersion: '0.3.0' }],
+    ['dialect gopherhole', '?dialect=gopherhole', {}, { interfaces: 0, url: v1, protocolVersion: '1.0' }],
+    [
+      'dialect hybrid over a header',
+      '?dialect=hybrid',
+      { 'A2A-Version': '1.0' },
+      { interfaces: 2, url: v0, protocolVersion: '0.3.0' },
+    ],
+    ['a query nobody knows', '?utm=1', {}, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
+  ])('%s', async (_, query, headers, expected) => {
+    const card = await json(path + query, { headers })
+    const { supportedInterfaces, url, protocolVersion } = card
+    expect({ interfaces: (supportedInterfaces as unknown[] | undefined)?.length ?? 0, url, protocolVersion }).toEqual(
+      expected,
+    )
+  })
+
+  it('differs between the two well-known paths in protocolVersion alone', async () => {
+    const [newer, older] = await Promise.all([json(path), json('/agents/bilingual/.well-known/agent.json')])
+    expect(older).toEqual({ ...newer, protocolVersion: '1.0' })
+  })
+
+  it('refuses an unknown dialect and names those it has', async () => {
+    const response = await host.fetch(`${path}?dialect=klingon`)
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      expect.objectContaining({
+        code: 'unknown-dialect',
+        detail: expect.stringContaining('hybrid, 1.0, superx, telex, shaman, 0.3, gopherhole'),
+      }),
+    ])
+  })
+})
+
+describe('the agent that a host name stands for', () => {
+  it.each([
+    ['a claimed host name', 'https://bilingual.example.com/.well-known/agent-card.json', 'Bilingual'],
+    ['a claimed host name, old path', 'https://bilingual.example.com/.well-known/agent.json', 'Bilingual'],
+    [
+      'any other: the first agent, which became the root',
+      'https://other.example.com/.well-known/agent-card.json',
+      'My Agent',
+    ],
+  ])('%s', async (_, url, name) => {
+    expect(await json(url)).toMatchObject({ name })
+  })
+
+  it('answers OPTIONS as a preflight that a browser may keep a day', async () => {
+    const response = await host.fetch('/.well-known/agent-card.json', {
+      method: 'OPTIONS',
+      headers: {
+        Origin: 'https://app.example.com',
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'a2a-version',
+      },
+    })
+    expect([response.status, response.headers.get('access-control-max-age')]).toEqual([204, '86400'])
+    expect(response.headers.get('access-control-allow-headers')).toBe(
+      'Authorization, Content-Type, A2A-Version, A2A-Extensions, If-None-Match, If-Match',
+    )
+  })
+})
+
+describe('an internal agent', () => {
+  const path = '/agents/hidden/.well-known/agent-card.json'
+  it('looks like no agent to who has no token, and is in no list', async () => {
+    const [hidden, unknown] = await Promise.all([host.fetch(path), host.fetch('/agents/nobody')])
+    expect([hidden.status, unknown.status]).toEqual([404, 404])
+    expect(JSON.stringify(await json('/agents'))).not.toContain('hidden')
+  })
+
+  it('is read with a token, and no cache may keep it', async () => {
+    const response = await host.fetch(path, { headers: { Authorization: `Bearer ${token}` } })
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
+  })
+
+  it('is never written to KV', async () => {
+    expect(await (await host.env()).CARDS.get('card:hidden')).toBeNull()
+  })
+})
+
+describe('a public card read with a token', () => {
+  it.each([`Bearer ${token}`, 'Bearer wrong', 'Basic eDp5'])('is for no shared cache: %s', async authorization => {
+    const response = await host.fetch('/agents/minimal', { headers: { Authorization: authorization } })
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
+  })
+})
+
+describe('paths that clients get wrong', () => {
+  it.each([
+    ['/agents/nobody', 'agent-not-found', 'GET /agents lists'],
+    ['/agents/MINIMAL', 'agent-not-found', 'Ids are lower case'],
+    ['/agents/mini%6dal', 'agent-not-found', 'GET /agents lists'],
+    ['/agents/.well-known/agent-card.json', 'agent-not-found', 'ends in a slash'],
+    ['/agents/.well-known/agent.json', 'agent-not-found', 'ends in a slash'],
+    [`/agents/${'a'.repeat(64)}`, 'agent-not-found', 'GET /agents lists'],
+    ['/', 'not-found', '/agents/{id}/.well-known/agent-card.json'],
+    ['/.well-known/agents.json', 'not-found', 'GET /agents'],
+  ])('GET %s', async (path, code, detail) => {
+    const response = await host.fetch(path)
+    expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
+      404,
+      'application/problem+json',
+      expect.objectContaining({ status: 404, code, detail: expect.stringContaining(detail) }),
+    ])
+  })
+
+  it('takes a base URL that ends in a slash', async () => {
+    expect((await host.fetch('/agents/minimal/')).status).toBe(200)
+  })
+})
+
+describe('a host with nothing on it', () => {
+  it('says where cards would be', async () => {
+    const empty = await startHost()
+    const response = await empty.fetch('/.well-known/agent-card.json')
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      expect.objectContaining({
+        code: 'no-root-agent',
+        detail: expect.stringContaining('/agents/{id}/.well-known/agent-card.json'),
+      }),
+    ])
+    await empty.close()
+  })
+})
+
+describe('ROOT_AGENT, PUBLIC_URL and the cache settings', () => {
+  it('override what the registry says by itself', async () => {
+    const configured = await startHost({
+      ROOT_AGENT: 'second',
+      PUBLIC_URL: 'https://cards.example.com/',
+      CACHE_MAX_AGE: '5',
+      CACHE_STALE_WHILE_REVALIDATE: 'nonsense',
+    })
+    await configured.put('first', minimalCard)
+    const receipt = (await (await configured.put('second', { ...minimalCard, name: 'Second' })).json()) as {
+      urls: object
+    }
+    const response = await configured.fetch('/.well-known/agent-card.json')
+    expect(await response.json()).toMatchObject({ name: 'Second' })
+    expect(response.headers.get('cache-control')).toBe('public, max-age=5, stale-while-revalidate=86400')
+    expect(receipt.urls).toEqual({
+      card: 'https://cards.example.com/agents/second/.well-known/agent-card.json',
+      agent: 'https://cards.example.com/agents/second',
+    })
+    await configured.close()
+  })
+})
