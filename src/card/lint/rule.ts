@@ -20,11 +20,24 @@ export type Subject = {
 /** What a rule found: a pointer into the authored card, and a sentence a person can act on. */
 export type Finding = { pointer: Pointer; message: string }
 
-/** One rule. Its id is stable: owners and CI configurations refer to it. */
+/** One rule. Its id is stable: owners and CI configurations refer to it. docs/lint.md tells why there is each. */
 export type Rule = {
   id: string
   severity: Severity
-  /** What the rule asks for, in a sentence. */
+  /** What the rule says of a place that breaks it. */
   summary: string
   check: (subject: Subject) => Finding[]
 }
+
+/** A rule that says the same of every place that it finds. */
+export const rule = (
+  id: string,
+  severity: Severity,
+  summary: string,
+  places: (subject: Subject) => readonly Pointer[],
+): Rule => ({
+  id,
+  severity,
+  summary,
+  check: subject => places(subject).map(pointer => ({ pointer, message: summary })),
+})

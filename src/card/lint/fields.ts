@@ -1,0 +1,73 @@
+import { isObject, type JsonObject } from '../json.ts'
+import { type Pointer, pointer } from '../pointer.ts'
+import { authoredAs, authoredSkills, listedAs } from './authored.ts'
+import { dialectFields, misplaced, namedFields, type Place } from './known-fields.ts'
+import { type Finding, type Rule, rule, type Subject } from './rule.ts'
+
+/** By convention, a name that begins so is the author's own. */
+const ownName = /^(?:x-|[_$@])/i
+
+/** Whether two names differ in one spot only, by at most two letters (by one, or two exchanged, in a short name). */
+const oneSlip = (left: string, right: string): boolean => {
+  const shorter = Math.min(left.length, right.length)
+  let from = 0
+  while (from < shorter && left[from] === right[from]) from++
+  let to = 0
+  while (to < shorter - from && left.at(-1 - to) === right.at(-1 - to)) to++
+  const longest = Math.max(left.length, right.length) - from - to
+  return longest <= (shorter > 6 ? 2 : 1) || (longest === 2 && left[from] === right[from + 1])
+}
+
+const likelyMeant = (name: string, of: Place, object: JsonObject): string | undefined => {
+  if (of === 'card' && Object.hasOwn(misplaced, name)) return misplaced[name]
+  const flat = name.toLowerCase().replace(/[^a-z\d]/g, '')
+  const free = namedFields[of].filter(field => !Object.hasOwn(object, field))
+  return (
+    free.find(field => field.toLowerCase() === flat) ??
+    free.find(field => Math.abs(field.length - flat.length) < 3 && oneSlip(field.toLowerCase(), flat))
+  )
+}
+
+const objects = (subject: Subject): { object: JsonObject; of: Place; place: Pointer }[] => [
+  { object: subject.authored, of: 'card', place: '' },
+  ...(['capabilities', 'provider'] as const).flatMap(of => {
+    const { value, place } = authoredAs(subject, pointer(of))
+    return isObject(value) ? [{ object: value, of, place }] : []
+  }),
+  ...['/supportedInterfaces', '/additionalInterfaces'].flatMap(name =>
+    listedAs(subject, name).map(({ item, place }) => ({ object: item, of: 'interface' as const, place })),
+  ),
+  ...authoredSkills(subject).map(({ authored, place }) => ({ object: authored, of: 'skill' as const, place })),
+]
+
+/** The fields that no dialect knows, and what each was likely meant to be; of one that recurs in a list, the first. */
+const unknownFields = (subject: Subject): { place: Pointer; meant: string | undefined }[] => {
+  const seen = new Set<string>()
+  return objects(subject).flatMap(({ object, of, place }) =>
+    Object.keys(object).flatMap(name => {
+      const known = namedFields[of].includes(name) || dialectFields[of].includes(name) || ownName.test(name)
+      if (known || seen.has(`${of} ${name}`)) return []
+      seen.add(`${of} ${name}`)
+      const meant = likelyMeant(name, of, object)
+      const at = place + pointer(name)
+      // A spelling that was read as the field that it means is no mistake.
+      return meant !== undefined && subject.at(place + pointer(meant)) === at ? [] : [{ place: at, meant }]
+    }),
+  )
+}
+
+/** Names of fields. */
+export const fields: readonly Rule[] = [
+  {
+    id: 'misspelt-field',
+    severity: 'warning',
+    summary: 'is not read by clients; did you mean another field',
+    check: subject =>
+      unknownFields(subject).flatMap(({ place, meant }): Finding[] =>
+        meant ? [{ pointer: place, message: `is not read by clients; did you mean ${meant}?` }] : [],
+      ),
+  },
+  rule('unknown-field', 'info', 'is known to no dialect: it is kept, but clients will not read it', subject =>
+    unknownFields(subject).flatMap(({ place, meant }) => (meant ? [] : [place])),
+  ),
+]

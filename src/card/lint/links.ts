@@ -1,0 +1,35 @@
+import type { JsonObject } from '../json.ts'
+import { type Pointer, pointer } from '../pointer.ts'
+import { isPrivateHost } from './private-host.ts'
+import { type Rule, rule, type Subject } from './rule.ts'
+
+/** Links for people. */
+const linksOf = ({ card }: Subject): [Pointer, unknown][] => [
+  ...['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl'].map((name): [Pointer, unknown] => [
+    pointer(name),
+    (card as JsonObject)[name],
+  ]),
+  ['/provider/url', card.provider?.url],
+]
+
+const isFollowable = (value: unknown, isPublic: boolean): boolean => {
+  const url = URL.parse(String(value))
+  return url !== null && /^https?:$/.test(url.protocol) && !(isPublic && isPrivateHost(url.hostname))
+}
+
+/** What tells people who is behind an agent, and where to read on. */
+export const links: readonly Rule[] = [
+  rule('link-url', 'warning', 'is not an http or https URL that everyone can follow', subject =>
+    linksOf(subject)
+      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .filter(([, value]) => !isFollowable(value, subject.manifest.visibility === 'public'))
+      .map(([place]) => subject.at(place)),
+  ),
+  rule(
+    'provider-incomplete',
+    'warning',
+    'needs both organization and url: A2A 0.3 and 1.0 require them, so their cards are served without a provider',
+    ({ card: { provider }, at }) =>
+      provider && (provider.organization === undefined || provider.url === undefined) ? [at('/provider')] : [],
+  ),
+]

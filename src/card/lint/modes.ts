@@ -1,0 +1,36 @@
+import { isTypeValid } from 'content-type'
+import { type Pointer, pointer } from '../pointer.ts'
+import { authoredAs, isBlank } from './authored.ts'
+import { type Rule, rule, type Subject } from './rule.ts'
+
+/** A media type may carry parameters; they are for the recipient to judge. */
+const isMediaType = (mode: string): boolean => isTypeValid(mode.split(';', 1).join().trim())
+
+/** Every list of modes, by its canonical place. */
+const listsOf = ({ card }: Subject): [Pointer, readonly string[] | undefined][] => [
+  ['/defaultInputModes', card.defaultInputModes],
+  ['/defaultOutputModes', card.defaultOutputModes],
+  ...card.skills.flatMap((skill, index): [Pointer, readonly string[] | undefined][] => [
+    [pointer('skills', index, 'inputModes'), skill.inputModes],
+    [pointer('skills', index, 'outputModes'), skill.outputModes],
+  ]),
+]
+
+/** What goes in and what comes out. */
+export const modes: readonly Rule[] = [
+  rule(
+    'modes-undeclared',
+    'info',
+    'are not declared: text/plain and application/json were filled in; say what the agent handles',
+    subject =>
+      ['/defaultInputModes', '/defaultOutputModes']
+        .map(name => authoredAs(subject, name))
+        .filter(({ value }) => isBlank(value))
+        .map(({ place }) => place),
+  ),
+  rule('mode-media-type', 'warning', 'is not a media type, such as "text/plain": calls will not match it', subject =>
+    listsOf(subject).flatMap(([place, modes = []]) =>
+      modes.flatMap((mode, index) => (isMediaType(mode) ? [] : [subject.at(place + pointer(index))])),
+    ),
+  ),
+]

@@ -1,0 +1,65 @@
+import { pointer } from '../pointer.ts'
+import type { Severity } from '../report.ts'
+import { type AuthoredSkill, authoredSkills, isBlank } from './authored.ts'
+import { type Rule, rule, type Subject } from './rule.ts'
+
+const fewestExamples = 2
+
+/** Tags by which owners mark a skill that is not for everyone. */
+const internalTags = /^(?:internal|private|(?:internal|staff|employees|admin)-only)$/i
+
+const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+const plainId = /^[\w.-]{1,64}$/
+
+/** A rule about one field of every skill: it finds something where `wrong` says so. */
+const ofEach = (
+  field: string,
+  id: string,
+  severity: Severity,
+  message: string,
+  wrong: (skill: AuthoredSkill, subject: Subject) => boolean,
+): Rule =>
+  rule(id, severity, message, subject =>
+    authoredSkills(subject).flatMap(skill => (wrong(skill, subject) ? [skill.place + pointer(field)] : [])),
+  )
+
+/** How skills are declared. */
+export const skills: readonly Rule[] = [
+  rule(
+    'skills-undeclared',
+    'info',
+    'are not declared: one, "main", was made from the name and description',
+    ({ authored }) => (isBlank(authored.skills) ? ['/skills'] : []),
+  ),
+  ofEach(
+    'id',
+    'skill-id-characters',
+    'warning',
+    'holds spaces or signs, or is too long: use at most 64 lower-case letters, digits and hyphens',
+    ({ skill }) => !plainId.test(skill.id),
+  ),
+  ofEach(
+    'id',
+    'skill-id-kebab-case',
+    'info',
+    'is not kebab-case, such as "code-review"',
+    ({ skill }) => plainId.test(skill.id) && !kebabCase.test(skill.id),
+  ),
+  ofEach('tags', 'tags-undeclared', 'info', 'are missing: add words that people search by', ({ authored }) =>
+    isBlank(authored.tags),
+  ),
+  ofEach(
+    'examples',
+    'few-examples',
+    'info',
+    'are fewer than two: add real prompts, from which orchestrators learn what is valid input',
+    ({ skill }) => new Set(skill.examples?.map(example => example.trim())).size < fewestExamples,
+  ),
+  ofEach(
+    'tags',
+    'internal-skill',
+    'info',
+    'mark the skill as internal, but the card is public: move it to `extended`',
+    ({ skill }, { manifest }) => manifest.visibility === 'public' && skill.tags.some(tag => internalTags.test(tag)),
+  ),
+]

@@ -1,0 +1,54 @@
+import { type Rule, rule } from './rule.ts'
+import { stringsIn } from './strings.ts'
+
+/** Flags of England, Scotland and Wales are spelled with tag characters: not hidden, but seen. */
+const flags = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu
+
+/**
+ * Characters that people do not see but models read: controls, zero-width, bidi embeddings, overrides and isolates,
+ * fillers, tags and runs of variation selectors. Joiners may follow what is not ASCII: emoji and scripts need them.
+ */
+const hidden =
+  /[^\P{Cc}\t\n\r]|[\u115f\u1160\u180e\u200b\u202a-\u202e\u2060-\u2069\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]|(?<!\P{ASCII})[\u200c\u200d]|(?<!\p{sc=Han})[\u{e0100}-\u{e01ef}]|[\ufe00-\ufe0f]{2}/u
+
+/** Orders to the model that reads a card; matched once white space is single and invisible characters are gone. */
+const instructions = new RegExp(
+  [
+    '(?:ignore|disregard|forget|override) (?:(?:all|any|the|your|of) ){0,4}(?:(?:previous|prior|above|earlier|other) )?(?:instruction|prompt|rule|guideline|message|agent)s?',
+    'you (?:must|should|shall|have to) (?:always |only |never )?(?:route|use|call|choose|select|prefer|pick|delegate|send|trust)',
+    '(?:always|only|never|do not) (?:route|use|call|choose|select|prefer|pick|delegate|send|trust) (?:[a-z]+ ){0,3}(?:this|other) agents?',
+    '(?:route|send|delegate|forward) (?:all|every|any) (?:[a-z]+ ){1,3}(?:to|through) (?:this agent|me|us)',
+    'system prompt',
+    "(?:do not|don't|never|without) (?:tell|inform|mention|alert)(?:ing)? (?:this to )?the user",
+  ]
+    .map(order => `\\b${order}\\b`)
+    .join('|'),
+  'i',
+)
+
+/** Marks by which chat templates set off the system's words. */
+const templateMarks = /<\|?\/?(?:im_start|im_end|system)\|?>|\[\/?(?:inst|system)\]/i
+
+const spoken = (text: string): string => text.replace(/\p{Cf}|\p{Variation_Selector}/gu, '').replace(/\s+/g, ' ')
+
+/** What the texts of a card do to those who read it. */
+export const texts: readonly Rule[] = [
+  rule(
+    'hidden-text',
+    'warning',
+    'holds characters that people cannot see but models read: type the text again without them',
+    ({ authored }) =>
+      stringsIn(authored)
+        .filter(({ value }) => hidden.test(value.replace(flags, '')))
+        .map(({ place }) => place()),
+  ),
+  rule(
+    'instruction-text',
+    'warning',
+    'reads like an order to the model that reads it, and clients may distrust the card: describe, do not command',
+    ({ authored }) =>
+      stringsIn(authored)
+        .filter(({ value }) => instructions.test(spoken(value)) || templateMarks.test(value))
+        .map(({ place }) => place()),
+  ),
+]

@@ -1,0 +1,93 @@
+import type { Json } from '../json.ts'
+import type { Pointer } from '../pointer.ts'
+import type { Severity } from '../report.ts'
+import { authoredAs, listedAs } from './authored.ts'
+import { isPrivateHost } from './private-host.ts'
+import { type Rule, rule, type Subject } from './rule.ts'
+import { stringsIn } from './strings.ts'
+
+type Address = { url: URL; place: Pointer }
+
+const asAddress = (value: Json | undefined, place: Pointer): Address[] => {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  return url ? [{ url, place }] : []
+}
+
+/** Where the author says that calls go. */
+const endpoints = (subject: Subject): Address[] => {
+  const { value, place } = authoredAs(subject, '/url')
+  return [
+    ...asAddress(value, place),
+    ...['/supportedInterfaces', '/additionalInterfaces']
+      .flatMap(name => listedAs(subject, name))
+      .flatMap(({ item, place }) => asAddress(item.url, `${place}/url`)),
+  ]
+}
+
+/** Where clients are sent for tokens and for metadata about them. */
+const authorities = (subject: Subject): Address[] => {
+  const { value = null, place } = authoredAs(subject, '/securitySchemes')
+  return stringsIn(value)
+    .filter(({ name }) => /Url$/.test(name))
+    .flatMap(text => asAddress(text.value, place + text.place()))
+}
+
+const ofEach = (
+  id: string,
+  severity: Severity,
+  message: string,
+  addresses: (subject: Subject) => Address[],
+  wrong: (url: URL) => boolean,
+): Rule =>
+  rule(id, severity, message, subject =>
+    addresses(subject)
+      .filter(({ url }) => wrong(url))
+      .map(({ place }) => place),
+  )
+
+const followed = (subject: Subject): Address[] => [...endpoints(subject), ...authorities(subject)]
+
+/** What the card tells the public; a gateway tells its own address instead of the agent's. */
+const published = (subject: Subject): Address[] => {
+  if (subject.manifest.visibility !== 'public') return []
+  return subject.manifest.route === 'gateway' ? authorities(subject) : followed(subject)
+}
+
+const exampleHost = /(?:^|\.)example(?:\.(?:com|net|org))?$/
+const placeholderHost =
+  /(?:^|[.-])(?:your-?(?:agent|api|app|company|domain|host|org|project|server|site|worker)|change-?me|replace-?me|placeholder|xxx+)(?:[.-]|$)/
+const placeholderPath = /YOUR[-_]|CHANGE_?ME|REPLACE_?ME|PLACEHOLDER|%7B|%3C/
+
+/** Where calls and tokens go. */
+export const urls: readonly Rule[] = [
+  ofEach(
+    'private-url',
+    'error',
+    'is a local or private address that no client reaches: use a public one, `route: gateway` or `visibility: internal`',
+    published,
+    url => isPrivateHost(url.hostname),
+  ),
+  ofEach(
+    'insecure-url',
+    'warning',
+    'is http, so calls and tokens can be read and changed on the way: use https',
+    followed,
+    url => url.protocol === 'http:' && !isPrivateHost(url.hostname),
+  ),
+  ofEach(
+    'endpoint-is-card',
+    'error',
+    'is where a card is read, not where calls go: give the endpoint, such as …/a2a',
+    endpoints,
+    url => /\/\.well-known\/[^/]*$|\.json$/i.test(url.pathname),
+  ),
+  ofEach(
+    'placeholder-url',
+    'warning',
+    'is a placeholder: put the real address there',
+    followed,
+    url =>
+      (!exampleHost.test(url.hostname) && placeholderHost.test(url.hostname)) ||
+      placeholderPath.test(url.pathname + url.search),
+  ),
+]

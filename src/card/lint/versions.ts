@@ -1,0 +1,43 @@
+import { validateStrict } from 'compare-versions'
+import { majorMinor } from '../protocol-version.ts'
+import { type Authored, authoredAs, isBlank, listedAs } from './authored.ts'
+import { type Rule, rule, type Subject } from './rule.ts'
+
+/** The versions of A2A that there are, as text and as the number that some write; and MCP's, which are dates. */
+const published = /^(?:0\.[123]|1\.0|1|\d{4}-\d\d-\d\d)$/
+
+const placesOf = (found: Authored[]) => found.map(({ place }) => place)
+
+/** Where a card says which version of the protocol it speaks: in each interface that it lists, else on top. */
+const spoken = (subject: Subject): Authored[] => {
+  const listed = listedAs(subject, '/supportedInterfaces').map(({ item, place }) => ({
+    place: `${place}/protocolVersion`,
+    value: item.protocolVersion,
+  }))
+  return listed.length > 0 ? listed : [authoredAs(subject, '/protocolVersion')]
+}
+
+/** The agent's version and the protocol's. */
+export const versions: readonly Rule[] = [
+  rule(
+    'version-undeclared',
+    'info',
+    'is missing, and "1.0.0" was filled in: add it, and raise it when skills change',
+    subject => placesOf([authoredAs(subject, '/version')].filter(({ value }) => isBlank(value))),
+  ),
+  rule('version-semver', 'warning', 'is not a semantic version, such as "1.4.0"', subject =>
+    placesOf(
+      [authoredAs(subject, '/version')].filter(({ value }) => !isBlank(value) && !validateStrict(String(value))),
+    ),
+  ),
+  rule('protocol-version-undeclared', 'info', 'is missing, and was filled in: say which version is spoken', subject =>
+    placesOf(spoken(subject).filter(({ value }) => isBlank(value))),
+  ),
+  rule(
+    'protocol-version-unknown',
+    'warning',
+    'is not a version of A2A, such as "1.0": clients may refuse the agent',
+    subject =>
+      placesOf(spoken(subject).filter(({ value }) => !isBlank(value) && !published.test(majorMinor(String(value))))),
+  ),
+]
