@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../../src/card/json.ts'
+import { issuesWith, lines } from './linted.ts'
+
+const both = { streaming: true, pushNotifications: true }
+const impossible = [
+  'capability-impossible warning /capabilities/streaming',
+  'capability-impossible warning /capabilities/pushNotifications',
+]
+const undeclared = ['capability-undeclared info /capabilities']
+
+it.each<[string, Json | undefined, string[]]>([
+  ['none', undefined, undeclared],
+  ['streaming only', { streaming: true }, undeclared],
+  ['both', both, []],
+  ['both false', { streaming: false, pushNotifications: false }, []],
+  ['push in snake_case', { streaming: false, push_notifications: true }, []],
+  ['a list of names', ['streaming'], undeclared],
+  ['a list of both names', ['streaming', 'push_notifications'], []],
+])('declared capabilities: %s', (_, capabilities, expected) => {
+  expect(lines(issuesWith({ capabilities }))).toEqual(expected)
+})
+
+it.each<[string, JsonObject, JsonObject, string[]]>([
+  ['only an MCP binding', { preferredTransport: 'MCP' }, {}, impossible],
+  ["SuperX's MCP server", { protocol: 'mcp' }, {}, impossible],
+  ['an MCP server upstream', {}, { upstream: { mcp: 'https://mcp.example.com/mcp' } }, impossible],
+  ['a closed route', {}, { route: 'closed' }, impossible],
+  ['a gateway', {}, { route: 'gateway' }, []],
+  ['GRPC', { preferredTransport: 'GRPC' }, {}, []],
+  ['a binding of its own', { preferredTransport: 'https://example.com/bindings/websocket' }, {}, []],
+  [
+    'MCP beside JSONRPC',
+    {
+      preferredTransport: 'MCP',
+      additionalInterfaces: [{ url: 'https://review.example.com/rpc', transport: 'JSONRPC' }],
+    },
+    {},
+    [],
+  ],
+])('streaming and push declared with %s', (_, fields, manifest, expected) => {
+  expect(lines(issuesWith({ capabilities: both, ...fields }, manifest))).toEqual(expected)
+})
+
+it('says nothing of flags that are false, where the route is closed', () => {
+  const capabilities = { streaming: false, pushNotifications: false }
+  expect(lines(issuesWith({ capabilities }, { route: 'closed' }))).toEqual([])
+})
+
+it.each<[string, JsonObject, string[]]>([
+  [
+    'a gateway without one',
+    { route: 'gateway' },
+    ['extended-card-unconfigured warning /capabilities/extendedAgentCard'],
+  ],
+  ['a gateway with one', { route: 'gateway', extended: { description: 'More of the same, and all of it' } }, []],
+  ['a gateway with a tier', { route: 'gateway', tiers: { partner: {} } }, []],
+  ["the agent's own address", {}, []],
+])('an extended card declared by %s', (_, manifest, expected) => {
+  const capabilities = { streaming: true, pushNotifications: false, extendedAgentCard: true }
+  expect(lines(issuesWith({ capabilities }, manifest))).toEqual(expected)
+})

@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../../src/card/compile.ts'
+import type { Json } from '../../../src/card/json.ts'
+import { parseJson } from '../../../src/card/parse-json.ts'
+import { pointer, tokens } from '../../../src/card/pointer.ts'
+import type { Issue } from '../../../src/card/report.ts'
+
+const corpus = join(import.meta.dirname, '../../../../shared/corpus')
+
+/** Whether a place is there, or names a member that its object lacks. */
+const resolves = (document: Json, place: string): boolean => {
+  const path = tokens(place)
+  const last = path.pop()
+  let parent: Json | undefined = document
+  for (const token of path) parent = Object(parent)[token]
+  if (last === undefined) return true
+  return typeof parent === 'object' && parent !== null && (!Array.isArray(parent) || last in parent)
+}
+
+const cards = existsSync(corpus)
+  ? readdirSync(corpus)
+      .filter(name => name.endsWith('.json') && name !== 'manifest.json')
+      .flatMap((name): [string, Json, Issue[]][] => {
+        const parsed = parseJson(readFileSync(join(corpus, name), 'utf8'))
+        if (!('value' in parsed)) return []
+        const result = compile(parsed.value, { id: 'agent', requestOrigin: 'https://host.example' })
+        return 'errors' in result ? [] : [[name, parsed.value, result.compiled.report.issues]]
+      })
+  : []
+
+describe.skipIf(cards.length === 0)('real cards (skipped where ../shared/corpus is absent)', () => {
+  it('holds cards that register', () => {
+    expect(cards.length).toBeGreaterThan(15)
+  })
+
+  it.each(cards)('%s: every issue points into the card', (_, card, issues) => {
+    expect(issues.filter(issue => !resolves(card, issue.pointer))).toEqual([])
+  })
+
+  it('finds something in many, and the worst in few', () => {
+    const severe = cards.filter(([, , issues]) => issues.some(issue => issue.severity === 'error'))
+    expect(severe.length).toBeLessThan(cards.length / 2)
+  })
+})
+
+it.each(['/skills/0', pointer('a/b'), ''])('resolves %j', place => {
+  expect(resolves({ skills: ['x'], 'a/b': 1 }, place)).toBe(true)
+})
+it.each(['/skills/0/id', '/skills/1', '/none/of/it'])('does not resolve %j', place => {
+  expect(resolves({ skills: ['x'] }, place)).toBe(false)
+})

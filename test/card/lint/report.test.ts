@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { rules } from '../../../src/card/lint/index.ts'
+import { cleanCard, issuesOf, issuesWith, lines } from './linted.ts'
+
+it('finds nothing in a clean card', () => {
+  expect(issuesOf(cleanCard)).toEqual([])
+})
+
+it('tells an owner what to do', () => {
+  expect(issuesWith({ url: 'http://review.example.com/a2a' })).toEqual([
+    {
+      rule: 'insecure-url',
+      severity: 'warning',
+      pointer: '/url',
+      message: expect.stringContaining('use https'),
+    },
+  ])
+})
+
+it('bounds what it says of one rule', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`q${index}zzz`, 0]))
+  const issues = issuesWith(unknown)
+  expect([issues.length, issues.at(-1)]).toEqual([
+    101,
+    {
+      rule: 'unknown-field',
+      severity: 'info',
+      pointer: '/q100zzz',
+      message: expect.stringContaining('(one of 4900 more such places)'),
+    },
+  ])
+})
+
+it('says nothing of defaults but that they were filled', () => {
+  expect(
+    lines(issuesOf({ name: 'My Agent', description: 'Finds flights and hotels', url: 'https://my-agent.example.com' })),
+  ).toEqual([
+    'security-undeclared info /securitySchemes',
+    'capability-undeclared info /capabilities',
+    'skills-undeclared info /skills',
+    'modes-undeclared info /defaultInputModes',
+    'modes-undeclared info /defaultOutputModes',
+    'version-undeclared info /version',
+    'protocol-version-undeclared info /protocolVersion',
+  ])
+})
+
+describe('docs/lint.md', () => {
+  const source = readFileSync(join(import.meta.dirname, '../../../docs/lint.md'), 'utf8')
+  const rows = source
+    .split('\n')
+    .filter(line => line.startsWith('| `'))
+    .map(line => line.split(' | ').map(cell => cell.replace(/^\| | \|$/g, '').trim()))
+
+  it('lists every rule with its severity, in the order of the report', () => {
+    expect(rows.map(([id, severity]) => [id, severity])).toEqual(
+      rules.map(({ id, severity }) => [`\`${id}\``, severity]),
+    )
+  })
+
+  it('says of each what it asks, and why', () => {
+    expect(rows.filter(cells => cells.length !== 4 || cells.some(cell => cell === ''))).toEqual([])
+  })
+})
+
+it('has one rule of each id, in kebab-case', () => {
+  const ids = rules.map(({ id }) => id)
+  expect(ids.filter((id, index) => !/^[a-z]+(?:-[a-z]+)*$/.test(id) || ids.indexOf(id) !== index)).toEqual([])
+})

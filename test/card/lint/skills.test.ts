@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import type { Json } from '../../../src/card/json.ts'
+import { cleanSkill, issuesWith, lines } from './linted.ts'
+
+it.each<[string, Json | undefined, string[]]>([
+  ['none', undefined, ['skills-undeclared info /skills']],
+  ['an empty list', [], ['skills-undeclared info /skills']],
+  ['one in order', [cleanSkill], []],
+  [
+    'a bare name',
+    ['code_review'],
+    ['thin-description warning /skills/0', 'tags-undeclared info /skills/0', 'few-examples info /skills/0'],
+  ],
+])('skills: %s', (_, skills, expected) => {
+  expect(lines(issuesWith({ skills }))).toEqual(expected)
+})
+
+it.each<[string, Record<string, Json | undefined>, string[]]>([
+  ['id in snake_case', { id: 'get_contents' }, ['skill-id-kebab-case info /skills/0/id']],
+  ['id in camelCase', { id: 'getContents' }, ['skill-id-kebab-case info /skills/0/id']],
+  ['id with two hyphens', { id: 'get--contents' }, ['skill-id-kebab-case info /skills/0/id']],
+  ['id with a space', { id: 'get contents' }, ['skill-id-characters warning /skills/0/id']],
+  ['id with a slash', { id: 'get/contents' }, ['skill-id-characters warning /skills/0/id']],
+  ['id of 65 characters', { id: 'a'.repeat(65) }, ['skill-id-characters warning /skills/0/id']],
+  ['id with digits', { id: '3d-models-2' }, []],
+  ['no id: one was made', { id: undefined }, []],
+  ['no tags', { tags: undefined }, ['tags-undeclared info /skills/0/tags']],
+  ['empty tags', { tags: [] }, ['tags-undeclared info /skills/0/tags']],
+  ['the tag that is the default, authored', { tags: ['general'] }, []],
+  ['no examples', { examples: undefined }, ['few-examples info /skills/0/examples']],
+  ['one example', { examples: ['Review this'] }, ['few-examples info /skills/0/examples']],
+  ['one example, twice', { examples: ['Review this', ' Review this'] }, ['few-examples info /skills/0/examples']],
+  ['three examples', { examples: ['a', 'b', 'c'] }, []],
+  ['an internal tag', { tags: ['code', 'Internal'] }, ['internal-skill info /skills/0/tags']],
+  ['a staff-only tag', { tags: ['staff-only'] }, ['internal-skill info /skills/0/tags']],
+  ['a tag that only holds the word', { tags: ['internal-medicine'] }, []],
+])('a skill with %s: %j', (_, fields, expected) => {
+  expect(lines(issuesWith({ skills: [JSON.parse(JSON.stringify({ ...cleanSkill, ...fields }))] }))).toEqual(expected)
+})
+
+it('lets an internal card show internal skills', () => {
+  const skills = [{ ...cleanSkill, tags: ['internal'] }]
+  expect(lines(issuesWith({ skills }, { visibility: 'internal' }))).toEqual([])
+})

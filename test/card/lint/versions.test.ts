@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import type { Json } from '../../../src/card/json.ts'
+import { issuesWith, lines } from './linted.ts'
+
+const notSemver = 'version-semver warning /version'
+const unknown = 'protocol-version-unknown warning /protocolVersion'
+
+it.each<[Json | undefined, string[]]>([
+  [undefined, ['version-undeclared info /version']],
+  [null, ['version-undeclared info /version']],
+  ['1.0', [notSemver]],
+  ['v1.0.0', [notSemver]],
+  ['1.0.0.0', [notSemver]],
+  ['01.0.0', [notSemver]],
+  ['latest', [notSemver]],
+  [2, [notSemver]],
+  ['1.0.0', []],
+  ['0.1.0-rc.1+build.5', []],
+])('version %j: %j', (version, expected) => {
+  expect(lines(issuesWith({ version }))).toEqual(expected)
+})
+
+it.each<[Json | undefined, string[]]>([
+  [undefined, ['protocol-version-undeclared info /protocolVersion']],
+  ['2.0', [unknown]],
+  ['0.4.0', [unknown]],
+  ['a2a-v1', [unknown]],
+  ['0.3', []],
+  ['0.3.0', []],
+  ['0.2.6', []],
+  ['1.0', []],
+  ['1.0.1', []],
+  [1, []],
+  ['2024-11-05', []],
+])('protocolVersion %j: %j', (protocolVersion, expected) => {
+  expect(lines(issuesWith({ protocolVersion }))).toEqual(expected)
+})
+
+it('asks each listed interface for its version', () => {
+  const url = 'https://review.example.com/a2a'
+  const supportedInterfaces = [
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url, protocolBinding: 'GRPC', protocolVersion: '3.0' },
+    { url, protocolBinding: 'HTTP+JSON' },
+  ]
+  const fields = { supportedInterfaces, url: undefined, preferredTransport: undefined, protocolVersion: undefined }
+  expect(lines(issuesWith(fields))).toEqual([
+    'protocol-version-undeclared info /supportedInterfaces/2/protocolVersion',
+    'protocol-version-unknown warning /supportedInterfaces/1/protocolVersion',
+  ])
+})
