@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { isPrivateHost } from '../../../src/card/lint/private-host.ts'
 
 it.each(
-  `localhost localhost. LOCALHOST app.localhost printer.local api.internal metadata.google.internal box.lan nas.home.arpa
+  `localhost localhost. LOCALHOST app.localhost printer.local tv.home printer.corp a.intranet b.private c.localdomain api.internal metadata.google.internal box.lan nas.home.arpa
   intranet agent kubernetes.default.svc.local a.test b.invalid 127.0.0.1 127.1 2130706433 0x7f000001 017700000001 0.0.0.0
   10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.254 169.254.169.254 172.16.0.1 172.31.255.255 192.168.1.1 192.0.0.8
   198.18.0.1 198.19.255.255 224.0.0.1 240.0.0.1 255.255.255.255 [::] [::1] [::ffff:127.0.0.1] [::ffff:10.0.0.1]
