@@ -1,20 +1,19 @@
-import * as v from 'valibot'
-import { AgentCard } from './agent-card.ts'
+import type { AgentCard } from './agent-card.ts'
 import { checkBounds } from './bounds.ts'
+import { cardErrors } from './card-errors.ts'
 import { fillDefaults } from './defaults.ts'
 import type { DialectName } from './dialects/dialect.ts'
 import { detectDialect, dialects } from './dialects/index.ts'
-import { gatewayInterfaces } from './gateway.ts'
+import { gatewayCardLink, gatewayInterfaces } from './gateway.ts'
+import { hostOrigin, withHosting } from './hosting.ts'
 import { identifyOther } from './identify.ts'
-import { isObject, type Json, type JsonObject } from './json.ts'
-import { limits } from './limits.ts'
+import type { Json, JsonObject } from './json.ts'
 import { lint } from './lint/index.ts'
 import { type Manifest, readManifest } from './manifest.ts'
-import { type Pointer, pointer } from './pointer.ts'
+import type { Pointer } from './pointer.ts'
 import { Reading } from './reading.ts'
 import type { CardError, Report } from './report.ts'
 import { type RepresentationName, represent } from './representations.ts'
-import { issueErrors } from './valibot-errors.ts'
 
 /** A manifest made ready to be served. */
 export type Compiled = {
@@ -48,50 +47,32 @@ export const compile = (
   if (bounds.length > 0) return { errors: bounds }
   const read = readManifest(document, registration.id)
   if ('errors' in read) return read
-  const { manifest, cardAt } = read
-  const within = (errors: CardError[]) => errors.map(error => ({ ...error, pointer: cardAt + error.pointer }))
+  const { manifest, cardAt, authoredAt } = read
+  const refusal = (errors: CardError[]) => ({ errors: relocate(errors, place => cardAt + authoredAt(place)) })
   const other = identifyOther(manifest.card)
-  if (other.length > 0) return { errors: within(other) }
+  if (other.length > 0) return refusal(other)
 
-  const authored = applyManifest(manifest)
-  const dialect = detectDialect(authored)
   const reading = new Reading()
+  const authored = withHosting(manifest, reading)
+  const dialect = detectDialect(authored)
   const canonical = toCanonical(authored, dialect, reading)
   const errors = cardErrors(canonical, authored, reading)
-  if (errors.length > 0) return { errors: within(errors) }
+  if (errors.length > 0) return refusal(errors)
 
+  // The schema has just found it to be one; what is served is the author's own value, never a parser's copy.
+  const direct = canonical as AgentCard
   const origin = hostOrigin(manifest, registration)
-  let card = canonical as AgentCard
-  if (manifest.route === 'gateway')
-    card = { ...card, supportedInterfaces: gatewayInterfaces(card.supportedInterfaces, origin, registration.id) }
+  const card = manifest.route === 'gateway' ? throughGateway(direct, `${origin}/agents/${registration.id}`) : direct
   const { documents, dropped } = represent(card, { dialect, document: authored }, manifest.route)
-  return {
-    compiled: {
-      manifest,
-      card,
-      documents,
-      origin,
-      report: {
-        dialect,
-        filled: reading.filled,
-        converted: reading.converted,
-        dropped: droppedAsAuthored(dropped, reading),
-        issues: lint({ card, authored, dialect, manifest, at: place => reading.authored(place) }),
-      },
-    },
+  const issues = lint({ card, authored, dialect, manifest, at: place => reading.authored(place) })
+  const report: Report = {
+    dialect,
+    filled: relocate(reading.filled, authoredAt),
+    converted: relocate(reading.converted, authoredAt),
+    dropped: droppedAsAuthored(dropped, manifest.route, reading, authoredAt),
+    issues: relocate(issues, authoredAt),
   }
-}
-
-/** What the manifest says of the card itself: where the agent is when the card does not say, and that it has more to tell. */
-const applyManifest = (manifest: Manifest): JsonObject => {
-  let card = manifest.card as JsonObject
-  const endpoint = manifest.upstream.url ?? manifest.upstream.mcp
-  if (endpoint !== undefined && card.url === undefined && card.supportedInterfaces === undefined)
-    card = { ...card, url: endpoint }
-  const capabilities = card.capabilities ?? {}
-  if ((manifest.extended || manifest.tiers) && isObject(capabilities))
-    card = { ...card, capabilities: { ...capabilities, extendedAgentCard: true } }
-  return card
+  return { compiled: { manifest, card, documents, origin, report } }
 }
 
 /** A document as a complete canonical card, its defaults filled; not yet checked against the schema. */
@@ -100,52 +81,32 @@ export const toCanonical = (document: JsonObject, dialect: DialectName, reading:
   return fillDefaults(read(document, reading), capabilities?.(document) ?? {}, reading)
 }
 
-const cardErrors = (canonical: JsonObject, authored: JsonObject, reading: Reading): CardError[] => {
-  const result = v.safeParse(AgentCard, canonical)
-  const errors = result.success ? [] : issueErrors(result.issues, place => reading.authored(place))
-  if (!['url', 'supportedInterfaces', 'additionalInterfaces'].some(name => name in authored))
-    return [
-      ...errors.filter(error => error.pointer !== '/url'),
-      { pointer: '/url', message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" },
-    ]
-  const skills = Array.isArray(canonical.skills) ? canonical.skills : []
-  if (skills.length > limits.skills)
-    errors.push({ pointer: '/skills', message: `holds ${skills.length} skills; at most ${limits.skills} are allowed` })
-  return [...errors, ...duplicateSkills(skills, reading)]
-}
+const throughGateway = (card: AgentCard, agentUrl: string): AgentCard => ({
+  ...card,
+  ...gatewayCardLink(card as JsonObject, agentUrl),
+  supportedInterfaces: gatewayInterfaces(card.supportedInterfaces, agentUrl),
+})
 
-const duplicateSkills = (skills: readonly Json[], reading: Reading): CardError[] => {
-  const seen = new Map<string, number>()
-  return skills.flatMap((skill, index) => {
-    const id = isObject(skill) ? skill.id : undefined
-    if (typeof id !== 'string') return []
-    const first = seen.get(id)
-    if (first === undefined) {
-      seen.set(id, index)
-      return []
-    }
-    return [
-      {
-        pointer: reading.authored(pointer('skills', index, 'id')),
-        message: `"${id}" is the id of skill ${first} already`,
-      },
-    ]
-  })
-}
+const relocate = <Placed extends { pointer: Pointer }>(notes: Placed[], at: (place: Pointer) => Pointer): Placed[] =>
+  notes.map(note => ({ ...note, pointer: at(note.pointer) }))
 
-const hostOrigin = (manifest: Manifest, { publicUrl, requestOrigin }: Registration): string => {
-  if (publicUrl) return publicUrl.replace(/\/+$/, '')
-  const host = manifest.hosts.find(name => name !== '*')
-  return host ? `https://${host}` : requestOrigin
-}
-
-/** Only what the author wrote can be dropped: a default that a dialect has no word for is no loss. */
-const droppedAsAuthored = (dropped: Record<string, Pointer[]>, reading: Reading): Record<string, Pointer[]> => {
+/**
+ * Only what the author wrote can be dropped: a default that a dialect has no word for is no loss, nor is an interface of
+ * this host.
+ */
+const droppedAsAuthored = (
+  dropped: Record<string, Pointer[]>,
+  route: Manifest['route'],
+  reading: Reading,
+  authoredAt: (place: Pointer) => Pointer,
+): Record<string, Pointer[]> => {
   const filled = new Set(reading.filled.map(note => note.pointer))
+  const ours = (place: Pointer) => route === 'gateway' && place.startsWith('/supportedInterfaces/')
   return Object.fromEntries(
     Object.entries(dropped).flatMap(([name, places]) => {
-      const kept = places.map(place => reading.authored(place)).filter(place => !filled.has(place))
-      return kept.length > 0 ? [[name, kept]] : []
+      const authored = places.filter(place => !ours(place)).map(place => reading.authored(place))
+      const lost = new Set(authored.filter(place => !filled.has(place)))
+      return lost.size > 0 ? [[name, [...lost].map(authoredAt)]] : []
     }),
   )
 }

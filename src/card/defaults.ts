@@ -18,25 +18,29 @@ export const modeDefaults = ['text/plain', 'application/json'] as const
  * of which the dialect itself says better. Nothing authored is changed; a wrong type is left for the schema to name.
  */
 export const fillDefaults = (card: JsonObject, known: Record<string, boolean>, reading: Reading): JsonObject => {
-  const fill = (place: string, value: Json): Json => {
-    reading.fill(place, `set to ${JSON.stringify(value)}`)
-    return value
+  const { name, description } = card
+  const skill = typeof name === 'string' && typeof description === 'string' && { name, description }
+  const filled: JsonObject = {
+    ...card,
+    ...(isObject(card.capabilities) && { capabilities: fillFlags(card.capabilities, known, reading) }),
   }
-  const filled: JsonObject = { ...card }
-  const capabilities = card.capabilities
-  if (isObject(capabilities)) {
-    const flags = { ...capabilityDefaults, ...known }
-    filled.capabilities = { ...capabilities }
-    for (const [name, value] of Object.entries(flags))
-      if (capabilities[name] === undefined) filled.capabilities[name] = fill(pointer('capabilities', name), value)
+  const defaults: Record<string, Json> = {
+    version: '1.0.0',
+    defaultInputModes: [...modeDefaults],
+    defaultOutputModes: [...modeDefaults],
+    ...(skill && { skills: [{ id: 'main', ...skill, tags: ['general'] }] }),
   }
-  for (const name of ['defaultInputModes', 'defaultOutputModes'])
-    if (isAbsent(card[name])) filled[name] = fill(pointer(name), [...modeDefaults])
-  if (card.version === undefined) filled.version = fill('/version', '1.0.0')
-  if (isAbsent(card.skills) && typeof card.name === 'string' && typeof card.description === 'string')
-    filled.skills = fill('/skills', [{ id: 'main', name: card.name, description: card.description, tags: ['general'] }])
+  for (const [field, value] of Object.entries(defaults)) {
+    const authored = card[field]
+    if (authored !== undefined && !(Array.isArray(authored) && authored.length === 0)) continue
+    reading.fill(pointer(field), `set to ${JSON.stringify(value)}`)
+    filled[field] = value
+  }
   return filled
 }
 
-const isAbsent = (value: Json | undefined): boolean =>
-  value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+const fillFlags = (capabilities: JsonObject, known: Record<string, boolean>, reading: Reading): JsonObject => {
+  const missing = Object.entries({ ...capabilityDefaults, ...known }).filter(([name]) => !(name in capabilities))
+  for (const [name, value] of missing) reading.fill(pointer('capabilities', name), `set to ${value}`)
+  return { ...capabilities, ...Object.fromEntries(missing) }
+}

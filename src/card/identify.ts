@@ -29,6 +29,11 @@ const others: readonly { name: string; at: string; is: (document: JsonObject) =>
     is: document => Array.isArray(document.agents) && !('skills' in document),
   },
   {
+    name: 'a list of HTTP endpoints, not an A2A card',
+    at: '/endpoints',
+    is: document => Array.isArray(document.endpoints) && !('url' in document) && !('skills' in document),
+  },
+  {
     name: 'a description of an agent, but not an A2A card',
     at: '/agent',
     is: document => isObject(document.agent) && !('name' in document),

@@ -1,17 +1,17 @@
 import * as v from 'valibot'
-import { HttpUrl } from './agent-card.ts'
+import { HttpUrl, map } from './fields.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { agentId, limits } from './limits.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { CardError } from './report.ts'
-import { fromFrontMatter } from './shaman-front-matter.ts'
+import { fromFrontMatter, inFrontMatter } from './shaman-front-matter.ts'
 import { issueErrors } from './valibot-errors.ts'
 
-const object = v.record(
-  v.string(),
+const object = map(
   v.custom<Json>(() => true),
   'must be a JSON object',
 )
+const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'
 const level = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
 const bindingName = v.pipe(
   v.string('must be a name'),
@@ -27,12 +27,10 @@ const hostname = v.pipe(
 
 /** What an owner writes: a card, and how it is hosted (design §3). A field that is not here is an error. */
 export const Manifest = v.strictObject({
-  id: v.optional(
-    v.pipe(v.string('must be a string'), v.regex(agentId, 'must be 1 to 63 lower-case letters, digits and hyphens')),
-  ),
+  id: v.optional(v.pipe(v.string('must be a string'), v.regex(agentId, idForm))),
   card: object,
   extended: v.optional(object),
-  tiers: v.optional(v.record(v.string(), object, 'must map tier names to overlays')),
+  tiers: v.optional(map(object, 'must map tier names to overlays')),
   visibility: v.optional(v.picklist(['public', 'internal'], 'must be public or internal'), 'public'),
   hosts: v.optional(
     v.pipe(
@@ -70,33 +68,48 @@ export const Manifest = v.strictObject({
 })
 export type Manifest = v.InferOutput<typeof Manifest>
 
-/** A manifest that is sound, and where its card stands in the document; or why it is not. */
-export type ManifestReading = { manifest: Manifest; cardAt: Pointer } | { errors: CardError[] }
+/** What only a manifest has: a document with none of them is a bare card. */
+const marks = Object.keys(Manifest.entries).filter(name => name !== 'id')
+
+/** A manifest that is sound; or why it is not. */
+export type ManifestReading =
+  | {
+      manifest: Manifest
+      /** Where the card stands in the document. */
+      cardAt: Pointer
+      /** Where a place of the manifest's card was authored: front matter keeps parts of it elsewhere. */
+      authoredAt: (place: Pointer) => Pointer
+    }
+  | { errors: CardError[] }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter. */
 export const readManifest = (document: Json, id?: string): ManifestReading => {
-  const { source, cardAt } = asManifest(document)
+  if (id !== undefined && !agentId.test(id)) return { errors: [{ pointer: '/id', message: `"${id}" ${idForm}` }] }
+  const { source, cardAt, authoredAt } = asManifest(document)
   const result = v.safeParse(Manifest, source)
-  if (!result.success)
-    return {
-      errors: issueErrors(result.issues, place =>
-        cardAt === '' && place.startsWith('/card') ? place.slice(5) : place,
-      ),
-    }
+  if (!result.success) return { errors: issueErrors(result.issues, place => (place === '/card' ? cardAt : place)) }
+  // The author's own card, not the parser's copy of it.
   const manifest = { ...result.output, card: source.card as JsonObject }
   if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
     return { errors: [{ pointer: '/id', message: `is "${manifest.id}", but the card is being registered as "${id}"` }] }
-  return { manifest, cardAt }
+  return { manifest, cardAt, authoredAt }
 }
 
-const asManifest = (document: Json): { source: JsonObject; cardAt: Pointer } => {
-  if (!isObject(document)) return { source: { card: document }, cardAt: '' }
-  if (isObject(document.card)) {
-    const authored = fromFrontMatter(document.card)
-    return {
-      source: authored ? { ...authored, ...document, card: authored.card as Json } : document,
-      cardAt: pointer('card'),
-    }
+type Source = { source: JsonObject; cardAt: Pointer; authoredAt: (place: Pointer) => Pointer }
+
+const asIs = (place: Pointer): Pointer => place
+
+const asManifest = (document: Json): Source => {
+  if (!isObject(document)) return { source: { card: document }, cardAt: '', authoredAt: asIs }
+  const isManifest = isObject(document.card) || !('name' in document)
+  if (!isManifest || !marks.some(name => name in document)) {
+    const read = fromFrontMatter(document)
+    return { source: read ?? { card: document }, cardAt: '', authoredAt: read ? inFrontMatter(document) : asIs }
   }
-  return { source: fromFrontMatter(document) ?? { card: document }, cardAt: '' }
+  const read = isObject(document.card) ? fromFrontMatter(document.card) : undefined
+  return {
+    source: read ? { ...read, ...document, card: read.card as Json } : document,
+    cardAt: pointer('card'),
+    authoredAt: read ? inFrontMatter(document.card as JsonObject) : asIs,
+  }
 }

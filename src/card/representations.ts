@@ -2,6 +2,8 @@ import type { AgentCard } from './agent-card.ts'
 import type { DialectName } from './dialects/dialect.ts'
 import { writeHybrid } from './dialects/hybrid.ts'
 import { dialectNames, dialects } from './dialects/index.ts'
+import { endpointFields } from './endpoint.ts'
+import { protocolOf } from './interfaces.ts'
 import { type JsonObject, sameJson, without } from './json.ts'
 import type { Pointer } from './pointer.ts'
 
@@ -12,8 +14,14 @@ export type RepresentationName = 'agent-card.json' | 'agent.json' | DialectName
 /** A card as its author wrote it. */
 export type Authored = { dialect: DialectName; document: JsonObject }
 
-/** Endpoint fields, which follow the manifest rather than the author where a card is served for a gateway. */
-const endpoints = ['url', 'supportedInterfaces', 'additionalInterfaces', 'preferredTransport']
+/** What follows the manifest rather than the author where a card is served for a gateway. */
+const gatewayFields = new Set<string>([
+  ...endpointFields,
+  'preferredTransport',
+  'preferred_transport',
+  'protocol',
+  'agentCard',
+])
 
 /** Writes every representation of a complete card, and says what each dialect had no place for. */
 export const represent = (
@@ -21,41 +29,31 @@ export const represent = (
   authored: Authored,
   route: 'direct' | 'gateway' | 'closed',
 ): { documents: Record<RepresentationName, JsonObject>; dropped: Record<DialectName, Pointer[]> } => {
+  const documents = {
+    'agent-card.json': hybrid(card, authored, 'agent-card.json'),
+    'agent.json': hybrid(card, authored, 'agent.json'),
+  } as Record<RepresentationName, JsonObject>
   const dropped = {} as Record<DialectName, Pointer[]>
-  const own = {} as Record<DialectName, JsonObject>
   for (const name of dialectNames) {
-    const dialect = dialects[name]
-    const written = dialect.write(card)
-    const restored = name === authored.dialect && dialect.restore ? dialect.restore(authored.document, card) : undefined
-    dropped[name] = restored ? [] : written.dropped
-    own[name] = verifiable(
-      restored ? reroute(restored, written.document, route) : written.document,
-      authored,
-      dropped[name],
-    )
+    const { restore, write } = dialects[name]
+    const written = write(card)
+    const own = name === authored.dialect ? restore?.(authored.document, card) : undefined
+    const document = own === undefined ? written.document : route === 'gateway' ? reroute(own, written.document) : own
+    const verifiable = document.signatures === undefined || sameJson(document, authored.document)
+    documents[name] = verifiable ? document : without(document, 'signatures')
+    dropped[name] = [...(own === undefined ? written.dropped : []), ...(verifiable ? [] : ['/signatures'])]
   }
-  return {
-    documents: {
-      'agent-card.json': without(writeHybrid(card, 'agent-card.json'), 'signatures'),
-      'agent.json': without(writeHybrid(card, 'agent.json'), 'signatures'),
-      ...own,
-    },
-    dropped,
-  }
+  return { documents, dropped }
 }
 
-const reroute = (restored: JsonObject, written: JsonObject, route: string): JsonObject =>
-  route === 'gateway'
-    ? {
-        ...without(restored, ...endpoints),
-        ...Object.fromEntries(Object.entries(written).filter(([name]) => endpoints.includes(name))),
-      }
-    : restored
+/** A hybrid is never what was signed. SuperX's readers look at the same paths, and ask for its word. */
+const hybrid = (card: AgentCard, authored: Authored, readers: 'agent-card.json' | 'agent.json'): JsonObject => {
+  const document = without(writeHybrid(card, readers), 'signatures')
+  return authored.dialect === 'superx' ? { ...document, protocol: protocolOf(card.supportedInterfaces) } : document
+}
 
-/** A signature over another document than the one served would only fail: it stays where nothing else changed. */
-const verifiable = (document: JsonObject, authored: Authored, dropped: Pointer[]): JsonObject => {
-  if (document.signatures === undefined) return document
-  if (sameJson(document, authored.document)) return document
-  dropped.push('/signatures')
-  return without(document, 'signatures')
+const reroute = (own: JsonObject, written: JsonObject): JsonObject => {
+  const ours = Object.fromEntries(Object.entries(written).filter(([name]) => gatewayFields.has(name)))
+  const kept = Object.entries(own).filter(([name]) => !gatewayFields.has(name) || name in ours)
+  return { ...Object.fromEntries(kept), ...ours }
 }

@@ -1,124 +1,133 @@
 import { isObject, type Json, type JsonObject, without } from './json.ts'
-import { pointer } from './pointer.ts'
+import { type Pointer, pointer } from './pointer.ts'
 import type { Reading } from './reading.ts'
-import { readRequirements } from './security-requirements.ts'
+import type { SplitSchemes } from './security-requirements.ts'
+import { spell } from './spelling.ts'
 
 /** The five kinds of scheme: OpenAPI's `type` (v0.3) beside the wrapper of v1.0. */
-const wrappers: Record<string, string> = {
-  apiKey: 'apiKeySecurityScheme',
-  http: 'httpAuthSecurityScheme',
-  oauth2: 'oauth2SecurityScheme',
-  openIdConnect: 'openIdConnectSecurityScheme',
-  mutualTLS: 'mtlsSecurityScheme',
-}
-const types = Object.fromEntries(Object.entries(wrappers).map(([type, wrapper]) => [wrapper, type]))
+const kinds = [
+  { type: 'apiKey', wrapper: 'apiKeySecurityScheme' },
+  { type: 'http', wrapper: 'httpAuthSecurityScheme' },
+  { type: 'oauth2', wrapper: 'oauth2SecurityScheme' },
+  { type: 'openIdConnect', wrapper: 'openIdConnectSecurityScheme' },
+  { type: 'mutualTLS', wrapper: 'mtlsSecurityScheme' },
+] as const
+const apiKey = 'apiKeySecurityScheme'
+const typeOf = new Map<string, string>(kinds.map(({ type, wrapper }) => [wrapper, type]))
+const wrapperFor = new Map<string, string>([
+  ...kinds.map(({ type, wrapper }) => [type, wrapper] as const),
+  // Types that have been seen in place of the proper one.
+  ['httpAuth', 'httpAuthSecurityScheme'],
+  ['apikey', 'apiKeySecurityScheme'],
+  ['mtls', 'mtlsSecurityScheme'],
+  ['oauth', 'oauth2SecurityScheme'],
+])
 
-/** Types that have been seen in place of the proper one. */
-const spellings: Record<string, string> = { httpAuth: 'http', apikey: 'apiKey', mtls: 'mutualTLS', oauth: 'oauth2' }
+/** The OAuth flows that A2A names. */
+export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
-/** Reads schemes and requirements of every generation; several OAuth flows in one scheme become several schemes. */
-export const readSecurity = (card: JsonObject, reading: Reading): JsonObject => {
-  const { securitySchemes, security, securityRequirements, ...rest } = card
-  const requirements = securityRequirements ?? security
-  if (securityRequirements === undefined && security !== undefined) reading.moved('/securityRequirements', '/security')
-  if (securitySchemes === undefined || securitySchemes === null)
-    return { ...rest, ...legacyAuthentication(card.authentication, requirements, reading) }
-  if (!isObject(securitySchemes)) return { ...rest, securitySchemes }
+/** The v1.0 wrappers that a scheme bears. */
+export const wrappersOf = (scheme: JsonObject): string[] =>
+  Object.keys(scheme).filter(name => typeOf.has(name) && isObject(scheme[name]))
+
+/** Reads schemes of every generation; several OAuth flows in one scheme become several schemes. */
+export const readSchemes = (
+  schemes: JsonObject,
+  reading: Reading,
+): { securitySchemes: JsonObject; split: SplitSchemes } => {
   const split = new Map<string, string[]>()
-  const schemes: [string, Json][] = []
-  for (const [name, scheme] of Object.entries(securitySchemes)) {
-    const parts = splitFlows(name, wrap(name, scheme, reading), reading)
-    split.set(
-      name,
-      parts.map(([part]) => part),
-    )
-    schemes.push(...parts)
+  const read: [string, Json][] = []
+  const taken = new Set(Object.keys(schemes))
+  for (const [name, scheme] of Object.entries(schemes)) {
+    const parts = splitFlows(name, wrap(name, scheme, reading), taken, reading)
+    if (parts.length > 1) {
+      const names = parts.map(([part]) => part)
+      split.set(name, names)
+    }
+    read.push(...parts)
   }
-  return {
-    ...rest,
-    securitySchemes: Object.fromEntries(schemes),
-    ...(requirements !== undefined &&
-      requirements !== null && { securityRequirements: expand(readRequirements(requirements), split) }),
-  }
+  return { securitySchemes: Object.fromEntries(read), split }
 }
 
-const wrap = (name: string, scheme: Json, reading: Reading): Json => {
-  if (!isObject(scheme)) return scheme
+const wrap = (name: string, authored: Json, reading: Reading): Json => {
+  if (!isObject(authored)) return authored
   const at = pointer('securitySchemes', name)
-  // The official JavaScript server has leaked its memory form: {scheme: {$case, value}}.
-  const leaked = isObject(scheme.scheme) ? scheme.scheme : scheme
-  if (typeof leaked.$case === 'string' && isObject(leaked.value)) {
-    reading.convert(at, 'a memory form of the official JavaScript server, read as a security scheme')
-    return { [leaked.$case]: leaked.value }
-  }
-  const type = typeof scheme.type === 'string' ? (spellings[scheme.type] ?? scheme.type) : ''
-  const wrapper = wrappers[type]
+  const scheme = leakedScheme(authored, at, reading) ?? authored
+  const [own, ...others] = wrappersOf(scheme)
+  if (own !== undefined) return others.length > 0 ? scheme : gather(scheme, own, at, reading)
+  const { type } = scheme
+  if (type !== undefined && typeof type !== 'string') reading.refuse(`${at}/type`, 'must be a string, such as "http"')
+  const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
   if (wrapper === undefined) return scheme
+  const inner = spell(without(scheme, 'type'), 'scheme', at, reading)
+  for (const member of Object.keys(inner)) reading.moved(at + pointer(wrapper, member), at + pointer(member))
   reading.moved(at + pointer(wrapper), at)
-  if (type !== 'apiKey') return { [wrapper]: without(scheme, 'type') }
-  reading.moved(`${at}/${wrapper}/location`, `${at}/in`)
-  const location = scheme.in ?? scheme.location
-  return { [wrapper]: { ...without(scheme, 'type', 'in'), ...(location !== undefined && { location }) } }
+  return { [wrapper]: wrapper === apiKey ? readLocation(inner, at + pointer(wrapper), reading) : inner }
 }
 
-const splitFlows = (name: string, scheme: Json, reading: Reading): [string, Json][] => {
+/** A wrapped scheme with all that it says inside its wrapper, where v0.3 can say it too. */
+const gather = (scheme: JsonObject, wrapper: string, at: Pointer, reading: Reading): JsonObject => {
+  const within = at + pointer(wrapper)
+  const spelled = spell(scheme[wrapper] as JsonObject, 'scheme', within, reading)
+  const inner = wrapper === apiKey ? readLocation(spelled, within, reading) : spelled
+  const outer = without(scheme, wrapper)
+  const clashes = ['type', ...(wrapper === apiKey ? ['in'] : []), ...wrappersOf(inner)]
+  const odd = [
+    ...clashes.filter(name => inner[name] !== undefined).map(name => within + pointer(name)),
+    ...Object.keys(outer)
+      .filter(name => clashes.includes(name) || inner[name] !== undefined)
+      .map(name => at + pointer(name)),
+  ]
+  for (const place of odd) reading.convert(place, 'left out: the scheme says it already')
+  for (const name of Object.keys(outer)) reading.moved(within + pointer(name), at + pointer(name))
+  return { [wrapper]: without({ ...outer, ...inner }, ...clashes) }
+}
+
+const readLocation = (inner: JsonObject, within: Pointer, reading: Reading): JsonObject => {
+  if (inner.in === undefined || inner.location !== undefined) return inner
+  reading.moved(`${within}/location`, `${within}/in`)
+  return { ...without(inner, 'in'), location: inner.in }
+}
+
+/** The official JavaScript server has leaked its memory form: `{scheme: {$case, value}}`. */
+const leakedScheme = (scheme: JsonObject, at: Pointer, reading: Reading): JsonObject | undefined => {
+  const nested = isObject(scheme.scheme)
+  const { $case: wrapper, value } = isObject(scheme.scheme) ? scheme.scheme : scheme
+  if (typeof wrapper !== 'string' || !isObject(value)) return undefined
+  reading.convert(at, 'a memory form of the official JavaScript server, read as a security scheme')
+  reading.moved(at + pointer(wrapper), `${at}${nested ? '/scheme' : ''}/value`)
+  return { [wrapper]: value }
+}
+
+const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Reading): [string, Json][] => {
   const oauth = isObject(scheme) ? scheme.oauth2SecurityScheme : undefined
   const flows = isObject(oauth) ? oauth.flows : undefined
-  if (!isObject(oauth) || !isObject(flows) || Object.keys(flows).length < 2) return [[name, scheme]]
-  reading.convert(pointer('securitySchemes', name, 'flows'), 'several OAuth flows, read as one scheme each')
-  return Object.entries(flows).map(([flow, settings], index) => [
-    index === 0 ? name : `${name}-${flow}`,
-    { oauth2SecurityScheme: { ...oauth, flows: { [flow]: settings } } },
-  ])
-}
-
-/** Where a requirement names a scheme that was split, each part is an alternative. */
-const expand = (requirements: Json, split: Map<string, string[]>): Json => {
-  if (!Array.isArray(requirements)) return requirements
-  return requirements.flatMap(requirement => {
-    if (!isObject(requirement) || !isObject(requirement.schemes)) return [requirement]
-    let alternatives: JsonObject[] = [{}]
-    for (const [name, scopes] of Object.entries(requirement.schemes)) {
-      const parts = split.get(name) ?? [name]
-      alternatives = alternatives.flatMap(done => parts.map(part => ({ ...done, [part]: scopes })))
-    }
-    return alternatives.map(schemes => ({ schemes }))
+  if (!isObject(scheme) || !isObject(oauth) || !isObject(flows)) return [[name, scheme]]
+  const [first, ...others] = oauthFlows.filter(flow => flows[flow] !== undefined)
+  if (first === undefined || others.length === 0) return [[name, scheme]]
+  const at = pointer('securitySchemes', name)
+  reading.convert(`${at}/oauth2SecurityScheme/flows`, 'several OAuth flows, read as one scheme each')
+  const parts = others.map((flow): [string, Json] => {
+    const part = freeName(`${name}-${flow}`, taken)
+    reading.moved(pointer('securitySchemes', part), at)
+    reading.moved(pointer('securitySchemes', part, 'oauth2SecurityScheme'), `${at}/oauth2SecurityScheme`)
+    return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] as Json } } }]
   })
+  return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: without(flows, ...others) } }], ...parts]
 }
 
-/** v0.1 and v0.2 cards, SuperX and Telex name HTTP schemes only; where those are HTTP's own, they become real ones. */
-const legacyAuthentication = (
-  authentication: Json | undefined,
-  requirements: Json | undefined,
-  reading: Reading,
-): JsonObject => {
-  const kept =
-    requirements === undefined || requirements === null ? {} : { securityRequirements: readRequirements(requirements) }
-  const named = isObject(authentication) ? (authentication.schemes ?? authentication.methods) : authentication
-  const names = (Array.isArray(named) ? named : [named])
-    .filter(name => typeof name === 'string')
-    .map(name => name.toLowerCase())
-    .filter(name => name === 'bearer' || name === 'basic')
-  if (names.length === 0) return kept
-  reading.convert('/authentication', 'read as security schemes')
-  reading.moved('/securitySchemes', '/authentication')
-  const required = !isObject(authentication) || authentication.required !== false
-  return {
-    securitySchemes: Object.fromEntries(names.map(scheme => [scheme, { httpAuthSecurityScheme: { scheme } }])),
-    ...(required && { securityRequirements: names.map(name => ({ schemes: { [name]: { list: [] } } })) }),
-    ...kept,
-  }
+const freeName = (wanted: string, taken: Set<string>): string => {
+  let name = wanted
+  while (taken.has(name)) name += '-'
+  taken.add(name)
+  return name
 }
 
 /** A scheme in OpenAPI's form, which v0.3 uses; one that A2A does not know comes back as it is. */
 export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
-  const wrapper = wrapperOf(scheme)
+  const wrapper = wrappersOf(scheme)[0]
   if (wrapper === undefined) return scheme
   const inner = scheme[wrapper] as JsonObject
-  if (wrapper !== 'apiKeySecurityScheme') return { type: types[wrapper] as string, ...inner }
-  return { type: 'apiKey', ...without(inner, 'location'), in: inner.location as Json }
+  const type = typeOf.get(wrapper) as string
+  return wrapper === apiKey ? { type, ...without(inner, 'location'), in: inner.location as Json } : { type, ...inner }
 }
-
-/** The v1.0 wrapper that a scheme bears, where it is one that A2A knows. */
-export const wrapperOf = (scheme: JsonObject): string | undefined =>
-  Object.keys(scheme).find(name => Object.hasOwn(types, name) && isObject(scheme[name]))

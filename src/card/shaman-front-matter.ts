@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, without } from './json.ts'
+import { type Pointer, pointer, tokens } from './pointer.ts'
 
 /** What only Shaman's own runtime needs: never published, never sent to a host. */
 const runtimeFields = ['model', 'temperature', 'tools', 'prompt', 'exposed', 'agentcard', 'maxTokens']
@@ -10,13 +11,26 @@ const runtimeFields = ['model', 'temperature', 'tools', 'prompt', 'exposed', 'ag
 export const fromFrontMatter = (frontMatter: JsonObject): JsonObject | undefined => {
   const marks = ['exposed', 'agentcard', 'temperature', 'prompt'].some(name => name in frontMatter)
   if (!marks && !(typeof frontMatter.model === 'string' && Array.isArray(frontMatter.tools))) return undefined
-  const { customFields, ...agentcard } = isObject(frontMatter.agentcard) ? frontMatter.agentcard : {}
+  const { agentcard, customFields } = partsOf(frontMatter)
   return {
-    card: {
-      ...without(frontMatter, ...runtimeFields),
-      ...agentcard,
-      ...(isObject(customFields) ? customFields : {}),
-    },
+    // Shaman generates cards of this version, whatever the front matter says.
+    card: { protocolVersion: '0.3.0', ...without(frontMatter, ...runtimeFields), ...agentcard, ...customFields },
     ...(frontMatter.exposed === false && { visibility: 'internal' }),
   }
+}
+
+/** Where the places of a card were authored in the front matter that it was made of. */
+export const inFrontMatter = (frontMatter: JsonObject): ((place: Pointer) => Pointer) => {
+  const { agentcard, customFields } = partsOf(frontMatter)
+  return place => {
+    const [name = ''] = tokens(place)
+    if (Object.hasOwn(customFields, name)) return pointer('agentcard', 'customFields') + place
+    return Object.hasOwn(agentcard, name) ? pointer('agentcard') + place : place
+  }
+}
+
+const partsOf = ({ agentcard }: JsonObject): { agentcard: JsonObject; customFields: JsonObject } => {
+  if (!isObject(agentcard)) return { agentcard: {}, customFields: {} }
+  const { customFields } = agentcard
+  return { agentcard: without(agentcard, 'customFields'), customFields: isObject(customFields) ? customFields : {} }
 }

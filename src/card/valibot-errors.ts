@@ -9,11 +9,11 @@ export const issueErrors = (
 ): CardError[] =>
   issues.map(issue => {
     const path = (issue.path ?? []).map(item => String(item.key))
-    return { pointer: locate(pointer(...path)), message: messageFor(issue) }
+    return { pointer: locate(pointer(...path)), message: messageFor(issue, path) }
   })
 
-const messageFor = (issue: v.BaseIssue<unknown>): string => {
-  if (issue.type === 'strict_object' && issue.expected === 'never') return 'is not a field of a manifest'
-  if (issue.received === 'undefined') return 'is missing'
-  return issue.message
+const messageFor = (issue: v.BaseIssue<unknown>, path: readonly string[]): string => {
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return `"${path.at(-1)}" is not a field of a manifest${path.length > 1 ? `'s ${path[0]}` : ''}`
+  return issue.received === 'undefined' ? 'is missing' : issue.message
 }

@@ -1,44 +1,54 @@
+import * as v from 'valibot'
 import type { AgentCard } from '../agent-card.ts'
 import { capabilityDefaults, modeDefaults } from '../defaults.ts'
-import { v1Interface } from '../interfaces.ts'
-import { isObject, type Json, type JsonObject, without } from '../json.ts'
+import { link } from '../fields.ts'
+import { protocolOf, v1Interface } from '../interfaces.ts'
+import { isObject, type JsonObject, without } from '../json.ts'
+import { pointer } from '../pointer.ts'
 import { withPatch } from '../protocol-version.ts'
 import { readCard } from '../read-card.ts'
+import { speak, vocabularies } from '../vocabulary.ts'
+import { checkFields } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
-import { speak, writeV0 } from './v0-3.ts'
+import { writeV0 } from './write-v0.ts'
 
-const vocabulary = {
-  card: [
-    ['supportedInputModes', 'defaultInputModes'],
-    ['supportedOutputModes', 'defaultOutputModes'],
-  ],
-} as const
+const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) }
 
-/** GopherHole's card. A card with none of the others' marks is one: name, description and url are all it asks for. */
+/** GopherHole's card. It comes last: name, description and url are all that it asks for, so any card may be one. */
 export const gopherhole: Dialect = {
-  detect: card => typeof card.protocol !== 'string',
-  read: (card, reading) => readCard(card, vocabulary, '1.0', reading),
+  detect: () => true,
+  read: (card, reading) => {
+    checkFields(card, fields, reading)
+    return readCard(card, '1.0', reading)
+  },
   write: card => {
     const main = v1Interface(card.supportedInterfaces)
     const { document, dropped } = writeV0(card, main)
-    const additional = card.supportedInterfaces.flatMap((_, index) =>
-      index === main ? [] : [`/supportedInterfaces/${index}`],
+    const others = card.supportedInterfaces.flatMap((_, index) =>
+      index === main ? [] : [pointer('supportedInterfaces', index)],
     )
-    const spoken = without(speak(document, vocabulary), 'additionalInterfaces', 'supportsAuthenticatedExtendedCard')
+    // A reader takes JSONRPC for granted, unless SuperX's word is there and says otherwise.
+    const protocolLost = card.protocol === protocolOf(card.supportedInterfaces.slice(main, main + 1))
+    const implied = document.preferredTransport === 'JSONRPC' && card.protocol === undefined
+    const unsaid = [
+      'additionalInterfaces',
+      'supportsAuthenticatedExtendedCard',
+      ...(implied ? ['preferredTransport'] : []),
+    ]
     return {
       document: {
-        ...(spoken.preferredTransport === 'JSONRPC' ? without(spoken, 'preferredTransport') : spoken),
+        ...speak(without(document, ...unsaid), vocabularies.gopherhole),
         capabilities: card.capabilities as JsonObject,
       },
-      dropped: [...dropped.filter(place => !additional.includes(place)), ...additional],
+      dropped: [...dropped, ...others, ...(protocolLost ? ['/protocol'] : [])],
     }
   },
   restore: (authored, card) => {
-    const declared = isObject(authored.capabilities) ? authored.capabilities : card.capabilities
+    const declared = (isObject(authored.capabilities) ? authored.capabilities : card.capabilities) as JsonObject
     return {
       ...authored,
       protocolVersion: authored.protocolVersion ?? gopherholeVersion(card),
-      capabilities: { ...declared, ...missing(declared as JsonObject, capabilityDefaults) } as JsonObject,
+      capabilities: { ...capabilityDefaults, ...declared },
       supportedInputModes: authored.supportedInputModes ?? [...modeDefaults],
       supportedOutputModes: authored.supportedOutputModes ?? [...modeDefaults],
     }
@@ -48,6 +58,3 @@ export const gopherhole: Dialect = {
 /** The protocol version that GopherHole's readers are told. */
 export const gopherholeVersion = (card: AgentCard): string =>
   withPatch(card.supportedInterfaces[v1Interface(card.supportedInterfaces)]?.protocolVersion ?? '1.0')
-
-const missing = (declared: JsonObject, defaults: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(defaults).filter(([name]) => declared[name] === undefined)) as Record<string, Json>

@@ -2,7 +2,7 @@ import type { AgentCard } from '../agent-card.ts'
 import { v0Interface } from '../interfaces.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { gopherholeVersion } from './gopherhole.ts'
-import { writeV0 } from './v0-3.ts'
+import { writeV0 } from './write-v0.ts'
 
 /**
  * One document that readers of v1.0, v0.3, v0.2 and GopherHole all accept: the union of their fields. Where they clash, on
@@ -17,8 +17,8 @@ export const writeHybrid = (card: AgentCard, readers: 'agent-card.json' | 'agent
     supportedInterfaces: card.supportedInterfaces as Json,
     capabilities: card.capabilities as JsonObject,
     ...(card.securityRequirements && { securityRequirements: card.securityRequirements as Json }),
-    supportedInputModes: card.defaultInputModes,
-    supportedOutputModes: card.defaultOutputModes,
+    supportedInputModes: (card.supportedInputModes as Json | undefined) ?? card.defaultInputModes,
+    supportedOutputModes: (card.supportedOutputModes as Json | undefined) ?? card.defaultOutputModes,
     skills: (skills as JsonObject[]).map((skill, index) => {
       const requirements = card.skills[index]?.securityRequirements
       return { ...skill, ...(requirements && { securityRequirements: requirements as Json }) }

@@ -1,24 +1,37 @@
+import * as v from 'valibot'
+import { flag, lines, link, open } from '../fields.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { vocabularies } from '../vocabulary.ts'
+import { members } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
-import { inOtherWords } from './v0-3.ts'
+import { inOtherWords } from './in-other-words.ts'
 
 const flags = ['stateHistory', 'multiModal', 'parallelToolCalls']
+const object = v.nullish(open({}, 'must be an object'))
+
+const fields = {
+  capabilities: members(
+    Object.fromEntries(
+      ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit'].map(n => [n, v.nullish(flag)]),
+    ),
+  ),
+  additionalCapabilities: object,
+  rateLimits: object,
+  inputSchema: object,
+  outputSchema: object,
+  tags: v.nullish(lines),
+  icon: v.nullish(link),
+  supportUrl: v.nullish(link),
+}
 
 /** Shaman's card: v0.3 with words of its own, and skills that have no id. */
 export const shaman: Dialect = {
-  ...inOtherWords(
-    {
-      card: [['icon', 'iconUrl']],
-      capabilities: [['stateHistory', 'stateTransitionHistory']],
-      provider: [['name', 'organization']],
-    },
-    '0.3',
-  ),
+  ...inOtherWords(vocabularies.shaman, fields),
   detect: card =>
     has(card.capabilities, flags) ||
     (has(card.provider, ['name']) && !has(card.provider, ['organization'])) ||
-    ['additionalCapabilities', 'inputSchema', 'outputSchema', 'supportUrl', 'icon'].some(name => name in card) ||
-    skillsWithoutIds(card),
+    ['additionalCapabilities', 'inputSchema', 'outputSchema', 'supportUrl'].some(name => name in card) ||
+    (/^0\.3/.test(String(card.protocolVersion)) && skillsWithoutIds(card)),
 }
 
 const has = (value: unknown, names: readonly string[]): boolean =>

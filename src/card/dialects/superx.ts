@@ -1,9 +1,17 @@
+import * as v from 'valibot'
+import { open } from '../fields.ts'
+import { protocolOf } from '../interfaces.ts'
 import { type JsonObject, without } from '../json.ts'
-import { readCard } from '../read-card.ts'
+import { inSkills } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
-import { inOtherWords } from './v0-3.ts'
+import { inOtherWords } from './in-other-words.ts'
 
-const words = inOtherWords({}, '0.3')
+const schema = v.nullish(open({}, 'must be a JSON Schema, as an object'))
+const list = v.nullish(v.array(v.unknown(), 'must be a list'))
+const words = inOtherWords(
+  {},
+  { skills: inSkills({ inputSchema: schema, outputSchema: schema }), resources: list, prompts: list },
+)
 
 /** SuperX's card: v0.3 that names its protocol. An MCP server's is one too, and speaks MCP at its URL. */
 export const superx: Dialect = {
@@ -11,18 +19,12 @@ export const superx: Dialect = {
   detect: card => card.protocol === 'a2a' || card.protocol === 'mcp',
   capabilities: card =>
     card.protocol === 'mcp' ? { streaming: false, pushNotifications: false, multiTurn: false } : {},
-  read: (card, reading) => {
-    const { protocol, ...rest } = card
-    const spoken: JsonObject = protocol === 'mcp' ? { preferredTransport: 'MCP', ...rest } : rest
-    return readCard(spoken, {}, '0.3', reading)
-  },
   write: card => {
     const { document, dropped } = words.write(card)
-    const mcp = document.preferredTransport === 'MCP'
-    const { name, description, ...rest } = mcp ? without(document, 'preferredTransport') : document
-    return {
-      document: { name: name as string, description: description as string, protocol: mcp ? 'mcp' : 'a2a', ...rest },
-      dropped,
-    }
+    if (card.protocol !== undefined) return { document, dropped }
+    const protocol = protocolOf(card.supportedInterfaces)
+    const { name, description, ...rest }: JsonObject =
+      protocol === 'mcp' ? without(document, 'preferredTransport') : document
+    return { document: { name, description, protocol, ...rest } as JsonObject, dropped }
   },
 }

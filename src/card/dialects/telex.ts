@@ -1,10 +1,24 @@
+import * as v from 'valibot'
+import { anyText, lines, open } from '../fields.ts'
 import { isObject } from '../json.ts'
+import { inSkills, members } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
-import { inOtherWords } from './v0-3.ts'
+import { inOtherWords } from './in-other-words.ts'
+
+const object = v.nullish(open({}, 'must be an object'))
 
 /** Telex's card, as Etymo writes it: v0.2 with examples as exchanges of messages. */
 export const telex: Dialect = {
-  ...inOtherWords({}, '0.3'),
+  ...inOtherWords(
+    {},
+    {
+      supportedProtocols: v.nullish(lines),
+      metadata: object,
+      capabilities: members({ contextWindow: v.nullish(v.number('must be a number of tokens')) }),
+      provider: members({ email: v.nullish(anyText) }),
+      skills: inSkills({ parameters: object }),
+    },
+  ),
   detect: card =>
     'supportedProtocols' in card ||
     (isObject(card.authentication) && ('required' in card.authentication || 'methods' in card.authentication)) ||

@@ -1,24 +1,18 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { type Pointer, pointer } from '../pointer.ts'
 import { readCard } from '../read-card.ts'
-import { wrapperOf } from '../security-schemes.ts'
+import { oauthFlows, wrappersOf } from '../security-schemes.ts'
 import type { Dialect } from './dialect.ts'
 
 /** A2A v1.0. Its representation is strict ProtoJSON: a parser may refuse what the proto does not name. */
 export const v1_0: Dialect = {
-  detect: card => 'supportedInterfaces' in card || 'supported_interfaces' in card || 'securityRequirements' in card,
-  // A hybrid card speaks GopherHole's words too.
-  read: (card, reading) => readCard(card, { card: hybridWords }, '1.0', reading),
+  detect: card => ['supportedInterfaces', 'supported_interfaces', 'securityRequirements'].some(name => name in card),
+  read: (card, reading) => readCard(card, '1.0', reading),
   write: card => {
     const dropped: Pointer[] = []
     return { document: prune(card as JsonObject, agentCard, '', dropped) as JsonObject, dropped }
   },
 }
-
-const hybridWords = [
-  ['supportedInputModes', 'defaultInputModes'],
-  ['supportedOutputModes', 'defaultOutputModes'],
-] as const
 
 /** What the proto names: `any` is kept whole, an object is pruned member by member, `[x]` is a list, `{'*': x}` a map. */
 type Shape = 'any' | readonly [Shape] | { readonly [name: string]: Shape }
@@ -43,11 +37,12 @@ const scheme: Shape = {
   openIdConnectSecurityScheme: { description: 'any', openIdConnectUrl: 'any' },
   mtlsSecurityScheme: { description: 'any' },
 }
+const provider: Shape = { organization: 'any', url: 'any' }
 const agentCard: Shape = {
   name: 'any',
   description: 'any',
   supportedInterfaces: [{ url: 'any', protocolBinding: 'any', tenant: 'any', protocolVersion: 'any' }],
-  provider: { organization: 'any', url: 'any' },
+  provider,
   version: 'any',
   documentationUrl: 'any',
   capabilities: {
@@ -76,26 +71,35 @@ const agentCard: Shape = {
   iconUrl: 'any',
 }
 
-/** Objects that the proto allows only whole. */
-const wholeOnly: Record<string, (value: JsonObject) => boolean> = {
-  '/provider': value => typeof value.organization === 'string' && typeof value.url === 'string',
+/** Whether the proto allows an object of a shape; one that it does not is dropped whole. */
+const isAllowed = (value: Json, shape: Shape): boolean => {
+  if (!isObject(value)) return true
+  if (shape === provider) return value.organization !== undefined && value.url !== undefined
+  if (shape !== scheme) return true
+  const { oauth2SecurityScheme: oauth } = value
+  const flows = isObject(oauth) ? oauth.flows : undefined
+  return wrappersOf(value).length === 1 && (!isObject(flows) || oauthFlows.filter(flow => flow in flows).length === 1)
 }
 
 const prune = (value: Json, shape: Shape, at: Pointer, dropped: Pointer[]): Json => {
   if (shape === 'any') return value
-  if (Array.isArray(shape))
-    return (value as Json[]).map((item, index) => prune(item, shape[0], at + pointer(index), dropped))
-  const named = shape as { readonly [name: string]: Shape }
+  if (Array.isArray(value)) {
+    const [inner] = shape as readonly [Shape]
+    return value.map((item, index) => prune(item, inner, at + pointer(index), dropped))
+  }
+  const object = value as JsonObject
+  const shapes = shape as { readonly [name: string]: Shape }
+  const shapeOf = (name: string) => shapes['*'] ?? (Object.hasOwn(shapes, name) ? shapes[name] : undefined)
+  // In the proto's order, whatever the author's.
+  const names = '*' in shapes ? Object.keys(object) : Object.keys(shapes).filter(name => Object.hasOwn(object, name))
+  const kept = names.filter(name => isAllowed(object[name] as Json, shapeOf(name) as Shape))
+  const keeps = new Set(kept)
+  dropped.push(
+    ...Object.keys(object)
+      .filter(name => !keeps.has(name))
+      .map(name => at + pointer(name)),
+  )
   return Object.fromEntries(
-    Object.entries(value as JsonObject).flatMap(([name, inner]) => {
-      const place = at + pointer(name)
-      const innerShape = named[name] ?? named['*']
-      const unknownScheme = innerShape === scheme && isObject(inner) && wrapperOf(inner) === undefined
-      const partial = isObject(inner) && wholeOnly[place]?.(inner) === false
-      if (innerShape !== undefined && !unknownScheme && !partial)
-        return [[name, prune(inner, innerShape, place, dropped)]]
-      dropped.push(place)
-      return []
-    }),
+    kept.map(name => [name, prune(object[name] as Json, shapeOf(name) as Shape, at + pointer(name), dropped)]),
   )
 }

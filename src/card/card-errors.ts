@@ -1,0 +1,46 @@
+import * as v from 'valibot'
+import { AgentCard } from './agent-card.ts'
+import { endpointsOf } from './endpoint.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { pointer } from './pointer.ts'
+import type { Reading } from './reading.ts'
+import type { CardError } from './report.ts'
+import { issueErrors } from './valibot-errors.ts'
+
+/** More errors than this would help nobody. */
+const most = 100
+
+/** Why a canonical card is refused: each place once, in the words and at the pointers of the authored card. */
+export const cardErrors = (canonical: JsonObject, authored: JsonObject, reading: Reading): CardError[] => {
+  const { issues = [] } = v.safeParse(AgentCard, canonical)
+  const found = [
+    ...endpointErrors(authored),
+    ...reading.errors,
+    ...issueErrors(issues, place => reading.authored(place)),
+    ...duplicateSkills(canonical, reading),
+  ]
+  const errors = [...new Map(found.toReversed().map(error => [error.pointer, error])).values()].toReversed()
+  if (errors.length <= most) return errors
+  return [...errors.slice(0, most), { pointer: '', message: `has ${errors.length - most} errors more` }]
+}
+
+const endpointErrors = (authored: JsonObject): CardError[] =>
+  endpointsOf(authored).length > 0
+    ? []
+    : [
+        {
+          pointer: Array.isArray(authored.supportedInterfaces) ? '/supportedInterfaces' : '/url',
+          message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest",
+        },
+      ]
+
+const duplicateSkills = ({ skills }: JsonObject, reading: Reading): CardError[] => {
+  const ids = (Array.isArray(skills) ? skills : []).map(skill => (isObject(skill) ? skill.id : undefined))
+  const first = new Map(ids.map((id, index) => [id, index] as const).toReversed())
+  return ids.flatMap((id, index) => {
+    const other = first.get(id)
+    if (typeof id !== 'string' || other === index) return []
+    const message = `is "${id}", as that of ${reading.authored(pointer('skills', other ?? 0))} is: each skill needs its own id`
+    return [{ pointer: reading.authored(pointer('skills', index, 'id')), message }]
+  })
+}

@@ -1,0 +1,24 @@
+import * as v from 'valibot'
+import { Authentication } from '../authentication.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import type { Reading } from '../reading.ts'
+import { issueErrors } from '../valibot-errors.ts'
+
+const anything = v.custom<Json>(() => true)
+
+/** Fields that v0.x cards share, and that the canonical card does not have. */
+export const sharedFields = { authentication: v.optional(Authentication) }
+
+/** The dialect's own members of a known object; whether it is one at all is for the canonical card to say. */
+export const members = (entries: v.ObjectEntries) =>
+  v.lazy(value => (isObject(value) ? v.looseObject(entries) : anything))
+
+/** The dialect's own members of each skill. */
+export const inSkills = (entries: v.ObjectEntries) =>
+  v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : anything))
+
+/** Says which of a dialect's own fields have a wrong type: those that the canonical card keeps without knowing them. */
+export const checkFields = (card: JsonObject, fields: v.ObjectEntries, reading: Reading): void => {
+  const { issues = [] } = v.safeParse(v.looseObject(fields), card)
+  reading.errors.push(...issueErrors(issues, place => place))
+}

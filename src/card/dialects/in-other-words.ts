@@ -1,0 +1,23 @@
+import type * as v from 'valibot'
+import { v0Interface } from '../interfaces.ts'
+import { readCard } from '../read-card.ts'
+import { speak, type Vocabulary } from '../vocabulary.ts'
+import { checkFields, sharedFields } from './check-fields.ts'
+import type { Dialect } from './dialect.ts'
+import { writeV0 } from './write-v0.ts'
+
+/** A dialect that is v0.3 in other words and with fields of its own; what its author wrote comes back as it was. */
+export const inOtherWords = (
+  vocabulary: Vocabulary,
+  fields: v.ObjectEntries,
+): Required<Pick<Dialect, 'read' | 'write' | 'restore'>> => ({
+  read: (card, reading) => {
+    checkFields(card, { ...sharedFields, ...fields }, reading)
+    return readCard(card, '0.3', reading)
+  },
+  write: card => {
+    const { document, dropped } = writeV0(card, v0Interface(card.supportedInterfaces))
+    return { document: speak(document, vocabulary), dropped }
+  },
+  restore: authored => authored,
+})

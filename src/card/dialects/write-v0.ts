@@ -1,0 +1,44 @@
+import type { AgentCard, AgentSkill } from '../agent-card.ts'
+import { writeV0Interfaces } from '../interfaces.ts'
+import { type JsonObject, without } from '../json.ts'
+import { type Pointer, pointer } from '../pointer.ts'
+import { writeV0Requirements } from '../security-requirements.ts'
+import { writeV0Scheme } from '../security-schemes.ts'
+import type { Written } from './dialect.ts'
+
+/** Writes the fields of v0.3 with the endpoint at `main` on top; unknown fields stay. The base of every dialect but 1.0. */
+export const writeV0 = (card: AgentCard, main: number): Written => {
+  const {
+    name,
+    description,
+    supportedInterfaces,
+    capabilities,
+    securitySchemes,
+    securityRequirements,
+    skills,
+    ...others
+  } = card
+  const { fields, dropped } = writeV0Interfaces(supportedInterfaces, main)
+  return {
+    document: {
+      name,
+      description,
+      ...fields,
+      ...(others as JsonObject),
+      capabilities: without(capabilities as JsonObject, 'extendedAgentCard'),
+      supportsAuthenticatedExtendedCard: capabilities.extendedAgentCard ?? false,
+      ...(securitySchemes && { securitySchemes: writeSchemes(securitySchemes as JsonObject) }),
+      ...(securityRequirements && { security: writeV0Requirements(securityRequirements, '', dropped) }),
+      skills: skills.map((skill, index) => writeSkill(skill, pointer('skills', index), dropped)),
+    },
+    dropped,
+  }
+}
+
+const writeSchemes = (schemes: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, writeV0Scheme(scheme as JsonObject)]))
+
+const writeSkill = ({ securityRequirements, ...rest }: AgentSkill, at: Pointer, dropped: Pointer[]): JsonObject => ({
+  ...(rest as JsonObject),
+  ...(securityRequirements && { security: writeV0Requirements(securityRequirements, at, dropped) }),
+})

@@ -1,0 +1,59 @@
+import * as v from 'valibot'
+import { isObject } from './json.ts'
+
+/** Text that is not empty. */
+export const text = v.pipe(v.string('must be a string'), v.regex(/\S/, 'must not be empty'))
+
+/** Text of one line. */
+export const line = v.pipe(text, v.regex(/^\P{Cc}*$/u, 'must be one line, without control characters'))
+
+/** Text that may be empty. */
+export const anyText = v.string('must be a string')
+
+/** True or false. */
+export const flag = v.boolean('must be true or false')
+
+/** A list of lines. */
+export const lines = v.array(line, 'must be a list of strings')
+
+/** An object with the members given, and any others. */
+export const open = <Entries extends v.ObjectEntries>(entries: Entries, message: string) =>
+  ofObject(v.looseObject(entries), message)
+
+/** An object that maps names to values of one schema. */
+export const map = <Value extends v.GenericSchema>(value: Value, message: string) =>
+  ofObject(v.record(v.string(), value), message)
+
+/** valibot takes a list for an object without members. */
+const ofObject = <Schema extends v.GenericSchema>(schema: Schema, message: string) =>
+  v.lazy(value => (isObject(value) ? schema : v.never(message))) as v.LazySchema<Schema>
+
+/** A link for people: where it names a scheme, http or https. */
+export const link = v.pipe(
+  anyText,
+  v.check(value => !/^[a-z][a-z0-9+.-]*:/i.test(value) || isHttp(value), 'must be an http or https URL'),
+)
+
+/** An absolute http or https URL without credentials. */
+export const HttpUrl = v.pipe(
+  v.string('must be a URL, as a string'),
+  v.check(
+    value => !/[{}<>]|^[A-Z0-9_ -]*$|^\$/.test(value),
+    "looks like a placeholder: put the agent's own address here, such as https://agent.example.com/a2a",
+  ),
+  v.check(
+    value => /^[a-z][a-z0-9+.-]*:/i.test(value),
+    'is relative: it must be absolute, such as https://agent.example.com/a2a',
+  ),
+  v.check(isHttp, 'must be an absolute URL with http or https, such as https://agent.example.com/a2a'),
+  v.check(value => !hasUserInfo(value), 'must not hold a user name or password'),
+)
+
+function isHttp(value: string): boolean {
+  return /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && URL.canParse(value)
+}
+
+function hasUserInfo(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && (url.username !== '' || url.password !== '')
+}

@@ -1,0 +1,59 @@
+import * as v from 'valibot'
+import { anyText, flag, HttpUrl, line, map, open } from './fields.ts'
+
+const describable = { description: v.optional(anyText) }
+
+const flow = (required: Record<string, typeof HttpUrl>) =>
+  open(
+    {
+      ...required,
+      scopes: map(anyText, 'must map scopes to descriptions'),
+      refreshUrl: v.optional(HttpUrl),
+      pkceRequired: v.optional(flag),
+    },
+    'must be an OAuth flow, with its URLs and scopes',
+  )
+
+const oauthFlows = open(
+  {
+    authorizationCode: v.optional(flow({ authorizationUrl: HttpUrl, tokenUrl: HttpUrl })),
+    clientCredentials: v.optional(flow({ tokenUrl: HttpUrl })),
+    deviceCode: v.optional(flow({ deviceAuthorizationUrl: HttpUrl, tokenUrl: HttpUrl })),
+    implicit: v.optional(flow({ authorizationUrl: HttpUrl })),
+    password: v.optional(flow({ tokenUrl: HttpUrl })),
+  },
+  'must be an object of OAuth flows, such as { "clientCredentials": { … } }',
+)
+
+const kinds = {
+  apiKeySecurityScheme: {
+    ...describable,
+    name: line,
+    location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
+  },
+  httpAuthSecurityScheme: { ...describable, scheme: line, bearerFormat: v.optional(line) },
+  oauth2SecurityScheme: { ...describable, oauth2MetadataUrl: v.optional(HttpUrl), flows: oauthFlows },
+  openIdConnectSecurityScheme: { ...describable, openIdConnectUrl: HttpUrl },
+  mtlsSecurityScheme: describable,
+}
+
+const kind = <Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.optional(open(entries, 'must be an object that describes the scheme'))
+
+/** One way to authenticate, wrapped as v1.0 does. A scheme that A2A does not know is kept as it is. */
+export const SecurityScheme = v.pipe(
+  open(
+    {
+      apiKeySecurityScheme: kind(kinds.apiKeySecurityScheme),
+      httpAuthSecurityScheme: kind(kinds.httpAuthSecurityScheme),
+      oauth2SecurityScheme: kind(kinds.oauth2SecurityScheme),
+      openIdConnectSecurityScheme: kind(kinds.openIdConnectSecurityScheme),
+      mtlsSecurityScheme: kind(kinds.mtlsSecurityScheme),
+    },
+    'must be an object that says what kind of scheme it is',
+  ),
+  v.check(
+    scheme => Object.keys(kinds).filter(name => name in scheme).length < 2,
+    'is of several kinds: give each its own name in securitySchemes',
+  ),
+)

@@ -1,0 +1,278 @@
+import fc from 'fast-check'
+import type { Json, JsonObject } from '../../src/card/json.ts'
+
+/** Names that some dialect, some reader or JavaScript itself has a meaning for, beside plain unknown ones. */
+const awkwardNames = [
+  'x-note',
+  'ünïcode',
+  'a/b~c',
+  '',
+  '0',
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+  'length',
+  'name',
+  'organization',
+  'icon',
+  'protocol',
+  'transport',
+  'type',
+  'in',
+  'location',
+  'scheme',
+  'schemes',
+  'list',
+  'tags',
+  'flows',
+  'stateHistory',
+  'multiModal',
+  'contextWindow',
+  'supportUrl',
+  'agentCard',
+  'metadata',
+  'supportedInputModes',
+  'input_modes',
+  'icon_url',
+  'protocol_version',
+  'preferred_transport',
+  'interfaces',
+  'push_notifications',
+  'httpAuthSecurityScheme',
+  'examples',
+  'id',
+  'tenant',
+  'parameters',
+  'url_',
+  'params',
+] as const
+
+const line = fc.oneof(
+  fc.constantFrom('Weather', 'Wetter für morgen', '天気予報', '☀️ agent', 'naïve "quoted" \\ text', 'a/b~c'),
+  fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+    .filter(value => /\S/.test(value) && !/\p{Cc}/u.test(value)),
+)
+const url = fc.constantFrom(
+  'https://a.example/a2a',
+  'https://b.example:8443/a2a?x=1',
+  'http://localhost:4000',
+  'https://bücher.example/ö',
+)
+const mode = fc.constantFrom(
+  'text/plain',
+  'application/json',
+  'text',
+  'image/*',
+  'text/plain; charset=utf-8',
+  'VIDEO/mp4',
+)
+const modes = fc.uniqueArray(mode, { minLength: 1, maxLength: 3 })
+const value = fc.oneof(
+  line,
+  url,
+  fc.boolean(),
+  fc.integer(),
+  fc.constantFrom<Json>([], {}, ['x'], { y: [null, 1] }, 'JSONRPC', 'mcp', 'a2a', 'bearer', [
+    { url: 'https://z.example', transport: 'GRPC' },
+  ]),
+)
+
+/** Members that no schema knows, which every reader must carry along. `known` are the names that it does know. */
+const unknown = (...known: string[]): fc.Arbitrary<JsonObject> =>
+  fc.dictionary(fc.constantFrom(...awkwardNames.filter(name => !known.includes(name))), value, { maxKeys: 3 })
+
+const object = (fields: Record<string, fc.Arbitrary<Json>>, required: string[], others: fc.Arbitrary<JsonObject>) =>
+  fc
+    .tuple(others, fc.record(fields, { requiredKeys: required }))
+    .map(([more, known]) => ({ ...more, ...known }) as JsonObject)
+
+const version = fc.constantFrom('1.0', '1.0.1', '0.3', '0.3.0', '0.2.6', '2.0', '2024-11-05')
+const binding = fc.constantFrom('JSONRPC', 'jsonrpc', 'HTTP+JSON', 'GRPC', 'MCP', 'https://x.example/bindings/odd')
+const interfaces = fc.array(
+  object(
+    { url, protocolBinding: binding, protocolVersion: version, tenant: line },
+    ['url', 'protocolBinding', 'protocolVersion'],
+    unknown('tenant'),
+  ),
+  { minLength: 1, maxLength: 4 },
+)
+const additional = fc.array(object({ url, transport: binding }, ['url', 'transport'], unknown('transport', 'tenant')), {
+  maxLength: 3,
+})
+
+const schemeNames = ['bearer', 'oauth', 'schemes', 'clé/1', 'oauth-clientCredentials'] as const
+const scopes = fc.uniqueArray(line, { maxLength: 2 })
+const v0Requirements = fc.array(fc.dictionary(fc.constantFrom(...schemeNames), scopes, { maxKeys: 2 }), {
+  maxLength: 2,
+})
+const v1Requirements = fc.array(
+  object(
+    {
+      schemes: fc.dictionary(fc.constantFrom(...schemeNames), object({ list: scopes }, [], unknown('list')), {
+        maxKeys: 2,
+      }),
+    },
+    ['schemes'],
+    unknown('schemes'),
+  ),
+  { maxLength: 2 },
+)
+
+const flow = object(
+  {
+    authorizationUrl: url,
+    tokenUrl: url,
+    deviceAuthorizationUrl: url,
+    scopes: fc.dictionary(line, line, { maxKeys: 2 }),
+    refreshUrl: url,
+    pkceRequired: fc.boolean(),
+  },
+  ['authorizationUrl', 'tokenUrl', 'deviceAuthorizationUrl', 'scopes'],
+  unknown(),
+)
+const flows = object(
+  { authorizationCode: flow, clientCredentials: flow, deviceCode: flow, implicit: flow, password: flow },
+  [],
+  unknown(),
+)
+const described = unknown('name', 'location', 'scheme', 'flows', 'in', 'type', 'description')
+const apiKey = { name: line, location: fc.constantFrom('header', 'query', 'cookie') }
+const v1Scheme = fc.oneof(
+  object(
+    { apiKeySecurityScheme: object(apiKey, ['name', 'location'], unknown('name', 'location')) },
+    ['apiKeySecurityScheme'],
+    unknown('httpAuthSecurityScheme'),
+  ),
+  object(
+    { httpAuthSecurityScheme: object({ scheme: line, bearerFormat: line }, ['scheme'], unknown('scheme')) },
+    ['httpAuthSecurityScheme'],
+    unknown('httpAuthSecurityScheme'),
+  ),
+  object(
+    { oauth2SecurityScheme: object({ flows }, ['flows'], unknown('flows')) },
+    ['oauth2SecurityScheme'],
+    unknown('httpAuthSecurityScheme'),
+  ),
+  object({ mtlsSecurityScheme: described }, ['mtlsSecurityScheme'], unknown('httpAuthSecurityScheme')),
+  unknown('httpAuthSecurityScheme', 'type', 'scheme'),
+)
+const v0Scheme = fc.oneof(
+  object(
+    { type: fc.constant('apiKey'), name: line, in: apiKey.location },
+    ['type', 'name', 'in'],
+    unknown('name', 'location', 'in', 'type', 'httpAuthSecurityScheme'),
+  ),
+  object(
+    { type: fc.constantFrom('http', 'httpAuth'), scheme: line },
+    ['type', 'scheme'],
+    unknown('type', 'scheme', 'httpAuthSecurityScheme'),
+  ),
+  object({ type: fc.constant('oauth2'), flows }, ['type', 'flows'], unknown('type', 'flows', 'httpAuthSecurityScheme')),
+  object({ type: fc.constant('hmac') }, ['type'], unknown('type', 'scheme', 'httpAuthSecurityScheme')),
+)
+const schemes = fc.dictionary(fc.constantFrom(...schemeNames), fc.oneof(v1Scheme, v0Scheme), { maxKeys: 3 })
+
+const exchange = fc.record({
+  input: fc.record({ parts: fc.tuple(fc.record({ kind: fc.constant('text'), text: line })) }),
+})
+const skill = object(
+  {
+    id: line,
+    name: line,
+    description: line,
+    tags: fc.array(line, { maxLength: 2 }),
+    examples: fc.array(fc.oneof(line, exchange), { maxLength: 2 }),
+    inputModes: modes,
+    outputModes: fc.oneof(modes, mode),
+    security: v0Requirements,
+    securityRequirements: v1Requirements,
+  },
+  ['name'],
+  unknown('id', 'name', 'tags', 'examples', 'input_modes'),
+)
+const capabilities = object(
+  {
+    streaming: fc.boolean(),
+    pushNotifications: fc.boolean(),
+    extendedAgentCard: fc.boolean(),
+    multiTurn: fc.boolean(),
+    stateTransitionHistory: fc.boolean(),
+    extensions: fc.array(object({ uri: line, required: fc.boolean(), params: unknown() }, ['uri'], unknown('params')), {
+      maxLength: 2,
+    }),
+  },
+  [],
+  unknown('stateHistory', 'push_notifications', 'multiModal', 'contextWindow'),
+)
+const provider = object({ organization: line, url, name: line }, [], unknown('organization', 'name'))
+
+const shared = {
+  name: line,
+  description: line,
+  version: line,
+  provider: fc.oneof(provider, line),
+  documentationUrl: url,
+  iconUrl: fc.oneof(url, line),
+  icon: fc.oneof(url, line),
+  capabilities: fc.oneof(capabilities, fc.array(line, { maxLength: 2 })),
+  securitySchemes: schemes,
+  security: v0Requirements,
+  skills: fc.array(skill, { maxLength: 3 }),
+  protocol: fc.constantFrom('a2a', 'mcp', 'grpc'),
+  defaultInputModes: modes,
+  defaultOutputModes: modes,
+  supportedInputModes: modes,
+  supportedOutputModes: modes,
+  authentication: fc.record({ schemes: fc.array(fc.constantFrom('Bearer', 'basic', 'x402'), { maxLength: 2 }) }),
+  signatures: fc.array(object({ protected: line, signature: line }, ['protected', 'signature'], unknown()), {
+    maxLength: 1,
+  }),
+}
+const others = unknown(
+  'name',
+  'protocol',
+  'icon',
+  'tags',
+  'protocol_version',
+  'preferred_transport',
+  'interfaces',
+  'icon_url',
+  'supportUrl',
+  'metadata',
+  'supportedInputModes',
+  'agentCard',
+)
+
+/** Cards as authors write them, of every generation and mixed, with what no schema knows on every level. */
+export const authoredCard: fc.Arbitrary<JsonObject> = fc.oneof(
+  object(
+    { ...shared, supportedInterfaces: interfaces, securityRequirements: v1Requirements },
+    ['name', 'description', 'supportedInterfaces'],
+    others,
+  ),
+  object(
+    {
+      ...shared,
+      url,
+      preferredTransport: binding,
+      additionalInterfaces: additional,
+      protocolVersion: version,
+      supportsAuthenticatedExtendedCard: fc.boolean(),
+    },
+    ['name', 'description', 'url'],
+    others,
+  ),
+  object(
+    {
+      ...shared,
+      supportedInterfaces: interfaces,
+      url,
+      preferredTransport: binding,
+      additionalInterfaces: additional,
+      protocolVersion: version,
+    },
+    ['name', 'description', 'supportedInterfaces', 'url'],
+    others,
+  ),
+)

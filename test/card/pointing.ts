@@ -1,0 +1,36 @@
+import { isObject, type Json } from '../../src/card/json.ts'
+import { type Pointer, tokens } from '../../src/card/pointer.ts'
+
+/** What stands at a place of a document; undefined where nothing does. */
+export const at = (document: Json, place: Pointer): Json | undefined =>
+  tokens(place).reduce<Json | undefined>((value, token) => {
+    if (Array.isArray(value)) return value[Number(token)]
+    return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
+  }, document)
+
+/** A copy of a document with another value at one place. */
+export const withValue = <Document extends Json>(document: Document, place: Pointer, value: Json): Document => {
+  const copy = structuredClone(document)
+  const path = tokens(place)
+  const last = path.pop() as string
+  const holder = path.reduce<Json>((inner, token) => (inner as { [name: string]: Json })[token] as Json, copy)
+  ;(holder as { [name: string]: Json })[last] = value
+  return copy
+}
+
+/** A copy of a document without what stands at some places. */
+export const withoutPlaces = (document: Json, places: readonly Pointer[], here = ''): Json => {
+  const gone = new Set(places)
+  const inner = (value: Json, place: Pointer): Json => {
+    if (Array.isArray(value))
+      return value.flatMap((item, index) => (gone.has(`${place}/${index}`) ? [] : [inner(item, `${place}/${index}`)]))
+    if (!isObject(value)) return value
+    const entries = Object.entries(value).map(([name, item]) => [name, item, place + escaped(name)] as const)
+    return Object.fromEntries(
+      entries.filter(([, , at]) => !gone.has(at)).map(([name, item, at]) => [name, inner(item, at)]),
+    )
+  }
+  return inner(document, here)
+}
+
+const escaped = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`

@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { AgentCard } from '../../src/card/agent-card.ts'
+import { cardErrors } from '../../src/card/card-errors.ts'
+import { toCanonical } from '../../src/card/compile.ts'
+import { writeHybrid } from '../../src/card/dialects/hybrid.ts'
+import { detectDialect, dialectNames, dialects } from '../../src/card/dialects/index.ts'
+import type { Json } from '../../src/card/json.ts'
+import { Reading } from '../../src/card/reading.ts'
+import { authoredCard } from './generated-card.ts'
+import { withoutPlaces } from './pointing.ts'
+
+/** Generated cards that are sound, as canonical cards; a generated skill id can be there twice. */
+const canonicalCard = authoredCard
+  .map(generated => {
+    const authored = JSON.parse(JSON.stringify(generated))
+    const reading = new Reading()
+    const canonical = toCanonical(authored, detectDialect(authored), reading)
+    return { canonical, errors: cardErrors(canonical, authored, reading) }
+  })
+  .filter(({ errors }) => errors.length === 0)
+  .map(({ canonical }) => canonical as AgentCard)
+
+const runs = { numRuns: 300 }
+
+describe('a dialect reads what it wrote', () => {
+  it.each(dialectNames)('%s: the same canonical card, but for what it reported as dropped', name => {
+    fc.assert(
+      fc.property(canonicalCard, card => {
+        const { document, dropped } = dialects[name].write(card)
+        expect(dialects[name].read(document, new Reading())).toStrictEqual(withoutPlaces(card as Json, dropped))
+      }),
+      runs,
+    )
+  })
+
+  it.each(['agent-card.json', 'agent.json'] as const)('the hybrid of %s: the very same canonical card', readers => {
+    fc.assert(
+      fc.property(canonicalCard, card => {
+        const hybrid = writeHybrid(card, readers)
+        expect(detectDialect(hybrid)).toBe('1.0')
+        expect(dialects['1.0'].read(hybrid, new Reading())).toStrictEqual(card)
+      }),
+      runs,
+    )
+  })
+})
