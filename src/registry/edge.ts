@@ -1,4 +1,5 @@
 import { type RepresentationName, representationNames } from '../card/representations.ts'
+import { log } from '../http/log.ts'
 import { decodeEnvelope, type Envelope } from './envelope.ts'
 import { Memory } from './memory.ts'
 
@@ -41,7 +42,7 @@ export const readDocument = async (
     // The first client may leave; those who wait for its read must not leave with it.
     ctx.waitUntil(load.catch(() => undefined))
   }
-  const envelope = await load
+  const envelope = await load.catch(error => lastResort(`${id}/${name}`, error))
   const known = heldDocument(id, name)
   if (known !== undefined) return known
   const representation = envelope?.representations[name]
@@ -49,6 +50,15 @@ export const readDocument = async (
   const { etag, bytes } = representation
   const served = { etag, modified: envelope.modified, bytes: bytes.slice() }
   return hold(`${id}/${name}`, { served, seq: envelope.seq, firmUntil: 0 })
+}
+
+/** While KV is away, what was served last is served on. */
+const lastResort = (key: string, error: unknown): null => {
+  const held = memory.get(key)
+  if (!held) throw error
+  log('error', 'kv-read-failed', { key, error: String(error) })
+  held.expires = Date.now() + memoryMilliseconds
+  return null
 }
 
 const loadEnvelope = async (id: string, env: Env): Promise<Envelope | null> => {

@@ -28,7 +28,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
   const result = await truth(env).register(registration)
   if (result.outcome !== 'registered') throw declined(result, id)
   showAtOnce(registration, result)
-  ctx.waitUntil(forgetLists(ctx))
+  forgetLists(ctx)
   return jsonResponse(receipt(compiled, registration, result), result.created ? 201 : 200, {
     ETag: registration.manifestEtag,
     'Cache-Control': privateNoStore,
@@ -43,7 +43,7 @@ export const deleteAgent: Handler = async (request, env, ctx) => {
   if (result.outcome !== 'removed') throw declined(result, id)
   remember(id, { seq: result.seq })
   for (const hostname of result.released) rememberHost(hostname, null)
-  ctx.waitUntil(forgetLists(ctx))
+  forgetLists(ctx)
   return new Response(null, { status: 204, headers: { ...cors, 'Cache-Control': privateNoStore } })
 }
 

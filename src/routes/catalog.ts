@@ -3,6 +3,7 @@ import { requireAdmin } from '../auth/admin-token.ts'
 import { agentId, limits } from '../card/limits.ts'
 import { privateNoStore, publicCaching } from '../http/caching.ts'
 import { jsonResponse } from '../http/json-response.ts'
+import { log } from '../http/log.ts'
 import { HttpError } from '../http/problem.ts'
 import type { Listed } from '../registry/registry.ts'
 import { truth } from '../registry/truth.ts'
@@ -37,7 +38,12 @@ export class Catalog extends WorkerEntrypoint<Env> {
 }
 
 /** Makes the next reader of any public list see what was just written. */
-export const forgetLists = (ctx: ExecutionContext): Promise<void> => cachedLists(ctx).forget()
+export const forgetLists = (ctx: ExecutionContext): void =>
+  ctx.waitUntil(
+    cachedLists(ctx)
+      .forget()
+      .catch((error: unknown) => log('error', 'purge-failed', { tag: listTag, error: String(error) })),
+  )
 
 const cachedLists = (ctx: ExecutionContext) => ctx.exports.Catalog({ props: {} })
 

@@ -95,6 +95,15 @@ describe('what one isolate serves of an agent', () => {
     expect(await read(env)).toBeNull()
   })
 
+  it('goes on serving what it served last while KV is away', async () => {
+    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    await read(env)
+    vi.advanceTimersByTime(30_001)
+    vi.spyOn(console, 'error').mockReturnValue()
+    get.mockRejectedValueOnce(new Error('KV is away'))
+    expect(await read(env)).toBe('one')
+  })
+
   it('passes a failure of KV to who asked, and asks again for the next', async () => {
     const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
     get.mockRejectedValueOnce(new Error('KV is away'))

@@ -8,7 +8,12 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-type Faulty = { fail: (times: number) => Promise<void>; writes: () => Promise<number>; retry: () => Promise<void> }
+type Faulty = {
+  fail: (times: number) => Promise<void>
+  writes: () => Promise<number>
+  retry: () => Promise<void>
+  purged: () => Promise<string[]>
+}
 const registry = async () => (await host.env()).REGISTRY.getByName('default') as unknown as Faulty
 const receipt = async (response: Response) =>
   (await response.json()) as { seq: number; published: boolean; changed: boolean }
@@ -71,5 +76,16 @@ describe('publication', () => {
     const card = await (await host.fetch('/agents/busy')).json()
     expect(metadata).toMatchObject({ seq: 21 })
     expect(value).toContain(JSON.stringify((card as { name: string }).name))
+  })
+})
+
+describe('the cache in front of lists', () => {
+  it('is purged by its tag with every write', async () => {
+    const purges = async () => (await (await registry()).purged()).filter(tag => tag === 'agents').length
+    const before = await purges()
+    await host.put('purged', minimalCard)
+    await vi.waitFor(async () => expect(await purges()).toBe(before + 1))
+    await host.fetch('/agents/purged', { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
+    await vi.waitFor(async () => expect(await purges()).toBe(before + 2))
   })
 })
