@@ -8,8 +8,11 @@ export const outcomeJson = (outcome: Outcome, check: boolean): string => {
     url,
     exitCode: exitCodeOf(outcome, check),
     ...(failure !== undefined && { failure }),
-    agents: results.map(({ change, ...result }) => ({
+    agents: results.map(({ change, findings, ...result }) => ({
       ...result,
+      ...(findings && {
+        issues: findings.map(({ issue, at: { file, line, column } }) => ({ ...issue, file, line, column })),
+      }),
       ...(change && { patch: patchOf(change.before, change.after) }),
     })),
   })

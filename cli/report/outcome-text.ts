@@ -2,7 +2,7 @@ import colors from 'picocolors'
 import { telling } from '../sync/actions.ts'
 import type { Outcome, Result } from '../sync/outcome.ts'
 import { changeText } from './change-text.ts'
-import { problemText } from './findings-text.ts'
+import { issueText, problemText } from './findings-text.ts'
 
 /** What came of a synchronisation, for people: a line for each agent, what is wrong below it, and a sum. */
 export const outcomeText = ({ url, results, failure }: Outcome): string =>
@@ -27,9 +27,19 @@ const resultText = (result: Result): string => {
   const meanwhile = action === 'changed meanwhile' && change ? [changeText({ ...result, file: 'on the host' })] : []
   return [
     line,
-    ...[...problems.map(problemText), ...meanwhile].join('\n').split('\n').filter(Boolean).map(indent),
+    ...[...problems.map(problemText), ...worthTelling(result), ...meanwhile]
+      .join('\n')
+      .split('\n')
+      .filter(Boolean)
+      .map(indent),
   ].join('\n')
 }
+
+/** An owner who pushes hears what breaks or misleads clients; of what is not touched, only what breaks them. */
+const worthTelling = ({ action, findings = [] }: Result): string[] =>
+  findings
+    .filter(({ issue: { severity } }) => severity === 'error' || (severity === 'warning' && action !== 'unchanged'))
+    .map(({ issue, at }) => issueText(issue, at))
 
 const indent = (line: string): string => `    ${line}`
 

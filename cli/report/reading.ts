@@ -1,13 +1,11 @@
-import type { Issue, Report } from '../../src/card/report.ts'
-import { type BadFile, type Draft, inCard } from '../files/draft.ts'
+import type { Report } from '../../src/card/report.ts'
+import type { BadFile, Draft } from '../files/draft.ts'
+import { type Finding, findingsOf } from '../files/findings.ts'
 import type { Loaded } from '../files/load.ts'
 import type { Problem } from '../files/problem.ts'
 
-/** A finding of the linter, and where it stands in the owner's files. */
-export type Located = { issue: Issue; at: Problem }
-
 /** What `lint` has to say of one file. */
-export type Reading = { file: string; id?: string; problems: Problem[]; report?: Report; findings: Located[] }
+export type Reading = { file: string; id?: string; problems: Problem[]; report?: Report; findings: Finding[] }
 
 /** The readings of all files, by name. */
 export const readingsOf = ({ drafts, bad }: Loaded): Reading[] =>
@@ -19,7 +17,7 @@ const ofDraft = (draft: Draft): Reading => {
     file,
     id,
     problems: [],
-    findings: locatedIssues(draft),
+    findings: findingsOf(draft),
     ...(compiled && { report: compiled.report }),
   }
 }
@@ -30,10 +28,3 @@ const ofBad = ({ file, id, problems }: BadFile): Reading => ({
   problems,
   findings: [],
 })
-
-/** What the linter found in a draft, each finding at its place. */
-export const locatedIssues = ({ compiled, places }: Draft): Located[] =>
-  (compiled?.report.issues ?? []).map(issue => ({
-    issue,
-    at: places.problem({ pointer: inCard(issue.pointer), message: issue.message }),
-  }))

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/card/json.ts'
-import type { Issue } from '../../src/card/report.ts'
 import { exitCodes } from '../exit-codes.ts'
+import type { Finding } from '../files/findings.ts'
 import type { Problem } from '../files/problem.ts'
 import { type Action, telling } from './actions.ts'
 
@@ -12,8 +12,8 @@ export type Result = {
   detail?: string
   /** What is wrong with the file, by the host's word or this command's own. */
   problems?: Problem[]
-  /** What the linter found; pointers are into the card. */
-  issues?: Issue[]
+  /** What the linter found in the file. */
+  findings?: Finding[]
   /** What was, and what is, where the two differ. */
   change?: { before: JsonObject; after: JsonObject }
   seq?: number
@@ -34,8 +34,8 @@ export const exitCodeOf = (outcome: Outcome, check: boolean): number =>
     ...outcome.results.map(result => severity(result, check)),
   )
 
-const severity = ({ action, issues = [], live }: Result, check: boolean): number => {
+const severity = ({ action, findings = [], live }: Result, check: boolean): number => {
   const { exit, due } = telling(action)
-  const behind = live === false || (check && (due || issues.some(issue => issue.severity === 'error')))
+  const behind = live === false || (check && (due || findings.some(({ issue }) => issue.severity === 'error')))
   return Math.max(exit, behind ? exitCodes.outOfDate : exitCodes.ok)
 }

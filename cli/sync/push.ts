@@ -1,3 +1,4 @@
+import { findingsOf } from '../files/findings.ts'
 import type { Host, Refused, Stored } from '../host/host.ts'
 import type { Result } from './outcome.ts'
 import { comparable, plan, type Step } from './plan.ts'
@@ -34,7 +35,7 @@ export const push = async (host: Host, step: Step, force: boolean): Promise<Resu
 export const resultOf = ({ draft, todo, before }: Step): Omit<Result, 'action'> => ({
   file: draft.file,
   id: draft.id,
-  ...(draft.compiled && { issues: draft.compiled.report.issues }),
+  ...(draft.compiled && { findings: findingsOf(draft) }),
   ...(todo === 'update' && before && { change: { before, after: comparable(draft.manifest) } }),
 })
 

@@ -1,0 +1,97 @@
+import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { deployedUrl } from '../../cli/deployment/deployed-url.ts'
+import { FakeHost } from './fake-host.ts'
+import { card, ended, Workspace } from './workspace.ts'
+
+/** Does what `wrangler deploy` does to its surroundings: reads the secrets, writes the output file. */
+const fakeWrangler = `#!${process.execPath}
+const { readFileSync, writeFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+const secrets = args[args.indexOf('--secrets-file') + 1]
+writeFileSync('called.json', JSON.stringify({ args, secrets: JSON.parse(readFileSync(secrets, 'utf8')) }))
+if (args.includes('--fail')) process.exit(7)
+const entries = [{ type: 'wrangler-session' }]
+if (!args.includes('--dry-run')) entries.push({ type: 'deploy', targets: [process.env.TARGET] })
+writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, entries.map(entry => JSON.stringify(entry) + '\\n').join(''))
+`
+
+let host: FakeHost
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+})
+afterEach(() => host.close())
+
+const workspaceWithWrangler = (files: Record<string, unknown> = {}) => {
+  const workspace = new Workspace({ 'bin/wrangler': fakeWrangler, 'cards/a.json': card('a'), ...files })
+  chmodSync(join(workspace.folder, 'bin/wrangler'), 0o755)
+  return workspace
+}
+
+const deploy = async (workspace: Workspace, args: string[] = [], env: Record<string, string> = {}) => {
+  const path = join(workspace.folder, 'bin')
+  const result = await ended(workspace.start('deploy.ts', args, { PATH: path, TARGET: host.url, ...env }))
+  return { ...result, called: JSON.parse(readFileSync(join(workspace.folder, 'called.json'), 'utf8')) }
+}
+
+describe('npm run deploy', () => {
+  it('deploys with the admin token as a secret, then sends the cards and waits until they are served', async () => {
+    const workspace = workspaceWithWrangler({ '.env': `ADMIN_TOKEN=${host.token}` })
+    const { code, stdout, stderr, called } = await deploy(workspace, ['--env', 'staging'])
+    expect(called.args).toEqual(['deploy', '--secrets-file', expect.any(String), '--env', 'staging'])
+    expect(called.secrets).toEqual({ ADMIN_TOKEN: host.token })
+    expect(() => statSync(called.args[2])).toThrow('ENOENT')
+    expect(stdout).toMatch(/\+ created {3}a .*live/)
+    expect(stdout).toContain(`npx sync-card --url ${host.url}`)
+    expect(stdout + stderr).not.toContain(host.token)
+    expect(code).toBe(0)
+  })
+
+  it('makes a token for a first deployment, and keeps it in .env for the owner alone', async () => {
+    const workspace = workspaceWithWrangler({ '.env': 'OTHER=1' })
+    const { code, stdout, called } = await deploy(workspace)
+    const written = readFileSync(join(workspace.folder, '.env'), 'utf8')
+    expect(written).toBe(`OTHER=1\nADMIN_TOKEN=${called.secrets.ADMIN_TOKEN}\n`)
+    expect(called.secrets.ADMIN_TOKEN).toMatch(/^[\w-]{43}$/)
+    expect(statSync(join(workspace.folder, '.env')).mode & 0o777).toBe(0o600)
+    expect(stdout).toContain('A new ADMIN_TOKEN is in .env')
+    expect(stdout).not.toContain(called.secrets.ADMIN_TOKEN)
+    // The fake host knows another token: the real one would have been given this one.
+    expect(code).toBe(4)
+  })
+
+  it('prefers the address that the owner gives', async () => {
+    const env = { ADMIN_TOKEN: host.token, PUBLIC_URL: host.url, TARGET: 'https://nowhere.invalid' }
+    expect((await deploy(workspaceWithWrangler(), [], env)).code).toBe(0)
+    expect(host.writes).toEqual(['PUT /agents/a'])
+  })
+
+  it.each([
+    ['passes on wrangler’s failure', ['--fail'], 7],
+    ['sends nothing after a dry run', ['--dry-run'], 0],
+  ])('%s', async (_, args, expected) => {
+    const { code } = await deploy(workspaceWithWrangler(), args, { ADMIN_TOKEN: host.token })
+    expect({ code, requests: host.seen }).toEqual({ code: expected, requests: [] })
+  })
+})
+
+describe('the address of a deployment', () => {
+  it.each([
+    [['https://cards.acme.workers.dev'], 'https://cards.acme.workers.dev'],
+    [['cards.acme.workers.dev'], 'https://cards.acme.workers.dev'],
+    [['schedule: 0 * * * *', 'cards.example.com (custom domain)'], 'https://cards.example.com'],
+    [['cards.example.com/* (zone name: example.com)'], 'https://cards.example.com'],
+    [['*.example.com/*'], undefined],
+    [[], undefined],
+  ])('%j', (targets, url) => {
+    expect(deployedUrl(`${JSON.stringify({ type: 'deploy', targets })}\n`)).toEqual({
+      deployed: true,
+      ...(url && { url }),
+    })
+  })
+
+  it('is none where nothing was deployed', () => {
+    expect(deployedUrl('{"type":"wrangler-session"}\nnot json\n')).toEqual({ deployed: false })
+  })
+})

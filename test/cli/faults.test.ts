@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeHost, isPut, problem, times } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+})
+afterEach(() => host.close())
+
+const one = () => new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }) })
+
+describe('sync-card and a host in trouble', () => {
+  it('tries again after a lost connection, a 503 and a 429', async () => {
+    host.faults = [
+      times(1, isPut(), response => response.socket?.destroy()),
+      times(1, isPut(), response => problem(response, 503, 'busy', 'Busy.')),
+      times(1, isPut(), response => problem(response, 429, 'slow-down', 'Slow.', { headers: { 'Retry-After': '0' } })),
+    ]
+    const { code, stderr } = await one().run([], env)
+    expect(stderr.match(/trying again/g)).toHaveLength(3)
+    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 0, agents: ['a'] })
+  })
+
+  it('knows its own write again where only the answer was lost', async () => {
+    host.faults = [
+      (seen, response) => {
+        if (!isPut('a')(seen) || host.agents.has('a')) return false
+        host.register('a', JSON.parse(seen.body))
+        response.socket?.destroy()
+        return true
+      },
+    ]
+    const { code, stdout } = await one().run(['--wait'], env)
+    expect(stdout).toMatch(/\+ created {3}a .*live/)
+    expect(code).toBe(0)
+  })
+
+  it('says what was pushed and what was not, where the host is lost on the way (exit 4)', async () => {
+    host.faults = [times(Number.POSITIVE_INFINITY, isPut('b'), response => response.socket?.destroy())]
+    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') })
+    const { code, stdout } = await workspace.run(['--retries', '1'], env)
+    expect(stdout).toMatch(/Stopped: the connection failed.*\n {2}pushed: {5}a\n {2}not pushed: b/)
+    expect(code).toBe(4)
+  })
+
+  it('says so where nobody answers at all (exit 4)', async () => {
+    const { url } = host
+    await host.close()
+    const { code, stdout } = await one().run(['--retries', '0'], { ...env, SYNC_CARD_URL: url })
+    expect(stdout).toMatch(/ECONNREFUSED[\s\S]*not pushed: a/)
+    expect(code).toBe(4)
+    host = await new FakeHost().listen()
+  })
+
+  it('stops at once where the token is not accepted (exit 4)', async () => {
+    const { code, stdout, stderr } = await one().run([], { ...env, SYNC_CARD_TOKEN: 'not-this-one' })
+    expect(stdout).toContain('does not accept the token')
+    expect(stdout + stderr).not.toContain('not-this-one')
+    expect({ code, requests: host.seen.length }).toEqual({ code: 4, requests: 1 })
+  })
+
+  it('leaves out the agent that the token may not write, and pushes the rest (exit 4)', async () => {
+    host.faults = [times(1, isPut('b'), response => problem(response, 403, 'forbidden', 'Not your agent.'))]
+    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b'), 'cards/c.json': card('c') })
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toMatch(/✗ forbidden b .*Not your agent/)
+    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 4, agents: ['a', 'c'] })
+  })
+
+  it('does not follow a redirect with the token', async () => {
+    host.faults = [
+      (_, response) => {
+        response.writeHead(301, { Location: 'https://elsewhere.example.com/' }).end()
+        return true
+      },
+    ]
+    const { code, stdout } = await one().run([], env)
+    expect(stdout).toContain('has moved: it answers 301 to https://elsewhere.example.com/')
+    expect(code).toBe(4)
+  })
+
+  const meanwhile = () => {
+    host.register('a', { card: card('a', { version: '1.0.0' }) })
+    host.faults = [
+      seen => {
+        if (isPut('a')(seen) && host.writes.length === 1)
+          host.register('a', { card: card('a', { version: '1.0.0', iconUrl: 'https://a.example.com/i.png' }) })
+        return false
+      },
+    ]
+  }
+
+  it('does not overwrite what somebody wrote meanwhile, and shows it (exit 3)', async () => {
+    meanwhile()
+    const { code, stdout } = await one().run([], env)
+    expect(stdout).toMatch(/✗ changed meanwhile a[\s\S]*\+ *iconUrl/)
+    expect(code).toBe(3)
+    expect(JSON.stringify(host.agents.get('a'))).toContain('iconUrl')
+  })
+
+  it('--force overwrites it', async () => {
+    meanwhile()
+    const { code } = await one().run(['--force'], env)
+    expect(code).toBe(0)
+    expect(JSON.stringify(host.agents.get('a'))).toContain('2.0.0')
+  })
+
+  it('passes on whose host name it is (exit 3)', async () => {
+    host.faults = [
+      times(1, isPut(), response => problem(response, 409, 'host-taken', '"a.example.com" is agent "b"’s.')),
+    ]
+    const { code, stdout } = await one().run([], env)
+    expect(stdout).toMatch(/✗ refused {3}a .*is agent "b"’s/)
+    expect(code).toBe(3)
+  })
+
+  it('shows the host’s errors at their places in the file (exit 3)', async () => {
+    const errors = [{ pointer: '/card/version', message: 'is too new' }]
+    host.faults = [
+      times(1, isPut(), response => problem(response, 422, 'invalid-card', 'Nothing was registered.', { errors })),
+    ]
+    const { code, stdout } = await one().run([], env)
+    expect(stdout).toMatch(/cards\/a\.json:\d+:3 error \/version is too new/)
+    expect(code).toBe(3)
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { lintSarif } from '../../cli/report/lint-sarif.ts'
+import type { Issue } from '../../src/card/report.ts'
+import { Workspace } from './workspace.ts'
+
+const files = {
+  'cards/bad.yaml': 'card:\n  name: Bad\n  url: nowhere\n',
+  'cards/good.json': {
+    name: 'Good',
+    description: 'Answers questions about what is good',
+    url: 'https://good.example.com',
+  },
+}
+
+describe('sync-card lint', () => {
+  it('prints for each file what POST /lint answers, as JSON', async () => {
+    const { code, stdout } = await new Workspace(files).run(['lint', '--format', 'json'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      files: [
+        {
+          file: 'cards/bad.yaml',
+          valid: false,
+          errors: expect.arrayContaining([
+            { file: 'cards/bad.yaml', line: 3, column: 3, pointer: '/card/url', message: expect.any(String) },
+          ]),
+        },
+        {
+          file: 'cards/good.json',
+          id: 'good',
+          valid: true,
+          errors: [],
+          dialect: 'gopherhole',
+          filled: expect.any(Array),
+        },
+      ],
+    })
+    expect(code).toBe(3)
+  })
+
+  it('prints for people, with places that a terminal makes links', async () => {
+    const { code, stdout } = await new Workspace({ 'cards/good.json': files['cards/good.json'] }).run(['lint'])
+    expect(stdout).toMatch(/^cards\/good\.json gopherhole\n[\s\S]*filled \/protocolVersion set to "1\.0"/)
+    expect(code).toBe(0)
+  })
+
+  it('prints SARIF for code scanning', async () => {
+    const { stdout } = await new Workspace(files).run(['lint', 'cards', '--format', 'sarif'])
+    const { version, runs } = JSON.parse(stdout)
+    expect(version).toBe('2.1.0')
+    expect(runs).toHaveLength(1)
+    const [{ tool, results }] = runs
+    const rules: { id: string }[] = tool.driver.rules
+    expect(new Set(rules.map(rule => rule.id)).size).toBe(rules.length)
+    for (const { ruleId, level, message, locations } of results) {
+      expect(rules.map(rule => rule.id)).toContain(ruleId)
+      expect(['error', 'warning', 'note']).toContain(level)
+      expect(message.text).toMatch(/\S/)
+      const { artifactLocation, region } = locations[0].physicalLocation
+      expect(artifactLocation.uri).toMatch(/^cards\/\w+\.(?:yaml|json)$/)
+      expect(Math.min(region.startLine, region.startColumn)).toBeGreaterThanOrEqual(1)
+    }
+    expect(results).toContainEqual(
+      expect.objectContaining({ ruleId: 'invalid-card', locations: [place('cards/bad.yaml', 3, 3)] }),
+    )
+  })
+
+  it('gives each finding the level of its severity', () => {
+    const at = { file: 'cards/a b.json', line: 2, column: 5, pointer: '/url', message: 'm' }
+    const findings = (['error', 'warning', 'info'] as const).map(severity => ({
+      issue: { rule: `rule-${severity}`, severity, pointer: '/url', message: 'm' } satisfies Issue,
+      at,
+    }))
+    const [run] = JSON.parse(lintSarif([{ file: at.file, problems: [], findings }])).runs
+    expect(run.results.map(({ ruleId, level }: { ruleId: string; level: string }) => [ruleId, level])).toEqual([
+      ['rule-error', 'error'],
+      ['rule-warning', 'warning'],
+      ['rule-info', 'note'],
+    ])
+    expect(run.results[0].locations[0].physicalLocation.artifactLocation.uri).toBe('cards/a%20b.json')
+  })
+})
+
+const place = (uri: string, startLine: number, startColumn: number) =>
+  expect.objectContaining({
+    physicalLocation: { artifactLocation: { uri, uriBaseId: '%SRCROOT%' }, region: { startLine, startColumn } },
+  })

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { cardFiles } from '../../cli/files/card-files.ts'
+import { load } from '../../cli/files/load.ts'
+
+const { drafts, bad } = load(cardFiles([]), 'https://cards.example.com')
+const sample = (id: string) => drafts.find(draft => draft.id === id)
+
+describe('cards/', () => {
+  it('holds no bad file', () => {
+    expect(bad).toEqual([])
+    expect(drafts.length).toBeGreaterThanOrEqual(6)
+  })
+
+  it.each(drafts.map(draft => [draft.file, draft] as const))('%s has no lint errors', (_, draft) => {
+    expect(draft.compiled?.report.issues.filter(issue => issue.severity === 'error')).toEqual([])
+  })
+
+  it('shows every dialect that people write', () => {
+    const dialects = new Set(drafts.map(draft => draft.compiled?.report.dialect))
+    expect([...dialects].sort()).toEqual(['0.3', '1.0', 'gopherhole', 'shaman', 'superx', 'telex'])
+  })
+
+  it('comes back from GopherHole’s dialect as GopherHole documents it', () => {
+    expect(sample('my-agent')?.compiled?.documents.gopherhole).toEqual({
+      name: 'My Agent',
+      description: 'Does something useful',
+      url: 'https://my-agent.example.com',
+      protocolVersion: '1.0',
+      capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: false, multiTurn: true },
+      supportedInputModes: ['text/plain', 'application/json'],
+      supportedOutputModes: ['text/plain', 'application/json'],
+    })
+  })
+
+  it('sends nothing of Shaman’s prompt, model, temperature and tools', () => {
+    const sent = JSON.stringify(sample('customer-support')?.manifest)
+    expect(sent).not.toMatch(/gpt-4|temperature|run_data|helpful/)
+    expect(sample('customer-support')?.compiled?.card.supportedInterfaces[0]?.url).toBe(
+      'https://acme.example.com/a2a/v1',
+    )
+    expect(sample('order-processor')?.manifest.visibility).toBe('internal')
+  })
+})

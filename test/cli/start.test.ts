@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { chmodSync, readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { card, ended, said, Workspace } from './workspace.ts'
+
+/** Does what `wrangler dev` does to its surroundings: a runtime of its own serves the port, deaf to the end of its parent. */
+const fakeWrangler = `#!${process.execPath}
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
+const args = process.argv.slice(2)
+spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LINE && require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
+writeFileSync('called.json', JSON.stringify({ args, token: process.env.ADMIN_TOKEN, metrics: process.env.WRANGLER_SEND_METRICS }))
+const host = new FakeHost()
+host.token = process.env.ADMIN_TOKEN
+if (process.env.BROKEN) process.exit(1)
+await host.listen(Number(args[args.indexOf('--port') + 1]))
+`
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise(done => server.close(done))
+  return port
+}
+
+/** Hears of the runtime's end by the connection that it holds: a process that nobody collects still has its id. */
+const runtimeLine = async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const ends = new Promise<void>(done => {
+    server.once('connection', socket => {
+      socket
+        .on('error', () => {})
+        .once('close', () => {
+          server.close()
+          done()
+        })
+    })
+  })
+  return { port: String((server.address() as AddressInfo).port), ends }
+}
+
+const start = (env: Record<string, string>) => {
+  const workspace = new Workspace({
+    'bin/wrangler': fakeWrangler,
+    'bin/package.json': { type: 'module' },
+    'cards/a.json': card('a'),
+  })
+  chmodSync(join(workspace.folder, 'bin/wrangler'), 0o755)
+  const child = workspace.start('start.ts', [], { PATH: join(workspace.folder, 'bin'), ...env })
+  const called = () => JSON.parse(readFileSync(join(workspace.folder, 'called.json'), 'utf8'))
+  return { child, end: ended(child), called }
+}
+
+describe('npm start', () => {
+  it('runs the host, syncs the cards, shows what to try, and leaves nothing behind', async () => {
+    const port = await freePort()
+    const runtime = await runtimeLine()
+    const { child, end, called } = start({ PORT: String(port), ROOT_AGENT: 'a', LINE: runtime.port })
+    await said(child.stdout, 'Ctrl-C stops')
+    expect(called()).toMatchObject({ token: 'dev', metrics: 'false' })
+    expect(called().args).toEqual(
+      expect.arrayContaining(['dev', '--ip', '127.0.0.1', '--port', String(port), '--var', 'ROOT_AGENT:a']),
+    )
+    child.kill('SIGTERM')
+    const { code, stdout } = await end
+    expect(stdout).toContain(`http://127.0.0.1:${port}/agents/a/.well-known/agent-card.json`)
+    expect(stdout).toContain(`curl http://127.0.0.1:${port}/.well-known/agent-card.json`)
+    expect(code).toBe(0)
+    await runtime.ends
+  })
+
+  it('keeps the admin token out of the process list', async () => {
+    const { child, end, called } = start({ PORT: String(await freePort()), ADMIN_TOKEN: 'very-secret' })
+    await said(child.stdout, 'Ctrl-C stops')
+    expect(called().token).toBe('very-secret')
+    expect(called().args.join(' ')).not.toContain('very-secret')
+    child.kill('SIGINT')
+    await end
+  })
+
+  it('says so where the port is in use', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { code, stderr } = await start({ PORT: String(port) }).end
+    server.close()
+    expect(stderr).toContain(`Port ${port} is in use`)
+    expect(code).toBe(1)
+  })
+
+  it('says so where the host does not start', async () => {
+    const { code, stderr } = await start({ PORT: String(await freePort()), BROKEN: '1' }).end
+    expect(stderr).toContain('did not start')
+    expect(code).toBe(1)
+  })
+})

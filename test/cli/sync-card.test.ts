@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeHost } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+})
+afterEach(() => host.close())
+
+describe('sync-card', () => {
+  it('creates what is new, updates what differs and leaves the rest, whatever the file’s kind', async () => {
+    host.register('same', { card: card('same') })
+    host.register('other', { card: card('other', { version: '1.0.0' }) })
+    const workspace = new Workspace({
+      'cards/same.json': card('same'),
+      'cards/other.yaml': `card: ${JSON.stringify(card('other', { version: '2.0.0' }))}`,
+      'cards/new.md': '---\nname: New\ndescription: A new agent\nmodel: gpt-4\n---\nYou are new.\n',
+      'cards/defaults.yaml': 'upstream: { url: https://acme.example.com/a2a }',
+      'cards/notes.txt': 'not a card',
+      'cards/README.md': '# not a card',
+    })
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toMatch(/"1\.0\.0" => "2\.0\.0"/)
+    expect(stdout).toMatch(/= unchanged same[\s\S]*2 unchanged|\+ created {3}new/)
+    expect(code).toBe(0)
+    expect(host.writes.sort()).toEqual(['PUT /agents/new', 'PUT /agents/other'])
+    const [create] = host.seen.filter(({ method, path }) => method === 'PUT' && path === '/agents/new')
+    expect(create?.headers).toMatchObject({ 'if-none-match': '*', authorization: `Bearer ${host.token}` })
+    expect(JSON.parse(create?.body ?? '')).toEqual({
+      card: { protocolVersion: '0.3.0', name: 'New', description: 'A new agent' },
+      upstream: { url: 'https://acme.example.com/a2a' },
+    })
+    expect(
+      host.seen.find(({ path, method }) => method === 'PUT' && path === '/agents/other')?.headers['if-match'],
+    ).toMatch(/^"/)
+  })
+
+  it('reads the host and the token from .env, and prints the token nowhere', async () => {
+    const workspace = new Workspace({
+      '.env': `SYNC_CARD_URL=${host.url}\nADMIN_TOKEN="${host.token}"\n`,
+      'cards/a.json': card('a'),
+    })
+    const { code, stdout, stderr } = await workspace.run([])
+    expect(code).toBe(0)
+    expect(stdout + stderr).not.toContain(host.token)
+  })
+
+  it('--json prints one object on stdout and nothing else', async () => {
+    host.register('a', { card: card('a', { version: '1.0.0' }) })
+    const workspace = new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }), 'cards/bad.json': '{' })
+    const { code, stdout } = await workspace.run(['--json', '--url', host.url, '--token', host.token])
+    expect(JSON.parse(stdout)).toMatchObject({
+      url: host.url,
+      exitCode: 3,
+      agents: [
+        { file: 'cards/bad.json', action: 'invalid', problems: [{ line: 1, column: 2 }] },
+        { id: 'a', action: 'updated', patch: [{ op: 'replace', path: '/card/version', value: '2.0.0' }] },
+      ],
+    })
+    expect(code).toBe(3)
+  })
+
+  it.each([
+    [['--dry-run'], 0],
+    [['--check'], 1],
+  ])('%j shows what differs and writes nothing', async (flags, expected) => {
+    const workspace = new Workspace({ 'cards/a.json': card('a') })
+    const { code, stdout } = await workspace.run(flags, env)
+    expect(stdout).toContain('+ to create a')
+    expect({ code, writes: host.writes }).toEqual({ code: expected, writes: [] })
+  })
+
+  it('--check tells what the linter finds, and where (exit 1)', async () => {
+    const leaky = card('a', {
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', token: 'sk-proj-0123456789abcdefghijklmnop' } },
+    })
+    host.register('a', { card: leaky })
+    const { code, stdout } = await new Workspace({ 'cards/a.json': leaky }).run(['--check'], env)
+    expect(stdout).toMatch(/= unchanged a .*\n +cards\/a\.json:\d+:\d+ error \//)
+    expect(code).toBe(1)
+  })
+
+  it('--check is content where everything is in sync', async () => {
+    host.register('a', { card: card('a') })
+    expect((await new Workspace({ 'cards/a.json': card('a') }).run(['--check'], env)).code).toBe(0)
+  })
+
+  it('tells every bad file with its place, and pushes the good ones beside', async () => {
+    const workspace = new Workspace({
+      'cards/bad.yaml': 'card:\n  name: Bad\n  description: Has a bad url\n  url: 7\n',
+      'cards/field.yaml': `hosst: [a]\ncard: ${JSON.stringify(card('field'))}`,
+      'cards/NoId.json': card('no-id'),
+      'cards/one.yaml': `id: same\ncard: ${JSON.stringify(card('one'))}`,
+      'cards/same.json': card('two'),
+      'cards/good.json': card('good'),
+    })
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toMatch(/cards\/bad\.yaml:4:3 error \/card\/url must be/)
+    expect(stdout).toMatch(/cards\/field\.yaml:1:1 error \/hosst .*is not a field of a manifest/)
+    expect(stdout).toMatch(/cards\/NoId\.json:1:1 error .*name the file no-id\.json/)
+    expect(stdout).toMatch(/cards\/one\.yaml:1:1 error \/id "same" is the id of cards\/same\.json too/)
+    expect(stdout).toMatch(/cards\/same\.json:1:1 error .*"same" is the id of cards\/one\.yaml too/)
+    expect({ code, writes: host.writes }).toEqual({ code: 3, writes: ['PUT /agents/good'] })
+  })
+
+  it('blames the defaults for what stands in the defaults', async () => {
+    const workspace = new Workspace({ 'cards/defaults.yaml': 'visibility: secret\n', 'cards/a.json': card('a') })
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toContain('cards/defaults.yaml:1:1 error /visibility must be public or internal')
+    expect(code).toBe(3)
+  })
+
+  it('takes files by name, in whatever folder and with whatever ending', async () => {
+    const workspace = new Workspace({ 'elsewhere/a.card': card('a'), 'cards/b.json': card('b') })
+    expect((await workspace.run(['elsewhere/a.card'], env)).code).toBe(0)
+    expect(host.writes).toEqual(['PUT /agents/a'])
+  })
+
+  it.each([
+    ['no folder', [], /no folder cards here\. Make one/],
+    ['an empty folder', ['empty'], /holds no cards\. Make one/],
+    ['a file that is not there', ['gone.json'], /There is no gone\.json/],
+    ['an unknown flag', ['--colour'], /unknown option/],
+    ['--prune with a single file', ['--prune', 'empty/x.txt'], /needs the whole folder/],
+    ['--prune without a terminal', ['--prune', 'empty'], /add --yes/],
+    ['--watch with --check', ['--watch', '--check'], /exclude each other/],
+  ])('says what is wrong with %s (exit 2)', async (_, args, message) => {
+    const { code, stderr } = await new Workspace({ 'empty/x.txt': '' }).run(args, env)
+    expect(stderr).toMatch(message)
+    expect(code).toBe(2)
+  })
+
+  it('--wait goes on when the edge serves the new card', async () => {
+    host.slowReads = 2
+    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--wait'], env)
+    expect(stdout).toContain('live')
+    expect(code).toBe(0)
+    const polls = host.seen.filter(({ path }) => path.endsWith('agent-card.json'))
+    expect(polls.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined, undefined])
+  })
+
+  it('--wait gives up in time (exit 1)', async () => {
+    host.slowReads = Number.POSITIVE_INFINITY
+    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--wait', '0'], env)
+    expect(stdout).toContain('serves the old card still')
+    expect(code).toBe(1)
+  })
+
+  it('pushes many files', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `agent-${index}`)
+    const workspace = new Workspace(Object.fromEntries(names.map(name => [`cards/${name}.json`, card(name)])))
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toContain('40 created')
+    expect({ code, count: host.agents.size }).toEqual({ code: 0, count: 40 })
+    // The first goes ahead alone, and so is the root agent of an empty host.
+    expect(host.writes[0]).toBe('PUT /agents/agent-0')
+  })
+
+  it('explains its exit codes', async () => {
+    const { code, stdout } = await new Workspace().run(['--help'])
+    expect(stdout).toMatch(/Exit codes:[\s\S]*4 {2}the host cannot be reached/)
+    expect(code).toBe(0)
+  })
+
+  it('leaves the owner’s files as they are', async () => {
+    const workspace = new Workspace({ 'cards/a.yaml': `# mine\ncard: ${JSON.stringify(card('a'))}\n` })
+    await workspace.run([], env)
+    expect(readFileSync(join(workspace.folder, 'cards/a.yaml'), 'utf8')).toMatch(/^# mine/)
+  })
+})
