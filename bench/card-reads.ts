@@ -1,0 +1,110 @@
+import { everyCard, idOf, pathOf, sameCard, zipfCards } from './card-requests.ts'
+import { quickCard } from './cards.ts'
+import { compare, type Effort } from './comparison.ts'
+import type { Figure } from './figure.ts'
+import { register, startHost, startKv } from './host.ts'
+import { Load } from './load.ts'
+import { type Answer, answerOf, startExpress, startRival } from './rivals.ts'
+import type { Server } from './server.ts'
+
+/** What every comparison of reads needs: the bundle, and a fresh directory for each Registry. */
+export type Setting = { bundle: string; directory: () => string; effort: Effort }
+
+const least = 0.9
+const leastNotModified = 1.1
+
+/** One warm agent: the host's 200 and 304 beside the constant Worker, with a second constant Worker as control. */
+export const oneAgent = (setting: Setting): Promise<Figure[]> =>
+  withHost(setting, 1, async (host, answer) => {
+    const [constant, control] = [await startRival('constant', answer), await startRival('constant', answer)]
+    const requests = sameCard(idOf(0))
+    const figures = await compare(
+      { name: 'constant Worker', server: constant, requests },
+      [
+        { name: 'A/A control: constant Worker again', server: control, requests },
+        { name: 'host, 1 id', server: host, requests, bound: { least } },
+        {
+          name: 'host, 304',
+          server: host,
+          requests: sameCard(idOf(0), answer.headers.etag),
+          bound: { least: leastNotModified },
+        },
+      ],
+      setting.effort,
+    )
+    await Promise.all([constant.stop(), control.stop()])
+    return figures
+  })
+
+/** What one would write instead of a host. */
+export const rivals = (setting: Setting): Promise<Figure[]> =>
+  withHost(setting, 1, async (_, answer) => {
+    const servers = [
+      await startRival('constant', answer),
+      await startRival('itty', answer),
+      await startExpress(answer),
+    ] as const
+    const [constant, itty, express] = servers
+    const requests = sameCard(idOf(0))
+    const [, ...figures] = await compare(
+      { name: 'constant Worker', server: constant, requests },
+      [
+        { name: 'itty AutoRouter + cors() Worker', server: itty, requests },
+        { name: "SDK's agentCardHandler, Express on Node", server: express, requests },
+      ],
+      setting.effort,
+    )
+    await Promise.all(servers.map(server => server.stop()))
+    return figures
+  })
+
+/** Many agents, drawn by Zipf's law: `sweep` of them are asked for once before, the most popular last. */
+export const manyAgents = (setting: Setting, agents: number, sweep: number, settle: number): Promise<Figure[]> =>
+  withHost(setting, agents, async (host, answer, kv) => {
+    const constant = await startRival('constant', answer)
+    const every = await Load.open(port(host), everyCard(sweep))
+    await every.requests(sweep)
+    every.close()
+    const settling = await Load.open(port(host), zipfCards(agents, 1))
+    await settling.run(settle)
+    settling.close()
+    const reads = await readCount(kv)
+    const [, ...figures] = await compare(
+      { name: 'constant Worker', server: constant, requests: zipfCards(agents, 2) },
+      [
+        {
+          name: `host, ${agents.toLocaleString('en')} ids`,
+          server: host,
+          requests: zipfCards(agents, 3),
+          bound: { least },
+        },
+      ],
+      setting.effort,
+    )
+    await constant.stop()
+    const rate = figures[0]?.rate ?? 0
+    const asked = (rate * (setting.effort.rounds * setting.effort.milliseconds + setting.effort.warmUp)) / 1000
+    const missed = ((await readCount(kv)) - reads) / asked
+    return figures.map(figure => ({ ...figure, note: `${(100 * missed).toFixed(1)}% of the GETs read KV` }))
+  })
+
+const port = (server: Server): number => Object.values(server.ports)[0] ?? 0
+
+const readCount = async (kv: Server): Promise<number> => {
+  const counts = (await (await fetch(`http://127.0.0.1:${port(kv)}/counts`)).json()) as { get: number }
+  return counts.get
+}
+
+const withHost = async (
+  { bundle, directory }: Setting,
+  agents: number,
+  measure: (host: Server, answer: Answer, kv: Server) => Promise<Figure[]>,
+): Promise<Figure[]> => {
+  const kv = await startKv(agents)
+  const host = await startHost(bundle, port(kv), directory())
+  await register(port(host), idOf(0), quickCard(idOf(0)))
+  const answer = await answerOf(`http://127.0.0.1:${port(host)}${pathOf(idOf(0))}`)
+  const figures = await measure(host, answer, kv)
+  await Promise.all([host.stop(), kv.stop()])
+  return figures
+}

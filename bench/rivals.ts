@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import { workerBundle } from './bundle.ts'
+import { type Server, startNode, startWorkerd } from './server.ts'
+
+/** A card as a host sent it: what the others are to send too. */
+export type Answer = { body: Uint8Array; headers: Record<string, string> }
+
+/** The runtime writes these itself. */
+const connectionHeaders = ['content-length', 'connection', 'keep-alive', 'date']
+
+/** Fetches a card, to bake it into the others. */
+export const answerOf = async (url: string): Promise<Answer> => {
+  const response = await fetch(url)
+  if (response.status !== 200) throw new Error(`GET ${url}: ${response.status}`)
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !connectionHeaders.includes(name)))
+  return { body: new Uint8Array(await response.arrayBuffer()), headers }
+}
+
+/** A Worker of bench/workers; those that answer with a card are given it when they start. */
+export const startRival = async (name: 'constant' | 'itty' | 'sink', card?: Answer): Promise<Server> =>
+  startWorkerd({
+    services: {
+      rival: {
+        modules: { 'index.js': await workerBundle(name) },
+        ...(card && { bindings: { BODY: { data: card.body }, HEADERS: { json: card.headers } } }),
+      },
+    },
+    sockets: ['rival'],
+  })
+
+/** The A2A SDK's own way to serve a card: Express with `agentCardHandler`. */
+export const startExpress = (card: Answer): Promise<Server> =>
+  startNode(join(import.meta.dirname, 'express-server.ts'), [new TextDecoder().decode(card.body)])

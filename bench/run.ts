@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { gzipBytes, hostBundle } from './bundle.ts'
+import { manyAgents, oneAgent, rivals, type Setting } from './card-reads.ts'
+import { exact, type Figure, judged } from './figure.ts'
+import { canPin, cores, pinSelf } from './pinning.ts'
+import { registrations } from './registrations.ts'
+import { table } from './table.ts'
+
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+})
+
+const effort = (rounds: number) => ({
+  rounds: options.quick ? Math.ceil(rounds / 6) : rounds,
+  milliseconds: 100,
+  warmUp: options.quick ? 500 : 1_500,
+})
+
+const directories: string[] = []
+const directory = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'calling-card-bench-'))
+  directories.push(made)
+  return made
+}
+
+const say = (text: string): void => {
+  if (!options.json) console.error(text)
+}
+
+pinSelf(cores.load)
+if (!canPin) say('No taskset, or one core only: server and load share what there is, and ratios draw towards 1.')
+say('Building the host …')
+const bundle = await hostBundle(directory())
+const setting = (rounds: number): Setting => ({ bundle, directory, effort: effort(rounds) })
+
+const figures: Figure[] = [
+  judged({
+    name: 'bundle, minified, gzip',
+    unit: 'bytes',
+    value: exact(gzipBytes(bundle)),
+    bound: { most: 30 * 1024 },
+  }),
+]
+const parts: [string, () => Promise<Figure[]>][] = [
+  ['One agent', () => oneAgent(setting(150))],
+  ['The alternatives', () => rivals(setting(40))],
+  ['10,000 agents', () => manyAgents(setting(150), 10_000, 10_000, options.quick ? 1_000 : 3_000)],
+  ['100,000 agents', () => manyAgents(setting(200), 100_000, 50_000, options.quick ? 2_000 : 15_000)],
+  ['Registrations', () => registrations(setting(80))],
+]
+for (const [name, measure] of parts) {
+  say(`${name} …`)
+  figures.push(...(await measure()))
+}
+for (const made of directories) rmSync(made, { recursive: true, force: true })
+console.log(options.json ? JSON.stringify(figures, null, 2) : table(figures))
+process.exit(figures.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
