@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from './json.ts'
 import { pointer } from './pointer.ts'
 import type { Reading } from './reading.ts'
 import type { CardError } from './report.ts'
-import { issueErrors } from './valibot-errors.ts'
+import { firstOfEachPlace, issueErrors } from './valibot-errors.ts'
 
 /** More errors than this would help nobody. */
 const most = 100
@@ -13,13 +13,15 @@ const most = 100
 /** Why a canonical card is refused: each place once, in the words and at the pointers of the authored card. */
 export const cardErrors = (canonical: JsonObject, authored: JsonObject, reading: Reading): CardError[] => {
   const { issues = [] } = v.safeParse(AgentCard, canonical)
-  const found = [
+  const errors = firstOfEachPlace([
     ...endpointErrors(authored),
     ...reading.errors,
-    ...issueErrors(issues, place => reading.authored(place)),
+    // A default made of a wrong value is wrong too, but only the value is the author's.
+    ...issueErrors(issues, place => place)
+      .filter(error => !reading.isFilled(error.pointer))
+      .map(error => ({ ...error, pointer: reading.authored(error.pointer) })),
     ...duplicateSkills(canonical, reading),
-  ]
-  const errors = [...new Map(found.toReversed().map(error => [error.pointer, error])).values()].toReversed()
+  ])
   if (errors.length <= most) return errors
   return [...errors.slice(0, most), { pointer: '', message: `has ${errors.length - most} errors more` }]
 }

@@ -100,12 +100,12 @@ const droppedAsAuthored = (
   reading: Reading,
   authoredAt: (place: Pointer) => Pointer,
 ): Record<string, Pointer[]> => {
-  const filled = new Set(reading.filled.map(note => note.pointer))
   const ours = (place: Pointer) => route === 'gateway' && place.startsWith('/supportedInterfaces/')
   return Object.fromEntries(
     Object.entries(dropped).flatMap(([name, places]) => {
-      const authored = places.filter(place => !ours(place)).map(place => reading.authored(place))
-      const lost = new Set(authored.filter(place => !filled.has(place)))
+      const lost = new Set(
+        places.filter(place => !ours(place) && !reading.isFilled(place)).map(place => reading.authored(place)),
+      )
       return lost.size > 0 ? [[name, [...lost].map(authoredAt)]] : []
     }),
   )

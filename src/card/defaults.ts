@@ -19,7 +19,6 @@ export const modeDefaults = ['text/plain', 'application/json'] as const
  */
 export const fillDefaults = (card: JsonObject, known: Record<string, boolean>, reading: Reading): JsonObject => {
   const { name, description } = card
-  const skill = typeof name === 'string' && typeof description === 'string' && { name, description }
   const filled: JsonObject = {
     ...card,
     ...(isObject(card.capabilities) && { capabilities: fillFlags(card.capabilities, known, reading) }),
@@ -28,7 +27,14 @@ export const fillDefaults = (card: JsonObject, known: Record<string, boolean>, r
     version: '1.0.0',
     defaultInputModes: [...modeDefaults],
     defaultOutputModes: [...modeDefaults],
-    ...(skill && { skills: [{ id: 'main', ...skill, tags: ['general'] }] }),
+    skills: [
+      {
+        id: 'main',
+        ...(name !== undefined && { name }),
+        ...(description !== undefined && { description }),
+        tags: ['general'],
+      },
+    ],
   }
   for (const [field, value] of Object.entries(defaults)) {
     const authored = card[field]

@@ -8,7 +8,7 @@ export class GatheredInterfaces {
   readonly #reading: Reading
   readonly #urls = new Set<Json | undefined>()
   readonly #places = new Map<string, number>()
-  readonly #said = new Set<string>()
+  #said: Set<string> | undefined
   #listed = 0
 
   constructor(reading: Reading) {
@@ -41,8 +41,14 @@ export class GatheredInterfaces {
     const there = index === undefined ? undefined : this.list[index]
     if (index === undefined || !isObject(item) || !isObject(there)) this.#push(item, authored)
     else if (index >= this.#listed) this.#merge(item, there, index, authored)
-    else if (!this.#said.has(fingerprint(item)))
+    else if (!this.#says(item))
       this.#reading.convert(authored, 'left out: supportedInterfaces says otherwise, and counts')
+  }
+
+  /** Whether the list of v1.0 says the same; asked of hybrids only, so that others do not pay for it. */
+  #says(item: JsonObject): boolean {
+    this.#said ??= new Set(this.list.slice(0, this.#listed).filter(isObject).map(fingerprint))
+    return this.#said.has(fingerprint(item))
   }
 
   #merge(item: JsonObject, there: JsonObject, index: number, authored: Pointer): void {
@@ -56,7 +62,6 @@ export class GatheredInterfaces {
     for (const name of ['/protocolBinding', '/protocolVersion', '']) this.#reading.moved(at + name, authored + name)
     if (isObject(item)) {
       this.#urls.add(item.url)
-      this.#said.add(fingerprint(item))
       if (!this.#places.has(keyOf(item))) this.#places.set(keyOf(item), this.list.length)
     }
     this.list.push(item)

@@ -12,8 +12,9 @@ export const withHosting = (manifest: Manifest, reading: Reading): JsonObject =>
 const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject => {
   const endpoint = url ?? mcp
   if (endpoint === undefined || endpointsOf(card).length > 0) return card
-  const speaksMcp = url === undefined && card.protocol === undefined && card.preferredTransport === undefined
-  return { ...card, url: endpoint, ...(speaksMcp && { preferredTransport: 'MCP' }) }
+  const speaksMcp =
+    url === undefined && ['protocol', 'preferredTransport', 'preferred_transport'].every(n => !(n in card))
+  return { ...card, url: endpoint, ...(speaksMcp && { protocol: 'mcp' }) }
 }
 
 /** Each dialect says it in its own field; where a card has both, both. */

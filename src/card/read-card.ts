@@ -9,6 +9,7 @@ import { readRequirements } from './security-requirements.ts'
 import { readSchemes } from './security-schemes.ts'
 import { readSkills } from './skills.ts'
 import { spell } from './spelling.ts'
+import { SplitSchemes } from './split-schemes.ts'
 import { readWords } from './vocabulary.ts'
 
 /**
@@ -29,7 +30,7 @@ const readSecurityAndSkills = (card: JsonObject, reading: Reading): JsonObject =
   const { securitySchemes, skills } = card
   const { split, ...schemes } = isObject(securitySchemes)
     ? readSchemes(securitySchemes, reading)
-    : { split: new Map<string, string[]>() }
+    : { split: new SplitSchemes() }
   const secured = { ...readRequirements(card, '', split, reading), ...schemes }
   return {
     ...(securitySchemes === undefined ? readAuthentication(secured, reading) : secured),

@@ -64,8 +64,10 @@ const readItem = (item: Json, at: Pointer, assumedVersion: Json, reading: Readin
     reading.moved(`${at}/protocolBinding`, `${at}/transport`)
   if (rest.protocolBinding === undefined && transport === undefined)
     reading.fill(`${at}/protocolBinding`, 'set to "JSONRPC"')
-  if (rest.protocolVersion === undefined && typeof assumedVersion === 'string')
-    reading.fill(`${at}/protocolVersion`, `set to "${assumedVersion}"`)
+  // A list of v0.3 has one version, that on top.
+  if (rest.protocolVersion === undefined && !at.startsWith('/supportedInterfaces/'))
+    reading.moved(`${at}/protocolVersion`, '/protocolVersion')
+  else if (rest.protocolVersion === undefined) reading.fill(`${at}/protocolVersion`, `set to "${assumedVersion}"`)
   const binding = readBinding(rest.protocolBinding ?? transport ?? 'JSONRPC', `${at}/protocolBinding`, reading)
   const said = transport === undefined || rest.protocolBinding === undefined || transport === binding
   return {

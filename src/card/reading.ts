@@ -7,6 +7,7 @@ export class Reading {
   readonly filled: Note[] = []
   /** Wrong types in fields that the canonical card has no place for. The schema finds the others. */
   readonly errors: CardError[] = []
+  readonly #filled = new Set<Pointer>()
   readonly #places = new Map<Pointer, { authored: Pointer; whole: boolean }>()
 
   /** Says that `canonical`, with all that it holds, was read from `source`, which can have been moved itself. */
@@ -41,6 +42,14 @@ export class Reading {
   /** Notes that a field was left out by the author and is filled. */
   fill(place: Pointer, message: string): void {
     this.filled.push({ pointer: this.authored(place), message })
+    this.#filled.add(place)
+  }
+
+  /** Whether a canonical place, or what holds it, was filled. */
+  isFilled(canonical: Pointer): boolean {
+    for (let end = canonical.length; end > 0; end = canonical.lastIndexOf('/', end - 1))
+      if (this.#filled.has(canonical.slice(0, end))) return true
+    return false
   }
 
   /** Notes that a field has a wrong type. */

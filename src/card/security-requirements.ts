@@ -1,12 +1,7 @@
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import { Reading } from './reading.ts'
-
-/** The parts that security schemes were split into, by name; a scheme that was not split is absent. */
-export type SplitSchemes = ReadonlyMap<string, readonly string[]>
-
-/** More alternatives than this would tell a person nothing, and be a way to make a host work. */
-const mostAlternatives = 32
+import type { SplitSchemes } from './split-schemes.ts'
 
 /**
  * Reads the requirements of a card or a skill into `securityRequirements`: v0.3's `{name: [scopes]}`, v1.0's
@@ -46,8 +41,13 @@ const readList = (
   const read: Json[] = []
   for (const [index, requirement] of list.entries()) {
     const from = isObject(value) ? authored : authored + pointer(index)
-    for (const alternative of readRequirement(requirement, canonical, split, reading)) {
-      place(requirement, alternative, canonical + pointer(read.length), from, reading)
+    // In v0.3's field a scheme can be called "schemes"; in v1.0's that is the member.
+    const odd = name === 'securityRequirements' && isObject(requirement) && Array.isArray(requirement.schemes)
+    const alternatives = odd ? [{ read: requirement }] : readRequirement(requirement, from, split, reading)
+    for (const { read: alternative, parts } of alternatives) {
+      const at = canonical + pointer(read.length)
+      reading.placed(at, from)
+      if (isObject(requirement) && parts !== undefined) place(requirement, parts, at, from, reading)
       read.push(alternative)
     }
   }
@@ -57,37 +57,50 @@ const readList = (
 const isRequirement = (value: JsonObject): boolean =>
   isObject(value.schemes) || Object.values(value).every(scopes => Array.isArray(scopes))
 
-const readRequirement = (requirement: Json, at: Pointer, split: SplitSchemes, reading: Reading): Json[] => {
-  if (typeof requirement === 'string') return [{ schemes: { [requirement]: { list: [] } } }]
-  if (!isObject(requirement)) return [requirement]
+/** One requirement as it is read, and the name under which each of its schemes was authored. */
+type Alternative = { read: Json; parts?: ReadonlyMap<string, string> }
+
+const readRequirement = (requirement: Json, at: Pointer, split: SplitSchemes, reading: Reading): Alternative[] => {
+  if (typeof requirement === 'string') return [{ read: { schemes: { [requirement]: { list: [] } } } }]
+  if (!isObject(requirement)) return [{ read: requirement }]
   const { schemes, ...rest } = isObject(requirement.schemes) ? requirement : { schemes: requirement }
-  let alternatives: [string, Json][][] = [[]]
-  for (const [name, scopes] of Object.entries(schemes as JsonObject)) {
-    const read: Json = isObject(scopes) ? { ...scopes, list: scopes.list ?? [] } : { list: scopes ?? [] }
-    let parts = split.get(name) ?? [name]
-    if (parts.length * alternatives.length > mostAlternatives) {
-      reading.convert(
-        at,
-        `needs more than ${mostAlternatives} alternatives: only the first OAuth flow of "${name}" counts`,
-      )
-      parts = parts.slice(0, 1)
+  const scopes = Object.entries(schemes as JsonObject)
+  const { parts: choices, count, cut } = split.choices(scopes.map(([name]) => name))
+  if (cut) reading.convert(at, 'asks for too many OAuth flows at once: some schemes count by their first flow only')
+  return Array.from({ length: count }, (_, index) => {
+    let left = index
+    const parts = choices.map(names => {
+      const part = names[left % names.length] as string
+      left = Math.floor(left / names.length)
+      return part
+    })
+    const read = scopes.map(([, said], place): [string, Json] => [parts[place] as string, readScopes(said)])
+    return {
+      read: { ...rest, schemes: Object.fromEntries(read) },
+      parts: new Map(scopes.map(([name], place) => [parts[place] as string, name])),
     }
-    alternatives = alternatives.flatMap(done => parts.map((part): [string, Json][] => [...done, [part, read]]))
-  }
-  return alternatives.map(entries => ({ ...rest, schemes: Object.fromEntries(entries) }))
+  })
 }
 
+const readScopes = (scopes: Json): Json =>
+  isObject(scopes) ? { ...scopes, list: scopes.list ?? [] } : { list: scopes ?? [] }
+
 /** Says where the scopes of each scheme of a requirement were authored. */
-const place = (requirement: Json, read: Json, at: Pointer, from: Pointer, reading: Reading): void => {
-  reading.placed(at, from)
-  if (!isObject(requirement) || !isObject(read) || !isObject(read.schemes)) return
+const place = (
+  requirement: JsonObject,
+  parts: ReadonlyMap<string, string>,
+  at: Pointer,
+  from: Pointer,
+  reading: Reading,
+): void => {
   const wrapped = isObject(requirement.schemes)
   const schemes = wrapped ? (requirement.schemes as JsonObject) : requirement
   const within = wrapped ? `${from}/schemes` : from
   reading.placed(`${at}/schemes`, within)
-  for (const name of Object.keys(read.schemes))
-    if (Object.hasOwn(schemes, name) && !isObject(schemes[name]))
-      reading.placed(`${at}/schemes${pointer(name)}/list`, within + pointer(name))
+  for (const [part, name] of parts) {
+    const scopes = isObject(schemes[name]) ? '' : '/list'
+    if (part !== name || scopes !== '') reading.placed(`${at}/schemes${pointer(part)}${scopes}`, within + pointer(name))
+  }
 }
 
 /** Requirements as v0.3 writes them, and the pointers of what it has no place for. */

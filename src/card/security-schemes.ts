@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject, without } from './json.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { Reading } from './reading.ts'
-import type { SplitSchemes } from './security-requirements.ts'
 import { spell } from './spelling.ts'
+import { SplitSchemes } from './split-schemes.ts'
 
 /** The five kinds of scheme: OpenAPI's `type` (v0.3) beside the wrapper of v1.0. */
 const kinds = [
@@ -35,15 +35,16 @@ export const readSchemes = (
   schemes: JsonObject,
   reading: Reading,
 ): { securitySchemes: JsonObject; split: SplitSchemes } => {
-  const split = new Map<string, string[]>()
+  const split = new SplitSchemes()
   const read: [string, Json][] = []
   const taken = new Set(Object.keys(schemes))
   for (const [name, scheme] of Object.entries(schemes)) {
     const parts = splitFlows(name, wrap(name, scheme, reading), taken, reading)
-    if (parts.length > 1) {
-      const names = parts.map(([part]) => part)
-      split.set(name, names)
-    }
+    if (parts.length > 1)
+      split.add(
+        name,
+        parts.map(([part]) => part),
+      )
     read.push(...parts)
   }
   return { securitySchemes: Object.fromEntries(read), split }
@@ -75,11 +76,12 @@ const gather = (scheme: JsonObject, wrapper: string, at: Pointer, reading: Readi
   const odd = [
     ...clashes.filter(name => inner[name] !== undefined).map(name => within + pointer(name)),
     ...Object.keys(outer)
-      .filter(name => clashes.includes(name) || inner[name] !== undefined)
+      .filter(name => clashes.includes(name) || Object.hasOwn(inner, name))
       .map(name => at + pointer(name)),
   ]
   for (const place of odd) reading.convert(place, 'left out: the scheme says it already')
-  for (const name of Object.keys(outer)) reading.moved(within + pointer(name), at + pointer(name))
+  for (const name of Object.keys(outer))
+    if (!Object.hasOwn(inner, name)) reading.moved(within + pointer(name), at + pointer(name))
   return { [wrapper]: without({ ...outer, ...inner }, ...clashes) }
 }
 
@@ -110,7 +112,11 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Rea
   const parts = others.map((flow): [string, Json] => {
     const part = freeName(`${name}-${flow}`, taken)
     reading.moved(pointer('securitySchemes', part), at)
-    reading.moved(pointer('securitySchemes', part, 'oauth2SecurityScheme'), `${at}/oauth2SecurityScheme`)
+    for (const member of ['', ...Object.keys(oauth).map(name => pointer(name))])
+      reading.moved(
+        `${pointer('securitySchemes', part)}/oauth2SecurityScheme${member}`,
+        `${at}/oauth2SecurityScheme${member}`,
+      )
     return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] as Json } } }]
   })
   return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: without(flows, ...others) } }], ...parts]

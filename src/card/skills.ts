@@ -3,9 +3,10 @@ import { limits } from './limits.ts'
 import { readModes } from './modes.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { Reading } from './reading.ts'
-import { readRequirements, type SplitSchemes } from './security-requirements.ts'
+import { readRequirements } from './security-requirements.ts'
 import { slug } from './slug.ts'
 import { spell } from './spelling.ts'
+import type { SplitSchemes } from './split-schemes.ts'
 
 /** Reads skills written as objects or as bare names, filling what A2A requires of each. */
 export const readSkills = (skills: Json[], split: SplitSchemes, reading: Reading): Json[] => {
@@ -44,13 +45,15 @@ const idGiver = (skills: readonly Json[]): ((name: string) => string) => {
 }
 
 const fill = (skill: JsonObject, at: Pointer, newId: (name: string) => string, reading: Reading): JsonObject => {
-  const id = skill.id ?? (typeof skill.name === 'string' ? newId(skill.name) : undefined)
+  // A name of a wrong type is one error, not three.
+  const label = typeof skill.name === 'string' ? skill.name : 'skill'
+  const id = skill.id ?? (skill.name === undefined ? undefined : newId(label))
   const name = skill.name ?? id
   const { tags = [] } = skill
   const complete = {
     id,
     name,
-    description: skill.description ?? name,
+    description: skill.description ?? (skill.name === undefined ? id : label),
     tags: Array.isArray(tags) && tags.length === 0 ? ['general'] : tags,
   }
   const given = Object.entries(complete).filter((entry): entry is [string, Json] => entry[1] !== undefined)

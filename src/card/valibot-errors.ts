@@ -7,10 +7,18 @@ export const issueErrors = (
   issues: readonly v.BaseIssue<unknown>[],
   locate: (place: Pointer) => Pointer,
 ): CardError[] =>
-  issues.map(issue => {
-    const path = (issue.path ?? []).map(item => String(item.key))
-    return { pointer: locate(pointer(...path)), message: messageFor(issue, path) }
-  })
+  firstOfEachPlace(
+    issues.map(issue => {
+      const path = (issue.path ?? []).map(item => String(item.key))
+      return { pointer: locate(pointer(...path)), message: messageFor(issue, path) }
+    }),
+  )
+
+/** The errors without those at a place that an earlier one has: what is not a URL is not a bad URL besides. */
+export const firstOfEachPlace = (errors: readonly CardError[]): CardError[] => {
+  const seen = new Set<Pointer>()
+  return errors.filter(error => !seen.has(error.pointer) && seen.add(error.pointer))
+}
 
 const messageFor = (issue: v.BaseIssue<unknown>, path: readonly string[]): string => {
   if (issue.type === 'strict_object' && issue.expected === 'never')

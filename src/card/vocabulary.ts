@@ -67,10 +67,10 @@ const eachObject = (
   { card: words = [], ...inner }: Vocabulary,
   change: (object: JsonObject, words: readonly Word[], at: string) => JsonObject,
 ): JsonObject => {
-  const changed = { ...change(card, words, '') }
-  for (const member of ['capabilities', 'provider'] as const) {
-    const object = changed[member]
-    if (isObject(object)) changed[member] = change(object, inner[member] ?? [], pointer(member))
-  }
-  return changed
+  const changed = words.length > 0 ? change(card, words, '') : card
+  const members = (['capabilities', 'provider'] as const).flatMap(name => {
+    const object = changed[name]
+    return inner[name] && isObject(object) ? [[name, change(object, inner[name], pointer(name))]] : []
+  })
+  return members.length > 0 ? { ...changed, ...Object.fromEntries(members) } : changed
 }

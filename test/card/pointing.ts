@@ -10,7 +10,8 @@ export const at = (document: Json, place: Pointer): Json | undefined =>
 
 /** A copy of a document with another value at one place. */
 export const withValue = <Document extends Json>(document: Document, place: Pointer, value: Json): Document => {
-  const copy = structuredClone(document)
+  // Not structuredClone, which keeps two references to one object together.
+  const copy: Document = JSON.parse(JSON.stringify(document))
   const path = tokens(place)
   const last = path.pop() as string
   const holder = path.reduce<Json>((inner, token) => (inner as { [name: string]: Json })[token] as Json, copy)

@@ -11,11 +11,11 @@ export const sharedFields = { authentication: v.optional(Authentication) }
 
 /** The dialect's own members of a known object; whether it is one at all is for the canonical card to say. */
 export const members = (entries: v.ObjectEntries) =>
-  v.lazy(value => (isObject(value) ? v.looseObject(entries) : anything))
+  v.optional(v.lazy(value => (isObject(value) ? v.looseObject(entries) : anything)))
 
 /** The dialect's own members of each skill. */
 export const inSkills = (entries: v.ObjectEntries) =>
-  v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : anything))
+  v.optional(v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : anything)))
 
 /** Says which of a dialect's own fields have a wrong type: those that the canonical card keeps without knowing them. */
 export const checkFields = (card: JsonObject, fields: v.ObjectEntries, reading: Reading): void => {

@@ -1,0 +1,217 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile.ts'
+import type { Json } from '../../src/card/json.ts'
+import { parseJson } from '../../src/card/parse-json.ts'
+import { compiled, refusal } from './compiling.ts'
+import { authoredCard } from './generated-card.ts'
+
+const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
+const errorsOf = (text: string) => refusal((parseJson(text) as { value: Json }).value)
+
+describe('what no document may hold', () => {
+  it.each([
+    ['__proto__', '{"name":"A","__proto__":{"x":1}}', '/__proto__'],
+    ['constructor', '{"card":{"skills":[{"constructor":1}]}}', '/card/skills/0/constructor'],
+    ['prototype', '{"prototype":{}}', '/prototype'],
+  ])('the name %s', (name, text, pointer) => {
+    expect(errorsOf(text)).toStrictEqual([{ pointer, message: `"${name}" is not allowed as a name` }])
+  })
+
+  it.each<[string, Json, string, string]>([
+    [
+      'a string over 16 KiB',
+      { ...card, x: ['a'.repeat(16_385)] },
+      '/x/0',
+      'is 16385 characters long; at most 16384 are allowed',
+    ],
+    [
+      'a name over 16 KiB',
+      { ...card, [`${'a'.repeat(16_385)}`]: 1 },
+      `/${'a'.repeat(16_383)}`,
+      'is 16385 characters long; at most 16384 are allowed',
+    ],
+    ['NUL', { ...card, x: 'a\0b' }, '/x', 'holds a NUL character'],
+    [
+      'half a character',
+      { ...card, x: '\uD800' },
+      '/x',
+      'holds half a character (a lone surrogate), which is not text',
+    ],
+    ['a number that JSON cannot carry', { ...card, x: Number.POSITIVE_INFINITY }, '/x', 'is too large a number'],
+  ])('%s', (_, document, pointer, message) => {
+    expect(refusal(document)).toStrictEqual([{ pointer, message }])
+  })
+
+  it('nesting over the limit, when it was not read from JSON', () => {
+    const deep = Array.from({ length: 100_000 }).reduce<Json>(inner => ({ a: inner }), 1)
+    expect(refusal(deep)).toStrictEqual([{ pointer: '/a'.repeat(64), message: 'nests deeper than 64 levels' }])
+  })
+
+  it.each(['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'file:///etc/passwd', 'vbscript:x'])(
+    'the URL %j, wherever it stands',
+    url => {
+      const message = 'must be an http or https URL, not one that runs or reads local data'
+      const places = ['/url', '/iconUrl', '/provider/url', '/x/links/0', '/icon']
+      const document = { ...card, url, iconUrl: url, provider: { url }, x: { links: [url] }, icon: url }
+      expect(refusal(document)).toStrictEqual(places.map(pointer => ({ pointer, message })))
+    },
+  )
+
+  it('a password in a URL', () => {
+    const url = 'https://me:secret@a.example'
+    const message = 'must not hold a user name or password'
+    expect(refusal({ ...card, url, documentationUrl: url })).toStrictEqual([
+      { pointer: '/url', message },
+      { pointer: '/documentationUrl', message },
+    ])
+  })
+})
+
+describe('an endpoint is an absolute http or https URL', () => {
+  const placeholder =
+    "looks like a placeholder: put the agent's own address here, such as https://agent.example.com/a2a"
+  const relative = 'is relative: it must be absolute, such as https://agent.example.com/a2a'
+  const other = 'must be an absolute URL with http or https, such as https://agent.example.com/a2a'
+  it.each([
+    ['{{BASE_URL}}', placeholder],
+    ['https://<HOST>/', placeholder],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: what a template leaves behind
+    ['${BASE_URL}/a2a', placeholder],
+    ['YOUR_AGENT_URL', placeholder],
+    ['/api/a2a', relative],
+    ['agent.example.com/a2a', relative],
+    ['grpc://agent.example.com', other],
+    ['ftp://agent.example.com', other],
+    ['https://', other],
+    ['https://a b.example', other],
+    ['https://a.example/\r\nX-Evil: 1', other],
+  ])('%j is not one', (url, message) => {
+    expect([
+      refusal({ ...card, url }),
+      refusal({ ...card, url: undefined as never, supportedInterfaces: [{ url }] }),
+    ]).toStrictEqual([[{ pointer: '/url', message }], [{ pointer: '/supportedInterfaces/0/url', message }]])
+  })
+
+  it.each([
+    ['none', { name: 'A', description: 'B' }, '/url'],
+    ['null', { ...card, url: null }, '/url'],
+    ['an empty list', { name: 'A', description: 'B', supportedInterfaces: [] }, '/supportedInterfaces'],
+  ])('%s: the error says which of the two to add', (_, document, pointer) => {
+    expect(refusal(document)).toStrictEqual([
+      { pointer, message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" },
+    ])
+  })
+})
+
+describe('text of one line', () => {
+  it.each(['\r', '\n', '\u0085', '\u001b'])('holds no %j', control => {
+    const document = {
+      ...card,
+      name: `A${control}B`,
+      skills: [{ id: 's', name: `A${control}B`, description: 'C', tags: ['d'] }],
+    }
+    const message = 'must be one line, without control characters'
+    expect(refusal(document)).toStrictEqual([
+      { pointer: '/name', message },
+      { pointer: '/skills/0/name', message },
+    ])
+  })
+
+  it('a description has as many as it likes', () => {
+    expect(compiled({ ...card, description: 'One\nTwo' }).card.description).toBe('One\nTwo')
+  })
+})
+
+describe('skills', () => {
+  it('have an id each', () => {
+    expect(
+      refusal({
+        ...card,
+        skills: [
+          { id: 'a', name: 'A' },
+          { id: 'b', name: 'B' },
+          { id: 'a', name: 'C' },
+        ],
+      }),
+    ).toStrictEqual([
+      { pointer: '/skills/2/id', message: 'is "a", as that of /skills/0 is: each skill needs its own id' },
+    ])
+  })
+
+  it('without ids get one each, which none has already', () => {
+    const skills = [{ name: 'Do It' }, { id: 'do-it', name: 'B' }, { name: 'do it' }, 'Do it!']
+    expect(compiled({ ...card, skills }).card.skills.map(skill => skill.id)).toStrictEqual([
+      'do-it-2',
+      'do-it',
+      'do-it-3',
+      'do-it-4',
+    ])
+  })
+
+  it('are 500 at most', () => {
+    const skills = Array.from({ length: 501 }, () => 'Same')
+    expect(compiled({ ...card, skills: skills.slice(1) }).card.skills).toHaveLength(500)
+    expect(refusal({ ...card, skills })).toStrictEqual([
+      { pointer: '/skills', message: 'holds 501 skills; at most 500 are allowed' },
+    ])
+  })
+})
+
+describe('what is missing is named', () => {
+  it.each([
+    [{ url: card.url }, ['/name', '/description']],
+    [{ ...card, name: '' }, ['/name']],
+    [{ ...card, skills: [{}] }, ['/skills/0/id', '/skills/0/name', '/skills/0/description']],
+  ])('%j', (document, pointers) => {
+    expect(refusal(document).map(error => error.pointer)).toStrictEqual(pointers)
+  })
+
+  it.each<[string, Json]>([
+    ['null', null],
+    ['a list', []],
+    ['a string', 'card'],
+    ['a number', 1],
+  ])('%s is no card', (what, document) => {
+    expect(refusal(document)).toStrictEqual([{ pointer: '', message: expect.stringContaining('JSON object') }])
+    expect(what).not.toBe('')
+  })
+})
+
+describe('names of JavaScript mean nothing', () => {
+  it.each(['toString', 'valueOf', 'hasOwnProperty'])('%s, as a name and as a value', name => {
+    const document = {
+      ...card,
+      [name]: 'x',
+      capabilities: { [name]: true },
+      preferredTransport: name,
+      securitySchemes: { [name]: { type: name } },
+      skills: [{ id: name, name, [name]: 1 }],
+    }
+    const { documents, report } = compiled(document)
+    expect([documents['agent-card.json'][name], report.dropped['1.0']]).toStrictEqual([
+      'x',
+      [`/${name}`, `/capabilities/${name}`, `/securitySchemes/${name}`, `/skills/0/${name}`],
+    ])
+  })
+})
+
+describe('nothing throws', () => {
+  const document = fc.oneof(
+    fc.jsonValue(),
+    authoredCard,
+    fc.tuple(authoredCard, fc.string(), fc.jsonValue()).map(([base, name, value]) => ({ ...base, [name]: value })),
+  )
+  it('whatever the document: it is compiled or refused, with a message at every error', () => {
+    fc.assert(
+      fc.property(document, generated => {
+        const result = compile(JSON.parse(JSON.stringify(generated)), { id: 'a', requestOrigin: 'https://h.example' })
+        if ('errors' in result) {
+          expect(result.errors.length).toBeGreaterThan(0)
+          expect(result.errors.filter(error => error.message === '')).toStrictEqual([])
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile.ts'
+import type { Json, JsonObject } from '../../src/card/json.ts'
+import { representationNames } from '../../src/card/representations.ts'
+import { compiled } from './compiling.ts'
+
+const upstream = 'https://internal.example'
+const base = { name: 'A', description: 'B' }
+const cards: Record<string, JsonObject> = {
+  '1.0': {
+    ...base,
+    supportedInterfaces: [
+      { url: `${upstream}/v1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'north' },
+      { url: `${upstream}/grpc`, protocolBinding: 'GRPC', protocolVersion: '1.0' },
+      { url: `${upstream}/v0`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ],
+  },
+  '0.3': {
+    ...base,
+    url: upstream,
+    protocolVersion: '0.3.0',
+    additionalInterfaces: [{ url: `${upstream}/r`, transport: 'HTTP+JSON' }],
+  },
+  gopherhole: { ...base, url: upstream },
+  superx: {
+    ...base,
+    protocol: 'a2a',
+    url: upstream,
+    additional_interfaces: [{ url: `${upstream}/x`, transport: 'GRPC' }],
+    agentCard: { url: `${upstream}/.well-known/agent.json` },
+  },
+  shaman: {
+    ...base,
+    url: upstream,
+    supportUrl: 'https://help.example',
+    interfaces: [{ url: upstream, transport: 'MCP' }],
+  },
+  telex: { ...base, url: upstream, supportedProtocols: ['a2a-v1'] },
+  mcp: { ...base, protocol: 'mcp', protocolVersion: '2024-11-05', url: `${upstream}/mcp` },
+}
+
+describe('route: gateway', () => {
+  it.each(Object.keys(cards))("a %s card never shows the agent's own address, in any representation", dialect => {
+    const { documents, report } = compiled({ card: cards[dialect] as Json, route: 'gateway' })
+    expect(Object.keys(documents)).toStrictEqual([...representationNames])
+    expect(JSON.stringify(documents)).not.toContain(upstream)
+    expect(JSON.stringify(documents)).toContain('https://host.example/agents/weather/a2a')
+    expect(JSON.stringify(report.dropped)).not.toContain('Interfaces')
+  })
+
+  it("serves the agent's bindings and versions at this host's address, each once", () => {
+    const url = 'https://host.example/agents/weather/a2a'
+    expect(compiled({ card: cards['1.0'] as Json, route: 'gateway' }).card.supportedInterfaces).toStrictEqual([
+      { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ])
+  })
+
+  it("points SuperX's agentCard to the card that this host serves", () => {
+    const { documents } = compiled({ card: cards.superx as Json, route: 'gateway' })
+    expect(documents.superx).toStrictEqual({
+      ...base,
+      protocol: 'a2a',
+      url: 'https://host.example/agents/weather/a2a',
+      agentCard: { url: 'https://host.example/agents/weather/.well-known/agent-card.json' },
+      preferredTransport: 'JSONRPC',
+    })
+  })
+
+  it.each([
+    ['PUBLIC_URL', { publicUrl: 'https://cards.example/' }, ['a.example'], 'https://cards.example'],
+    ['the first of hosts', {}, ['*', 'a.example', 'b.example'], 'https://a.example'],
+    ['where it was registered', { publicUrl: '' }, ['*'], 'https://request.example'],
+  ])('has the origin of %s', (_, publicUrl, hosts, origin) => {
+    const manifest = { card: cards.gopherhole as Json, route: 'gateway', hosts }
+    expect(compile(manifest, { id: 'a', requestOrigin: 'https://request.example', ...publicUrl })).toMatchObject({
+      compiled: { origin, documents: { gopherhole: { url: `${origin}/agents/a/a2a` } } },
+    })
+  })
+})
+
+describe.each(['direct', 'closed'])('route: %s', route => {
+  it("shows the agent's own address", () => {
+    expect(compiled({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
+  })
+})

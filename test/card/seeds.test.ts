@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { representationNames } from '../../src/card/representations.ts'
+import { compiled, refusal } from './compiling.ts'
+import { hasReference, schemaErrors, skipped } from './reference.ts'
+import { registered, seed, seedNames } from './seeds.ts'
+
+describe('every card of the documents that define the mission registers', () => {
+  it.each([
+    ['gopherhole-quick', 'gopherhole'],
+    ['gopherhole-complete', 'gopherhole'],
+    ['gopherhole-minimal', 'gopherhole'],
+    ['gopherhole-minimal-served', 'gopherhole'],
+    ['gopherhole-worker', 'gopherhole'],
+    ['superx-my-agent', 'superx'],
+    ['superx-exa', 'superx'],
+    ['shaman-generated', 'shaman'],
+    ['shaman-individual', 'shaman'],
+    ['shaman-extended', 'shaman'],
+    ['shaman-external', '0.3'],
+    ['shaman-front-matter', '0.3'],
+    ['shaman-front-matter-specialized', 'shaman'],
+    ['telex-etymo', 'telex'],
+    ['guide-code-review', '0.3'],
+  ])('%s, as %s', (name, dialect) => {
+    const { report, documents } = compiled(registered(name))
+    expect({ dialect: report.dialect, documents: Object.keys(documents) }).toStrictEqual({
+      dialect,
+      documents: [...representationNames],
+    })
+  })
+
+  it.skipIf(!hasReference).each(seedNames)(`%s is valid in 1.0, strictly, and in 0.3${skipped}`, name => {
+    const { documents } = compiled(registered(name))
+    expect([
+      schemaErrors('a2a-v1', documents['1.0']),
+      schemaErrors('a2a-v1.strict', documents['1.0']),
+      schemaErrors('a2a-v0.3.0', documents['0.3']),
+    ]).toStrictEqual([[], [], []])
+  })
+})
+
+describe('a card comes back in its own dialect', () => {
+  it('GopherHole: the minimal example exactly as the document shows it', () => {
+    expect(compiled(seed('gopherhole-minimal')).documents.gopherhole).toStrictEqual(seed('gopherhole-minimal-served'))
+  })
+
+  it.each([
+    ['gopherhole-complete', 'gopherhole'],
+    ['gopherhole-minimal-served', 'gopherhole'],
+    ['superx-my-agent', 'superx'],
+    ['shaman-generated', 'shaman'],
+    ['shaman-individual', 'shaman'],
+    ['shaman-extended', 'shaman'],
+    ['telex-etymo', 'telex'],
+  ] as const)('%s: unchanged', (name, dialect) => {
+    const { documents, report } = compiled(seed(name))
+    expect([documents[dialect], report.dropped[dialect]]).toStrictEqual([seed(name), undefined])
+  })
+
+  it.each(['gopherhole-quick', 'gopherhole-worker'])("%s: with GopherHole's defaults and nothing else", name => {
+    const authored = seed(name)
+    expect(compiled(authored).documents.gopherhole).toStrictEqual({
+      ...authored,
+      capabilities: { extendedAgentCard: false, ...(authored.capabilities as object) },
+    })
+  })
+
+  it('SuperX: an MCP card, with the address that its manifest adds', () => {
+    const card = seed('superx-exa')
+    const { documents } = compiled({ card, upstream: { mcp: 'https://mcp.example/mcp' } })
+    expect(documents.superx).toStrictEqual({ ...card, url: 'https://mcp.example/mcp' })
+  })
+})
+
+describe("Shaman's front matter", () => {
+  const upstream = { url: 'https://acme.shaman.example/a2a/v1' }
+
+  it('never publishes the settings of the model, in any representation', () => {
+    const { documents } = compiled({ card: seed('shaman-front-matter'), upstream })
+    const names = Object.values(documents).flatMap(document => Object.keys(document))
+    expect(
+      names.filter(name => ['model', 'temperature', 'tools', 'exposed', 'agentcard', 'prompt'].includes(name)),
+    ).toStrictEqual([])
+  })
+
+  it('puts agentcard.skills and agentcard.customFields into the card', () => {
+    const { card } = compiled({ card: seed('shaman-front-matter-specialized'), upstream })
+    expect([card.skills[0]?.name, card.supportedFormats, card.maxFileSize]).toStrictEqual([
+      'data-visualization',
+      ['csv', 'json', 'excel'],
+      '10MB',
+    ])
+  })
+
+  it.each([
+    [true, 'public'],
+    [false, 'internal'],
+  ])('exposed: %s is %s', (exposed, visibility) => {
+    const card = { ...seed('shaman-front-matter'), exposed }
+    expect(compiled({ card, upstream }).manifest.visibility).toBe(visibility)
+  })
+
+  it('is pointed into where it was written', () => {
+    const card = {
+      name: 'A',
+      description: 'B',
+      exposed: true,
+      agentcard: { skills: [{ name: 5 }], customFields: { iconUrl: 'javascript:x' } },
+    }
+    expect(refusal({ card, upstream })).toStrictEqual([
+      {
+        pointer: '/card/agentcard/customFields/iconUrl',
+        message: 'must be an http or https URL, not one that runs or reads local data',
+      },
+    ])
+    expect(
+      refusal({ card: { ...card, agentcard: { skills: [{ name: 5 }] } }, upstream }).map(e => e.pointer),
+    ).toContain('/card/agentcard/skills/0/name')
+  })
+})
