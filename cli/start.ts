@@ -2,7 +2,7 @@ import colors from 'picocolors'
 import { agentsText } from './dev/agents-text.ts'
 import { startDevServer, untilAnswering } from './dev/dev-server.ts'
 import { isPortFree } from './dev/free-port.ts'
-import { endGroup } from './dev/process-group.ts'
+import { endGroup, killGroup } from './dev/process-group.ts'
 import { readEnvironment } from './environment.ts'
 import { outcomeText } from './report/outcome-text.ts'
 import { localToken, localUrl } from './settings.ts'
@@ -39,6 +39,8 @@ const showCards = async (): Promise<void> => {
 
 const serve = async (): Promise<void> => {
   const server = startDevServer(port, token, environment)
+  // Whatever ends this process, an unexpected error too, leaves no runtime behind that keeps the port.
+  process.on('exit', () => killGroup(server))
   const ended = new Promise<void>(resolve => {
     server.once('exit', () => resolve())
     server.once('error', () => resolve())

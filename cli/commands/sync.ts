@@ -4,7 +4,7 @@ import { exitCodeHelp } from '../exit-codes.ts'
 import { areFolders } from '../files/card-files.ts'
 import { outcomeJson } from '../report/outcome-json.ts'
 import { outcomeText } from '../report/outcome-text.ts'
-import { readSettings } from '../settings.ts'
+import { isLoopback, readSettings } from '../settings.ts'
 import { exitCodeOf, type Outcome } from '../sync/outcome.ts'
 import { syncCards } from '../sync/sync.ts'
 import { type Voice, voice } from '../sync/voice.ts'
@@ -54,6 +54,8 @@ export const addSync = (command: Command): Command =>
       refuseNonsense(files, flags)
       const settings = readSettings(flags, readEnvironment())
       const speaker = voice(flags.json === true)
+      if (settings.url.startsWith('http:') && !isLoopback(settings.url))
+        speaker.note(`The token goes to ${settings.url} unencrypted: use https.`)
       const once = async () => {
         const outcome = await syncCards(files, settings, optionsOf(flags), speaker)
         finish(outcome, flags, speaker)

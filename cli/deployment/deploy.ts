@@ -30,16 +30,16 @@ export const deploy = async ({ args, environment, folder, voice, deployWorker }:
   // A mistake in an address is told before anything is deployed.
   const known = [environment.PUBLIC_URL, environment.SYNC_CARD_URL].find(Boolean)
   const given = known === undefined ? undefined : readUrl(known)
-  const { token, made } = adminToken(environment, folder)
+  const rehearsal = args.includes('--dry-run')
+  const { token, made } = rehearsal ? { token: 'none', made: false } : adminToken(environment, folder)
   if (made) voice.say('A new ADMIN_TOKEN is in .env, for you alone. Keep it: it is what lets you change the cards.')
   const { exitCode, output } = await deployWorker(token, args)
   if (exitCode !== 0) return exitCode
-  const { deployed, url } = deployedUrl(output)
-  if (!deployed) {
+  if (rehearsal) {
     voice.say('Nothing was deployed, so no cards were sent.')
     return exitCodes.ok
   }
-  const address = given ?? url
+  const address = given ?? deployedUrl(output)
   if (address === undefined) {
     voice.note('The Worker is deployed, but at which address? Set SYNC_CARD_URL and run: npx sync-card --wait')
     return exitCodes.usage

@@ -2,15 +2,13 @@ import * as v from 'valibot'
 
 const Deployment = v.looseObject({ type: v.literal('deploy'), targets: v.nullish(v.array(v.string()), []) })
 
-/** What the output file of `wrangler deploy` says of a deployment: whether it took place, and its address if it has one. */
-export const deployedUrl = (output: string): { deployed: boolean; url?: string } => {
+/** The address of a deployment, if the output file of `wrangler deploy` tells one. */
+export const deployedUrl = (output: string): string | undefined => {
   const deployment = output
     .split('\n')
     .map(line => v.safeParse(Deployment, parsed(line)))
     .findLast(result => result.success)?.output
-  if (deployment === undefined) return { deployed: false }
-  const url = (deployment.targets ?? []).map(addressOf).find(address => address !== undefined)
-  return { deployed: true, ...(url !== undefined && { url }) }
+  return deployment?.targets?.map(addressOf).find(address => address !== undefined)
 }
 
 const parsed = (line: string): unknown => {

@@ -18,6 +18,11 @@ export const endGroup = async (child: ChildProcess): Promise<void> => {
   await ended
 }
 
+/** Ends a group at once; for the moment when this process itself ends, and can wait for nothing. */
+export const killGroup = (child: ChildProcess): void => {
+  if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
+}
+
 const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-pid, signal)

@@ -48,7 +48,11 @@ export const connect = (connection: Connection) => ({
   put: async (id: string, manifest: JsonObject, etag?: string): Promise<Stored | Refused> => {
     const headers: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
     const reply = await request(connection, 'PUT', `/agents/${id}`, { headers, body: manifest })
-    return reply.status === 200 || reply.status === 201 ? v.parse(Stored, reply.body) : refusal(reply)
+    if (reply.status !== 200 && reply.status !== 201) return refusal(reply)
+    const stored = v.safeParse(Stored, reply.body)
+    if (!stored.success)
+      throw new HostError('unreachable', `${connection.url} answers, but it is not a Calling Card host`)
+    return stored.output
   },
 
   /** Takes an agent off the host, if it is still what `etag` says. */

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { deployedUrl } from '../../cli/deployment/deployed-url.ts'
@@ -13,7 +13,7 @@ const secrets = args[args.indexOf('--secrets-file') + 1]
 writeFileSync('called.json', JSON.stringify({ args, secrets: JSON.parse(readFileSync(secrets, 'utf8')) }))
 if (args.includes('--fail')) process.exit(7)
 const entries = [{ type: 'wrangler-session' }]
-if (!args.includes('--dry-run')) entries.push({ type: 'deploy', targets: [process.env.TARGET] })
+entries.push({ type: 'deploy', targets: args.includes('--dry-run') ? undefined : [process.env.TARGET] })
 writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, entries.map(entry => JSON.stringify(entry) + '\\n').join(''))
 `
 
@@ -67,6 +67,12 @@ describe('npm run deploy', () => {
     expect(host.writes).toEqual(['PUT /agents/a'])
   })
 
+  it('makes no token for a dry run', async () => {
+    const workspace = workspaceWithWrangler()
+    expect((await deploy(workspace, ['--dry-run'])).code).toBe(0)
+    expect(existsSync(join(workspace.folder, '.env'))).toBe(false)
+  })
+
   it.each([
     ['passes on wrangler’s failure', ['--fail'], 7],
     ['sends nothing after a dry run', ['--dry-run'], 0],
@@ -85,13 +91,10 @@ describe('the address of a deployment', () => {
     [['*.example.com/*'], undefined],
     [[], undefined],
   ])('%j', (targets, url) => {
-    expect(deployedUrl(`${JSON.stringify({ type: 'deploy', targets })}\n`)).toEqual({
-      deployed: true,
-      ...(url && { url }),
-    })
+    expect(deployedUrl(`${JSON.stringify({ type: 'deploy', targets })}\n`)).toBe(url)
   })
 
   it('is none where nothing was deployed', () => {
-    expect(deployedUrl('{"type":"wrangler-session"}\nnot json\n')).toEqual({ deployed: false })
+    expect(deployedUrl('{"type":"wrangler-session"}\nnot json\n')).toBeUndefined()
   })
 })

@@ -82,6 +82,13 @@ describe('sync-card and a host in trouble', () => {
     expect(code).toBe(4)
   })
 
+  it('knows a server that is no host (exit 4)', async () => {
+    host.faults = [times(1, isPut(), response => response.writeHead(200).end('<html>'))]
+    const { code, stdout } = await one().run([], env)
+    expect(stdout).toContain('it is not a Calling Card host')
+    expect(code).toBe(4)
+  })
+
   const meanwhile = () => {
     host.register('a', { card: card('a', { version: '1.0.0' }) })
     host.faults = [

@@ -15,6 +15,7 @@ spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LIN
 writeFileSync('called.json', JSON.stringify({ args, token: process.env.ADMIN_TOKEN, metrics: process.env.WRANGLER_SEND_METRICS }))
 const host = new FakeHost()
 host.token = process.env.ADMIN_TOKEN
+if (process.env.GARBAGE) host.faults = [({ path }, response) => path === '/agents?limit=100' && response.end('<html>')]
 if (process.env.BROKEN) process.exit(1)
 await host.listen(Number(args[args.indexOf('--port') + 1]))
 `
@@ -71,6 +72,13 @@ describe('npm start', () => {
     expect(stdout).toContain(`http://127.0.0.1:${port}/agents/a/.well-known/agent-card.json`)
     expect(stdout).toContain(`curl http://127.0.0.1:${port}/.well-known/agent-card.json`)
     expect(code).toBe(0)
+    await runtime.ends
+  })
+
+  it('leaves no runtime behind where it fails itself', async () => {
+    const runtime = await runtimeLine()
+    const { end } = start({ PORT: String(await freePort()), LINE: runtime.port, GARBAGE: '1' })
+    expect((await end).code).toBe(1)
     await runtime.ends
   })
 

@@ -52,13 +52,13 @@ describe('sync-card', () => {
 
   it('--json prints one object on stdout and nothing else', async () => {
     host.register('a', { card: card('a', { version: '1.0.0' }) })
-    const workspace = new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }), 'cards/bad.json': '{' })
+    const workspace = new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }), 'cards/0.json': '{' })
     const { code, stdout } = await workspace.run(['--json', '--url', host.url, '--token', host.token])
     expect(JSON.parse(stdout)).toMatchObject({
       url: host.url,
       exitCode: 3,
       agents: [
-        { file: 'cards/bad.json', action: 'invalid', problems: [{ line: 1, column: 2 }] },
+        { file: 'cards/0.json', action: 'invalid', problems: [{ line: 1, column: 2 }] },
         { id: 'a', action: 'updated', patch: [{ op: 'replace', path: '/card/version', value: '2.0.0' }] },
       ],
     })
