@@ -1,4 +1,4 @@
-import { parse as parseContentType } from 'content-type'
+import { parse as parseMediaType, test as isMediaTypeName } from 'media-typer'
 import type { Json } from '../card/json.ts'
 import { limits } from '../card/limits.ts'
 import { parseJson } from '../card/parse-json.ts'
@@ -18,9 +18,10 @@ export const jsonBody = async (request: Request): Promise<Json> => {
 }
 
 const isJson = (header: string | null): boolean => {
-  if (header === null) return false
-  const type = parseContentType(header).type.toLowerCase()
-  return type === 'application/json' || /^[\w.+-]+\/[\w.+-]+\+json$/.test(type)
+  const name = header?.split(';', 1)[0]?.trim() ?? ''
+  if (!isMediaTypeName(name)) return false
+  const { type, subtype, suffix } = parseMediaType(name)
+  return suffix === 'json' || (type === 'application' && subtype === 'json')
 }
 
 const tooLarge = () =>

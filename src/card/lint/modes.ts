@@ -1,10 +1,10 @@
-import { isTypeValid } from 'content-type'
+import { test as isMediaTypeName } from 'media-typer'
 import { type Pointer, pointer } from '../pointer.ts'
 import { authoredAs, isBlank } from './authored.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 
 /** A media type may carry parameters; they are for the recipient to judge. */
-const isMediaType = (mode: string): boolean => isTypeValid(mode.split(';', 1).join().trim())
+const isMediaType = (mode: string): boolean => isMediaTypeName(mode.split(';', 1).join().trim())
 
 /** Every list of modes, by its canonical place. */
 const listsOf = ({ card }: Subject): [Pointer, readonly string[] | undefined][] => [
