@@ -1,4 +1,4 @@
-import { parse as parseMediaType, test as isMediaTypeName } from 'media-typer'
+import { test as isMediaTypeName, parse as parseMediaType } from 'media-typer'
 import type { Json } from '../card/json.ts'
 import { limits } from '../card/limits.ts'
 import { parseJson } from '../card/parse-json.ts'
