@@ -46,7 +46,7 @@ describe('a body that is not a card', () => {
     ['null', 'null', 422, 'invalid-card', 'JSON object'],
     ['a list', '[]', 422, 'invalid-card', 'JSON object'],
     ['text', '"card"', 422, 'invalid-card', 'JSON object'],
-    ['an empty object', '{}', 422, 'invalid-card', 'name is missing'],
+    ['an empty object', '{}', 422, 'invalid-card', 'is missing'],
     ['300 KiB', JSON.stringify({ ...minimalCard, filler: 'x'.repeat(300 * 1024) }), 413, 'too-large', '256 KiB'],
   ])('%s', async (_, body, status, code, detail) => {
     await refuses(await send(body as string), status, code, detail)
@@ -101,7 +101,7 @@ describe('a card with a fault', () => {
       'duplicate skill ids',
       JSON.stringify({ ...minimalCard, skills: [skill, skill] }),
       '/skills/1/id',
-      '"a" is the id of skill 0 already',
+      'each skill needs its own id',
     ],
     ['a javascript: URL', JSON.stringify({ ...minimalCard, url: 'javascript:alert(1)' }), '/url', 'http'],
     ['a data: URL', JSON.stringify({ ...minimalCard, iconUrl: 'data:text/html,x' }), '/iconUrl', 'http'],

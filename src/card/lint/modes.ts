@@ -3,8 +3,8 @@ import { type Pointer, pointer } from '../pointer.ts'
 import { authoredAs, isBlank } from './authored.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 
-/** A media type may carry parameters; they are for the recipient to judge. */
-const isMediaType = (mode: string): boolean => isMediaTypeName(mode.split(';', 1).join().trim())
+/** A media type may carry parameters, which are for the recipient to judge, and a mode may hold wildcards. */
+const isMediaType = (mode: string): boolean => isMediaTypeName(mode.split(';', 1).join().trim().replaceAll('*', 'x'))
 
 /** Every list of modes, by its canonical place. */
 const listsOf = ({ card }: Subject): [Pointer, readonly string[] | undefined][] => [
