@@ -19,19 +19,10 @@ const spoken = (subject: Subject): Authored[] => {
 
 /** The agent's version and the protocol's. */
 export const versions: readonly Rule[] = [
-  rule(
-    'version-undeclared',
-    'info',
-    'is missing, and "1.0.0" was filled in: add it, and raise it when skills change',
-    subject => placesOf([authoredAs(subject, '/version')].filter(({ value }) => isBlank(value))),
-  ),
   rule('version-semver', 'warning', 'is not a semantic version, such as "1.4.0"', subject =>
     placesOf(
       [authoredAs(subject, '/version')].filter(({ value }) => !isBlank(value) && !validateStrict(String(value))),
     ),
-  ),
-  rule('protocol-version-undeclared', 'info', 'is missing, and was filled in: say which version is spoken', subject =>
-    placesOf(spoken(subject).filter(({ value }) => isBlank(value))),
   ),
   rule(
     'protocol-version-unknown',

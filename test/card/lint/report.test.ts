@@ -42,8 +42,6 @@ it('says nothing of defaults but that they were filled', () => {
     'skills-undeclared info /skills',
     'modes-undeclared info /defaultInputModes',
     'modes-undeclared info /defaultOutputModes',
-    'version-undeclared info /version',
-    'protocol-version-undeclared info /protocolVersion',
   ])
 })
 

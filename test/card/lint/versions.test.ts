@@ -6,8 +6,8 @@ const notSemver = 'version-semver warning /version'
 const unknown = 'protocol-version-unknown warning /protocolVersion'
 
 it.each<[Json | undefined, string[]]>([
-  [undefined, ['version-undeclared info /version']],
-  [null, ['version-undeclared info /version']],
+  [undefined, []],
+  [null, []],
   ['1.0', [notSemver]],
   ['v1.0.0', [notSemver]],
   ['1.0.0.0', [notSemver]],
@@ -21,7 +21,7 @@ it.each<[Json | undefined, string[]]>([
 })
 
 it.each<[Json | undefined, string[]]>([
-  [undefined, ['protocol-version-undeclared info /protocolVersion']],
+  [undefined, []],
   ['2.0', [unknown]],
   ['0.4.0', [unknown]],
   ['a2a-v1', [unknown]],
@@ -44,8 +44,5 @@ it('asks each listed interface for its version', () => {
     { url, protocolBinding: 'HTTP+JSON' },
   ]
   const fields = { supportedInterfaces, url: undefined, preferredTransport: undefined, protocolVersion: undefined }
-  expect(lines(issuesWith(fields))).toEqual([
-    'protocol-version-undeclared info /supportedInterfaces/2/protocolVersion',
-    'protocol-version-unknown warning /supportedInterfaces/1/protocolVersion',
-  ])
+  expect(lines(issuesWith(fields))).toEqual(['protocol-version-unknown warning /supportedInterfaces/1/protocolVersion'])
 })
