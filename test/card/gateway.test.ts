@@ -11,6 +11,7 @@ const cards: Record<string, JsonObject> = {
     ...base,
     supportedInterfaces: [
       { url: `${upstream}/v1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'north' },
+      { url: `${upstream}/v1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'south' },
       { url: `${upstream}/grpc`, protocolBinding: 'GRPC', protocolVersion: '1.0' },
       { url: `${upstream}/v0`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     ],
@@ -26,6 +27,7 @@ const cards: Record<string, JsonObject> = {
     ...base,
     protocol: 'a2a',
     url: upstream,
+    preferred_transport: 'GRPC',
     additional_interfaces: [{ url: `${upstream}/x`, transport: 'GRPC' }],
     agentCard: { url: `${upstream}/.well-known/agent.json` },
   },

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { Json } from '../../src/card/json.ts'
 
@@ -25,12 +25,19 @@ export const corpus: Found[] = hasReference
     }))
   : []
 
+const validators = new Map<string, ValidateFunction>()
+
 /** What an official schema finds wrong with a card. */
 export const schemaErrors = (schema: 'a2a-v1' | 'a2a-v1.strict' | 'a2a-v0.3.0', card: Json): unknown[] => {
+  const validate = validators.get(schema) ?? validatorOf(schema)
+  validators.set(schema, validate)
+  return validate(card) ? [] : (validate.errors ?? [])
+}
+
+const validatorOf = (schema: string): ValidateFunction => {
   const file = schema === 'a2a-v0.3.0' ? `${schema}.json` : `${schema}.schema.json`
   const ajv = new Ajv({ strict: false, allErrors: true })
   formats.default(ajv)
   ajv.addSchema(JSON.parse(read(`schema/${file}`)), 'a2a')
-  const validate = ajv.compile({ $ref: 'a2a#/definitions/AgentCard' })
-  return validate(card) ? [] : (validate.errors ?? [])
+  return ajv.compile({ $ref: 'a2a#/definitions/AgentCard' })
 }

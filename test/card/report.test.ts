@@ -173,6 +173,20 @@ describe('converted: what was read in another form', () => {
     expect([result.report.converted, result.card]).toStrictEqual([converted, expect.objectContaining(read)])
   })
 
+  it('authentication that is not required asks for nothing', () => {
+    const { card: read } = compiled({ ...card, authentication: { required: false, methods: ['bearer'] } })
+    expect([Object.keys(read.securitySchemes ?? {}), read.securityRequirements]).toStrictEqual([['bearer'], undefined])
+  })
+
+  it('a hybrid says one thing in several words, of which none is converted', () => {
+    const interfaces = [
+      { url: 'https://a.example/0', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      { url: 'https://a.example/r', protocolBinding: 'HTTP+JSON', protocolVersion: '0.3', tenant: 'north' },
+    ]
+    const { documents } = compiled({ name: 'A', description: 'B', supportedInterfaces: interfaces })
+    expect(compiled(documents['agent-card.json']).report.converted).toStrictEqual([])
+  })
+
   it('null is not there', () => {
     const nothing = {
       provider: null,

@@ -18,13 +18,13 @@ export const v1_0: Dialect = {
 type Shape = 'any' | readonly [Shape] | { readonly [name: string]: Shape }
 
 const requirement: Shape = { schemes: { '*': { list: 'any' } } }
-const flow: Shape = {
-  authorizationUrl: 'any',
-  tokenUrl: 'any',
-  deviceAuthorizationUrl: 'any',
-  refreshUrl: 'any',
-  scopes: 'any',
-  pkceRequired: 'any',
+const token = { tokenUrl: 'any', refreshUrl: 'any', scopes: 'any' } as const
+const flows: Shape = {
+  authorizationCode: { authorizationUrl: 'any', ...token, pkceRequired: 'any' },
+  clientCredentials: token,
+  implicit: { authorizationUrl: 'any', refreshUrl: 'any', scopes: 'any' },
+  password: token,
+  deviceCode: { deviceAuthorizationUrl: 'any', ...token },
 }
 const scheme: Shape = {
   apiKeySecurityScheme: { description: 'any', location: 'any', name: 'any' },
@@ -32,7 +32,7 @@ const scheme: Shape = {
   oauth2SecurityScheme: {
     description: 'any',
     oauth2MetadataUrl: 'any',
-    flows: { authorizationCode: flow, clientCredentials: flow, implicit: flow, password: flow, deviceCode: flow },
+    flows,
   },
   openIdConnectSecurityScheme: { description: 'any', openIdConnectUrl: 'any' },
   mtlsSecurityScheme: { description: 'any' },

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile.ts'
+import type { JsonObject } from '../../src/card/json.ts'
+import { compiled, refusal } from './compiling.ts'
+import { authoredCard } from './generated-card.ts'
+import { hasReference, schemaErrors, skipped } from './reference.ts'
+
+const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
+
+describe('1.0 and 0.3 are valid against the official schemas', () => {
+  it.skipIf(!hasReference)(`whatever the card that registers${skipped}`, () => {
+    fc.assert(
+      fc.property(authoredCard, generated => {
+        const result = compile(JSON.parse(JSON.stringify(generated)), { id: 'a', requestOrigin: 'https://h.example' })
+        if ('errors' in result) return
+        const { documents } = result.compiled
+        expect([
+          schemaErrors('a2a-v1.strict', documents['1.0']),
+          schemaErrors('a2a-v0.3.0', documents['0.3']),
+        ]).toStrictEqual([[], []])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it.each([{ organization: 'ACME' }, { url: 'https://acme.example' }])(
+    'a provider of %j alone is left out',
+    provider => {
+      const { documents, report } = compiled({ ...card, provider })
+      expect([documents['1.0'].provider, documents['0.3'].provider, report.dropped]).toStrictEqual([
+        undefined,
+        undefined,
+        { '1.0': ['/provider'], '0.3': ['/provider'] },
+      ])
+    },
+  )
+})
+
+describe('the hybrid', () => {
+  const interfaces = [
+    { url: 'https://a.example/1', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url: 'https://a.example/0', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+  ]
+
+  it('sends v0.x readers to what speaks 0.x; the two paths differ in protocolVersion only', () => {
+    const { documents } = compiled({ name: 'A', description: 'B', supportedInterfaces: interfaces })
+    const hybrid = documents['agent-card.json']
+    expect([hybrid, documents['agent.json']]).toStrictEqual([
+      expect.objectContaining({
+        url: 'https://a.example/0',
+        protocolVersion: '0.3.0',
+        supportedInterfaces: interfaces,
+      }),
+      { ...hybrid, protocolVersion: '1.0' },
+    ])
+  })
+
+  it.each([
+    ['a2a', 'a2a'],
+    ['mcp', 'mcp'],
+  ])("bears SuperX's word where a SuperX card was authored: %s", (protocol, word) => {
+    const { documents } = compiled({ ...card, protocol })
+    expect([documents['agent-card.json'].protocol, documents['agent.json'].protocol]).toStrictEqual([word, word])
+  })
+
+  it('of another card has no such word', () => {
+    expect(compiled(card).documents['agent-card.json']).not.toHaveProperty('protocol')
+  })
+})
+
+describe('what is not a card is named', () => {
+  it.each<[JsonObject, string, string]>([
+    [
+      { type: 'https://eips.example/EIPS/eip-8004#registration-v1' },
+      '/type',
+      'is an ERC-8004 registration, not an A2A card',
+    ],
+    [{ type: 'ERC-8004' }, '/type', 'is an ERC-8004 registration, not an A2A card'],
+    [{ openapi: '3.1.0' }, '/openapi', 'is an OpenAPI description, not an A2A card'],
+    [{ mcpServers: {} }, '/mcpServers', "is an MCP client's configuration, not an A2A card"],
+    [{ issuer: 'x', jwks_uri: 'y' }, '/issuer', 'is OpenID Connect metadata, not an A2A card'],
+    [{ agents: [] }, '/agents', 'is a directory of agents, not the card of one'],
+    [{ agent: {} }, '/agent', 'is a description of an agent, but not an A2A card'],
+    [{ endpoints: [] }, '/endpoints', 'is a list of HTTP endpoints, not an A2A card'],
+  ])('%j', (document, pointer, message) => {
+    expect(refusal(document)[0]).toStrictEqual({ pointer, message })
+  })
+})
