@@ -187,6 +187,19 @@ describe('converted: what was read in another form', () => {
     expect(compiled(documents['agent-card.json']).report.converted).toStrictEqual([])
   })
 
+  it('a hybrid whose lists disagree: that of v1.0 counts', () => {
+    const url = 'https://a.example/0'
+    const { report } = compiled({
+      name: 'A',
+      description: 'B',
+      supportedInterfaces: [{ url, protocolBinding: 'GRPC', protocolVersion: '0.3' }],
+      additionalInterfaces: [{ url, transport: 'GRPC', tenant: 'north' }],
+    })
+    expect(report.converted).toStrictEqual([
+      { pointer: '/additionalInterfaces/0', message: 'left out: supportedInterfaces says otherwise, and counts' },
+    ])
+  })
+
   it('null is not there', () => {
     const nothing = {
       provider: null,
