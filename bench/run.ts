@@ -30,6 +30,8 @@ const say = (text: string): void => {
   if (!options.json) console.error(text)
 }
 
+// Servers die with this process, but only where it ends by itself.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 pinSelf(cores.load)
 if (!canPin) say('No taskset, or one core only: server and load share what there is, and ratios draw towards 1.')
 say('Building the host …')
