@@ -1,6 +1,9 @@
 import { router } from './router.ts'
+import { heldCard } from './routes/cards.ts'
 
 export { Registry } from './registry/registry.ts'
 export { Catalog } from './routes/catalog.ts'
 
-export default { fetch: (request, env, ctx) => router.fetch(request, env, ctx) } satisfies ExportedHandler<Env>
+export default {
+  fetch: (request, env, ctx) => heldCard(request, env) ?? router.fetch(request, env, ctx),
+} satisfies ExportedHandler<Env>

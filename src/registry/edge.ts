@@ -3,11 +3,11 @@ import { log } from '../http/log.ts'
 import { decodeEnvelope, type Envelope } from './envelope.ts'
 import { Memory } from './memory.ts'
 
-/** A document as this isolate serves it. */
-export type Served = { etag: string; modified: string; bytes: Uint8Array<ArrayBuffer> }
+/** A document as this isolate serves it: null where the agent has none to show. */
+export type Served = { etag: string; modified: string; body: Uint8Array<ArrayBuffer> }
 
-/** What is known of one document: null where the agent has none to show. `firmUntil`: only a newer revision counts before. */
-type Known = { served: Served | null; seq: number; firmUntil: number }
+/** What is known of one document, until `expires`. Before `firmUntil` only a newer revision counts for more. Both in ms. */
+type Known = { served: Served | null; seq: number; expires: number; firmUntil: number; bytes: number }
 
 /** How long a document is served from memory, and KV's own edge cache keeps it: together, a minute at most. */
 const memoryMilliseconds = 30_000
@@ -16,16 +16,18 @@ const kvCacheSeconds = 30
 const firmMilliseconds = 90_000
 /** The most that an isolate of 128 MB should spend on cards. */
 const memoryBytes = 32 * 1024 * 1024
-/** What an entry takes besides its bytes: keys, objects and buffers, by measurement rounded up. */
-const entryOverhead = 256
+/** What an entry takes besides its bytes: the objects around them. */
+const entryOverhead = 200
 
 const memory = new Memory<Known>(memoryBytes)
 const loading = new Map<string, Promise<Envelope | null>>()
 
+const keyOf = (id: string, name: RepresentationName): string => `${id}/${name}`
+
 /** A document that this isolate holds and may serve at once; null: known to be absent; undefined: ask `readDocument`. */
 export const heldDocument = (id: string, name: RepresentationName): Served | null | undefined => {
-  const held = memory.get(`${id}/${name}`)
-  return held && held.expires > Date.now() ? held.value.served : undefined
+  const known = memory.get(keyOf(id, name))
+  return known !== undefined && known.expires > Date.now() ? known.served : undefined
 }
 
 /** A document from KV, kept in memory on the way. Requests for one agent that arrive together share one read. */
@@ -42,22 +44,21 @@ export const readDocument = async (
     // The first client may leave; those who wait for its read must not leave with it.
     ctx.waitUntil(load.catch(() => undefined))
   }
-  const envelope = await load.catch(error => lastResort(`${id}/${name}`, error))
+  const envelope = await load.catch(error => lastResort(id, name, error))
   const known = heldDocument(id, name)
   if (known !== undefined) return known
   const representation = envelope?.representations[name]
-  if (!envelope || !representation) return hold(`${id}/${name}`, { served: null, seq: 0, firmUntil: 0 })
+  if (!envelope || !representation) return hold(id, name, null, 0)
   const { etag, bytes } = representation
-  const served = { etag, modified: envelope.modified, bytes: bytes.slice() }
-  return hold(`${id}/${name}`, { served, seq: envelope.seq, firmUntil: 0 })
+  return hold(id, name, { etag, modified: envelope.modified, body: bytes.slice() }, envelope.seq)
 }
 
 /** While KV is away, what was served last is served on. */
-const lastResort = (key: string, error: unknown): null => {
-  const held = memory.get(key)
-  if (!held) throw error
-  log('error', 'kv-read-failed', { key, error: String(error) })
-  held.expires = Date.now() + memoryMilliseconds
+const lastResort = (id: string, name: RepresentationName, error: unknown): null => {
+  const known = memory.get(keyOf(id, name))
+  if (!known) throw error
+  log('error', 'kv-read-failed', { id, error: String(error) })
+  known.expires = Date.now() + memoryMilliseconds
   return null
 }
 
@@ -66,37 +67,33 @@ const loadEnvelope = async (id: string, env: Env): Promise<Envelope | null> => {
   return buffer && decodeEnvelope(buffer)
 }
 
-/** Keeps what was read, unless what this isolate knows is newer; returns what is to be served. */
-const hold = (key: string, known: Known): Served | null => {
+/** Keeps what KV answered, unless what this isolate knows is newer; returns what is to be served. */
+const hold = (id: string, name: RepresentationName, served: Served | null, seq: number): Served | null => {
   const now = Date.now()
-  const before = memory.get(key)
-  const expires = now + memoryMilliseconds
-  if (before && isNewer(before.value, known, now)) {
-    before.expires = expires
-    return before.value.served
+  const before = memory.get(keyOf(id, name))
+  if (before && before.seq > seq && (served !== null || before.firmUntil > now)) {
+    before.expires = now + memoryMilliseconds
+    return before.served
   }
-  memory.set(key, { value: known, expires, bytes: sizeOf(key, known.served) })
-  return known.served
+  keep(id, name, served, seq, 0)
+  return served
 }
 
-const isNewer = (before: Known, after: Known, now: number): boolean =>
-  before.seq > after.seq && (after.served !== null || before.firmUntil > now)
-
-/** What takes memory: the bytes, the key and the entity tag in UTF-16 at worst, and the objects around them. */
-const sizeOf = (key: string, served: Served | null): number =>
-  entryOverhead + 2 * key.length + (served ? served.bytes.byteLength + 2 * served.etag.length : 0)
+const keep = (id: string, name: RepresentationName, served: Served | null, seq: number, firmUntil: number): void => {
+  const key = keyOf(id, name)
+  const bytes = entryOverhead + key.length + (served ? served.body.byteLength + served.etag.length : 0)
+  memory.set(key, { served, seq, expires: Date.now() + memoryMilliseconds, firmUntil, bytes })
+}
 
 /** Makes a write visible in this isolate at once: the new documents, or that there are none any more. */
 export const remember = (id: string, written: Envelope | { seq: number }): void => {
-  const now = Date.now()
+  const firmUntil = Date.now() + firmMilliseconds
   for (const name of representationNames) {
-    const key = `${id}/${name}`
     const representation = 'representations' in written ? written.representations[name] : undefined
-    const served = representation && 'modified' in written ? { ...representation, modified: written.modified } : null
-    memory.set(key, {
-      value: { served, seq: written.seq, firmUntil: now + firmMilliseconds },
-      expires: now + memoryMilliseconds,
-      bytes: sizeOf(key, served),
-    })
+    const served =
+      representation && 'modified' in written
+        ? { etag: representation.etag, modified: written.modified, body: representation.bytes }
+        : null
+    keep(id, name, served, written.seq, firmUntil)
   }
 }

@@ -1,12 +1,14 @@
-/** Something kept in memory. `bytes` is what it takes; `expires` in ms since 1970 is for its reader to heed. */
-export type Held<Value> = { value: Value; bytes: number; expires: number }
+/** What can be held: `bytes` is what it takes. */
+export type Holdable = { readonly bytes: number }
+
+type Slot<Held> = { held: Held; read: boolean }
 
 /**
- * What one isolate remembers, bounded in bytes. Eviction is second chance: an entry that was read since it was last
- * passed over stays. An expired entry is not dropped: its reader may have a use for what was last known.
+ * What one isolate remembers, bounded in bytes. Eviction is second chance: what was read since it was last passed over
+ * stays. Whether something is too old is for its reader to judge, who may have a use for what was last known.
  */
-export class Memory<Value> {
-  readonly #entries = new Map<string, Held<Value> & { read: boolean }>()
+export class Memory<Held extends Holdable> {
+  readonly #slots = new Map<string, Slot<Held>>()
   readonly #most: number
   #bytes = 0
 
@@ -19,43 +21,36 @@ export class Memory<Value> {
     return this.#bytes
   }
 
-  /** What is held under a key, expired or not. */
-  get(key: string): Held<Value> | undefined {
-    const entry = this.#entries.get(key)
-    if (entry) entry.read = true
-    return entry
+  /** What is held under a key. */
+  get(key: string): Held | undefined {
+    const slot = this.#slots.get(key)
+    if (slot === undefined) return undefined
+    slot.read = true
+    return slot.held
   }
 
-  /** Holds a value in the place of what was held under the key. One larger than the whole memory is not held. */
-  set(key: string, entry: Held<Value>): void {
-    this.#drop(key)
-    if (entry.bytes > this.#most) return
-    this.#entries.set(key, { ...entry, read: false })
-    this.#bytes += entry.bytes
+  /** Holds something in the place of what was held under the key. What is larger than the whole memory is not held. */
+  set(key: string, held: Held): void {
+    const before = this.#slots.get(key)
+    if (before) this.#bytes -= before.held.bytes
+    if (held.bytes > this.#most) {
+      this.#slots.delete(key)
+      return
+    }
+    if (before) before.held = held
+    else this.#slots.set(key, { held, read: false })
+    this.#bytes += held.bytes
     this.#evict()
   }
 
-  /** Forgets everything. */
-  clear(): void {
-    this.#entries.clear()
-    this.#bytes = 0
-  }
-
-  #drop(key: string): void {
-    const entry = this.#entries.get(key)
-    if (!entry) return
-    this.#entries.delete(key)
-    this.#bytes -= entry.bytes
-  }
-
   #evict(): void {
-    for (const [key, entry] of this.#entries) {
+    for (const [key, slot] of this.#slots) {
       if (this.#bytes <= this.#most) return
-      this.#drop(key)
-      if (!entry.read) continue
-      entry.read = false
-      this.#entries.set(key, entry)
-      this.#bytes += entry.bytes
+      this.#slots.delete(key)
+      if (slot.read) {
+        slot.read = false
+        this.#slots.set(key, slot)
+      } else this.#bytes -= slot.held.bytes
     }
   }
 }

@@ -1,17 +1,13 @@
 import { bearsAdminToken } from '../auth/admin-token.ts'
 import { agentId } from '../card/limits.ts'
 import type { RepresentationName } from '../card/representations.ts'
-import { privateNoStore, publicCaching } from '../http/caching.ts'
-import { cors } from '../http/cors.ts'
-import { noneMatch } from '../http/etag.ts'
 import { chooseRepresentation } from '../http/representation-choice.ts'
 import { heldDocument, readDocument, type Served } from '../registry/edge.ts'
-import { agentOfHost } from '../registry/hosts.ts'
+import { agentOfHost, heldAgentOfHost } from '../registry/hosts.ts'
 import { truth } from '../registry/truth.ts'
 import { agentNotFound, noRootAgent } from './agent-errors.ts'
+import { cardResponse, type Hybrid } from './card-response.ts'
 import type { Handler } from './handler.ts'
-
-type Hybrid = 'agent-card.json' | 'agent.json'
 
 /** `GET /.well-known/agent-card.json` and `agent.json`: the agent that the host name stands for. */
 export const hostCard =
@@ -19,7 +15,7 @@ export const hostCard =
   async (request, env, ctx) => {
     const id = await agentOfHost(new URL(request.url).hostname, env)
     if (id === undefined) throw noRootAgent()
-    return sendCard(id, hybrid, '/.well-known/agent-card.json', request, env, ctx)
+    return sendCard(id, hybrid, '', request, env, ctx)
   }
 
 /** `GET /agents/{id}` and its two well-known paths: the card of one agent. */
@@ -28,7 +24,7 @@ export const agentCard =
   async (request, env, ctx) => {
     const id = request.params.id ?? ''
     if (!agentId.test(id)) throw agentNotFound(id)
-    return sendCard(id, hybrid, `/agents/${id}/.well-known/agent-card.json`, request, env, ctx)
+    return sendCard(id, hybrid, `/agents/${id}`, request, env, ctx)
   }
 
 /** `GET /agents/.well-known/…`: what a client asks for that dropped the last segment of its base URL. */
@@ -36,30 +32,37 @@ export const droppedSegment: Handler = () => {
   throw agentNotFound('.well-known')
 }
 
+const wellKnown =
+  /^https?:\/\/([^/:]+)[^/]*(\/agents\/([a-z0-9][a-z0-9-]{0,62}))?\/\.well-known\/(agent(?:-card)?\.json)$/
+
+/**
+ * A card that this isolate holds, for the plainest of requests: a well-known path without query or token. It answers as
+ * the routes do, and sooner: finding a route costs more than sending a card. Undefined: ask the router.
+ */
+export const heldCard = (request: Request, env: Env): Response | undefined => {
+  if (request.method !== 'GET') return undefined
+  const match = wellKnown.exec(request.url)
+  if (match === null || request.headers.has('Authorization')) return undefined
+  const [, hostname = '', base = '', named, hybrid] = match
+  const id = named ?? heldAgentOfHost(hostname, env)
+  if (id === undefined) return undefined
+  const name = chooseRepresentation(request, {}, hybrid as Hybrid)
+  const served = heldDocument(id, name)
+  return served ? cardResponse(served, name, base, request, env) : undefined
+}
+
 const sendCard = async (
   id: string,
   hybrid: Hybrid,
-  canonical: string,
+  base: string,
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Response> => {
   const name = chooseRepresentation(request, request.query, hybrid)
-  const withToken = request.headers.has('Authorization')
   const held = heldDocument(id, name)
   const found = held === undefined ? await readDocument(id, name, env, ctx) : held
-  const served = found ?? (withToken ? await internalDocument(id, name, request, env) : null)
+  const served = found ?? (await internalDocument(id, name, request, env))
   if (!served) throw agentNotFound(id)
-  const headers: Record<string, string> = {
-    ...cors,
-    'Content-Type': 'application/json',
-    'Cache-Control': withToken ? privateNoStore : publicCaching(env),
-    Vary: 'A2A-Version',
-    ETag: served.etag,
-    'Last-Modified': served.modified,
-  }
-  if (name === 'agent.json') headers.Link = `<${canonical}>; rel="canonical"`
-  if (name === '1.0' || name === '0.3') headers['A2A-Version'] = name
-  if (noneMatch(request.headers.get('If-None-Match'), served.etag)) return new Response(null, { status: 304, headers })
-  return new Response(served.bytes, { headers })
+  return cardResponse(served, name, base, request, env)
 }
 
 /** The card of an internal agent, for a reader with a token: from the Registry itself, so that no edge ever holds it. */
@@ -71,5 +74,5 @@ const internalDocument = async (
 ): Promise<Served | null> => {
   if (!(await bearsAdminToken(request, env))) return null
   const document = await truth(env).document(id, name)
-  return document && { ...document, modified: new Date(document.modified).toUTCString() }
+  return document && { etag: document.etag, body: document.bytes, modified: new Date(document.modified).toUTCString() }
 }

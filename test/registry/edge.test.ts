@@ -31,7 +31,7 @@ afterEach(() => {
 const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
   const held = edge.heldDocument(id, name)
   const served = held === undefined ? await edge.readDocument(id, name, env, ctx) : held
-  return served ? Buffer.from(served.bytes).toString() : null
+  return served ? Buffer.from(served.body).toString() : null
 }
 
 describe('what one isolate serves of an agent', () => {

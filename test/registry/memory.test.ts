@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { Memory } from '../../src/registry/memory.ts'
 
-const entry = (bytes: number) => ({ value: bytes, bytes, expires: 0 })
+const entry = (bytes: number) => ({ bytes })
 const filled = (...keys: string[]) => {
-  const memory = new Memory<number>(100)
+  const memory = new Memory<{ bytes: number }>(100)
   for (const key of keys) memory.set(key, entry(40))
   return memory
 }
-const held = (memory: Memory<number>, keys: string) => [...keys].filter(key => memory.get(key)).join('')
+const held = (memory: Memory<{ bytes: number }>, keys: string) => [...keys].filter(key => memory.get(key)).join('')
 
 describe('Memory', () => {
   it('never holds more bytes than it may', () => {
-    const memory = new Memory<number>(1000)
+    const memory = new Memory<{ bytes: number }>(1000)
     for (let index = 0; index < 500; index++) {
       memory.set(`key-${index % 37}`, entry((index * 7919) % 400))
       expect(memory.bytes).toBeLessThanOrEqual(1000)
