@@ -7,7 +7,7 @@ import { Memory } from './memory.ts'
 export type Served = { etag: string; modified: string; body: Uint8Array<ArrayBuffer> }
 
 /** What is known of one document, until `expires`. Before `firmUntil` only a newer revision counts for more. Both in ms. */
-type Known = { served: Served | null; seq: number; expires: number; firmUntil: number; bytes: number }
+type Known = { served: Served | null; seq: number; expires: number; firmUntil: number; size: number }
 
 /** How long a document is served from memory, and KV's own edge cache keeps it: together, a minute at most. */
 const memoryMilliseconds = 30_000
@@ -16,8 +16,8 @@ const kvCacheSeconds = 30
 const firmMilliseconds = 90_000
 /** The most that an isolate of 128 MB should spend on cards. */
 const memoryBytes = 32 * 1024 * 1024
-/** What an entry takes besides its bytes: the objects around them. */
-const entryOverhead = 200
+/** What an entry takes besides its bytes: the objects around them, and the headers that are kept with it. */
+const entryOverhead = 800
 
 const memory = new Memory<Known>(memoryBytes)
 const loading = new Map<string, Promise<Envelope | null>>()
@@ -81,8 +81,8 @@ const hold = (id: string, name: RepresentationName, served: Served | null, seq: 
 
 const keep = (id: string, name: RepresentationName, served: Served | null, seq: number, firmUntil: number): void => {
   const key = keyOf(id, name)
-  const bytes = entryOverhead + key.length + (served ? served.body.byteLength + served.etag.length : 0)
-  memory.set(key, { served, seq, expires: Date.now() + memoryMilliseconds, firmUntil, bytes })
+  const size = entryOverhead + key.length + (served ? served.body.byteLength + served.etag.length : 0)
+  memory.set(key, { served, seq, expires: Date.now() + memoryMilliseconds, firmUntil, size })
 }
 
 /** Makes a write visible in this isolate at once: the new documents, or that there are none any more. */

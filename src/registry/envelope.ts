@@ -3,28 +3,34 @@ import type { RepresentationName } from '../card/representations.ts'
 /** One document ready to be sent. `etag` is quoted. */
 export type Representation = { etag: string; bytes: Uint8Array<ArrayBuffer> }
 
-/** Everything public of one agent, as KV keeps it under `card:{id}`. `modified` is an HTTP date. */
-export type Envelope = {
-  seq: number
-  modified: string
-  representations: Partial<Record<RepresentationName, Representation>>
-}
+/** The documents of one agent by their names; several names may share one. */
+export type Representations = Partial<Record<RepresentationName, Representation>>
 
-type Header = { seq: number; modified: string; parts: [RepresentationName, string, number][] }
+/** Everything public of one agent, as KV keeps it under `card:{id}`. `modified` is an HTTP date. */
+export type Envelope = { seq: number; modified: string; representations: Representations }
+
+type Header = { seq: number; modified: string; parts: [names: RepresentationName[], etag: string, length: number][] }
+
+/** Each document once, with the names that it goes by. */
+export const distinct = (representations: Representations): (Representation & { names: RepresentationName[] })[] => {
+  const found = new Map<string, Representation & { names: RepresentationName[] }>()
+  for (const [name, { etag, bytes }] of Object.entries(representations) as [RepresentationName, Representation][]) {
+    const same = found.get(etag)
+    if (same) same.names.push(name)
+    else found.set(etag, { etag, bytes, names: [name] })
+  }
+  return [...found.values()]
+}
 
 /** An envelope as bytes: one line of JSON that lists the parts, then the parts themselves, to be sliced and never parsed. */
 export const encodeEnvelope = ({ seq, modified, representations }: Envelope): Uint8Array<ArrayBuffer> => {
-  const parts = Object.entries(representations) as [RepresentationName, Representation][]
-  const header: Header = {
-    seq,
-    modified,
-    parts: parts.map(([name, { etag, bytes }]) => [name, etag, bytes.byteLength]),
-  }
-  const line = new TextEncoder().encode(`${JSON.stringify(header)}\n`)
-  const encoded = new Uint8Array(line.byteLength + parts.reduce((size, [, { bytes }]) => size + bytes.byteLength, 0))
+  const documents = distinct(representations)
+  const parts = documents.map(({ names, etag, bytes }): Header['parts'][number] => [names, etag, bytes.byteLength])
+  const line = new TextEncoder().encode(`${JSON.stringify({ seq, modified, parts } satisfies Header)}\n`)
+  const encoded = new Uint8Array(line.byteLength + documents.reduce((size, { bytes }) => size + bytes.byteLength, 0))
   encoded.set(line)
   let at = line.byteLength
-  for (const [, { bytes }] of parts) {
+  for (const { bytes } of documents) {
     encoded.set(bytes, at)
     at += bytes.byteLength
   }
@@ -36,10 +42,11 @@ export const decodeEnvelope = (buffer: ArrayBuffer): Envelope => {
   const all = new Uint8Array(buffer)
   const end = all.indexOf(0x0a)
   const { seq, modified, parts }: Header = JSON.parse(new TextDecoder().decode(all.subarray(0, end)))
-  const representations: Envelope['representations'] = {}
+  const representations: Representations = {}
   let at = end + 1
-  for (const [name, etag, length] of parts) {
-    representations[name] = { etag, bytes: all.subarray(at, at + length) }
+  for (const [names, etag, length] of parts) {
+    const bytes = all.subarray(at, at + length)
+    for (const name of names) representations[name] = { etag, bytes }
     at += length
   }
   return { seq, modified, representations }

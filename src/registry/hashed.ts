@@ -15,12 +15,11 @@ export const hashed = async (
 ): Promise<Registration> => {
   const { manifest, card, documents, origin } = compiled
   const text = JSON.stringify(document)
-  const [manifestEtag, ...representations] = await Promise.all([
-    represented(text).then(({ etag }) => etag),
-    ...Object.entries(documents).map(
-      async ([name, value]) => [name, await represented(JSON.stringify(value))] as const,
-    ),
-  ])
+  const texts = Object.entries(documents).map(([name, value]) => [name, JSON.stringify(value)] as const)
+  // Dialects often come out the same: such a document is made once.
+  const once = new Map([...new Set(texts.map(([, text]) => text))].map(text => [text, represented(text)]))
+  const representations = texts.map(async ([name, text]) => [name, await once.get(text)] as const)
+  const { etag: manifestEtag } = await represented(text)
   return {
     id,
     manifest: text,
@@ -34,7 +33,10 @@ export const hashed = async (
       version: card.version,
       url: card.supportedInterfaces[0]?.url ?? '',
     },
-    representations: Object.fromEntries(representations) as Record<RepresentationName, Representation>,
+    representations: Object.fromEntries(await Promise.all(representations)) as Record<
+      RepresentationName,
+      Representation
+    >,
     condition,
   }
 }

@@ -5,7 +5,7 @@ const memoryMilliseconds = 30_000
 const kvCacheSeconds = 30
 const entryOverhead = 128
 
-type Known = { id: string | null; expires: number; bytes: number }
+type Known = { id: string | null; expires: number; size: number }
 
 const memory = new Memory<Known>(1024 * 1024)
 
@@ -24,7 +24,7 @@ export const rememberHost = (hostname: string, id: string | null): void =>
   memory.set(hostname, {
     id,
     expires: Date.now() + memoryMilliseconds,
-    bytes: entryOverhead + hostname.length + (id?.length ?? 0),
+    size: entryOverhead + hostname.length + (id?.length ?? 0),
   })
 
 const held = (hostname: string): string | null | undefined => {

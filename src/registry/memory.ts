@@ -1,24 +1,25 @@
-/** What can be held: `bytes` is what it takes. */
-export type Holdable = { readonly bytes: number }
+/** What can be held: `size` is what it takes, in the units of the bound. */
+export type Holdable = { readonly size: number }
 
 type Slot<Held> = { held: Held; read: boolean }
 
 /**
- * What one isolate remembers, bounded in bytes. Eviction is second chance: what was read since it was last passed over
- * stays. Whether something is too old is for its reader to judge, who may have a use for what was last known.
+ * What one isolate remembers, bounded by the sum of sizes. Eviction is a clock's: a hand goes round, and what was read since
+ * it last passed stays. Whether something is too old is for its reader to judge, who may have a use for what was last known.
  */
 export class Memory<Held extends Holdable> {
   readonly #slots = new Map<string, Slot<Held>>()
   readonly #most: number
-  #bytes = 0
+  #hand: Iterator<[string, Slot<Held>]> = this.#slots.entries()
+  #size = 0
 
   constructor(most: number) {
     this.#most = most
   }
 
-  /** How many bytes are held. */
-  get bytes(): number {
-    return this.#bytes
+  /** The sum of what is held. */
+  get size(): number {
+    return this.#size
   }
 
   /** What is held under a key. */
@@ -31,26 +32,30 @@ export class Memory<Held extends Holdable> {
 
   /** Holds something in the place of what was held under the key. What is larger than the whole memory is not held. */
   set(key: string, held: Held): void {
-    const before = this.#slots.get(key)
-    if (before) this.#bytes -= before.held.bytes
-    if (held.bytes > this.#most) {
+    const slot = this.#slots.get(key)
+    if (slot) this.#size -= slot.held.size
+    if (held.size > this.#most) {
       this.#slots.delete(key)
       return
     }
-    if (before) before.held = held
+    if (slot) slot.held = held
     else this.#slots.set(key, { held, read: false })
-    this.#bytes += held.bytes
-    this.#evict()
+    this.#size += held.size
+    while (this.#size > this.#most) this.#turn(key)
   }
 
-  #evict(): void {
-    for (const [key, slot] of this.#slots) {
-      if (this.#bytes <= this.#most) return
+  /** Moves the hand by one. Newcomers stand at the end: having come to the one that needs the room, it starts over. */
+  #turn(newcomer: string): void {
+    const { done, value } = this.#hand.next()
+    if (done || value[0] === newcomer) {
+      this.#hand = this.#slots.entries()
+      return
+    }
+    const [key, slot] = value
+    if (slot.read) slot.read = false
+    else {
       this.#slots.delete(key)
-      if (slot.read) {
-        slot.read = false
-        this.#slots.set(key, slot)
-      } else this.#bytes -= slot.held.bytes
+      this.#size -= slot.held.size
     }
   }
 }

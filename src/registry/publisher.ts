@@ -1,6 +1,6 @@
+import type { RepresentationName } from '../card/representations.ts'
 import { log } from '../http/log.ts'
-import type { Envelope } from './envelope.ts'
-import { encodeEnvelope } from './envelope.ts'
+import { encodeEnvelope, type Representations } from './envelope.ts'
 
 /** How long after a write, or a failed try, the alarm looks for what KV still lacks. */
 const firstRetry = 1_000
@@ -92,12 +92,13 @@ export class Publisher {
       )
       .toArray()
     if (!agent) return undefined
-    const representations: Envelope['representations'] = {}
-    for (const row of sql.exec<{ name: keyof typeof representations; etag: string; body: ArrayBuffer }>(
-      'SELECT name, etag, body FROM representations WHERE id = ?',
+    const representations: Representations = {}
+    for (const { names, etag, body } of sql.exec<{ names: string; etag: string; body: ArrayBuffer }>(
+      'SELECT names, etag, body FROM representations WHERE id = ?',
       id,
     ))
-      representations[row.name] = { etag: row.etag, bytes: new Uint8Array(row.body) }
+      for (const name of JSON.parse(names) as RepresentationName[])
+        representations[name] = { etag, bytes: new Uint8Array(body) }
     const modified = new Date(agent.modified).toUTCString()
     return {
       value: encodeEnvelope({ seq: agent.seq, modified, representations }),

@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../card/representations.ts'
 import { type Condition, holds } from '../http/condition.ts'
-import type { Representation } from './envelope.ts'
+import { distinct, type Representation } from './envelope.ts'
 import { claimHosts, releaseHosts } from './host-claims.ts'
 import { Publisher } from './publisher.ts'
 import { tables } from './tables.ts'
@@ -53,7 +53,8 @@ export class Registry extends DurableObject<Env> {
   document(id: string, name: RepresentationName): (Representation & { modified: number }) | null {
     const [row] = this.#sql
       .exec<{ etag: string; body: ArrayBuffer; modified: number }>(
-        `SELECT etag, body, modified FROM agents JOIN representations USING (id) WHERE id = ? AND name = ?`,
+        `SELECT etag, body, modified FROM agents JOIN representations USING (id)
+          WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`,
         id,
         name,
       )
@@ -84,7 +85,7 @@ export class Registry extends DurableObject<Env> {
     const before = this.#agent(id)
     if (!holds(condition, before && this.#etags(id, before.manifestEtag)))
       return { outcome: 'precondition-failed', exists: before !== undefined }
-    const etags = [manifestEtag, ...Object.values(representations).map(({ etag }) => etag)]
+    const etags = [manifestEtag, ...distinct(representations).map(({ etag }) => etag)]
     const changed = !before || before.origin !== origin || !sameSet(etags, this.#etags(id, before.manifestEtag))
     const seq = changed ? this.#lastSeq(id) + 1 : before.seq
     const claim = claimHosts(this.#sql, registration, seq)
@@ -102,13 +103,11 @@ export class Registry extends DurableObject<Env> {
         'INSERT OR REPLACE INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary) VALUES (?, ?, ?, ?, ?, ?, ?)',
         ...[id, seq, visibility, origin, modified, manifestEtag, JSON.stringify(summary)],
       )
-      for (const [name, { etag, bytes }] of Object.entries(representations))
+      this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
+      for (const { names, etag, bytes } of distinct(representations))
         this.#sql.exec(
-          'INSERT OR REPLACE INTO representations (id, name, etag, body) VALUES (?, ?, ?, ?)',
-          id,
-          name,
-          etag,
-          bytes,
+          'INSERT INTO representations (id, etag, names, body) VALUES (?, ?, ?, ?)',
+          ...[id, etag, JSON.stringify(names), bytes],
         )
       this.#publisher.owe([`card:${id}`, ...[...claim.hosts, ...claim.released].map(host => `host:${host}`)])
     }

@@ -21,10 +21,10 @@ export const tables = `
   );
   CREATE TABLE IF NOT EXISTS representations (
     id TEXT NOT NULL,
-    name TEXT NOT NULL,
     etag TEXT NOT NULL,
+    names TEXT NOT NULL,
     body BLOB NOT NULL,
-    PRIMARY KEY (id, name)
+    PRIMARY KEY (id, etag)
   );
   CREATE TABLE IF NOT EXISTS hosts (
     hostname TEXT PRIMARY KEY,

@@ -15,7 +15,7 @@ export const hostCard =
   async (request, env, ctx) => {
     const id = await agentOfHost(new URL(request.url).hostname, env)
     if (id === undefined) throw noRootAgent()
-    return sendCard(id, hybrid, '', request, env, ctx)
+    return sendCard(id, hybrid, request, env, ctx)
   }
 
 /** `GET /agents/{id}` and its two well-known paths: the card of one agent. */
@@ -24,7 +24,7 @@ export const agentCard =
   async (request, env, ctx) => {
     const id = request.params.id ?? ''
     if (!agentId.test(id)) throw agentNotFound(id)
-    return sendCard(id, hybrid, `/agents/${id}`, request, env, ctx)
+    return sendCard(id, hybrid, request, env, ctx)
   }
 
 /** `GET /agents/.well-known/…`: what a client asks for that dropped the last segment of its base URL. */
@@ -33,7 +33,7 @@ export const droppedSegment: Handler = () => {
 }
 
 const wellKnown =
-  /^https?:\/\/([^/:]+)[^/]*(\/agents\/([a-z0-9][a-z0-9-]{0,62}))?\/\.well-known\/(agent(?:-card)?\.json)$/
+  /^https?:\/\/([^/:]+)[^/]*(?:\/agents\/([a-z0-9][a-z0-9-]{0,62}))?\/\.well-known\/(agent(?:-card)?\.json)$/
 
 /**
  * A card that this isolate holds, for the plainest of requests: a well-known path without query or token. It answers as
@@ -43,26 +43,21 @@ export const heldCard = (request: Request, env: Env): Response | undefined => {
   if (request.method !== 'GET') return undefined
   const match = wellKnown.exec(request.url)
   if (match === null || request.headers.has('Authorization')) return undefined
-  const [, hostname = '', base = '', named, hybrid] = match
+  const [, hostname = '', named, hybrid] = match
   const id = named ?? heldAgentOfHost(hostname, env)
   if (id === undefined) return undefined
   const name = chooseRepresentation(request, {}, hybrid as Hybrid)
   const served = heldDocument(id, name)
-  return served ? cardResponse(served, name, base, request, env) : undefined
+  return served ? cardResponse(served, name, request, env) : undefined
 }
 
-const sendCard = async (
-  id: string,
-  hybrid: Hybrid,
-  base: string,
-  ...[request, env, ctx]: Parameters<Handler>
-): Promise<Response> => {
+const sendCard = async (id: string, hybrid: Hybrid, ...[request, env, ctx]: Parameters<Handler>): Promise<Response> => {
   const name = chooseRepresentation(request, request.query, hybrid)
   const held = heldDocument(id, name)
   const found = held === undefined ? await readDocument(id, name, env, ctx) : held
   const served = found ?? (await internalDocument(id, name, request, env))
   if (!served) throw agentNotFound(id)
-  return cardResponse(served, name, base, request, env)
+  return cardResponse(served, name, request, env)
 }
 
 /** The card of an internal agent, for a reader with a token: from the Registry itself, so that no edge ever holds it. */

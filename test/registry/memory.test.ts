@@ -1,46 +1,55 @@
 import { describe, expect, it } from 'vitest'
 import { Memory } from '../../src/registry/memory.ts'
 
-const entry = (bytes: number) => ({ bytes })
-const filled = (...keys: string[]) => {
-  const memory = new Memory<{ bytes: number }>(100)
-  for (const key of keys) memory.set(key, entry(40))
+type Sized = { size: number }
+const memoryOf = (...keys: string[]) => {
+  const memory = new Memory<Sized>(100)
+  for (const key of keys) memory.set(key, { size: 40 })
   return memory
 }
-const held = (memory: Memory<{ bytes: number }>, keys: string) => [...keys].filter(key => memory.get(key)).join('')
+const held = (memory: Memory<Sized>, keys: string) => [...keys].filter(key => memory.get(key)).join('')
 
 describe('Memory', () => {
-  it('never holds more bytes than it may', () => {
-    const memory = new Memory<{ bytes: number }>(1000)
-    for (let index = 0; index < 500; index++) {
-      memory.set(`key-${index % 37}`, entry((index * 7919) % 400))
-      expect(memory.bytes).toBeLessThanOrEqual(1000)
+  it('never holds more than it may', () => {
+    const memory = new Memory<Sized>(1000)
+    for (let index = 0; index < 5000; index++) {
+      memory.set(`key-${(index * 31) % 97}`, { size: (index * 7919) % 400 })
+      if (index % 3 === 0) memory.get(`key-${index % 97}`)
+      expect(memory.size).toBeLessThanOrEqual(1000)
     }
   })
 
   it('counts a key once, however often it is set', () => {
-    const memory = filled('a', 'a', 'a')
-    expect([memory.bytes, held(memory, 'a')]).toEqual([40, 'a'])
+    const memory = memoryOf('a', 'a', 'a')
+    expect([memory.size, held(memory, 'a')]).toEqual([40, 'a'])
   })
 
   it('drops the oldest that was not read since', () => {
-    const memory = filled('a', 'b')
+    const memory = memoryOf('a', 'b')
     memory.get('a')
-    memory.set('c', entry(40))
+    memory.set('c', { size: 40 })
     expect(held(memory, 'abc')).toBe('ac')
   })
 
-  it('keeps what was read over a newcomer, once', () => {
-    const memory = filled('a', 'b')
+  it('makes room for a newcomer even where all was read', () => {
+    const memory = memoryOf('a', 'b')
     held(memory, 'ab')
-    memory.set('c', entry(40))
-    memory.set('d', entry(40))
-    expect([memory.bytes, held(memory, 'abcd')]).toEqual([80, 'bd'])
+    memory.set('c', { size: 40 })
+    expect([memory.size, held(memory, 'abc')]).toEqual([80, 'bc'])
+  })
+
+  it('keeps what is read again and again, however many pass by', () => {
+    const memory = memoryOf('a')
+    for (let index = 0; index < 100; index++) {
+      memory.get('a')
+      memory.set(`passer-${index}`, { size: 40 })
+    }
+    expect(held(memory, 'a')).toBe('a')
   })
 
   it('does not hold what is larger than all of it, and forgets what was under that key', () => {
-    const memory = filled('a', 'b')
-    memory.set('a', entry(101))
-    expect([memory.bytes, held(memory, 'ab')]).toEqual([40, 'b'])
+    const memory = memoryOf('a', 'b')
+    memory.set('a', { size: 101 })
+    expect([memory.size, held(memory, 'ab')]).toEqual([40, 'b'])
   })
 })

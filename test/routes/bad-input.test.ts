@@ -65,11 +65,13 @@ describe('a body that is not a card', () => {
   )
 
   it('longer than it says: the limit counts what arrives', async () => {
-    let chunks = 0
+    // The last byte is the one too many, so that nothing is under way when the answer comes.
+    const chunks = [' '.repeat(256 * 1024), ' ']
     const stream = new ReadableStream({
       pull(controller) {
-        controller.enqueue(new TextEncoder().encode(' '.repeat(64 * 1024)))
-        if (++chunks === 16) controller.close()
+        const chunk = chunks.shift()
+        if (chunk === undefined) controller.close()
+        else controller.enqueue(new TextEncoder().encode(chunk))
       },
     })
     const response = await host.fetch('/agents/standing', {

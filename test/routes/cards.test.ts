@@ -36,9 +36,7 @@ describe.each([
       'x-content-type-options': 'nosniff',
     })
     expect(Date.parse(modified ?? '')).toBeLessThanOrEqual(Date.now())
-    expect(link).toBe(
-      path.endsWith('agent.json') ? '</agents/minimal/.well-known/agent-card.json>; rel="canonical"' : undefined,
-    )
+    expect(link).toBe(path.endsWith('agent.json') ? '<./agent-card.json>; rel="canonical"' : undefined)
   })
 
   it('answers the same bytes every time', async () => {
