@@ -9,21 +9,6 @@ const others: readonly { name: string; at: string; is: (document: JsonObject) =>
     is: document => /eip-?8004|erc-?8004/i.test(String(document.type ?? '')),
   },
   {
-    name: 'an OpenAPI description, not an A2A card',
-    at: '/openapi',
-    is: document => 'openapi' in document || 'swagger' in document,
-  },
-  {
-    name: "an MCP client's configuration, not an A2A card",
-    at: '/mcpServers',
-    is: document => 'mcpServers' in document,
-  },
-  {
-    name: 'OpenID Connect metadata, not an A2A card',
-    at: '/issuer',
-    is: document => 'issuer' in document && 'jwks_uri' in document,
-  },
-  {
     name: 'a directory of agents, not the card of one',
     at: '/agents',
     is: document => Array.isArray(document.agents) && !('skills' in document),

@@ -1,27 +1,15 @@
 import { type Json, type JsonObject, sameJson } from './json.ts'
+import { type Level, namedFields } from './named-fields.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { Reading } from './reading.ts'
 
-/** The names that this host knows, level by level. All have been seen in snake_case, and with null for "not there". */
-const names = {
-  card: `name description version url provider capabilities skills security signatures protocolVersion
-    preferredTransport additionalInterfaces supportedInterfaces defaultInputModes defaultOutputModes supportedInputModes
-    supportedOutputModes securitySchemes securityRequirements documentationUrl iconUrl supportsAuthenticatedExtendedCard`,
-  interface: 'url transport protocolBinding protocolVersion tenant',
-  provider: 'organization url',
-  capabilities: 'streaming pushNotifications extendedAgentCard stateTransitionHistory multiTurn extensions',
-  skill: 'id name description tags examples inputModes outputModes security securityRequirements',
-  scheme: 'type description in name scheme bearerFormat flows oauth2MetadataUrl openIdConnectUrl',
-} as const
-
-type Level = keyof typeof names
-
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
+/** All of them have been seen in snake_case, and with null for "not there". */
 const spellings = Object.fromEntries(
-  Object.entries(names).map(([level, list]) => [
+  Object.entries(namedFields).map(([level, names]) => [
     level,
-    new Map(list.split(/\s+/).flatMap(name => [[name, name] as const, [snakeCase(name), name] as const])),
+    new Map(names.flatMap(name => [[name, name] as const, [snakeCase(name), name] as const])),
   ]),
 ) as Record<Level, Map<string, string>>
 

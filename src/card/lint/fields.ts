@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../json.ts'
+import { namedFields } from '../named-fields.ts'
 import { type Pointer, pointer } from '../pointer.ts'
 import { authoredAs, authoredSkills, listedAs } from './authored.ts'
-import { dialectFields, misplaced, namedFields, type Place } from './known-fields.ts'
+import { dialectFields, misplaced, type Place } from './known-fields.ts'
 import { type Finding, type Rule, rule, type Subject } from './rule.ts'
 
 /** By convention, a name that begins so is the author's own. */

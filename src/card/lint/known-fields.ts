@@ -1,19 +1,9 @@
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+import type { Level } from '../named-fields.ts'
 
 /** Where fields stand in a card. */
-export type Place = 'card' | 'capabilities' | 'provider' | 'skill' | 'interface'
+export type Place = Exclude<Level, 'scheme'>
 
-/** The fields that A2A and GopherHole name: what an owner most likely meant. */
-export const namedFields: Record<Place, readonly string[]> = {
-  card: words(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
-    privacyPolicyUrl capabilities securitySchemes security securityRequirements defaultInputModes defaultOutputModes
-    supportedInputModes supportedOutputModes skills supportsAuthenticatedExtendedCard preferredTransport
-    additionalInterfaces supportedInterfaces signatures`),
-  capabilities: words('streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory extensions'),
-  provider: words('organization url'),
-  skill: words('id name description tags examples inputModes outputModes security securityRequirements'),
-  interface: words('url transport protocolBinding protocolVersion tenant'),
-}
+const words = (text: string): readonly string[] => text.split(/\s+/)
 
 /** The fields that only SuperX, Shaman, Telex or a draft of A2A knows. */
 export const dialectFields: Record<Place, readonly string[]> = {

@@ -29,7 +29,11 @@ const instructions = new RegExp(
 /** Marks by which chat templates set off the system's words. */
 const templateMarks = /<\|?\/?(?:im_start|im_end|system)\|?>|\[\/?(?:inst|system)\]/i
 
-const spoken = (text: string): string => text.replace(/\p{Cf}|\p{Variation_Selector}/gu, '').replace(/\s+/g, ' ')
+/** Plain text, of which most is, hides nothing. */
+const isPlain = (text: string): boolean => /^[\t\n\r -~]*$/.test(text)
+
+const spoken = (text: string): string =>
+  (isPlain(text) ? text : text.replace(/\p{Cf}|\p{Variation_Selector}/gu, '')).replace(/\s+/g, ' ')
 
 /** What the texts of a card do to those who read it. */
 export const texts: readonly Rule[] = [
@@ -39,7 +43,7 @@ export const texts: readonly Rule[] = [
     'holds characters that people cannot see but models read: type the text again without them',
     ({ authored }) =>
       stringsIn(authored)
-        .filter(({ value }) => hidden.test(value.replace(flags, '')))
+        .filter(({ value }) => !isPlain(value) && hidden.test(value.replace(flags, '')))
         .map(({ place }) => place()),
   ),
   rule(

@@ -10,7 +10,7 @@ const findings = (fields: JsonObject) =>
 
 it.each<[string, JsonObject, string, string | undefined]>([
   ['another case', { IconURL: 'https://example.com/i.png' }, 'misspelt-field warning /IconURL', 'iconUrl'],
-  ['underscores', { terms_of_service_url: 'x' }, 'misspelt-field warning /terms_of_service_url', 'termsOfServiceUrl'],
+  ['underscores', { 'terms-of-service-url': 'x' }, 'misspelt-field warning /terms-of-service-url', 'termsOfServiceUrl'],
   ['a missing letter', { documentatonUrl: 'x' }, 'misspelt-field warning /documentatonUrl', 'documentationUrl'],
   ['two missing letters', { documentionUrl: 'x' }, 'misspelt-field warning /documentionUrl', 'documentationUrl'],
   ['exchanged letters', { provdier: 'x' }, 'misspelt-field warning /provdier', 'provider'],
