@@ -47,12 +47,13 @@ export const compile = (
   if (bounds.length > 0) return { errors: bounds }
   const read = readManifest(document, registration.id)
   if ('errors' in read) return read
-  const { manifest, cardAt, authoredAt } = read
+  const { manifest, cardAt, authoredAt, unexposed } = read
   const refusal = (errors: CardError[]) => ({ errors: relocate(errors, place => cardAt + authoredAt(place)) })
   const other = identifyOther(manifest.card)
   if (other.length > 0) return refusal(other)
 
   const reading = new Reading()
+  if (unexposed) reading.fill('/exposed', 'set to false: only what says true is public')
   const authored = withHosting(manifest, reading)
   const dialect = detectDialect(authored)
   const canonical = toCanonical(authored, dialect, reading)

@@ -68,8 +68,8 @@ export const Manifest = v.strictObject({
 })
 export type Manifest = v.InferOutput<typeof Manifest>
 
-/** What only a manifest has: a document with none of them is a bare card. */
-const marks = Object.keys(Manifest.entries).filter(name => name !== 'id')
+/** What only a manifest has beside its card: no dialect has fields of these names. */
+const marks = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
 
 /** A manifest that is sound; or why it is not. */
 export type ManifestReading =
@@ -79,37 +79,53 @@ export type ManifestReading =
       cardAt: Pointer
       /** Where a place of the manifest's card was authored: front matter keeps parts of it elsewhere. */
       authoredAt: (place: Pointer) => Pointer
+      /** Whether the agent is internal only because its front matter does not say that it is exposed. */
+      unexposed: boolean
     }
   | { errors: CardError[] }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter. */
 export const readManifest = (document: Json, id?: string): ManifestReading => {
-  if (id !== undefined && !agentId.test(id)) return { errors: [{ pointer: '/id', message: `"${id}" ${idForm}` }] }
-  const { source, cardAt, authoredAt } = asManifest(document)
+  if (id !== undefined && !agentId.test(id)) return refused('/id', `"${id}" ${idForm}`)
+  const hosting = hostingOf(document)
+  const misplaced = hosting ? [] : misplacedErrors(document)
+  if (misplaced.length > 0) return { errors: misplaced }
+  const cardAt = hosting ? '/card' : ''
+  const authored = hosting ? hosting.card : document
+  const frontMatter = isObject(authored) ? authored : {}
+  const read = fromFrontMatter(frontMatter)
+  const { exposed } = read ? frontMatter : {}
+  if (exposed !== undefined && typeof exposed !== 'boolean')
+    return refused(`${cardAt}/exposed`, 'must be true or false')
+  const source = { ...(hosting ? { ...read, ...hosting } : read), card: read ? read.card : authored }
   const result = v.safeParse(Manifest, source)
   if (!result.success) return { errors: issueErrors(result.issues, place => (place === '/card' ? cardAt : place)) }
   // The author's own card, not the parser's copy of it.
   const manifest = { ...result.output, card: source.card as JsonObject }
   if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
-    return { errors: [{ pointer: '/id', message: `is "${manifest.id}", but the card is being registered as "${id}"` }] }
-  return { manifest, cardAt, authoredAt }
-}
-
-type Source = { source: JsonObject; cardAt: Pointer; authoredAt: (place: Pointer) => Pointer }
-
-const asIs = (place: Pointer): Pointer => place
-
-const asManifest = (document: Json): Source => {
-  if (!isObject(document)) return { source: { card: document }, cardAt: '', authoredAt: asIs }
-  const isManifest = isObject(document.card) || !('name' in document)
-  if (!isManifest || !marks.some(name => name in document)) {
-    const read = fromFrontMatter(document)
-    return { source: read ?? { card: document }, cardAt: '', authoredAt: read ? inFrontMatter(document) : asIs }
-  }
-  const read = isObject(document.card) ? fromFrontMatter(document.card) : undefined
+    return refused('/id', `is "${manifest.id}", but the card is being registered as "${id}"`)
   return {
-    source: read ? { ...read, ...document, card: read.card as Json } : document,
-    cardAt: pointer('card'),
-    authoredAt: read ? inFrontMatter(document.card as JsonObject) : asIs,
+    manifest,
+    cardAt,
+    authoredAt: read ? inFrontMatter(frontMatter) : place => place,
+    unexposed: read !== undefined && exposed === undefined && hosting?.visibility === undefined,
   }
 }
+
+const refused = (pointer: Pointer, message: string): ManifestReading => ({ errors: [{ pointer, message }] })
+
+/** The document, where it is a manifest and not a bare card. */
+const hostingOf = (document: Json): JsonObject | undefined =>
+  isObject(document) &&
+  (isObject(document.card) || (!('name' in document) && ['card', ...marks].some(name => name in document)))
+    ? document
+    : undefined
+
+/** What a bare card holds that belongs beside it: published with the card, it would show what it was to hide. */
+const misplacedErrors = (document: Json): CardError[] =>
+  marks
+    .filter(name => isObject(document) && name in document)
+    .map(name => ({
+      pointer: pointer(name),
+      message: `\`${name}\` belongs to a manifest: put the card under \`card\`, and this beside it`,
+    }))

@@ -6,7 +6,7 @@ const runtimeFields = ['model', 'temperature', 'tools', 'prompt', 'exposed', 'ag
 
 /**
  * The manifest that Shaman's authoring front matter stands for, or nothing where a document is not that: `agentcard` holds
- * what goes into the card besides, `exposed: false` is internal, and the settings of the model are left out.
+ * what goes into the card besides, only what is `exposed` is public, and the settings of the model are left out.
  */
 export const fromFrontMatter = (frontMatter: JsonObject): JsonObject | undefined => {
   const marks = ['exposed', 'agentcard', 'temperature', 'prompt'].some(name => name in frontMatter)
@@ -15,7 +15,7 @@ export const fromFrontMatter = (frontMatter: JsonObject): JsonObject | undefined
   return {
     // Shaman generates cards of this version, whatever the front matter says.
     card: { protocolVersion: '0.3.0', ...without(frontMatter, ...runtimeFields), ...agentcard, ...customFields },
-    ...(frontMatter.exposed === false && { visibility: 'internal' }),
+    ...(frontMatter.exposed !== true && { visibility: 'internal' }),
   }
 }
 

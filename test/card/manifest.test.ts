@@ -16,7 +16,7 @@ describe('a manifest', () => {
   })
 
   it('may be a bare card, which keeps every field', () => {
-    const bare = { ...card, visibility: 'x', hosts: 5, card: 'of mine' }
+    const bare = { ...card, x: 'y', card: 'of mine' }
     expect(readManifest(bare)).toMatchObject({ manifest: { card: bare, hosts: [] }, cardAt: '' })
   })
 
@@ -76,6 +76,26 @@ describe('a manifest', () => {
     expect(compile(card, { id, requestOrigin: 'https://h.example' })).toStrictEqual({
       errors: [{ pointer: '/id', message: `"${id}" ${idForm}` }],
     })
+  })
+})
+
+describe('a bare card with what belongs beside it', () => {
+  const marks = ['visibility', 'extended', 'tiers', 'hosts', 'upstream', 'gate', 'route']
+  const errors = (names: string[]) =>
+    names.map(name => ({
+      pointer: `/${name}`,
+      message: `\`${name}\` belongs to a manifest: put the card under \`card\`, and this beside it`,
+    }))
+
+  it.each(marks)('%s is refused', name => {
+    expect(refusal({ ...card, [name]: { skills: [] } })).toStrictEqual(errors([name]))
+  })
+
+  it('all of it is refused at once, in front matter too', () => {
+    const document = { ...card, exposed: true, ...Object.fromEntries(marks.map(name => [name, 1])) }
+    expect(
+      refusal(document).toSorted((a, b) => marks.indexOf(a.pointer.slice(1)) - marks.indexOf(b.pointer.slice(1))),
+    ).toStrictEqual(errors(marks))
   })
 })
 

@@ -100,6 +100,25 @@ describe("Shaman's front matter", () => {
     expect(compiled({ card, upstream }).manifest.visibility).toBe(visibility)
   })
 
+  it('is internal where it does not say that it is exposed, and the report says so', () => {
+    const { exposed: _, ...card } = seed('shaman-front-matter')
+    const { manifest, report } = compiled({ card, upstream })
+    expect([manifest.visibility, report.filled[0]]).toStrictEqual([
+      'internal',
+      { pointer: '/exposed', message: 'set to false: only what says true is public' },
+    ])
+    expect(compiled({ card, upstream, visibility: 'public' }).manifest.visibility).toBe('public')
+  })
+
+  it.each(['false', 'no', 0, 1, null, [], {}])('exposed: %j is refused', exposed => {
+    const card = { ...seed('shaman-front-matter'), url: upstream.url, exposed }
+    const message = 'must be true or false'
+    expect([refusal(card), refusal({ card })]).toStrictEqual([
+      [{ pointer: '/exposed', message }],
+      [{ pointer: '/card/exposed', message }],
+    ])
+  })
+
   it('is pointed into where it was written', () => {
     const card = {
       name: 'A',
