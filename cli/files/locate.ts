@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from 'yaml'
 import { type Pointer, tokens } from '../../src/card/pointer.ts'
 import type { Position } from './problem.ts'
 
@@ -9,7 +9,7 @@ export const locator =
     let node: unknown = document.contents
     let offset = (document.contents as Node | null)?.range?.[0] ?? 0
     for (const token of tokens(place)) {
-      const step = into(isAlias(node) ? node.resolve(document) : node, token)
+      const step = into(document, node, token)
       if (step === undefined) return undefined
       offset = step.offset
       node = step.value
@@ -18,11 +18,25 @@ export const locator =
     return { line, column: col }
   }
 
-const into = (node: unknown, token: string): { offset: number; value: unknown } | undefined => {
+type Step = { offset: number; value: unknown }
+
+const into = (document: Document, reference: unknown, token: string): Step | undefined => {
+  const node = isAlias(reference) ? reference.resolve(document) : reference
   if (isMap(node)) {
     const pair = node.items.find(item => isScalar(item.key) && String(item.key.value) === token)
-    return pair && { offset: (pair.key as Node).range?.[0] ?? 0, value: pair.value }
+    return pair ? { offset: (pair.key as Node).range?.[0] ?? 0, value: pair.value } : merged(document, node, token)
   }
   const item: unknown = isSeq(node) && /^\d+$/.test(token) ? node.items[Number(token)] : undefined
   return item === undefined ? undefined : { offset: (item as Node).range?.[0] ?? 0, value: item }
+}
+
+/** A member that a merge key (`<<`) brings stands where it was written. */
+const merged = (document: Document, node: YAMLMap, token: string): Step | undefined => {
+  for (const { key, value } of node.items)
+    if (isScalar(key) && typeof key.value === 'symbol')
+      for (const source of isSeq(value) ? value.items : [value]) {
+        const step = into(document, source, token)
+        if (step) return step
+      }
+  return undefined
 }

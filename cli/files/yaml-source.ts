@@ -1,12 +1,16 @@
 import { LineCounter, parseDocument } from 'yaml'
 import type { Json } from '../../src/card/json.ts'
 import { locator } from './locate.ts'
+import { keepVersions } from './published-versions.ts'
 import type { Parsed } from './source.ts'
 
-/** Reads YAML 1.2, every error with its place. What JSON cannot say (NaN, infinity) becomes null. */
+/**
+ * Reads YAML 1.2 with merge keys, every error with its place. What JSON cannot say (NaN, infinity) becomes null; a version
+ * is the text that was written.
+ */
 export const parseYamlSource = (text: string): Parsed => {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
   if (document.errors.length > 0)
     return {
       faults: document.errors.map(error => {
@@ -15,6 +19,7 @@ export const parseYamlSource = (text: string): Parsed => {
       }),
     }
   try {
+    keepVersions(document)
     const value = JSON.parse(JSON.stringify(document.toJS() ?? null)) as Json
     return { value, find: locator(document, lines) }
   } catch (error) {
