@@ -1,18 +1,21 @@
-import type { CardError } from '../card/report.ts'
 import { cors } from './cors.ts'
+import { jsonResponse } from './json-response.ts'
+
+/** One thing that is wrong with a body, and where: a JSON Pointer. */
+type Fault = { pointer: string; message: string }
 
 /** An error that a client may see: thrown anywhere in the host, answered as RFC 9457 problem+json. `code` is stable. */
 export class HttpError extends Error {
   readonly status: number
   readonly code: string
-  readonly errors: CardError[]
+  readonly errors: Fault[]
   readonly headers: Record<string, string>
 
   constructor(
     status: number,
     code: string,
     detail: string,
-    { errors = [], headers = {} }: { errors?: CardError[]; headers?: Record<string, string> } = {},
+    { errors = [], headers = {} }: { errors?: Fault[]; headers?: Record<string, string> } = {},
   ) {
     super(detail)
     this.status = status
@@ -37,19 +40,17 @@ const titles: Record<number, string> = {
 
 /** The problem+json response of an error; never cached, readable from any origin. */
 export const problem = ({ status, code, message, errors, headers }: HttpError): Response =>
-  new Response(
-    JSON.stringify({
+  jsonResponse(
+    {
       type: 'about:blank',
       title: titles[status],
       status,
       code,
       detail: message,
       ...(errors.length > 0 && { errors }),
-    }),
-    {
-      status,
-      headers: { ...cors, 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
     },
+    status,
+    { 'Content-Type': 'application/problem+json', ...headers },
   )
 
 /** What a client sees of an error that nobody foresaw: nothing but the status. */

@@ -1,41 +1,66 @@
 import type { Declined, Registration } from './write.ts'
 
-/** The host names of an agent after a registration, and those that it gave up. */
-export type Claim = { hosts: string[]; released: string[]; becameRoot: boolean }
+/** What a write did to host names: those that are the agent's now, and every change of holder, to be published. */
+export type HostChanges = { hosts: string[]; changed: HostChange[]; becameRoot: boolean }
 
-type Row = { hostname: string; id: string; automatic: number }
+/** Whose a host name is now, or null. `seq` orders the changes of one name. */
+export type HostChange = { hostname: string; id: string | null; seq: number }
+
+type Row = { hostname: string; id: string | null; seq: number; automatic: number }
+
+const rowOf = (sql: SqlStorage, hostname: string): Row | undefined =>
+  sql.exec<Row>('SELECT hostname, id, seq, automatic FROM hosts WHERE hostname = ?', hostname).toArray()[0]
+
+/** The names that an agent holds. */
+const held = (sql: SqlStorage, id: string): Row[] =>
+  sql.exec<Row>('SELECT hostname, id, seq, automatic FROM hosts WHERE id = ?', id).toArray()
 
 /**
- * Makes the host names of a manifest the agent's. A name belongs to one agent; but the root that an empty registry gave
- * to its first agent by itself yields to whoever claims it.
+ * Makes the host names of a manifest the agent's. A name belongs to one agent; but the root that a host gave to its first
+ * public agent by itself yields to whoever claims it.
  */
-export const claimHosts = (sql: SqlStorage, registration: Registration, seq: number): Claim | Declined => {
+export const claimHosts = (sql: SqlStorage, registration: Registration): HostChanges | Declined => {
   const { id, visibility, hosts } = registration
-  const first = sql.exec<{ agents: number }>('SELECT COUNT(*) AS agents FROM agents').one().agents === 0
-  const own = sql.exec<Row>('SELECT hostname, id, automatic FROM hosts WHERE id = ?', id).toArray()
   for (const hostname of hosts) {
-    const [holder] = sql.exec<Row>('SELECT hostname, id, automatic FROM hosts WHERE hostname = ?', hostname).toArray()
-    if (holder && holder.id !== id && !holder.automatic) return { outcome: 'host-taken', hostname, holder: holder.id }
+    const row = rowOf(sql, hostname)
+    if (row && row.id !== null && row.id !== id && !row.automatic)
+      return { outcome: 'host-taken', hostname, holder: row.id }
   }
-  const becameRoot = first && visibility === 'public' && !hosts.includes('*')
-  const staysRoot = visibility === 'public' && own.some(({ automatic }) => automatic)
+  const own = held(sql, id)
+  const isPublic = visibility === 'public'
+  const becameRoot = isPublic && !hosts.includes('*') && !rowOf(sql, '*')?.id && isFirstPublic(sql, id)
+  const staysRoot = isPublic && own.some(({ automatic }) => automatic)
   const claimed = [...new Set([...hosts, ...(becameRoot || staysRoot ? ['*'] : [])])]
   const released = own.map(({ hostname }) => hostname).filter(hostname => !claimed.includes(hostname))
-  for (const hostname of released) sql.exec('DELETE FROM hosts WHERE hostname = ?', hostname)
-  for (const hostname of claimed)
-    sql.exec(
-      'INSERT OR REPLACE INTO hosts (hostname, id, seq, automatic) VALUES (?, ?, ?, ?)',
-      hostname,
-      id,
-      seq,
-      hosts.includes(hostname) ? 0 : 1,
-    )
-  return { hosts: claimed, released, becameRoot }
+  return {
+    hosts: claimed,
+    becameRoot,
+    changed: [
+      ...released.map(hostname => hand(sql, hostname, null, false)),
+      ...claimed.flatMap(hostname => {
+        const automatic = !hosts.includes(hostname)
+        const row = own.find(row => row.hostname === hostname)
+        return row && Boolean(row.automatic) === automatic ? [] : [hand(sql, hostname, id, automatic)]
+      }),
+    ],
+  }
 }
 
-/** Frees every host name of an agent, and says which those were. */
-export const releaseHosts = (sql: SqlStorage, id: string): string[] =>
+/** Frees every host name of an agent. */
+export const releaseHosts = (sql: SqlStorage, id: string): HostChange[] =>
+  held(sql, id).map(({ hostname }) => hand(sql, hostname, null, false))
+
+const isFirstPublic = (sql: SqlStorage, id: string): boolean =>
   sql
-    .exec<{ hostname: string }>('DELETE FROM hosts WHERE id = ? RETURNING hostname', id)
-    .toArray()
-    .map(({ hostname }) => hostname)
+    .exec<{ others: number }>(`SELECT COUNT(*) AS others FROM agents WHERE visibility = 'public' AND id <> ?`, id)
+    .one().others === 0
+
+/** A freed name keeps its row, so that its changes go on counting. */
+const hand = (sql: SqlStorage, hostname: string, id: string | null, automatic: boolean): HostChange => {
+  const seq = (rowOf(sql, hostname)?.seq ?? 0) + 1
+  sql.exec(
+    'INSERT OR REPLACE INTO hosts (hostname, id, seq, automatic) VALUES (?, ?, ?, ?)',
+    ...[hostname, id, seq, automatic ? 1 : 0],
+  )
+  return { hostname, id, seq }
+}

@@ -1,41 +1,45 @@
-import { Memory } from './memory.ts'
+import { log } from '../http/log.ts'
+import { EdgeMemory, type Fact, kvCacheSeconds } from './edge-memory.ts'
 
-/** As for cards: memory and KV's edge cache together keep a name for a minute at most. */
-const memoryMilliseconds = 30_000
-const kvCacheSeconds = 30
-const entryOverhead = 128
+const entryOverhead = 200
 
-type Known = { id: string | null; expires: number; size: number }
-
-const memory = new Memory<Known>(1024 * 1024)
+const hosts = new EdgeMemory<string>(1024 * 1024, (hostname, id) => entryOverhead + hostname.length + (id?.length ?? 0))
 
 /** The agent that a host name stands for: the one that claims it, else the root agent; undefined where there is none. */
-export const agentOfHost = async (hostname: string, env: Env): Promise<string | undefined> =>
-  (await claimant(hostname, env)) ?? (env.ROOT_AGENT || undefined) ?? (await claimant('*', env)) ?? undefined
+export const agentOfHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>
+  (await claimant(hostname, env, ctx)) ?? (env.ROOT_AGENT || undefined) ?? (await claimant('*', env, ctx)) ?? undefined
 
 /** The same, as far as this isolate knows without asking; undefined where it does not, or there is none. */
 export const heldAgentOfHost = (hostname: string, env: Env): string | undefined => {
-  const id = held(hostname)
-  return (id === null ? env.ROOT_AGENT || held('*') : id) ?? undefined
+  const id = hosts.held(hostname)
+  return (id === null ? env.ROOT_AGENT || hosts.held('*') : id) ?? undefined
 }
 
 /** Makes a claim, or its end, visible in this isolate at once. */
-export const rememberHost = (hostname: string, id: string | null): void =>
-  memory.set(hostname, {
-    id,
-    expires: Date.now() + memoryMilliseconds,
-    size: entryOverhead + hostname.length + (id?.length ?? 0),
-  })
-
-const held = (hostname: string): string | null | undefined => {
-  const known = memory.get(hostname)
-  return known && known.expires > Date.now() ? known.id : undefined
+export const rememberHost = (hostname: string, claim: Fact<string>): void => {
+  hosts.learn(hostname, claim)
 }
 
-const claimant = async (hostname: string, env: Env): Promise<string | null> => {
-  const known = held(hostname)
-  if (known !== undefined) return known
-  const id = await env.CARDS.get(`host:${hostname}`, { cacheTtl: kvCacheSeconds })
-  rememberHost(hostname, id)
-  return id
+const claimant = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | null> => {
+  const held = hosts.held(hostname)
+  if (held !== undefined) return held
+  try {
+    return hosts.learn(hostname, await hosts.once(hostname, () => loadClaim(hostname, env), ctx))
+  } catch (error) {
+    const last = hosts.lastResort(hostname)
+    if (last === undefined) throw error
+    return last
+  }
+}
+
+/** An empty value says that nobody holds the name any more. */
+const loadClaim = async (hostname: string, env: Env): Promise<Fact<string>> => {
+  try {
+    const options = { type: 'text', cacheTtl: kvCacheSeconds } as const
+    const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(`host:${hostname}`, options)
+    return { value: value || null, seq: metadata?.seq ?? 0 }
+  } catch (error) {
+    log('error', 'kv-read-failed', { hostname, error: String(error) })
+    throw error
+  }
 }

@@ -2,9 +2,15 @@ import type { RepresentationName } from '../card/representations.ts'
 import { log } from '../http/log.ts'
 import { encodeEnvelope, type Representations } from './envelope.ts'
 
-/** How long after a write, or a failed try, the alarm looks for what KV still lacks. */
+/** How long after a write, or a failed try, the alarm looks for what KV still lacks. In ms. */
 const firstRetry = 1_000
 const lastRetry = 60_000
+
+/** An alarm works on so many keys: each brings all documents of an agent into memory. */
+const batch = 10
+
+/** How long KV remembers that something is gone, in seconds: longer than any isolate lives, which may hold it still. */
+const tombstoneSeconds = 30 * 86_400
 
 /**
  * Brings KV to what the Registry says. A commit owes KV its keys; publishing reads the truth anew for each, so that the
@@ -14,6 +20,7 @@ export class Publisher {
   readonly #storage: DurableObjectStorage
   readonly #kv: KVNamespace
   readonly #turns = new Map<string, Promise<boolean>>()
+  #alarm = Number.POSITIVE_INFINITY
 
   constructor(storage: DurableObjectStorage, kv: KVNamespace) {
     this.#storage = storage
@@ -27,23 +34,31 @@ export class Publisher {
         'INSERT INTO pending (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1, attempts = 0',
         key,
       )
-    void this.#storage.setAlarm(Date.now() + firstRetry)
+    if (keys.length > 0) this.#wakeIn(firstRetry)
   }
 
   /** Publishes those of the keys that are owed; whether KV now has them all. */
   async publish(keys: readonly string[]): Promise<boolean> {
-    const published = await Promise.all(keys.map(key => this.#inTurn(key)))
+    const published = await Promise.all([...new Set(keys)].map(key => this.#inTurn(key)))
     return published.every(done => done)
   }
 
-  /** Publishes whatever is owed, and comes back later for what still fails. */
+  /** Publishes what is owed, what failed least first, and comes back for the rest and for what fails again. */
   async retry(): Promise<void> {
-    const owed = this.#storage.sql.exec<{ key: string }>('SELECT key FROM pending').toArray()
+    this.#alarm = Number.POSITIVE_INFINITY
+    const sql = this.#storage.sql
+    const owed = sql.exec<{ key: string }>('SELECT key FROM pending ORDER BY attempts LIMIT ?', batch).toArray()
     await this.publish(owed.map(({ key }) => key))
-    const { attempts } = this.#storage.sql
-      .exec<{ attempts: number | null }>('SELECT MIN(attempts) AS attempts FROM pending')
-      .one()
-    if (attempts !== null) await this.#storage.setAlarm(Date.now() + Math.min(lastRetry, firstRetry * 2 ** attempts))
+    const [left] = sql.exec<{ attempts: number }>('SELECT attempts FROM pending ORDER BY attempts LIMIT 1').toArray()
+    if (left) this.#wakeIn(left.attempts === 0 ? 0 : Math.min(lastRetry, firstRetry * 2 ** left.attempts))
+  }
+
+  /** There is one alarm: it is never put off by a later need. */
+  #wakeIn(milliseconds: number): void {
+    const at = Date.now() + milliseconds
+    if (this.#alarm <= at) return
+    this.#alarm = at
+    void this.#storage.setAlarm(at)
   }
 
   #inTurn(key: string): Promise<boolean> {
@@ -71,19 +86,18 @@ export class Publisher {
 
   async #write(key: string): Promise<void> {
     const [kind, name] = [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)]
-    const entry = kind === 'card' ? this.#card(name) : this.#host(name)
-    if (entry) await this.#kv.put(key, entry.value, { metadata: entry.metadata })
-    else await this.#kv.delete(key)
+    const { value, metadata, gone } = kind === 'card' ? this.#card(name) : this.#host(name)
+    await this.#kv.put(key, value, { metadata, ...(gone && { expirationTtl: tombstoneSeconds }) })
   }
 
-  #host(hostname: string): { value: string; metadata: unknown } | undefined {
-    const [row] = this.#storage.sql
-      .exec<{ id: string; seq: number }>('SELECT id, seq FROM hosts WHERE hostname = ?', hostname)
-      .toArray()
-    return row && { value: row.id, metadata: { seq: row.seq } }
+  #host(hostname: string): Entry {
+    const { id, seq } = this.#storage.sql
+      .exec<{ id: string | null; seq: number }>('SELECT id, seq FROM hosts WHERE hostname = ?', hostname)
+      .one()
+    return { value: id ?? '', metadata: { seq }, gone: id === null }
   }
 
-  #card(id: string): { value: Uint8Array; metadata: unknown } | undefined {
+  #card(id: string): Entry {
     const sql = this.#storage.sql
     const [agent] = sql
       .exec<{ seq: number; modified: number; etag: string }>(
@@ -91,18 +105,27 @@ export class Publisher {
         id,
       )
       .toArray()
-    if (!agent) return undefined
+    if (!agent) {
+      const { seq } = sql.exec<{ seq: number }>('SELECT MAX(seq) AS seq FROM revisions WHERE id = ?', id).one()
+      return { value: encodeEnvelope({ seq, modified: '', representations: {} }), metadata: { seq }, gone: true }
+    }
+    const { seq, modified, etag } = agent
+    const representations = this.#representations(id)
+    const value = encodeEnvelope({ seq, modified: new Date(modified).toUTCString(), representations })
+    return { value, metadata: { seq, etag }, gone: false }
+  }
+
+  #representations(id: string): Representations {
     const representations: Representations = {}
-    for (const { names, etag, body } of sql.exec<{ names: string; etag: string; body: ArrayBuffer }>(
+    for (const { names, etag, body } of this.#storage.sql.exec<{ names: string; etag: string; body: ArrayBuffer }>(
       'SELECT names, etag, body FROM representations WHERE id = ?',
       id,
     ))
       for (const name of JSON.parse(names) as RepresentationName[])
         representations[name] = { etag, bytes: new Uint8Array(body) }
-    const modified = new Date(agent.modified).toUTCString()
-    return {
-      value: encodeEnvelope({ seq: agent.seq, modified, representations }),
-      metadata: { seq: agent.seq, etag: agent.etag },
-    }
+    return representations
   }
 }
+
+/** What KV is to hold under a key. `gone`: that there is nothing, which readers must be told rather than not find. */
+type Entry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; gone: boolean }

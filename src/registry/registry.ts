@@ -26,16 +26,17 @@ export class Registry extends DurableObject<Env> {
   async register(registration: Registration): Promise<Registered | Declined> {
     const written = this.ctx.storage.transactionSync(() => this.#register(registration))
     if (written.outcome !== 'registered') return written
-    const keys = [`card:${registration.id}`, ...[...written.hosts, ...written.released].map(host => `host:${host}`)]
-    return { ...written, published: await this.#publisher.publish(keys) }
+    // All that it holds, so that what failed before heals with any write; and what it gave up.
+    const hostnames = [...written.hosts, ...written.changed.map(({ hostname }) => hostname)]
+    return { ...written, published: await this.#publisher.publish(keysOf(registration.id, hostnames)) }
   }
 
   /** Removes an agent; its revisions stay. */
   async remove(id: string, condition: Condition): Promise<Removed | Declined> {
     const removed = this.ctx.storage.transactionSync(() => this.#remove(id, condition))
     if (removed.outcome !== 'removed') return removed
-    const keys = [`card:${id}`, ...removed.released.map(host => `host:${host}`)]
-    return { ...removed, published: await this.#publisher.publish(keys) }
+    const freed = removed.changed.map(({ hostname }) => hostname)
+    return { ...removed, published: await this.#publisher.publish(keysOf(id, freed)) }
   }
 
   /** The manifest of an agent as it was registered, with its entity tag. */
@@ -81,37 +82,48 @@ export class Registry extends DurableObject<Env> {
   }
 
   #register(registration: Registration): Registered | Declined {
-    const { id, condition, visibility, origin, manifest, manifestEtag, summary, representations } = registration
+    const { id, condition, origin } = registration
     const before = this.#agent(id)
     if (!holds(condition, before && this.#etags(id, before.manifestEtag)))
       return { outcome: 'precondition-failed', exists: before !== undefined }
-    const etags = [manifestEtag, ...distinct(representations).map(({ etag }) => etag)]
-    const changed = !before || before.origin !== origin || !sameSet(etags, this.#etags(id, before.manifestEtag))
-    const seq = changed ? this.#lastSeq(id) + 1 : before.seq
-    const claim = claimHosts(this.#sql, registration, seq)
+    const revised = !before || before.origin !== origin || !this.#isServed(registration, before.manifestEtag)
+    const claim = claimHosts(this.#sql, registration)
     if ('outcome' in claim) return claim
-    const modified = changed ? Date.now() : before.modified
-    if (changed) {
+    const seq = revised ? this.#lastSeq(id) + 1 : before.seq
+    const modified = revised ? Date.now() : before.modified
+    if (revised) this.#revise(registration, seq, modified)
+    this.#publisher.owe([
+      ...(revised ? [`card:${id}`] : []),
+      ...claim.changed.map(({ hostname }) => `host:${hostname}`),
+    ])
+    return { outcome: 'registered', seq, modified, created: !before, revised, published: false, ...claim }
+  }
+
+  #revise({ id, visibility, origin, manifest, ...made }: Registration, seq: number, modified: number): void {
+    this.#sql.exec(
+      'INSERT INTO revisions (id, seq, created, origin, manifest) VALUES (?, ?, ?, ?, ?)',
+      ...[id, seq, modified, origin, manifest],
+    )
+    this.#sql.exec(
+      'INSERT OR REPLACE INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      ...[id, seq, visibility, origin, modified, made.manifestEtag, JSON.stringify(made.summary)],
+    )
+    this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
+    for (const { names, etag, bytes } of distinct(made.representations))
       this.#sql.exec(
-        'INSERT INTO revisions (id, seq, created, manifest) VALUES (?, ?, ?, ?)',
-        id,
-        seq,
-        modified,
-        manifest,
+        'INSERT INTO representations (id, etag, names, body) VALUES (?, ?, ?, ?)',
+        ...[id, etag, JSON.stringify(names), bytes],
       )
-      this.#sql.exec(
-        'INSERT OR REPLACE INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary) VALUES (?, ?, ?, ?, ?, ?, ?)',
-        ...[id, seq, visibility, origin, modified, manifestEtag, JSON.stringify(summary)],
-      )
-      this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
-      for (const { names, etag, bytes } of distinct(representations))
-        this.#sql.exec(
-          'INSERT INTO representations (id, etag, names, body) VALUES (?, ?, ?, ?)',
-          ...[id, etag, JSON.stringify(names), bytes],
-        )
-      this.#publisher.owe([`card:${id}`, ...[...claim.hosts, ...claim.released].map(host => `host:${host}`)])
-    }
-    return { outcome: 'registered', seq, modified, created: !before, changed, published: false, ...claim }
+  }
+
+  /** Whether what is registered and served under each name is what is being registered. */
+  #isServed({ id, manifestEtag, representations }: Registration, servedManifest: string): boolean {
+    const rows = this.#sql
+      .exec<{ etag: string; names: string }>('SELECT etag, names FROM representations WHERE id = ?', id)
+      .toArray()
+    const served = rows.map(({ etag, names }) => `${etag} ${names}`).sort()
+    const given = distinct(representations).map(({ etag, names }) => `${etag} ${JSON.stringify(names)}`)
+    return manifestEtag === servedManifest && served.join() === given.sort().join()
   }
 
   #remove(id: string, condition: Condition): Removed | Declined {
@@ -120,12 +132,17 @@ export class Registry extends DurableObject<Env> {
       return condition.ifMatch ? { outcome: 'precondition-failed', exists: false } : { outcome: 'unknown-agent' }
     if (!holds(condition, this.#etags(id, before.manifestEtag))) return { outcome: 'precondition-failed', exists: true }
     const seq = this.#lastSeq(id) + 1
-    const released = releaseHosts(this.#sql, id)
-    this.#sql.exec('INSERT INTO revisions (id, seq, created, manifest) VALUES (?, ?, ?, NULL)', id, seq, Date.now())
+    const changed = releaseHosts(this.#sql, id)
+    this.#sql.exec('INSERT INTO revisions (id, seq, created) VALUES (?, ?, ?)', id, seq, Date.now())
     this.#sql.exec('DELETE FROM agents WHERE id = ?', id)
     this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
-    this.#publisher.owe([`card:${id}`, ...released.map(host => `host:${host}`)])
-    return { outcome: 'removed', seq, published: false, released }
+    this.#publisher.owe(
+      keysOf(
+        id,
+        changed.map(({ hostname }) => hostname),
+      ),
+    )
+    return { outcome: 'removed', seq, published: false, changed }
   }
 
   #agent(id: string): { seq: number; origin: string; modified: number; manifestEtag: string } | undefined {
@@ -148,5 +165,7 @@ export class Registry extends DurableObject<Env> {
   }
 }
 
-const sameSet = (left: readonly string[], right: readonly string[]): boolean =>
-  left.length === right.length && left.every(item => right.includes(item))
+const keysOf = (id: string, hostnames: readonly string[]): string[] => [
+  `card:${id}`,
+  ...hostnames.map(hostname => `host:${hostname}`),
+]

@@ -16,6 +16,7 @@ export const tables = `
     id TEXT NOT NULL,
     seq INTEGER NOT NULL,
     created INTEGER NOT NULL,
+    origin TEXT,
     manifest TEXT,
     PRIMARY KEY (id, seq)
   );
@@ -28,7 +29,7 @@ export const tables = `
   );
   CREATE TABLE IF NOT EXISTS hosts (
     hostname TEXT PRIMARY KEY,
-    id TEXT NOT NULL,
+    id TEXT,
     seq INTEGER NOT NULL,
     automatic INTEGER NOT NULL DEFAULT 0
   );

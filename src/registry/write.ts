@@ -1,6 +1,7 @@
 import type { RepresentationName } from '../card/representations.ts'
 import type { Condition } from '../http/condition.ts'
 import type { Representation } from './envelope.ts'
+import type { HostChange, HostChanges } from './host-claims.ts'
 
 /** What a list of agents tells of one. `url` is the agent's preferred endpoint. */
 export type Summary = { name: string; description: string; version: string; url: string }
@@ -19,7 +20,7 @@ export type Registration = {
   condition: Condition
 }
 
-/** What came of a registration. `root`: the agent stands for every host name that nobody claims. */
+/** What came of a registration. */
 export type Registered = {
   outcome: 'registered'
   seq: number
@@ -27,18 +28,13 @@ export type Registered = {
   modified: number
   created: boolean
   /** False where the registration said what is registered already: then there is no new revision. */
-  changed: boolean
+  revised: boolean
   /** False where KV could not be written yet; the Registry goes on trying. */
   published: boolean
-  /** The host names that are the agent's, and those that no longer are. */
-  hosts: string[]
-  released: string[]
-  /** Whether the agent became the root agent by itself, as the first of an empty registry. */
-  becameRoot: boolean
-}
+} & HostChanges
 
 /** What came of a removal. */
-export type Removed = { outcome: 'removed'; seq: number; published: boolean; released: string[] }
+export type Removed = { outcome: 'removed'; seq: number; published: boolean; changed: HostChange[] }
 
 /** Why a write was not made: nothing was changed. */
 export type Declined =

@@ -3,19 +3,20 @@ import { type Compiled, compile } from '../card/compile.ts'
 import type { Json } from '../card/json.ts'
 import { agentId } from '../card/limits.ts'
 import { privateNoStore } from '../http/caching.ts'
-import { writeCondition } from '../http/condition.ts'
+import { type Condition, writeCondition } from '../http/condition.ts'
 import { cors } from '../http/cors.ts'
-import { jsonBody } from '../http/json-body.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { HttpError } from '../http/problem.ts'
 import { remember } from '../registry/edge.ts'
 import { hashed } from '../registry/hashed.ts'
+import type { HostChange } from '../registry/host-claims.ts'
 import { rememberHost } from '../registry/hosts.ts'
 import { truth } from '../registry/truth.ts'
 import type { Declined, Registered, Registration } from '../registry/write.ts'
 import { agentNotFound, badAgentId } from './agent-errors.ts'
 import { forgetLists } from './catalog.ts'
 import type { Handler } from './handler.ts'
+import { jsonBody } from './json-body.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
@@ -26,7 +27,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
   const compiled = compileOrRefuse(document, id, request, env)
   const registration = await hashed(id, document, compiled, condition)
   const result = await truth(env).register(registration)
-  if (result.outcome !== 'registered') throw declined(result, id)
+  if (result.outcome !== 'registered') throw declined(result, id, condition)
   showAtOnce(registration, result)
   forgetLists(ctx)
   return jsonResponse(receipt(compiled, registration, result), result.created ? 201 : 200, {
@@ -39,10 +40,11 @@ export const putAgent: Handler = async (request, env, ctx) => {
 export const deleteAgent: Handler = async (request, env, ctx) => {
   await requireAdmin(request, env)
   const id = idOf(request.params)
-  const result = await truth(env).remove(id, writeCondition(request.headers))
-  if (result.outcome !== 'removed') throw declined(result, id)
-  remember(id, { seq: result.seq })
-  for (const hostname of result.released) rememberHost(hostname, null)
+  const condition = writeCondition(request.headers)
+  const result = await truth(env).remove(id, condition)
+  if (result.outcome !== 'removed') throw declined(result, id, condition)
+  remember(id, { seq: result.seq, modified: '', representations: {} })
+  showHosts(result.changed)
   forgetLists(ctx)
   return new Response(null, { status: 204, headers: { ...cors, 'Cache-Control': privateNoStore } })
 }
@@ -75,7 +77,7 @@ const compileOrRefuse = (document: Json, id: string, request: Request, env: Env)
   throw new HttpError(422, 'invalid-card', `Nothing was registered.${first}${more}`, { errors: errors.slice(0, 100) })
 }
 
-const declined = (result: Declined, id: string): HttpError => {
+const declined = (result: Declined, id: string, condition: Condition): HttpError => {
   if (result.outcome === 'unknown-agent') return agentNotFound(id)
   if (result.outcome === 'host-taken')
     return new HttpError(
@@ -83,32 +85,35 @@ const declined = (result: Declined, id: string): HttpError => {
       'host-taken',
       `The host name "${result.hostname}" is agent "${result.holder}"'s. Take it out of that agent's hosts first.`,
     )
-  return new HttpError(
-    412,
-    'precondition-failed',
-    result.exists
-      ? `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest), then write with its new ETag.`
-      : `There is no agent "${id}" to replace. Register it without If-Match.`,
-  )
+  return new HttpError(412, 'precondition-failed', whyNot(id, result.exists, condition))
+}
+
+const whyNot = (id: string, exists: boolean, condition: Condition): string => {
+  if (!exists) return `There is no agent "${id}" to replace. Register it without If-Match.`
+  return condition.absent
+    ? `There is an agent "${id}" already. To replace it, write with If-Match and the ETag of GET /agents/${id}/manifest.`
+    : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest), then write with its new ETag.`
 }
 
 /** A write is visible at once where it was made. */
-const showAtOnce = (registration: Registration, result: Registered): void => {
-  const { id, visibility, representations } = registration
+const showAtOnce = ({ id, visibility, representations }: Registration, result: Registered): void => {
   const modified = new Date(result.modified).toUTCString()
-  remember(id, visibility === 'public' ? { seq: result.seq, modified, representations } : { seq: result.seq })
-  for (const hostname of result.hosts) rememberHost(hostname, id)
-  for (const hostname of result.released) rememberHost(hostname, null)
+  remember(id, { seq: result.seq, modified, representations: visibility === 'public' ? representations : {} })
+  showHosts(result.changed)
+}
+
+const showHosts = (changes: readonly HostChange[]): void => {
+  for (const { hostname, id, seq } of changes) rememberHost(hostname, { value: id, seq })
 }
 
 const receipt = ({ origin, report }: Compiled, registration: Registration, result: Registered) => {
   const { id, manifestEtag, representations } = registration
-  const { seq, changed, published, hosts, becameRoot } = result
+  const { seq, revised, published, hosts, becameRoot } = result
   const rooted = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
   return {
     id,
     seq,
-    changed,
+    changed: revised,
     published,
     root: hosts.includes('*'),
     urls: { card: `${origin}/agents/${id}/.well-known/agent-card.json`, agent: `${origin}/agents/${id}` },

@@ -1,22 +1,27 @@
 import { bearsAdminToken } from '../auth/admin-token.ts'
 import { agentId } from '../card/limits.ts'
 import type { RepresentationName } from '../card/representations.ts'
-import { chooseRepresentation } from '../http/representation-choice.ts'
 import { heldDocument, readDocument, type Served } from '../registry/edge.ts'
 import { agentOfHost, heldAgentOfHost } from '../registry/hosts.ts'
 import { truth } from '../registry/truth.ts'
 import { agentNotFound, noRootAgent } from './agent-errors.ts'
 import { cardResponse, type Hybrid } from './card-response.ts'
 import type { Handler } from './handler.ts'
+import { chooseRepresentation } from './representation-choice.ts'
 
 /** `GET /.well-known/agent-card.json` and `agent.json`: the agent that the host name stands for. */
 export const hostCard =
   (hybrid: Hybrid): Handler =>
   async (request, env, ctx) => {
-    const id = await agentOfHost(new URL(request.url).hostname, env)
-    if (id === undefined) throw noRootAgent()
-    return sendCard(id, hybrid, request, env, ctx)
+    const id = await agentOfHost(withoutDot(new URL(request.url).hostname), env, ctx)
+    // An internal agent's name is not told to who asks for a host.
+    const response = id === undefined ? undefined : await sendCard(id, hybrid, request, env, ctx)
+    if (response === undefined) throw noRootAgent()
+    return response
   }
+
+/** A name with the root's dot is the same name (RFC 1034 §3.1). */
+const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '')
 
 /** `GET /agents/{id}` and its two well-known paths: the card of one agent. */
 export const agentCard =
@@ -24,7 +29,9 @@ export const agentCard =
   async (request, env, ctx) => {
     const id = request.params.id ?? ''
     if (!agentId.test(id)) throw agentNotFound(id)
-    return sendCard(id, hybrid, request, env, ctx)
+    const response = await sendCard(id, hybrid, request, env, ctx)
+    if (response === undefined) throw agentNotFound(id)
+    return response
   }
 
 /** `GET /agents/.well-known/…`: what a client asks for that dropped the last segment of its base URL. */
@@ -36,28 +43,31 @@ const wellKnown =
   /^https?:\/\/([^/:]+)[^/]*(?:\/agents\/([a-z0-9][a-z0-9-]{0,62}))?\/\.well-known\/(agent(?:-card)?\.json)$/
 
 /**
- * A card that this isolate holds, for the plainest of requests: a well-known path without query or token. It answers as
+ * A card that this isolate holds, for the plainest of requests: a well-known path without query. It answers as
  * the routes do, and sooner: finding a route costs more than sending a card. Undefined: ask the router.
  */
 export const heldCard = (request: Request, env: Env): Response | undefined => {
   if (request.method !== 'GET') return undefined
   const match = wellKnown.exec(request.url)
-  if (match === null || request.headers.has('Authorization')) return undefined
+  if (match === null) return undefined
   const [, hostname = '', named, hybrid] = match
-  const id = named ?? heldAgentOfHost(hostname, env)
+  const id = named ?? heldAgentOfHost(withoutDot(hostname), env)
   if (id === undefined) return undefined
   const name = chooseRepresentation(request, {}, hybrid as Hybrid)
   const served = heldDocument(id, name)
   return served ? cardResponse(served, name, request, env) : undefined
 }
 
-const sendCard = async (id: string, hybrid: Hybrid, ...[request, env, ctx]: Parameters<Handler>): Promise<Response> => {
+const sendCard = async (
+  id: string,
+  hybrid: Hybrid,
+  ...[request, env, ctx]: Parameters<Handler>
+): Promise<Response | undefined> => {
   const name = chooseRepresentation(request, request.query, hybrid)
   const held = heldDocument(id, name)
   const found = held === undefined ? await readDocument(id, name, env, ctx) : held
   const served = found ?? (await internalDocument(id, name, request, env))
-  if (!served) throw agentNotFound(id)
-  return cardResponse(served, name, request, env)
+  return served ? cardResponse(served, name, request, env) : undefined
 }
 
 /** The card of an internal agent, for a reader with a token: from the Registry itself, so that no edge ever holds it. */

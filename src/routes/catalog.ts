@@ -2,6 +2,7 @@ import { WorkerEntrypoint } from 'cloudflare:workers'
 import { requireAdmin } from '../auth/admin-token.ts'
 import { agentId, limits } from '../card/limits.ts'
 import { privateNoStore, publicCaching } from '../http/caching.ts'
+import { noneMatch, strongEtag } from '../http/etag.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { log } from '../http/log.ts'
 import { HttpError } from '../http/problem.ts'
@@ -16,18 +17,31 @@ const listTag = 'agents'
 export const listAgents: Handler = async (request, env, ctx) => {
   const url = new URL(request.url)
   const query = pageQuery(url.searchParams)
-  if (!request.headers.has('Authorization')) return cachedLists(ctx).fetch(new Request(url))
+  if (!request.headers.has('Authorization')) {
+    const list = await cachedLists(ctx).fetch(new Request(url))
+    return noneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
+      ? new Response(null, { status: 304, headers: list.headers })
+      : list
+  }
   await requireAdmin(request, env)
-  return jsonResponse(await page(query, env, true), 200, { 'Cache-Control': privateNoStore })
+  return jsonResponse(await page(query, env, true), 200, {
+    'Cache-Control': privateNoStore,
+    Vary: 'Authorization',
+  })
 }
 
 /** Public lists, behind Workers Cache: the only entrypoint that it keeps. What it answers depends on the URL alone. */
 export class Catalog extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {
     const query = pageQuery(new URL(request.url).searchParams)
-    return jsonResponse(await page(query, this.env, false), 200, {
+    const list = JSON.stringify(await page(query, this.env, false))
+    return jsonResponse(list, 200, {
       'Cache-Control': publicCaching(this.env),
+      // For Cloudflare's own cache, which would go on showing an old list while it asks for a new one.
+      'Cloudflare-CDN-Cache-Control': 'max-age=60',
       'Cache-Tag': listTag,
+      ETag: await strongEtag(new TextEncoder().encode(list)),
+      Vary: 'Authorization',
     })
   }
 

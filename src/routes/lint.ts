@@ -1,9 +1,9 @@
 import { compile } from '../card/compile.ts'
 import { isObject } from '../card/json.ts'
-import { jsonBody } from '../http/json-body.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { HttpError } from '../http/problem.ts'
 import type { Handler } from './handler.ts'
+import { jsonBody } from './json-body.ts'
 
 /** `POST /lint`: the report on a posted card or manifest. Stores nothing. */
 export const postLint: Handler = async (request, env) => {

@@ -15,17 +15,21 @@ export class Catalog extends RealCatalog {
 /** The host's own Registry, before a KV that fails on command. */
 export class Registry extends RealRegistry {
   readonly #purged: string[] = []
-  readonly #faults: { failures: number; puts: number }
+  readonly #faults: { failures: number; puts: number; underWay: Map<string, number>; most: number }
 
   constructor(ctx: DurableObjectState, env: Env) {
-    const faults = { failures: 0, puts: 0 }
-    const failing = <Write extends 'put' | 'delete'>(name: Write) =>
-      (async (...args: Parameters<KVNamespace[Write]>) => {
-        faults.puts++
-        if (faults.failures-- > 0) throw new Error('KV said no')
-        return (env.CARDS[name] as (...args: unknown[]) => Promise<void>)(...args)
-      }) as never
-    super(ctx, { ...env, CARDS: { put: failing('put'), delete: failing('delete') } as never })
+    const faults = { failures: 0, puts: 0, underWay: new Map<string, number>(), most: 0 }
+    const put = async (key: string, ...rest: unknown[]) => {
+      faults.puts++
+      if (faults.failures-- > 0) throw new Error('KV said no')
+      const now = (faults.underWay.get(key) ?? 0) + 1
+      faults.underWay.set(key, now)
+      faults.most = Math.max(faults.most, now)
+      await scheduler.wait(2)
+      await (env.CARDS.put as (...args: unknown[]) => Promise<void>)(key, ...rest)
+      faults.underWay.set(key, now - 1)
+    }
+    super(ctx, { ...env, CARDS: { put } as never })
     this.#faults = faults
   }
 
@@ -47,6 +51,11 @@ export class Registry extends RealRegistry {
   /** Runs the alarm now, as the platform will later. */
   retry(): Promise<void> {
     return this.alarm()
+  }
+
+  /** The most writes of one key that were under way at once. */
+  mostAtOnce(): number {
+    return this.#faults.most
   }
 
   /** How many writes KV was asked for. */

@@ -13,6 +13,7 @@ type Faulty = {
   writes: () => Promise<number>
   retry: () => Promise<void>
   purged: () => Promise<string[]>
+  mostAtOnce: () => Promise<number>
 }
 const registry = async () => (await host.env()).REGISTRY.getByName('default') as unknown as Faulty
 const receipt = async (response: Response) =>
@@ -21,11 +22,16 @@ const stored = async (id: string) => (await host.env()).CARDS.getWithMetadata<{ 
 
 describe('a KV that does not take a write', () => {
   it('makes the answer say so; the card is kept, served where it was written, and published by itself', async () => {
-    await (await registry()).fail(2)
-    const response = await host.put('heals', minimalCard)
+    // The registration fails, and the first two alarms: healing takes more than one retry.
+    await (await registry()).fail(4)
+    const response = await host.put('heals', { card: minimalCard, hosts: ['heals.example.com'] })
     expect([response.status, await receipt(response)]).toMatchObject([201, { seq: 1, published: false }])
     expect((await host.fetch('/agents/heals')).status).toBe(200)
     await vi.waitFor(async () => expect((await stored('heals')).metadata).toMatchObject({ seq: 1 }), 15_000)
+    await vi.waitFor(
+      async () => expect(await (await host.env()).CARDS.get('host:heals.example.com')).toBe('heals'),
+      15_000,
+    )
   })
 
   it('never makes an older revision replace a newer one: what is published late is the newest', async () => {
@@ -56,7 +62,10 @@ describe('a KV that does not take a write', () => {
     await host.fetch('/agents/deleted', { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
     expect((await host.fetch('/agents/deleted')).status).toBe(404)
     await (await registry()).retry()
-    expect((await stored('deleted')).value).toBeNull()
+    expect(await stored('deleted')).toMatchObject({
+      value: expect.not.stringContaining('My Agent'),
+      metadata: { seq: 2 },
+    })
   })
 })
 
@@ -66,6 +75,24 @@ describe('publication', () => {
     const before = await (await registry()).writes()
     await host.put('quiet', minimalCard)
     expect((await (await registry()).writes()) - before).toBe(0)
+  })
+
+  it('writes a host name only when its holder changes', async () => {
+    await host.put('hosted', { card: minimalCard, hosts: ['one.example.com', 'two.example.com'] })
+    const before = await (await registry()).writes()
+    await host.put('hosted', {
+      card: { ...minimalCard, name: 'Renamed' },
+      hosts: ['one.example.com', 'three.example.com'],
+    })
+    expect((await (await registry()).writes()) - before).toBe(3)
+  })
+
+  it('never writes one key twice at the same time', async () => {
+    await host.put('serial', minimalCard)
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => host.put('serial', { ...minimalCard, name: `${index}` })),
+    )
+    expect(await (await registry()).mostAtOnce()).toBe(1)
   })
 
   it('ends on the newest of many writes at once', async () => {

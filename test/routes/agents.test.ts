@@ -117,6 +117,12 @@ describe('If-Match and If-None-Match', () => {
     if (exists) expect((await cardOf(id)).description).toBe(status === 412 ? minimalCard.description : 'Changed')
   })
 
+  it('says of a create-only write that there is one already', async () => {
+    await host.put('there', minimalCard)
+    const response = await host.put('there', minimalCard, { 'If-None-Match': '*' })
+    expect(await response.text()).toContain('There is an agent \\"there\\" already')
+  })
+
   it('lets one of two writers with the same tag win, and tells the other how to go on', async () => {
     const { etags } = await body(await host.put('raced', minimalCard))
     const responses = await Promise.all(
@@ -166,7 +172,11 @@ describe('DELETE /agents/{id}', () => {
     ])
     expect((await host.fetch('/agents/gone')).status).toBe(404)
     const { CARDS } = await host.env()
-    expect([await CARDS.get('card:gone'), await CARDS.get('host:gone.example.com')]).toEqual([null, null])
+    expect([await CARDS.get('card:gone'), await CARDS.get('host:gone.example.com')]).toEqual([
+      '{"seq":2,"modified":"","parts":[]}\n',
+      '',
+    ])
+    expect((await host.fetch('https://gone.example.com/.well-known/agent.json')).status).toBe(200)
     expect((await body(await host.put('gone', minimalCard))).seq).toBe(3)
   })
 
@@ -200,6 +210,18 @@ describe('hosts', () => {
     expect(await body(await host.fetch('https://moving.example.com/.well-known/agent.json'))).toMatchObject({
       name: 'Next',
     })
+  })
+
+  it('keep the root that an agent became by itself when it is registered again', async () => {
+    const fresh = await startHost()
+    await fresh.put('inside', { card: minimalCard, visibility: 'internal' })
+    await fresh.put('first', minimalCard)
+    await fresh.put('second', minimalCard)
+    expect((await body(await fresh.put('first', { ...minimalCard, name: 'Renamed' }))).root).toBe(true)
+    expect(await body(await fresh.fetch('/.well-known/agent.json'))).toMatchObject({ name: 'Renamed' })
+    await fresh.put('first', { card: minimalCard, visibility: 'internal' })
+    expect((await fresh.fetch('/.well-known/agent.json')).status).toBe(404)
+    await fresh.close()
   })
 
   it('give "*" to who claims it, over the root that the host chose by itself; then to nobody else', async () => {

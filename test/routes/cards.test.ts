@@ -8,7 +8,7 @@ beforeAll(async () => {
   host = await startHost()
   await host.put('minimal', minimalCard)
   await host.put('bilingual', { card: bilingualCard, hosts: ['bilingual.example.com'] })
-  await host.put('hidden', { card: minimalCard, visibility: 'internal' })
+  await host.put('hidden', { card: minimalCard, visibility: 'internal', hosts: ['hidden.example.com'] })
 })
 afterAll(() => host.close())
 
@@ -35,7 +35,7 @@ describe.each([
       vary: 'A2A-Version',
       'x-content-type-options': 'nosniff',
     })
-    expect(Date.parse(modified ?? '')).toBeLessThanOrEqual(Date.now())
+    expect(Math.abs(Date.parse(modified ?? '') - Date.now())).toBeLessThan(60_000)
     expect(link).toBe(path.endsWith('agent.json') ? '<./agent-card.json>; rel="canonical"' : undefined)
   })
 
@@ -83,6 +83,12 @@ describe('the representation that a GET asks for', () => {
     ['A2A-Version: 0.3', '', { 'A2A-Version': '0.3' }, { interfaces: 0, url: v0, protocolVersion: '0.3.0' }],
     ['A2A-Version: 0.3.0', '', { 'A2A-Version': '0.3.0' }, { interfaces: 0, url: v0, protocolVersion: '0.3.0' }],
     ['a version nobody knows', '', { 'A2A-Version': '9.9' }, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
+    [
+      'a name of Object.prototype',
+      '',
+      { 'A2A-Version': 'constructor' },
+      { interfaces: 2, url: v0, protocolVersion: '0.3.0' },
+    ],
     ['an empty version', '', { 'A2A-Version': '' }, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
     ['the version in the query', '?A2A-Version=1.0', {}, { interfaces: 2, url: undefined, protocolVersion: undefined }],
     ['dialect 1.0', '?dialect=1.0', {}, { interfaces: 2, url: undefined, protocolVersion: undefined }],
@@ -123,6 +129,11 @@ describe('the representation that a GET asks for', () => {
 describe('the agent that a host name stands for', () => {
   it.each([
     ['a claimed host name', 'https://bilingual.example.com/.well-known/agent-card.json', 'Bilingual'],
+    [
+      'a claimed host name with the dot of the root',
+      'https://bilingual.example.com./.well-known/agent-card.json',
+      'Bilingual',
+    ],
     ['a claimed host name, old path', 'https://bilingual.example.com/.well-known/agent.json', 'Bilingual'],
     [
       'any other: the first agent, which became the root',
@@ -149,6 +160,17 @@ describe('the agent that a host name stands for', () => {
   })
 })
 
+describe('the version that a card is of', () => {
+  it.each([
+    ['?dialect=1.0', '1.0'],
+    ['?dialect=0.3', '0.3'],
+    ['?dialect=gopherhole', null],
+    ['', null],
+  ])('%s', async (query, version) => {
+    expect((await host.fetch(`/agents/bilingual${query}`)).headers.get('a2a-version')).toBe(version)
+  })
+})
+
 describe('an internal agent', () => {
   const path = '/agents/hidden/.well-known/agent-card.json'
   it('looks like no agent to who has no token, and is in no list', async () => {
@@ -163,7 +185,14 @@ describe('an internal agent', () => {
   })
 
   it('is never written to KV', async () => {
-    expect(await (await host.env()).CARDS.get('card:hidden')).toBeNull()
+    expect(await (await host.env()).CARDS.get('card:hidden')).toBe('{"seq":1,"modified":"","parts":[]}\n')
+  })
+
+  it('looks like no agent at its host name too, and is read there with a token', async () => {
+    const url = 'https://hidden.example.com/.well-known/agent-card.json'
+    const anonymous = await host.fetch(url)
+    expect([anonymous.status, await anonymous.text()]).toEqual([404, expect.not.stringContaining('"hidden"')])
+    expect((await host.fetch(url, { headers: { Authorization: `Bearer ${token}` } })).status).toBe(200)
   })
 })
 
@@ -225,6 +254,7 @@ describe('ROOT_AGENT, PUBLIC_URL and the cache settings', () => {
     const receipt = (await (await configured.put('second', { ...minimalCard, name: 'Second' })).json()) as {
       urls: object
     }
+    await configured.fetch('/.well-known/agent-card.json')
     const response = await configured.fetch('/.well-known/agent-card.json')
     expect(await response.json()).toMatchObject({ name: 'Second' })
     expect(response.headers.get('cache-control')).toBe('public, max-age=5, stale-while-revalidate=86400')

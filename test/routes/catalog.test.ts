@@ -45,6 +45,12 @@ describe('GET /agents', () => {
     ])
   })
 
+  it('answers 304 to its own ETag, and tells caches that a token makes a difference', async () => {
+    const { headers } = await host.fetch('/agents')
+    const again = await host.fetch('/agents', { headers: { 'If-None-Match': headers.get('etag') ?? '' } })
+    expect([again.status, again.headers.get('vary')]).toEqual([304, 'Authorization'])
+  })
+
   it('lists internal agents too for a reader with a token, and no cache may keep that', async () => {
     const headers = { Authorization: `Bearer ${token}` }
     expect(ids(await page('', headers))).toEqual(['abcde', undefined])

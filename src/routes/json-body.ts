@@ -2,7 +2,7 @@ import { test as isMediaTypeName, parse as parseMediaType } from 'media-typer'
 import type { Json } from '../card/json.ts'
 import { limits } from '../card/limits.ts'
 import { parseJson } from '../card/parse-json.ts'
-import { HttpError } from './problem.ts'
+import { HttpError } from '../http/problem.ts'
 
 /** Reads a request's JSON body: its media type first, never more than the limit, then its syntax and depth. */
 export const jsonBody = async (request: Request): Promise<Json> => {
@@ -40,13 +40,7 @@ const boundedBytes = async (request: Request, most: number): Promise<Uint8Array>
     if (size > most) throw tooLarge()
     chunks.push(chunk)
   }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
+  return new Blob(chunks).bytes()
 }
 
 const decode = (bytes: Uint8Array): string => {

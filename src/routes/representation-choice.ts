@@ -1,10 +1,13 @@
 import { dialectNames } from '../card/dialects/index.ts'
 import { majorMinor } from '../card/protocol-version.ts'
 import type { RepresentationName } from '../card/representations.ts'
-import { HttpError } from './problem.ts'
+import { HttpError } from '../http/problem.ts'
 
 /** The versions of A2A that have a representation of their own. */
-const versions: Record<string, RepresentationName> = { '1.0': '1.0', '0.3': '0.3' }
+const versions = new Map<string, RepresentationName>([
+  ['1.0', '1.0'],
+  ['0.3', '0.3'],
+])
 const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [name, name]))
 
 /** The document that a GET asks for: `?dialect=`, else the A2A version of header or query, else the path's own hybrid. */
@@ -24,5 +27,5 @@ export const chooseRepresentation = (
     )
   }
   const version = request.headers.get('A2A-Version') || query['A2A-Version']
-  return typeof version === 'string' && dialect === undefined ? (versions[majorMinor(version)] ?? hybrid) : hybrid
+  return typeof version === 'string' && dialect === undefined ? (versions.get(majorMinor(version)) ?? hybrid) : hybrid
 }

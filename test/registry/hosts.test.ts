@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+/** A KV of claims that counts what it is asked. */
+const kvOf = (claims: Record<string, { id: string; seq: number }>) => {
+  const getWithMetadata = vi.fn(async (key: string) => {
+    const claim = claims[key]
+    return { value: claim?.id ?? null, metadata: claim ? { seq: claim.seq } : null }
+  })
+  return { getWithMetadata, env: { CARDS: { getWithMetadata }, ROOT_AGENT: '' } as unknown as Env }
+}
+const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+
+let hosts: typeof import('../../src/registry/hosts.ts')
+beforeEach(async () => {
+  vi.useFakeTimers()
+  vi.resetModules()
+  hosts = await import('../../src/registry/hosts.ts')
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const a = 'a.example.com'
+
+describe('the agent of a host name', () => {
+  it('is who claims it, else ROOT_AGENT, else who claims "*", else nobody', async () => {
+    const { env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 }, 'host:*': { id: 'root', seq: 1 } })
+    const rooted = { ...env, ROOT_AGENT: 'configured' }
+    expect([
+      await hosts.agentOfHost(a, rooted, ctx),
+      await hosts.agentOfHost('b.example.com', rooted, ctx),
+      await hosts.agentOfHost('b.example.com', env, ctx),
+      await hosts.agentOfHost('b.example.com', kvOf({}).env, ctx),
+    ]).toEqual(['own', 'configured', 'root', 'root'])
+  })
+
+  it('is the same from memory as from KV', async () => {
+    const { env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 }, 'host:*': { id: 'root', seq: 1 } })
+    const rooted = { ...env, ROOT_AGENT: 'configured' }
+    expect(hosts.heldAgentOfHost(a, env)).toBeUndefined()
+    for (const [hostname, of] of [
+      [a, env],
+      ['b.example.com', env],
+      ['b.example.com', rooted],
+    ] as const)
+      expect(await hosts.agentOfHost(hostname, of, ctx)).toBe(hosts.heldAgentOfHost(hostname, of))
+  })
+
+  it('costs KV one read for a thousand requests at once', async () => {
+    const { getWithMetadata, env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 } })
+    await Promise.all(Array.from({ length: 1000 }, () => hosts.agentOfHost(a, env, ctx)))
+    expect(getWithMetadata).toHaveBeenCalledTimes(1)
+  })
+
+  it('follows a write at once, and no older claim that KV still answers', async () => {
+    const { env } = kvOf({ [`host:${a}`]: { id: 'old', seq: 1 } })
+    await hosts.agentOfHost(a, env, ctx)
+    hosts.rememberHost(a, { value: 'new', seq: 2 })
+    vi.advanceTimersByTime(30_001)
+    expect(await hosts.agentOfHost(a, env, ctx)).toBe('new')
+  })
+
+  it('stays what it was while KV is away', async () => {
+    const { getWithMetadata, env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 } })
+    await hosts.agentOfHost(a, env, ctx)
+    vi.advanceTimersByTime(30_001)
+    vi.spyOn(console, 'error').mockReturnValue()
+    getWithMetadata.mockRejectedValueOnce(new Error('KV is away'))
+    expect(await hosts.agentOfHost(a, env, ctx)).toBe('own')
+  })
+})
