@@ -2,6 +2,7 @@ import colors from 'picocolors'
 import { agentsText } from './dev/agents-text.ts'
 import { startDevServer, untilAnswering } from './dev/dev-server.ts'
 import { isPortFree } from './dev/free-port.ts'
+import { whenOrphaned } from './dev/orphaned.ts'
 import { endGroup, killGroup } from './dev/process-group.ts'
 import { readEnvironment } from './environment.ts'
 import { outcomeText } from './report/outcome-text.ts'
@@ -46,11 +47,12 @@ const serve = async (): Promise<void> => {
     server.once('error', () => resolve())
   })
   let stopping = false
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => {
-      stopping = true
-      void endGroup(server)
-    })
+  const stop = (): void => {
+    stopping = true
+    void endGroup(server)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  whenOrphaned(stop)
   const answering = await untilAnswering(`${url}/agents`, server)
   if (answering) await showCards()
   else if (!stopping) fail('wrangler dev did not start; VERBOSE=1 npm start tells more.')

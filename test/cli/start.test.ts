@@ -45,14 +45,14 @@ const runtimeLine = async () => {
   return { port: String((server.address() as AddressInfo).port), ends }
 }
 
-const start = (env: Record<string, string>) => {
+const start = (env: Record<string, string>, script = 'start.ts') => {
   const workspace = new Workspace({
     'bin/wrangler': fakeWrangler,
     'bin/package.json': { type: 'module' },
     'cards/a.json': card('a'),
   })
   chmodSync(join(workspace.folder, 'bin/wrangler'), 0o755)
-  const child = workspace.start('start.ts', [], { PATH: join(workspace.folder, 'bin'), ...env })
+  const child = workspace.start(script, [], { PATH: join(workspace.folder, 'bin'), ...env })
   const called = () => JSON.parse(readFileSync(join(workspace.folder, 'called.json'), 'utf8'))
   return { child, end: ended(child), called }
 }
@@ -79,6 +79,15 @@ describe('npm start', () => {
     const runtime = await runtimeLine()
     const { end } = start({ PORT: String(await freePort()), LINE: runtime.port, GARBAGE: '1' })
     expect((await end).code).toBe(1)
+    await runtime.ends
+  })
+
+  it('ends with the npm that started it, however that ends', async () => {
+    const runtime = await runtimeLine()
+    const env = { PORT: String(await freePort()), LINE: runtime.port, npm_lifecycle_event: 'start' }
+    const { child } = start(env, '../test/cli/fake-npm.ts')
+    await said(child.stdout, 'Ctrl-C stops')
+    child.kill('SIGKILL')
     await runtime.ends
   })
 
