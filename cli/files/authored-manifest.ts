@@ -1,10 +1,14 @@
 import { isObject, type JsonObject, without } from '../../src/card/json.ts'
-import { Manifest } from '../../src/card/manifest.ts'
+import { Manifest, readManifest } from '../../src/card/manifest.ts'
 import type { Pointer } from '../../src/card/pointer.ts'
+import type { CardError } from '../../src/card/report.ts'
 import { fromFrontMatter } from '../../src/card/shaman-front-matter.ts'
 
-/** A document as a manifest, and the pointers under which the parts of its card stand in the document. */
-export type Authored = { manifest: JsonObject; cardAt: Pointer[] }
+/**
+ * A document as a manifest, and the pointers under which the parts of its card stand in the document. `unexposed`: it is
+ * internal only because its front matter does not say that it is exposed.
+ */
+export type Authored = { manifest: JsonObject; cardAt: Pointer[]; unexposed: boolean }
 
 /** What of a Markdown file is the agent's own business: it never leaves the machine, whatever else the file says. */
 const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
@@ -14,17 +18,35 @@ const shamanPlaces = ['', '/agentcard', '/agentcard/customFields']
 
 /** Brings a manifest, a bare card or Shaman's front matter into the form `{ card, … }`. */
 export const authoredManifest = (document: JsonObject, markdown: boolean): Authored => {
-  if (!isManifest(document)) return { manifest: fromCard(document, markdown), cardAt: shamanPlaces }
+  if (!isManifest(document)) return { ...fromCard(document, markdown), cardAt: shamanPlaces }
   const { card, exposed, ...hosting } = markdown ? without(document, ...privateFields) : document
-  const inner = isObject(card) ? fromCard(card, markdown) : isFetched(document) ? { card: {} } : {}
+  const inner = isObject(card) ? fromCard(card, markdown) : undefined
+  const said = markdown ? visibilityOf(exposed) : exposed !== undefined && { exposed }
+  const manifest = { ...(inner?.manifest ?? (isFetched(document) && { card: {} })), ...said, ...hosting }
   return {
-    manifest: {
-      ...inner,
-      ...(markdown ? visibilityOf(exposed) : exposed !== undefined && { exposed }),
-      ...hosting,
-    },
+    manifest,
     cardAt: shamanPlaces.map(place => `/card${place}`),
+    unexposed: inner?.unexposed === true && exposed === undefined && hosting.visibility === undefined,
   }
+}
+
+/**
+ * What is wrong with who may see an agent, before its document is brought into the form that is sent: the host would not
+ * see it there. Pointers are into the document.
+ */
+export const exposureErrors = (document: JsonObject, markdown: boolean): CardError[] => {
+  if (!isManifest(document)) return errorsOf(document)
+  const { card, exposed } = document
+  const beside = markdown && exposed !== undefined && typeof exposed !== 'boolean'
+  return [
+    ...(beside ? [{ pointer: '/exposed', message: 'must be true or false' }] : []),
+    ...(isObject(card) ? errorsOf({ card }) : []),
+  ]
+}
+
+const errorsOf = (document: JsonObject): CardError[] => {
+  const read = readManifest(document)
+  return 'errors' in read ? read.errors : []
 }
 
 const isManifest = (document: JsonObject): boolean =>
@@ -34,11 +56,15 @@ const isManifest = (document: JsonObject): boolean =>
 const isFetched = ({ upstream }: JsonObject): boolean =>
   isObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
-const fromCard = (card: JsonObject, markdown: boolean): JsonObject => {
+const fromCard = (card: JsonObject, markdown: boolean): Pick<Authored, 'manifest' | 'unexposed'> => {
   // Markdown with a model's settings is Shaman's even where it has none of the other marks.
   const isShaman = markdown && privateFields.some(field => field in card)
-  const manifest = fromFrontMatter(isShaman ? { exposed: true, ...card } : card) ?? { card }
-  return { ...manifest, ...visibilityOf(card.exposed) }
+  const { exposed } = card
+  const read = fromFrontMatter(isShaman ? { ...card, exposed: exposed ?? null } : card)
+  return {
+    manifest: { ...(read ?? { card }), ...visibilityOf(exposed) },
+    unexposed: read !== undefined && exposed === undefined,
+  }
 }
 
 const visibilityOf = (exposed: unknown): JsonObject =>

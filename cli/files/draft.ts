@@ -5,15 +5,25 @@ import { readManifest } from '../../src/card/manifest.ts'
 import type { Pointer } from '../../src/card/pointer.ts'
 import type { CardError } from '../../src/card/report.ts'
 import { idOf } from './agent-id.ts'
-import { authoredManifest } from './authored-manifest.ts'
+import { authoredManifest, exposureErrors } from './authored-manifest.ts'
 import type { Defaults } from './defaults-file.ts'
 import { inherit } from './inherit.ts'
 import { type Places, placesOf } from './places.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './source.ts'
 
-/** A file that can be sent. `compiled` is absent where the card itself is fetched by the host. */
-export type Draft = { file: string; id: string; manifest: JsonObject; places: Places; compiled?: Compiled }
+/**
+ * A file that can be sent. `compiled` is absent where the card itself is fetched by the host; `unexposed`: it is internal
+ * only because it does not say that it is exposed.
+ */
+export type Draft = {
+  file: string
+  id: string
+  manifest: JsonObject
+  places: Places
+  unexposed: boolean
+  compiled?: Compiled
+}
 
 /** A file that cannot, and why. `id` is the agent that it would be, as far as that is known. */
 export type BadFile = { file: string; id?: string; problems: Problem[] }
@@ -22,16 +32,16 @@ export type BadFile = { file: string; id?: string; problems: Problem[] }
 export const readDraft = (source: Source, defaults: Defaults | undefined, origin: string): Draft | BadFile => {
   const { file, value } = source
   if (!isObject(value)) return bad(file, [{ pointer: '', message: 'must be an object: a card or a manifest' }])
-  const { manifest: authored, cardAt } = authoredManifest(value, source.markdown)
+  const { manifest: authored, cardAt, unexposed } = authoredManifest(value, source.markdown)
   const places = placesOf(source, cardAt, defaults?.source)
   const named = idOf(file, authored.id)
   if ('message' in named) return bad(file, [{ pointer: '/id', message: named.message }], places)
   const { id } = named
   const manifest = inherit(defaults?.manifest ?? {}, without(authored, 'id'))
-  const errors = sizeErrors(manifest)
+  const errors = [...exposureErrors(value, source.markdown), ...sizeErrors(manifest)]
   const result = errors.length > 0 ? { errors } : check(manifest, id, origin)
   if ('errors' in result) return { ...bad(file, result.errors, places), id }
-  return { file, id, manifest, places, ...result }
+  return { file, id, manifest, places, unexposed, ...result }
 }
 
 const check = (

@@ -13,12 +13,13 @@ export const outcomeText = ({ url, results, failure }: Outcome): string =>
   ].join('\n')
 
 const resultText = (result: Result): string => {
-  const { id, file, action, detail, problems = [], root, live, change } = result
+  const { id, file, action, detail, problems = [], root, unexposed, live, change } = result
   const { mark, paint } = telling(action)
   const name = id ?? file ?? ''
   const extras = [
     file !== undefined && file !== name && `(${file})`,
     root && 'the root agent',
+    unexposed && 'internal: it does not say `exposed: true`',
     live === true && 'live',
     live === false && colors.yellow('stored, but the edge serves the old card still'),
     detail,

@@ -10,6 +10,8 @@ export type Result = {
   id?: string
   action: Action
   detail?: string
+  /** Whether the agent is internal only because its front matter does not say that it is exposed. */
+  unexposed?: true
   /** What is wrong with the file, by the host's word or this command's own. */
   problems?: Problem[]
   /** What the linter found in the file. */

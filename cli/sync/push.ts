@@ -35,6 +35,7 @@ export const push = async (host: Host, step: Step, force: boolean): Promise<Resu
 export const resultOf = ({ draft, todo, before }: Step): Omit<Result, 'action'> => ({
   file: draft.file,
   id: draft.id,
+  ...(draft.unexposed && { unexposed: true }),
   ...(draft.compiled && { findings: findingsOf(draft) }),
   ...(todo === 'update' && before && { change: { before, after: comparable(draft.manifest) } }),
 })

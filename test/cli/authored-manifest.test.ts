@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { authoredManifest } from '../../cli/files/authored-manifest.ts'
+import { authoredManifest, exposureErrors } from '../../cli/files/authored-manifest.ts'
 
 const shaman = {
   name: 'A',
@@ -47,7 +47,7 @@ describe('a document as a manifest', () => {
       'front matter with nothing but a model',
       { name: 'A', model: 'gpt-4' },
       true,
-      { card: { protocolVersion: '0.3.0', name: 'A' } },
+      { visibility: 'internal', card: { protocolVersion: '0.3.0', name: 'A' } },
     ],
     [
       'a YAML card with a field called model',
@@ -59,7 +59,13 @@ describe('a document as a manifest', () => {
       'front matter that is a manifest, with the model’s settings beside',
       { model: 'gpt-4', tools: [], hosts: ['a.example.com'], card: { name: 'A', temperature: 1 } },
       true,
-      { hosts: ['a.example.com'], card: { protocolVersion: '0.3.0', name: 'A' } },
+      { hosts: ['a.example.com'], visibility: 'internal', card: { protocolVersion: '0.3.0', name: 'A' } },
+    ],
+    [
+      'a manifest in Markdown with a plain card, whatever the settings beside',
+      { model: 'gpt-4', tools: [], card: { name: 'A' } },
+      true,
+      { card: { name: 'A' } },
     ],
     [
       'another dialect in Markdown',
@@ -81,5 +87,26 @@ describe('a document as a manifest', () => {
     ],
   ])('reads %s', (_, document, markdown, manifest) => {
     expect(authoredManifest(document, markdown).manifest).toEqual(manifest)
+  })
+})
+
+describe('what is wrong with who may see an agent', () => {
+  const yes = 'must be true or false'
+  it.each([
+    ['text', { name: 'A', exposed: 'no' }, true, [{ pointer: '/exposed', message: yes }]],
+    ['nothing', { name: 'A', exposed: null }, true, [{ pointer: '/exposed', message: yes }]],
+    ['text in YAML', { name: 'A', exposed: 'false' }, false, [{ pointer: '/exposed', message: yes }]],
+    ['text beside a card', { card: { name: 'A' }, exposed: 'no' }, true, [{ pointer: '/exposed', message: yes }]],
+    ['text in a card', { card: { name: 'A', exposed: 'no' } }, true, [{ pointer: '/card/exposed', message: yes }]],
+    [
+      'a manifest’s field in a bare card',
+      { name: 'A', visibility: 'internal' },
+      false,
+      [{ pointer: '/visibility', message: expect.stringContaining('belongs to a manifest') }],
+    ],
+    ['a boolean', { name: 'A', exposed: false }, true, []],
+    ['a manifest', { card: { name: 'A' }, visibility: 'internal' }, false, []],
+  ])('%s', (_, document, markdown, errors) => {
+    expect(exposureErrors(document, markdown)).toEqual(errors)
   })
 })

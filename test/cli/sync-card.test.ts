@@ -19,7 +19,7 @@ describe('sync-card', () => {
     const workspace = new Workspace({
       'cards/same.json': card('same'),
       'cards/other.yaml': `card: ${JSON.stringify(card('other', { version: '2.0.0' }))}`,
-      'cards/new.md': '---\nname: New\ndescription: A new agent\nmodel: gpt-4\n---\nYou are new.\n',
+      'cards/new.md': '---\nname: New\ndescription: A new agent\nmodel: gpt-4\nexposed: true\n---\nYou are new.\n',
       'cards/defaults.yaml': 'upstream: { url: https://acme.example.com/a2a }',
       'cards/notes.txt': 'not a card',
       'cards/README.md': '# not a card',
@@ -32,6 +32,7 @@ describe('sync-card', () => {
     const [create] = host.seen.filter(({ method, path }) => method === 'PUT' && path === '/agents/new')
     expect(create?.headers).toMatchObject({ 'if-none-match': '*', authorization: `Bearer ${host.token}` })
     expect(JSON.parse(create?.body ?? '')).toEqual({
+      visibility: 'public',
       card: { protocolVersion: '0.3.0', name: 'New', description: 'A new agent' },
       upstream: { url: 'https://acme.example.com/a2a' },
     })
@@ -106,6 +107,24 @@ describe('sync-card', () => {
     expect(stdout).toMatch(/cards\/one\.yaml:1:1 error \/id "same" is the id of cards\/same\.json too/)
     expect(stdout).toMatch(/cards\/same\.json:1:1 error .*"same" is the id of cards\/one\.yaml too/)
     expect({ code, writes: host.writes }).toEqual({ code: 3, writes: ['PUT /agents/good'] })
+  })
+
+  it('publishes no front matter that does not say `exposed: true`, and says so', async () => {
+    const head = '---\nname: A\ndescription: Answers questions\nmodel: gpt-4\n'
+    const workspace = new Workspace({
+      'cards/silent.md': `${head}---\n`,
+      'cards/text.md': `${head}exposed: no\n---\n`,
+      'cards/beside.yaml': 'name: A\ndescription: Answers questions\nvisibility: internal\n',
+      'cards/defaults.yaml': 'upstream: { url: https://acme.example.com/a2a }\nvisibility: public\n',
+    })
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toMatch(/\+ created {3}silent .*internal: it does not say `exposed: true`/)
+    expect(stdout).toContain('cards/text.md:5:1 error /exposed must be true or false')
+    expect(stdout).toMatch(/cards\/beside\.yaml:3:1 error \/visibility `visibility` belongs to a manifest/)
+    expect(code).toBe(3)
+    expect(JSON.parse(host.seen.find(({ method }) => method === 'PUT')?.body ?? '')).toMatchObject({
+      visibility: 'internal',
+    })
   })
 
   it('blames the defaults for what stands in the defaults', async () => {
