@@ -11,4 +11,4 @@ export const noneMatch = (header: string | null, etag: string): boolean => {
 }
 
 /** The entity tags that a conditional header lists, without their weakness; `*` stands for any. */
-export const entityTags = (header: string): string[] => header.split(',').map(tag => tag.trim().replace(/^W\//, ''))
+const entityTags = (header: string): string[] => header.split(',').map(tag => tag.trim().replace(/^W\//, ''))

@@ -1,10 +1,4 @@
-import type { Declined, Registration } from './write.ts'
-
-/** What a write did to host names: those that are the agent's now, and every change of holder, to be published. */
-export type HostChanges = { hosts: string[]; changed: HostChange[]; becameRoot: boolean }
-
-/** Whose a host name is now, or null. `seq` orders the changes of one name. */
-export type HostChange = { hostname: string; id: string | null; seq: number }
+import type { Declined, HostChange, HostChanges, Registration } from './write.ts'
 
 type Row = { hostname: string; id: string | null; seq: number; automatic: number }
 

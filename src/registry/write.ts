@@ -1,7 +1,6 @@
 import type { RepresentationName } from '../card/representations.ts'
 import type { Condition } from '../http/condition.ts'
 import type { Representation } from './envelope.ts'
-import type { HostChange, HostChanges } from './host-claims.ts'
 
 /** What a list of agents tells of one. `url` is the agent's preferred endpoint. */
 export type Summary = { name: string; description: string; version: string; url: string }
@@ -19,6 +18,12 @@ export type Registration = {
   representations: Record<RepresentationName, Representation>
   condition: Condition
 }
+
+/** What a write did to host names: those that are the agent's now, and every change of holder, to be published. */
+export type HostChanges = { hosts: string[]; changed: HostChange[]; becameRoot: boolean }
+
+/** Whose a host name is now, or null. `seq` orders the changes of one name. */
+export type HostChange = { hostname: string; id: string | null; seq: number }
 
 /** What came of a registration. */
 export type Registered = {
