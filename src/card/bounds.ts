@@ -1,4 +1,4 @@
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import { limits } from './limits.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { CardError } from './report.ts'
@@ -15,23 +15,25 @@ const dangerousUrl = /^[\s\p{Cc}]*(?:javascript|data|vbscript|file|blob)[\s\p{Cc
 const credentials = /^\s*[a-z][a-z0-9+.-]*:[\\/]{2}[^\\/?#]*@/i
 
 /**
- * What no document may hold anywhere: forbidden names, strings over the limit or that are not text, NUL, depth, numbers
- * that JSON cannot carry, and URLs that act or hold a password.
+ * What no document may hold anywhere: forbidden names, strings over the limit or that are not text, NUL, depth, more
+ * members than anybody needs, numbers that JSON cannot carry, and URLs that act or hold a password. It goes first, and
+ * not into what is over a limit: whatever read that would take its time.
  */
 export const checkBounds = (document: Json): CardError[] => {
   const errors: CardError[] = []
-  const add = (place: Pointer, message: string | undefined): void => {
-    if (message !== undefined && errors.length < mostErrors) errors.push({ pointer: place, message })
+  const add = (pointer: Pointer, message: string): void => {
+    errors.push({ pointer, message })
   }
   const visit = (value: Json, place: Pointer, name: string, depth: number): void => {
-    if (typeof value !== 'object' || value === null) add(place, leafError(value, name))
-    else if (depth >= limits.depth) add(place, `nests deeper than ${limits.depth} levels`)
-    else
+    if (errors.length >= mostErrors) return
+    const refused = valueError(value, name, depth)
+    if (refused !== undefined) add(place, refused)
+    else if (typeof value === 'object' && value !== null)
       for (const [member, inner] of Object.entries(value)) {
         const at = place + pointer(member)
-        const refused = forbiddenNames.has(member) ? `"${member}" is not allowed as a name` : textError(member)
+        const refused = nameError(member)
         if (refused === undefined) visit(inner, at, Array.isArray(value) ? name : member, depth + 1)
-        else add(at.slice(0, limits.string), refused)
+        else add(at, refused)
       }
   }
   visit(document, '', '', 0)
@@ -41,9 +43,23 @@ export const checkBounds = (document: Json): CardError[] => {
 /** More than this would help nobody. */
 const mostErrors = 100
 
-const leafError = (value: string | number | boolean | null, name: string): string | undefined => {
+const nameError = (name: string): string | undefined =>
+  forbiddenNames.has(name) ? `"${name}" is not allowed as a name` : textError(name)
+
+const valueError = (value: Json, name: string, depth: number): string | undefined => {
   if (typeof value === 'string') return textError(value) ?? linkError(value, name)
-  return typeof value === 'number' && !Number.isFinite(value) ? 'is too large a number' : undefined
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'is too large a number'
+  if (typeof value !== 'object' || value === null) return undefined
+  return depth >= limits.depth ? `nests deeper than ${limits.depth} levels` : countError(value, name)
+}
+
+const countError = (value: Json[] | JsonObject, name: string): string | undefined => {
+  const isList = Array.isArray(value)
+  const count = isList ? value.length : Object.keys(value).length
+  const [kind] = (isList && /^skills$|interfaces$/i.exec(name)) || []
+  const most = kind ? limits[kind === 'skills' ? 'skills' : 'interfaces'] : limits.members
+  const what = kind?.toLowerCase() ?? (isList ? 'items' : 'members')
+  return count > most ? `holds ${count} ${what}; at most ${most} are allowed` : undefined
 }
 
 const textError = (value: string): string | undefined => {

@@ -3,7 +3,10 @@ export const limits = {
   bodyBytes: 256 * 1024,
   depth: 64,
   string: 16 * 1024,
+  /** Members of one object, or items of one list. */
+  members: 1000,
   skills: 500,
+  interfaces: 100,
   hosts: 20,
   page: 100,
 } as const

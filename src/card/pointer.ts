@@ -3,7 +3,11 @@ export type Pointer = string
 
 /** Builds a JSON Pointer from its reference tokens, escaping `~` and `/`. */
 export const pointer = (...tokens: readonly (string | number)[]): Pointer =>
-  tokens.map(token => `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  tokens.reduce<Pointer>((place, token) => `${place}/${escaped(String(token))}`, '')
+
+/** Few tokens need it, and there are many. */
+const escaped = (token: string): string =>
+  /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token
 
 /** The reference tokens of a JSON Pointer, unescaped. */
 export const tokens = (place: Pointer): string[] =>

@@ -1,5 +1,4 @@
 import { isObject, type Json, type JsonObject } from './json.ts'
-import { limits } from './limits.ts'
 import { readModes } from './modes.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { Reading } from './reading.ts'
@@ -10,10 +9,6 @@ import type { SplitSchemes } from './split-schemes.ts'
 
 /** Reads skills written as objects or as bare names, filling what A2A requires of each. */
 export const readSkills = (skills: Json[], split: SplitSchemes, reading: Reading): Json[] => {
-  if (skills.length > limits.skills) {
-    reading.refuse('/skills', `holds ${skills.length} skills; at most ${limits.skills} are allowed`)
-    return []
-  }
   const newId = idGiver(skills)
   return skills.map((skill, index) => {
     const at = pointer('skills', index)
