@@ -7,13 +7,10 @@ import type { Reading } from './reading.ts'
 import type { CardError } from './report.ts'
 import { firstOfEachPlace, issueErrors } from './valibot-errors.ts'
 
-/** More errors than this would help nobody. */
-const most = 100
-
 /** Why a canonical card is refused: each place once, in the words and at the pointers of the authored card. */
 export const cardErrors = (canonical: JsonObject, authored: JsonObject, reading: Reading): CardError[] => {
   const { issues = [] } = v.safeParse(AgentCard, canonical)
-  const errors = firstOfEachPlace([
+  return firstOfEachPlace([
     ...endpointErrors(authored),
     ...reading.errors,
     // A default made of a wrong value is wrong too, but only the value is the author's.
@@ -22,8 +19,6 @@ export const cardErrors = (canonical: JsonObject, authored: JsonObject, reading:
       .map(error => ({ ...error, pointer: reading.authored(error.pointer) })),
     ...duplicateSkills(canonical, reading),
   ])
-  if (errors.length <= most) return errors
-  return [...errors.slice(0, most), { pointer: '', message: `has ${errors.length - most} errors more` }]
 }
 
 const endpointErrors = (authored: JsonObject): CardError[] =>

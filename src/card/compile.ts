@@ -1,10 +1,11 @@
 import type { AgentCard } from './agent-card.ts'
+import { bounded, boundedPlaces } from './bounded.ts'
 import { checkBounds } from './bounds.ts'
 import { cardErrors } from './card-errors.ts'
 import { fillDefaults } from './defaults.ts'
 import type { DialectName } from './dialects/dialect.ts'
 import { detectDialect, dialects } from './dialects/index.ts'
-import { gatewayCardLink, gatewayInterfaces } from './gateway.ts'
+import { gatewayCardLink, gatewayErrors, gatewayInterfaces } from './gateway.ts'
 import { hostOrigin, withHosting } from './hosting.ts'
 import { identifyOther } from './identify.ts'
 import type { Json, JsonObject } from './json.ts'
@@ -35,14 +36,18 @@ export type Registration = {
   requestOrigin: string
 }
 
+type Compilation = { compiled: Compiled } | { errors: CardError[] }
+
 /**
  * Reads a manifest or a bare card, fills its defaults, checks and lints it, and writes every representation. Pure and
  * deterministic. A refusal lists every error found, each with a pointer into the document.
  */
-export const compile = (
-  document: Json,
-  registration: Registration,
-): { compiled: Compiled } | { errors: CardError[] } => {
+export const compile = (document: Json, registration: Registration): Compilation => {
+  const result = compileWhole(document, registration)
+  return 'errors' in result ? { errors: bounded(result.errors) } : result
+}
+
+const compileWhole = (document: Json, registration: Registration): Compilation => {
   const bounds = checkBounds(document)
   if (bounds.length > 0) return { errors: bounds }
   const read = readManifest(document, registration.id)
@@ -62,16 +67,18 @@ export const compile = (
 
   // The schema has just found it to be one; what is served is the author's own value, never a parser's copy.
   const direct = canonical as AgentCard
+  const unreachable = manifest.route === 'gateway' ? gatewayErrors(direct.supportedInterfaces) : []
+  if (unreachable.length > 0) return { errors: unreachable }
   const origin = hostOrigin(manifest, registration)
   const card = manifest.route === 'gateway' ? throughGateway(direct, `${origin}/agents/${registration.id}`) : direct
   const { documents, dropped } = represent(card, { dialect, document: authored }, manifest.route)
   const issues = lint({ card, authored, dialect, manifest, at: place => reading.authored(place) })
   const report: Report = {
     dialect,
-    filled: relocate(reading.filled, authoredAt),
-    converted: relocate(reading.converted, authoredAt),
+    filled: bounded(relocate(reading.filled, authoredAt)),
+    converted: bounded(relocate(reading.converted, authoredAt)),
     dropped: droppedAsAuthored(dropped, manifest.route, reading, authoredAt),
-    issues: relocate(issues, authoredAt),
+    issues: bounded(relocate(issues, authoredAt)),
   }
   return { compiled: { manifest, card, documents, origin, report } }
 }
@@ -104,10 +111,8 @@ const droppedAsAuthored = (
   const ours = (place: Pointer) => route === 'gateway' && place.startsWith('/supportedInterfaces/')
   return Object.fromEntries(
     Object.entries(dropped).flatMap(([name, places]) => {
-      const lost = new Set(
-        places.filter(place => !ours(place) && !reading.isFilled(place)).map(place => reading.authored(place)),
-      )
-      return lost.size > 0 ? [[name, [...lost].map(authoredAt)]] : []
+      const lost = places.filter(place => !ours(place) && !reading.isFilled(place))
+      return lost.length > 0 ? [[name, boundedPlaces(lost.map(place => authoredAt(reading.authored(place))))]] : []
     }),
   )
 }

@@ -12,7 +12,7 @@ export type Issue = { rule: string; severity: Severity; pointer: Pointer; messag
 /** How much a finding matters: an error breaks clients, a warning misleads them, an info could be better. */
 export type Severity = 'error' | 'warning' | 'info'
 
-/** What a registration did to the card, told to its owner. Every pointer is into the authored card. */
+/** What a registration did to the card, told to its owner. Every pointer is into the authored card; every list is bounded. */
 export type Report = {
   /** The dialect that the card was written in. */
   dialect: string
@@ -20,7 +20,7 @@ export type Report = {
   filled: Note[]
   /** Values that were read in another form than they were written. */
   converted: Note[]
-  /** By dialect: what that dialect has no place for. */
+  /** By dialect: what that dialect has no place for; where that is too much, the last entry says how much more. */
   dropped: Record<string, Pointer[]>
   /** What the linter found. */
   issues: Issue[]

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile.ts'
 import type { Json, JsonObject } from '../../src/card/json.ts'
 import { representationNames } from '../../src/card/representations.ts'
-import { compiled } from './compiling.ts'
+import { compiled, refusal } from './compiling.ts'
 
 const upstream = 'https://internal.example'
 const base = { name: 'A', description: 'B' }
@@ -27,7 +27,6 @@ const cards: Record<string, JsonObject> = {
     ...base,
     protocol: 'a2a',
     url: upstream,
-    preferred_transport: 'GRPC',
     additional_interfaces: [{ url: `${upstream}/x`, transport: 'GRPC' }],
     agentCard: { url: `${upstream}/.well-known/agent.json` },
   },
@@ -38,7 +37,6 @@ const cards: Record<string, JsonObject> = {
     interfaces: [{ url: upstream, transport: 'MCP' }],
   },
   telex: { ...base, url: upstream, supportedProtocols: ['a2a-v1'] },
-  mcp: { ...base, protocol: 'mcp', protocolVersion: '2024-11-05', url: `${upstream}/mcp` },
 }
 
 describe('route: gateway', () => {
@@ -55,6 +53,18 @@ describe('route: gateway', () => {
     expect(compiled({ card: cards['1.0'] as Json, route: 'gateway' }).card.supportedInterfaces).toStrictEqual([
       { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ])
+  })
+
+  it.each<[string, JsonObject]>([
+    ['MCP', { ...base, protocol: 'mcp', protocolVersion: '2024-11-05', url: `${upstream}/mcp` }],
+    ['GRPC', { ...base, url: upstream, preferredTransport: 'GRPC' }],
+  ])('is refused to an agent that speaks %s only', (_, card) => {
+    expect(refusal({ card, route: 'gateway' })).toStrictEqual([
+      {
+        pointer: '/route',
+        message: 'calls can pass through this host as JSONRPC or HTTP+JSON only; the card names neither',
+      },
     ])
   })
 

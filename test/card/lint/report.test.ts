@@ -19,16 +19,17 @@ it('tells an owner what to do', () => {
   ])
 })
 
-it('bounds what it says of one rule', () => {
-  const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`q${index}zzz`, 0]))
-  const issues = issuesWith(unknown)
-  expect([issues.length, issues.at(-1)]).toEqual([
+it('holds a hundred issues, the gravest first, and the number of the rest', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`q${index}zzz`, 0]))
+  const issues = issuesWith({ ...unknown, extras: { note: 'a\u200bb' } })
+  expect([issues.length, issues[0]?.rule, issues.at(-1)]).toEqual([
     101,
+    'hidden-text',
     {
       rule: 'unknown-field',
       severity: 'info',
-      pointer: '/q100zzz',
-      message: expect.stringContaining('(one of 4900 more such places)'),
+      pointer: '/q99zzz',
+      message: expect.stringContaining('(one of 802 more)'),
     },
   ])
 })

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile.ts'
+import type { Json, JsonObject } from '../../src/card/json.ts'
+import { limits } from '../../src/card/limits.ts'
+import { compiled, refusal } from './compiling.ts'
+
+const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
+const long = (length: number, index: number) => String(index).padStart(length, 'n')
+const list = <Item>(length: number, of: (index: number) => Item) => Array.from({ length }, (_, index) => of(index))
+const members = (length: number, name: (index: number) => string, value: (index: number) => Json): JsonObject =>
+  Object.fromEntries(list(length, index => [name(index), value(index)]))
+const skill = (index: number): JsonObject => ({ id: `s${index}`, name: `S ${index}`, description: 'D', tags: ['t'] })
+
+const documents: [string, JsonObject][] = [
+  [
+    'unknown fields of skills',
+    {
+      skills: list(500, i => ({
+        ...skill(i),
+        ...members(
+          30,
+          j => `f${i}x${j}`,
+          () => 0,
+        ),
+      })),
+    },
+  ],
+  [
+    'long unknown fields',
+    {
+      ...members(
+        15,
+        i => long(16_000, i),
+        () => 0,
+      ),
+    },
+  ],
+  [
+    'many unknown fields of medium length',
+    {
+      ...members(
+        990,
+        i => long(230, i),
+        () => 0,
+      ),
+    },
+  ],
+  [
+    'members of a scheme of a long name',
+    {
+      securitySchemes: {
+        [long(16_000, 0)]: {
+          httpAuthSecurityScheme: {
+            scheme: 'x',
+            ...members(
+              990,
+              i => `f${i}`,
+              () => 0,
+            ),
+          },
+        },
+      },
+    },
+  ],
+  ['long names without descriptions', { skills: list(15, i => ({ name: long(16_000, i) })) }],
+  ['long names of skills', { skills: list(15, i => long(16_000, i)) }],
+  ['long ids that recur', { skills: list(15, i => ({ ...skill(i), id: 'n'.repeat(16_000) })) }],
+  ['bad modes', { skills: list(500, i => ({ ...skill(i), inputModes: list(60, () => 'text') })) }],
+  [
+    'interfaces that v0.3 has no place for',
+    {
+      supportedInterfaces: list(100, i => ({
+        url: `https://a.example/${i}`,
+        ...members(
+          30,
+          j => long(50, j),
+          () => 0,
+        ),
+      })),
+    },
+  ],
+  ['secrets', { x: list(900, i => ({ [long(200, i)]: `sk-abcdefgh12345678${i}` })) }],
+  ['requirements', { skills: list(500, i => ({ ...skill(i), security: list(20, j => ({ [`s${j}`]: [] })) })) }],
+  ['wrong types', { skills: list(500, i => ({ ...skill(i), tags: list(60, () => 0) })) }],
+]
+
+describe('no report is much longer than a person can read', () => {
+  it.each(documents)('of a document with %s', (_, more) => {
+    const document = { ...card, ...more }
+    expect(JSON.stringify(document).length).toBeLessThanOrEqual(limits.bodyBytes)
+    const result = compile(document, { id: 'a', requestOrigin: 'https://h.example' })
+    const told = 'errors' in result ? result.errors : result.compiled.report
+    expect(JSON.stringify(told).length).toBeLessThan(200_000)
+  })
+})
+
+describe('a list of the report', () => {
+  it('says how many entries more there are', () => {
+    const { report } = compiled({ ...card, skills: list(250, index => ({ id: `s${index}` })) })
+    expect([report.filled.length, report.filled.at(-1)]).toStrictEqual([
+      101,
+      { pointer: expect.stringContaining('/skills/'), message: expect.stringMatching(/ \(one of \d+ more\)$/) },
+    ])
+  })
+
+  it('says how many places more a dialect has no place for', () => {
+    const { report } = compiled({
+      ...card,
+      ...members(
+        300,
+        index => `f${index}`,
+        () => 0,
+      ),
+    })
+    expect([report.dropped['1.0']?.length, report.dropped['1.0']?.at(-1)]).toStrictEqual([101, '(200 more)'])
+  })
+
+  it('points at what holds a place whose pointer is long', () => {
+    const inner = { ['n'.repeat(200)]: 'sk-abcdefgh12345678' }
+    const { report } = compiled({ ...card, x: { y: inner, [`/${'~'.repeat(40)}`]: inner } })
+    expect(report.issues.filter(({ rule }) => rule === 'secret').map(({ pointer }) => pointer)).toStrictEqual([
+      '/x/y',
+      `/x/~1${'~0'.repeat(40)}`,
+    ])
+  })
+
+  it('holds errors too', () => {
+    const errors = refusal({ ...card, skills: list(250, index => ({ ...skill(index), name: 5 })) })
+    expect([errors.length, errors.at(-1)?.message]).toStrictEqual([101, 'must be a string (one of 150 more)'])
+  })
+})
