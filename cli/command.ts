@@ -5,11 +5,13 @@ import { addLint } from './commands/lint.ts'
 import { addSync } from './commands/sync.ts'
 import { exitCodes } from './exit-codes.ts'
 import { UsageError } from './usage-error.ts'
+import { version } from './version.ts'
 
 /** Runs `sync-card` with the arguments of a command line, and leaves its exit code in `process.exitCode`. */
 export const runCommand = async (args: readonly string[]): Promise<void> => {
   const command = new Command('sync-card')
     .description('Bring the cards of a host in line with the files that you keep.')
+    .version(version, '--version')
     .enablePositionalOptions()
     .exitOverride()
   addConvert(addLint(addSync(command)))

@@ -5,6 +5,7 @@ import { isPortFree } from './dev/free-port.ts'
 import { whenOrphaned } from './dev/orphaned.ts'
 import { endGroup, killGroup } from './dev/process-group.ts'
 import { readEnvironment } from './environment.ts'
+import { badPortText, isBadPort } from './host/bad-port.ts'
 import { outcomeText } from './report/outcome-text.ts'
 import { localToken, localUrl } from './settings.ts'
 import { syncCards } from './sync/sync.ts'
@@ -61,6 +62,11 @@ const serve = async (): Promise<void> => {
   if (!stopping && answering) fail('wrangler dev has ended.')
 }
 
+/** Nobody listens there yet, so that any other failure is no answer. */
+const isRefused = (): Promise<boolean> => fetch(url).then(() => false, isBadPort)
+
 if (!Number.isInteger(port) || port < 1 || port > 65_535) fail(`PORT is "${environment.PORT}", not a port.`)
-else if (await isPortFree(port)) await serve()
-else fail(`Port ${port} is in use. Stop what runs there, or choose another: PORT=8788 npm start`)
+else if (!(await isPortFree(port)))
+  fail(`Port ${port} is in use. Stop what runs there, or choose another: PORT=8788 npm start`)
+else if (await isRefused()) fail(`${badPortText(url)}.`)
+else await serve()

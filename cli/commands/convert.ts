@@ -8,7 +8,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { cardFiles } from '../files/card-files.ts'
 import type { Draft } from '../files/draft.ts'
 import { load } from '../files/load.ts'
-import { problemText } from '../report/findings-text.ts'
+import { distinct, problemText } from '../report/findings-text.ts'
 import { localUrl, readUrl } from '../settings.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -32,7 +32,8 @@ export const addConvert = (command: Command): Command => {
       const { to, out } = flags
       if (out === undefined && drafts.length > 1) throw new UsageError('For more than one card, name a folder: --out.')
       for (const draft of drafts) convert(draft, to, out)
-      for (const problem of bad.flatMap(file => file.problems)) process.stderr.write(`${problemText(problem)}\n`)
+      for (const line of distinct(bad.flatMap(file => file.problems.map(problemText))))
+        process.stderr.write(`${line}\n`)
       process.exitCode = bad.length > 0 ? exitCodes.refused : exitCodes.ok
     })
   return command

@@ -28,7 +28,13 @@ const inFolder = (folder: string): string[] =>
     .sort()
 
 const missing = (path: string, named: boolean): string =>
-  named ? `There is no ${path}.` : `There is no folder ${path} here. ${howToStart}`
+  named ? noSuch(path) : `There is no folder ${path} here. ${howToStart}`
+
+/** A word may be meant for a command, what looks like a path only for a file. */
+const noSuch = (path: string): string =>
+  /^[\w-]+$/.test(path)
+    ? `"${path}" is neither a file nor a command; the commands are lint and convert.`
+    : `There is no ${path}.`
 
 /** What to do where there are no cards. */
 export const howToStart = `Make one: ${cardsFolder}/my-agent.json with a name, a description and a url is enough.`

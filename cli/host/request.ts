@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
 import type { Json } from '../../src/card/json.ts'
+import { badPortText, isBadPort } from './bad-port.ts'
 import { HostError } from './host-error.ts'
 
 /** What the host answered. `body` is absent where it is not JSON. */
@@ -78,6 +79,7 @@ const send = async (url: string, init: RequestInit): Promise<{ response: Respons
     const response = await fetch(url, init)
     return { response, text: await response.text() }
   } catch (error) {
+    if (isBadPort(error)) throw new HostError('unreachable', badPortText(url))
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     throw new PassingError(`the connection failed (${cause instanceof Error ? cause.message || cause.name : cause})`)
   }

@@ -1,6 +1,6 @@
 import colors from 'picocolors'
 import type { Report } from '../../src/card/report.ts'
-import { issueText, problemText } from './findings-text.ts'
+import { distinct, issueText, problemText } from './findings-text.ts'
 import type { Reading } from './reading.ts'
 
 /** What `lint` found, for people: first what is wrong, then what the host does to the card. */
@@ -9,8 +9,7 @@ export const lintText = (readings: readonly Reading[]): string =>
     .flatMap(({ file, problems, findings, report }) => [
       colors.bold(file) + (report ? colors.dim(` ${report.dialect}`) : ''),
       ...[
-        ...problems.map(problemText),
-        ...findings.map(({ issue, at }) => issueText(issue, at)),
+        ...distinct([...problems.map(problemText), ...findings.map(({ issue, at }) => issueText(issue, at))]),
         ...(report ? done(report) : []),
       ].map(line => `  ${line}`),
     ])

@@ -2,13 +2,14 @@ import colors from 'picocolors'
 import { telling } from '../sync/actions.ts'
 import type { Outcome, Result } from '../sync/outcome.ts'
 import { changeText } from './change-text.ts'
-import { issueText, problemText } from './findings-text.ts'
+import { distinct, issueText, problemText } from './findings-text.ts'
 
 /** What came of a synchronisation, for people: a line for each agent, what is wrong below it, and a sum. */
 export const outcomeText = ({ url, results, failure }: Outcome): string =>
   [
     ...results.map(resultText),
     ...(failure === undefined ? [] : [failureText(failure, results)]),
+    ...infos(results),
     sum(url, results),
   ].join('\n')
 
@@ -28,7 +29,7 @@ const resultText = (result: Result): string => {
   const meanwhile = action === 'changed meanwhile' && change ? [changeText({ ...result, file: 'on the host' })] : []
   return [
     line,
-    ...[...problems.map(problemText), ...worthTelling(result), ...meanwhile]
+    ...[...distinct([...problems.map(problemText), ...worthTelling(result)]), ...meanwhile]
       .join('\n')
       .split('\n')
       .filter(Boolean)
@@ -41,6 +42,15 @@ const worthTelling = ({ action, findings = [] }: Result): string[] =>
   findings
     .filter(({ issue: { severity } }) => severity === 'error' || (severity === 'warning' && action !== 'unchanged'))
     .map(({ issue, at }) => issueText(issue, at))
+
+/** What is only good to know is counted: the rest of what the linter says is a command away. */
+const infos = (results: readonly Result[]): string[] => {
+  const count = results
+    .filter(({ action }) => action !== 'unchanged')
+    .flatMap(({ findings = [] }) => findings)
+    .filter(({ issue }) => issue.severity === 'info').length
+  return count === 0 ? [] : [colors.dim(`${count} ${count === 1 ? 'info' : 'infos'}: sync-card lint`)]
+}
 
 const indent = (line: string): string => `    ${line}`
 

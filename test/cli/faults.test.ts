@@ -24,6 +24,13 @@ describe('sync-card and a host in trouble', () => {
     expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 0, agents: ['a'] })
   })
 
+  it('does not try again a port that no client speaks to', async () => {
+    const { code, stdout, stderr } = await one().run(['--url', 'http://127.0.0.1:6000'], env)
+    expect(stdout).toContain('6000 is a port that neither fetch nor browsers speak to')
+    expect(stderr).not.toContain('trying again')
+    expect(code).toBe(4)
+  })
+
   it('knows its own write again where only the answer was lost', async () => {
     host.faults = [
       (seen, response) => {

@@ -16,6 +16,7 @@ describe('where a JSON Pointer stands in a file', () => {
     ['a.yaml', 'a: &x { b: 1 }\nc:\n  <<: [{ e: 1 }, *x]\n', '/c/b', { line: 1, column: 9 }],
     ['a.yaml', 'a: { b: 1 }\nversion: 1.10\n', '/version', { line: 2, column: 1 }],
     ['a.md', '---\nname: A\ntags:\n  - one\n---\nname: not this\n', '/tags/0', { line: 4, column: 5 }],
+    ['a.md', '--- \nname: A\n---\t\nurl: not this\n', '/name', { line: 2, column: 1 }],
     ['a.md', '---\r\nname: A\r\nurl: x\r\n---\r\n', '/url', { line: 3, column: 1 }],
     ['a.card', 'name: A', '/name', { line: 1, column: 1 }],
     ['a.json', '{}', '/missing', undefined],
@@ -67,6 +68,14 @@ describe('a file that cannot be read', () => {
     ['a.md', '# no front matter', 1, 1],
   ])('%s %j is told with its place', (file, text, line, column) => {
     expect(place(file, text, '')).toMatchObject({ 0: { file, line, column } })
+  })
+
+  it.each([
+    ['---\nname: A\n', /closing line of --- is missing/],
+    ['---\r\nname: A\r\n', /closing line of --- is missing/],
+    ['----\nname: A\n', /has no front matter/],
+  ])('%j is told what it lacks', (text, message) => {
+    expect(place('a.md', text, '')).toMatchObject([{ message: expect.stringMatching(message) }])
   })
 
   it('refuses aliases that multiply', () => {

@@ -110,6 +110,12 @@ describe('npm start', () => {
     expect(code).toBe(1)
   })
 
+  it('says so where no client would speak to the port', async () => {
+    const { code, stderr } = await start({ PORT: '6000' }).end
+    expect(stderr).toContain('6000 is a port that neither fetch nor browsers speak to')
+    expect(code).toBe(1)
+  })
+
   it('says so where the host does not start', async () => {
     const { code, stderr } = await start({ PORT: String(await freePort()), BROKEN: '1' }).end
     expect(stderr).toContain('did not start')

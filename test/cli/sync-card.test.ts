@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost } from './fake-host.ts'
+import { FakeHost, isPut, problem, times } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
 let host: FakeHost
@@ -144,6 +144,7 @@ describe('sync-card', () => {
     ['no folder', [], /no folder cards here\. Make one/],
     ['an empty folder', ['empty'], /holds no cards\. Make one/],
     ['a file that is not there', ['gone.json'], /There is no gone\.json/],
+    ['a word', ['bogus'], /"bogus" is neither a file nor a command; the commands are lint and convert/],
     ['an unknown flag', ['--colour'], /unknown option/],
     ['--prune with a single file', ['--prune', 'empty/x.txt'], /needs the whole folder/],
     ['--prune without a terminal', ['--prune', 'empty'], /add --yes/],
@@ -178,6 +179,28 @@ describe('sync-card', () => {
     expect({ code, count: host.agents.size }).toEqual({ code: 0, count: 40 })
     // The first goes ahead alone, and so is the root agent of an empty host.
     expect(host.writes[0]).toBe('PUT /agents/agent-0')
+  })
+
+  it('tells of what was pushed how much more lint has to say', async () => {
+    const { description, url } = { description: 'Answers questions about the weather', url: 'https://a.example.com' }
+    const workspace = new Workspace({ 'cards/a.json': { name: 'A', description, url } })
+    expect((await workspace.run([], env)).stdout).toMatch(/^\d infos?: sync-card lint$/m)
+    expect((await workspace.run([], env)).stdout).not.toMatch(/infos?:/)
+  })
+
+  it('says a thing once, however often it is wrong in one place', async () => {
+    host.faults = [
+      times(1, isPut('a'), response => {
+        const error = { pointer: '/card/name', message: 'must be another' }
+        problem(response, 422, 'invalid-card', 'The card is refused.', { errors: [error, error] })
+      }),
+    ]
+    const { stdout } = await new Workspace({ 'cards/a.json': card('a') }).run([], env)
+    expect(stdout.split('must be another')).toHaveLength(2)
+  })
+
+  it('tells its version', async () => {
+    expect((await new Workspace().run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
   it('explains its exit codes', async () => {
