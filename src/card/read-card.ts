@@ -9,7 +9,6 @@ import { readRequirements } from './security-requirements.ts'
 import { readSchemes } from './security-schemes.ts'
 import { readSkills } from './skills.ts'
 import { spell } from './spelling.ts'
-import { SplitSchemes } from './split-schemes.ts'
 import { readWords } from './vocabulary.ts'
 
 /**
@@ -30,7 +29,7 @@ const readSecurityAndSkills = (card: JsonObject, reading: Reading): JsonObject =
   const { securitySchemes, skills } = card
   const { split, ...schemes } = isObject(securitySchemes)
     ? readSchemes(securitySchemes, reading)
-    : { split: new SplitSchemes() }
+    : { split: new Map<string, string[]>() }
   const secured = { ...readRequirements(card, '', split, reading), ...schemes }
   return {
     ...(securitySchemes === undefined ? readAuthentication(secured, reading) : secured),

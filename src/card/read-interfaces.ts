@@ -18,7 +18,7 @@ export const readInterfaces = (card: JsonObject, assumedVersion: string, reading
     gathered.addListed(readItem(item, at, assumedVersion, reading), at)
 
   const version = readVersion(protocolVersion, assumedVersion, '/protocolVersion', reading)
-  if (url !== undefined && !gathered.has(url)) {
+  if (url !== undefined && !gathered.list.some(item => isObject(item) && item.url === url)) {
     const transport = preferredTransport ?? (protocol === 'mcp' ? 'MCP' : 'JSONRPC')
     if (protocolVersion === undefined) reading.fill('/protocolVersion', `set to "${withPatch(assumedVersion)}"`)
     gathered.addTop(url, readBinding(transport, '/preferredTransport', reading), version)

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import { Reading } from './reading.ts'
-import type { SplitSchemes } from './split-schemes.ts'
+import type { SplitSchemes } from './security-schemes.ts'
 
 /**
  * Reads the requirements of a card or a skill into `securityRequirements`: v0.3's `{name: [scopes]}`, v1.0's
@@ -43,7 +43,7 @@ const readList = (
     const from = isObject(value) ? authored : authored + pointer(index)
     // In v0.3's field a scheme can be called "schemes"; in v1.0's that is the member.
     const odd = name === 'securityRequirements' && isObject(requirement) && Array.isArray(requirement.schemes)
-    const alternatives = odd ? [{ read: requirement }] : readRequirement(requirement, from, split, reading)
+    const alternatives = odd ? [{ read: requirement }] : readRequirement(requirement, split)
     for (const { read: alternative, parts } of alternatives) {
       const at = canonical + pointer(read.length)
       reading.placed(at, from)
@@ -57,29 +57,22 @@ const readList = (
 const isRequirement = (value: JsonObject): boolean =>
   isObject(value.schemes) || Object.values(value).every(scopes => Array.isArray(scopes))
 
-/** One requirement as it is read, and the name under which each of its schemes was authored. */
+/** One requirement as it is read, and the name under which its scheme was authored, if it now bears another. */
 type Alternative = { read: Json; parts?: ReadonlyMap<string, string> }
 
-const readRequirement = (requirement: Json, at: Pointer, split: SplitSchemes, reading: Reading): Alternative[] => {
-  if (typeof requirement === 'string') return [{ read: { schemes: { [requirement]: { list: [] } } } }]
+/** A scheme that was split is an alternative each where it is asked for alone; beside others it counts by its first flow. */
+const readRequirement = (requirement: Json, split: SplitSchemes): Alternative[] => {
+  if (typeof requirement === 'string')
+    return readRequirement({ [requirement]: [] }, split).map(({ read }) => ({ read }))
   if (!isObject(requirement)) return [{ read: requirement }]
   const { schemes, ...rest } = isObject(requirement.schemes) ? requirement : { schemes: requirement }
   const scopes = Object.entries(schemes as JsonObject)
-  const { parts: choices, count, cut } = split.choices(scopes.map(([name]) => name))
-  if (cut) reading.convert(at, 'asks for too many OAuth flows at once: some schemes count by their first flow only')
-  return Array.from({ length: count }, (_, index) => {
-    let left = index
-    const parts = choices.map(names => {
-      const part = names[left % names.length] as string
-      left = Math.floor(left / names.length)
-      return part
-    })
-    const read = scopes.map(([, said], place): [string, Json] => [parts[place] as string, readScopes(said)])
-    return {
-      read: { ...rest, schemes: Object.fromEntries(read) },
-      parts: new Map(scopes.map(([name], place) => [parts[place] as string, name])),
-    }
-  })
+  const [alone, another] = scopes
+  const parts = (alone && !another && split.get(alone[0])) || [undefined]
+  return parts.map(part => ({
+    read: { ...rest, schemes: Object.fromEntries(scopes.map(([name, said]) => [part ?? name, readScopes(said)])) },
+    parts: new Map(scopes.map(([name]) => [part ?? name, name])),
+  }))
 }
 
 const readScopes = (scopes: Json): Json =>

@@ -2,7 +2,6 @@ import { isObject, type Json, type JsonObject, without } from './json.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { Reading } from './reading.ts'
 import { spell } from './spelling.ts'
-import { SplitSchemes } from './split-schemes.ts'
 
 /** The five kinds of scheme: OpenAPI's `type` (v0.3) beside the wrapper of v1.0. */
 const kinds = [
@@ -30,18 +29,21 @@ export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode
 export const wrappersOf = (scheme: JsonObject): string[] =>
   Object.keys(scheme).filter(name => typeOf.has(name) && isObject(scheme[name]))
 
+/** The names that each scheme was split into, the first its own: v1.0 allows one OAuth flow each. */
+export type SplitSchemes = ReadonlyMap<string, readonly string[]>
+
 /** Reads schemes of every generation; several OAuth flows in one scheme become several schemes. */
 export const readSchemes = (
   schemes: JsonObject,
   reading: Reading,
 ): { securitySchemes: JsonObject; split: SplitSchemes } => {
-  const split = new SplitSchemes()
+  const split = new Map<string, string[]>()
   const read: [string, Json][] = []
   const taken = new Set(Object.keys(schemes))
   for (const [name, scheme] of Object.entries(schemes)) {
     const parts = splitFlows(name, wrap(name, scheme, reading), taken, reading)
     if (parts.length > 1)
-      split.add(
+      split.set(
         name,
         parts.map(([part]) => part),
       )
@@ -55,7 +57,7 @@ const wrap = (name: string, authored: Json, reading: Reading): Json => {
   const at = pointer('securitySchemes', name)
   const scheme = leakedScheme(authored, at, reading) ?? authored
   const [own, ...others] = wrappersOf(scheme)
-  if (own !== undefined) return others.length > 0 ? scheme : gather(scheme, own, at, reading)
+  if (own !== undefined) return others.length > 0 ? scheme : unwrap(scheme, own, at, reading)
   const { type } = scheme
   if (type !== undefined && typeof type !== 'string') reading.refuse(`${at}/type`, 'must be a string, such as "http"')
   const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
@@ -66,23 +68,16 @@ const wrap = (name: string, authored: Json, reading: Reading): Json => {
   return { [wrapper]: wrapper === apiKey ? readLocation(inner, at + pointer(wrapper), reading) : inner }
 }
 
-/** A wrapped scheme with all that it says inside its wrapper, where v0.3 can say it too. */
-const gather = (scheme: JsonObject, wrapper: string, at: Pointer, reading: Reading): JsonObject => {
+/** A wrapped scheme; what says again what the wrapper says, or stands beside it, is left out. */
+const unwrap = (scheme: JsonObject, wrapper: string, at: Pointer, reading: Reading): JsonObject => {
   const within = at + pointer(wrapper)
   const spelled = spell(scheme[wrapper] as JsonObject, 'scheme', within, reading)
   const inner = wrapper === apiKey ? readLocation(spelled, within, reading) : spelled
-  const outer = without(scheme, wrapper)
-  const clashes = ['type', ...(wrapper === apiKey ? ['in'] : []), ...wrappersOf(inner)]
-  const odd = [
-    ...clashes.filter(name => inner[name] !== undefined).map(name => within + pointer(name)),
-    ...Object.keys(outer)
-      .filter(name => clashes.includes(name) || Object.hasOwn(inner, name))
-      .map(name => at + pointer(name)),
-  ]
-  for (const place of odd) reading.convert(place, 'left out: the scheme says it already')
-  for (const name of Object.keys(outer))
-    if (!Object.hasOwn(inner, name)) reading.moved(within + pointer(name), at + pointer(name))
-  return { [wrapper]: without({ ...outer, ...inner }, ...clashes) }
+  const clashes = ['type', 'in', ...wrappersOf(inner)].filter(name => inner[name] !== undefined)
+  const beside = Object.keys(without(scheme, wrapper))
+  for (const place of [...clashes.map(name => within + pointer(name)), ...beside.map(name => at + pointer(name))])
+    reading.convert(place, 'left out: the scheme says all inside its wrapper')
+  return { [wrapper]: without(inner, ...clashes) }
 }
 
 const readLocation = (inner: JsonObject, within: Pointer, reading: Reading): JsonObject => {

@@ -3,9 +3,9 @@ import { readModes } from './modes.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { Reading } from './reading.ts'
 import { readRequirements } from './security-requirements.ts'
+import type { SplitSchemes } from './security-schemes.ts'
 import { slug } from './slug.ts'
 import { spell } from './spelling.ts'
-import type { SplitSchemes } from './split-schemes.ts'
 
 /** Reads skills written as objects or as bare names, filling what A2A requires of each. */
 export const readSkills = (skills: Json[], split: SplitSchemes, reading: Reading): Json[] => {

@@ -3,15 +3,15 @@ import { type Pointer, pointer } from '../pointer.ts'
 import { authoredAs } from './authored.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 
-/** The places of those flags that are true, and that the author declared; or, with `declared` false, did not. */
-const trueFlags = (subject: Subject, declared: boolean, ...flags: string[]): Pointer[] => {
+/** The places of the flags for streaming and push that are true, and that the author declared; or, with `declared` false, did not. */
+const trueFlags = (subject: Subject, declared: boolean): Pointer[] => {
   const { capabilities } = subject.authored
   const names = typeof capabilities === 'string' ? [capabilities] : capabilities
   const isDeclared = (flag: string): boolean =>
     Array.isArray(names)
       ? names.some(name => String(name).replaceAll('_', '') === flag.toLowerCase() || name === flag)
       : authoredAs(subject, pointer('capabilities', flag)).value !== undefined
-  return flags
+  return ['streaming', 'pushNotifications']
     .filter(flag => (subject.card.capabilities as JsonObject)[flag] === true && isDeclared(flag) === declared)
     .map(flag => subject.at(pointer('capabilities', flag)))
 }
@@ -28,25 +28,12 @@ export const capabilities: readonly Rule[] = [
     'capability-undeclared',
     'info',
     'leave streaming or pushNotifications undeclared, which are then taken to be true: declare both',
-    subject =>
-      trueFlags(subject, false, 'streaming', 'pushNotifications').length > 0 ? [subject.at('/capabilities')] : [],
+    subject => (trueFlags(subject, false).length > 0 ? [subject.at('/capabilities')] : []),
   ),
   rule(
     'capability-impossible',
     'warning',
     'cannot be true of an MCP endpoint, nor where `route` is closed: set it to false',
-    subject =>
-      subject.manifest.route === 'closed' || onlyMcp(subject)
-        ? trueFlags(subject, true, 'streaming', 'pushNotifications')
-        : [],
-  ),
-  rule(
-    'extended-card-unconfigured',
-    'warning',
-    'is true, but there is no extended card to give: add `extended` to the manifest, or set it to false',
-    subject => {
-      const { route, extended, tiers } = subject.manifest
-      return route === 'gateway' && !extended && !tiers ? trueFlags(subject, true, 'extendedAgentCard') : []
-    },
+    subject => (subject.manifest.route === 'closed' || onlyMcp(subject) ? trueFlags(subject, true) : []),
   ),
 ]

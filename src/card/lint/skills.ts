@@ -1,12 +1,9 @@
 import { pointer } from '../pointer.ts'
 import type { Severity } from '../report.ts'
 import { type AuthoredSkill, authoredSkills, isBlank } from './authored.ts'
-import { type Rule, rule, type Subject } from './rule.ts'
+import { type Rule, rule } from './rule.ts'
 
 const fewestExamples = 2
-
-/** Tags by which owners mark a skill that is not for everyone. */
-const internalTags = /^(?:internal|private|(?:internal|staff|employees|admin)-only)$/i
 
 const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const plainId = /^[\w.-]{1,64}$/
@@ -17,10 +14,10 @@ const ofEach = (
   id: string,
   severity: Severity,
   message: string,
-  wrong: (skill: AuthoredSkill, subject: Subject) => boolean,
+  wrong: (skill: AuthoredSkill) => boolean,
 ): Rule =>
   rule(id, severity, message, subject =>
-    authoredSkills(subject).flatMap(skill => (wrong(skill, subject) ? [skill.place + pointer(field)] : [])),
+    authoredSkills(subject).flatMap(skill => (wrong(skill) ? [skill.place + pointer(field)] : [])),
   )
 
 /** How skills are declared. */
@@ -54,12 +51,5 @@ export const skills: readonly Rule[] = [
     'info',
     'are fewer than two: add real prompts, from which orchestrators learn what is valid input',
     ({ skill }) => new Set(skill.examples?.map(example => example.trim())).size < fewestExamples,
-  ),
-  ofEach(
-    'tags',
-    'internal-skill',
-    'info',
-    'mark the skill as internal, but the card is public: move it to `extended`',
-    ({ skill }, { manifest }) => manifest.visibility === 'public' && skill.tags.some(tag => internalTags.test(tag)),
   ),
 ]

@@ -46,17 +46,3 @@ it('says nothing of flags that are false, where the route is closed', () => {
   const capabilities = { streaming: false, pushNotifications: false }
   expect(lines(issuesWith({ capabilities }, { route: 'closed' }))).toEqual([])
 })
-
-it.each<[string, JsonObject, string[]]>([
-  [
-    'a gateway without one',
-    { route: 'gateway' },
-    ['extended-card-unconfigured warning /capabilities/extendedAgentCard'],
-  ],
-  ['a gateway with one', { route: 'gateway', extended: { description: 'More of the same, and all of it' } }, []],
-  ['a gateway with a tier', { route: 'gateway', tiers: { partner: {} } }, []],
-  ["the agent's own address", {}, []],
-])('an extended card declared by %s', (_, manifest, expected) => {
-  const capabilities = { streaming: true, pushNotifications: false, extendedAgentCard: true }
-  expect(lines(issuesWith({ capabilities }, manifest))).toEqual(expected)
-})

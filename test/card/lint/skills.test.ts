@@ -31,14 +31,6 @@ it.each<[string, Record<string, Json | undefined>, string[]]>([
   ['one example', { examples: ['Review this'] }, ['few-examples info /skills/0/examples']],
   ['one example, twice', { examples: ['Review this', ' Review this'] }, ['few-examples info /skills/0/examples']],
   ['three examples', { examples: ['a', 'b', 'c'] }, []],
-  ['an internal tag', { tags: ['code', 'Internal'] }, ['internal-skill info /skills/0/tags']],
-  ['a staff-only tag', { tags: ['staff-only'] }, ['internal-skill info /skills/0/tags']],
-  ['a tag that only holds the word', { tags: ['internal-medicine'] }, []],
 ])('a skill with %s: %j', (_, fields, expected) => {
   expect(lines(issuesWith({ skills: [JSON.parse(JSON.stringify({ ...cleanSkill, ...fields }))] }))).toEqual(expected)
-})
-
-it('lets an internal card show internal skills', () => {
-  const skills = [{ ...cleanSkill, tags: ['internal'] }]
-  expect(lines(issuesWith({ skills }, { visibility: 'internal' }))).toEqual([])
 })
