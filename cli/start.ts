@@ -4,8 +4,10 @@ import { startDevServer, untilAnswering } from './dev/dev-server.ts'
 import { isPortFree } from './dev/free-port.ts'
 import { whenOrphaned } from './dev/orphaned.ts'
 import { endGroup, killGroup } from './dev/process-group.ts'
+import { shownAgents } from './dev/shown-agents.ts'
 import { readEnvironment } from './environment.ts'
 import { badPortText, isBadPort } from './host/bad-port.ts'
+import { connect } from './host/host.ts'
 import { outcomeText } from './report/outcome-text.ts'
 import { localToken, localUrl } from './settings.ts'
 import { syncCards } from './sync/sync.ts'
@@ -34,9 +36,7 @@ const showCards = async (): Promise<void> => {
     if (!(error instanceof UsageError)) throw error
     say(error.message)
   }
-  const response = await fetch(`${url}/agents?limit=100`)
-  const { agents } = (await response.json()) as { agents: { id: string; name: string }[] }
-  say(agentsText(url, agents))
+  say(agentsText(url, await shownAgents(connect({ url, token, retries: options.retries, note: speaker.note }))))
 }
 
 const serve = async (): Promise<void> => {

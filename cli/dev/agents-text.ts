@@ -1,19 +1,43 @@
 import Table from 'cli-table3'
 import colors from 'picocolors'
+import type { Shown, ShownAgent } from './shown-agents.ts'
 
-/** One agent as the host lists it. */
-export type ListedAgent = { id: string; name: string }
+/** Nothing but columns, two spaces apart. */
+const bare = {
+  chars: Object.fromEntries(
+    ['top', 'bottom', 'left', 'right', 'mid']
+      .flatMap(side => [side, `${side}-mid`, `${side}-left`, `${side}-right`])
+      .concat('mid-mid', 'middle')
+      .map(place => [place, place === 'middle' ? '  ' : '']),
+  ),
+  style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+}
 
 /** The agents of a host that runs here, and what to try first. */
-export const agentsText = (url: string, agents: readonly ListedAgent[]): string => {
-  const table = new Table({ head: ['id', 'name', 'card'], style: { head: [], border: [] } })
-  for (const { id, name } of agents) table.push([id, name, `${url}/agents/${id}/.well-known/agent-card.json`])
-  const first = agents[0]?.id
+export const agentsText = (url: string, { agents, root, hasRootCard }: Shown): string => {
+  const table = new Table(bare)
+  for (const agent of agents) table.push([agent.name, `${url}/agents/${agent.id}/`, colors.dim(marksOf(agent, root))])
   return [
-    table.toString(),
-    'Try:',
-    colors.cyan(`  curl ${url}/.well-known/agent-card.json`),
-    ...(first ? [colors.cyan(`  curl '${url}/agents/${first}/.well-known/agent-card.json?dialect=1.0'`)] : []),
+    ...(agents.length > 0
+      ? [table.toString().replace(/ +$/gm, '')]
+      : ['No agents yet: npx sync-card sends those of cards/.']),
+    ...tryText(url, root, hasRootCard),
     'Ctrl-C stops. What is registered stays in .wrangler/state.',
   ].join('\n')
+}
+
+const marksOf = ({ id, internal }: ShownAgent, root: string | undefined): string =>
+  internal ? 'internal' : id === root ? 'root' : ''
+
+const tryText = (url: string, root: string | undefined, hasRootCard: boolean): string[] => {
+  const lines = [
+    ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
+    ...(root === undefined
+      ? []
+      : [
+          `curl '${url}/agents/${root}?dialect=gopherhole'`,
+          `curl -H 'A2A-Version: 1.0' ${url}/agents/${root}/.well-known/agent-card.json`,
+        ]),
+  ]
+  return lines.length === 0 ? [] : ['Try:', ...lines.map(line => colors.cyan(`  ${line}`))]
 }

@@ -24,7 +24,7 @@ const PointedError = v.looseObject({ pointer: v.string(), message: v.string() })
 type PointedError = v.InferOutput<typeof PointedError>
 
 const Page = v.looseObject({
-  agents: v.array(v.looseObject({ id: v.string() })),
+  agents: v.array(v.looseObject({ id: v.string(), name: v.optional(v.string()) })),
   cursor: v.optional(v.nullable(v.string())),
 })
 
@@ -61,24 +61,28 @@ export const connect = (connection: Connection) => ({
     return reply.status === 204 || reply.status === 404 ? undefined : refusal(reply)
   },
 
-  /** The ids of all agents, internal ones included. */
-  ids: async (): Promise<string[]> => {
-    const ids: string[] = []
+  /** All agents, internal ones included. */
+  list: async (): Promise<v.InferOutput<typeof Page>['agents']> => {
+    const agents: v.InferOutput<typeof Page>['agents'] = []
     let cursor: string | undefined
     do {
       const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
       const reply = await request(connection, 'GET', `/agents?limit=100${query}`)
       const page = v.safeParse(Page, reply.body)
       if (!page.success) throw new HostError('unreachable', `the host does not list its agents (${reply.status})`)
-      ids.push(...page.output.agents.map(agent => agent.id))
+      agents.push(...page.output.agents)
       cursor = page.output.cursor ?? undefined
     } while (cursor !== undefined)
-    return ids
+    return agents
   },
 
-  /** The tag of the card that the edge serves to everyone, without the weakness that a compressing proxy adds. */
-  servedEtag: async (id: string): Promise<string | undefined> => {
-    const reply = await request(connection, 'GET', `/agents/${id}/.well-known/agent-card.json`, { anonymous: true })
+  /**
+   * The tag of the card that the edge serves to everyone, of an agent or at the host's root, without the weakness that a
+   * compressing proxy adds.
+   */
+  servedEtag: async (id?: string): Promise<string | undefined> => {
+    const agent = id === undefined ? '' : `/agents/${id}`
+    const reply = await request(connection, 'GET', `${agent}/.well-known/agent-card.json`, { anonymous: true })
     return reply.headers.get('ETag')?.replace(/^W\//, '')
   },
 })

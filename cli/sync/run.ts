@@ -64,10 +64,15 @@ export class Run {
       this.#voice.note('Nothing is pruned while a file is bad.')
       return []
     }
-    const ids = (await this.circuit.guard(() => this.#host.ids())) ?? []
+    const listed = (await this.circuit.guard(() => this.#host.list())) ?? []
     const local = drafts.map(draft => draft.id)
-    const found = await this.#each('Comparing', strays(ids, local), id =>
-      this.circuit.guard(() => lookUp(this.#host, id)),
+    const found = await this.#each(
+      'Comparing',
+      strays(
+        listed.map(({ id }) => id),
+        local,
+      ),
+      id => this.circuit.guard(() => lookUp(this.#host, id)),
     )
     return found.filter(stray => stray !== undefined)
   }

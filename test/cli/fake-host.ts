@@ -22,6 +22,8 @@ export class FakeHost {
   /** How many reads of a card are answered with the old one after a write. */
   slowReads = 0
   pageSize = 100
+  /** The agent that the host name stands for. */
+  rootAgent: string | undefined
   token = 'secret-token'
   readonly #server: Server
   #waiting: { matches: (seen: Seen) => boolean; found: (seen: Seen) => void }[] = []
@@ -81,6 +83,7 @@ export class FakeHost {
     const { pathname, searchParams } = new URL(seen.path, this.url)
     const [, id = '', rest = ''] = /^\/agents\/([^/]+)(\/.*)?$/.exec(pathname) ?? []
     if (rest === '/.well-known/agent-card.json') return this.#card(id, response)
+    if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', response)
     const authorised = seen.headers.authorization === `Bearer ${this.token}`
     if (pathname === '/agents' && seen.method === 'GET')
       return this.#list(searchParams.get('cursor') ?? '', authorised, response)
@@ -96,7 +99,7 @@ export class FakeHost {
 
   #card(id: string, response: ServerResponse): ServerResponse {
     const agent = this.agents.get(id)
-    if (!agent) return problem(response, 404, 'agent-not-found', 'No agent.')
+    if (!agent || isInternal(agent)) return problem(response, 404, 'agent-not-found', 'No agent.')
     if (this.slowReads > 0) {
       this.slowReads--
       return json(response, 200, {}, '"old"')

@@ -15,6 +15,7 @@ spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LIN
 writeFileSync('called.json', JSON.stringify({ args, token: process.env.ADMIN_TOKEN, metrics: process.env.WRANGLER_SEND_METRICS }))
 const host = new FakeHost()
 host.token = process.env.ADMIN_TOKEN
+host.rootAgent = process.env.ROOT
 if (process.env.GARBAGE) host.faults = [({ path }, response) => path === '/agents?limit=100' && response.end('<html>')]
 if (process.env.BROKEN) process.exit(1)
 await host.listen(Number(args[args.indexOf('--port') + 1]))
@@ -50,6 +51,8 @@ const start = (env: Record<string, string>, script = 'start.ts') => {
     'bin/wrangler': fakeWrangler,
     'bin/package.json': { type: 'module' },
     'cards/a.json': card('a'),
+    'cards/b.json': card('b'),
+    'cards/c.json': { card: card('c'), visibility: 'internal' },
   })
   chmodSync(join(workspace.folder, 'bin/wrangler'), 0o755)
   const child = workspace.start(script, [], { PATH: join(workspace.folder, 'bin'), ...env })
@@ -61,7 +64,7 @@ describe('npm start', () => {
   it('runs the host, syncs the cards, shows what to try, and leaves nothing behind', async () => {
     const port = await freePort()
     const runtime = await runtimeLine()
-    const { child, end, called } = start({ PORT: String(port), ROOT_AGENT: 'a', LINE: runtime.port })
+    const { child, end, called } = start({ PORT: String(port), ROOT_AGENT: 'a', ROOT: 'b', LINE: runtime.port })
     await said(child.stdout, 'Ctrl-C stops')
     expect(called()).toMatchObject({ token: 'dev', metrics: 'false' })
     expect(called().args).toEqual(
@@ -69,8 +72,18 @@ describe('npm start', () => {
     )
     child.kill('SIGTERM')
     const { code, stdout } = await end
-    expect(stdout).toContain(`http://127.0.0.1:${port}/agents/a/.well-known/agent-card.json`)
-    expect(stdout).toContain(`curl http://127.0.0.1:${port}/.well-known/agent-card.json`)
+    const url = `http://127.0.0.1:${port}`
+    expect(stdout.split('\n')).toEqual([
+      `a  ${url}/agents/a/`,
+      `b  ${url}/agents/b/  root`,
+      `c  ${url}/agents/c/  internal`,
+      'Try:',
+      `  curl ${url}/.well-known/agent-card.json`,
+      `  curl '${url}/agents/b?dialect=gopherhole'`,
+      `  curl -H 'A2A-Version: 1.0' ${url}/agents/b/.well-known/agent-card.json`,
+      'Ctrl-C stops. What is registered stays in .wrangler/state.',
+      '',
+    ])
     expect(code).toBe(0)
     await runtime.ends
   })
@@ -97,7 +110,10 @@ describe('npm start', () => {
     expect(called().token).toBe('very-secret')
     expect(called().args.join(' ')).not.toContain('very-secret')
     child.kill('SIGINT')
-    await end
+    // No agent stands for the host name: its card is nothing to try.
+    const { stdout } = await end
+    expect(stdout).not.toMatch(/\d\/\.well-known/)
+    expect(stdout).toMatch(/agents\/a\?dialect=gopherhole/)
   })
 
   it('says so where the port is in use', async () => {
