@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { anyText, flag, HttpUrl, line, lines, link, map, open, text } from './fields.ts'
+import { anyText, flag, HttpUrl, line, lines, link, map, open, some, text } from './fields.ts'
 import { SecurityScheme } from './security-scheme.ts'
 
-const modes = v.pipe(lines, v.minLength(1, 'must name at least one media type'))
+const modes = some(lines, 'must name at least one media type')
 
 /** One endpoint of an agent, and what is spoken there. */
 export const AgentInterface = open(
@@ -60,7 +60,7 @@ export const AgentSkill = open(
     id: line,
     name: line,
     description: text,
-    tags: v.pipe(lines, v.minLength(1, 'must hold at least one tag')),
+    tags: some(lines, 'must hold at least one tag'),
     examples: v.optional(v.array(text, 'must be a list of strings')),
     inputModes: v.optional(lines),
     outputModes: v.optional(lines),
@@ -82,9 +82,9 @@ export const AgentCard = open(
     name: line,
     description: text,
     version: line,
-    supportedInterfaces: v.pipe(
+    supportedInterfaces: some(
       v.array(AgentInterface, 'must be a list of interfaces'),
-      v.minLength(1, 'must hold at least one interface'),
+      'must hold at least one interface',
     ),
     provider: v.optional(AgentProvider),
     documentationUrl: v.optional(link),
@@ -94,7 +94,7 @@ export const AgentCard = open(
     securityRequirements: v.optional(requirements),
     defaultInputModes: modes,
     defaultOutputModes: modes,
-    skills: v.pipe(v.array(AgentSkill, 'must be a list of skills'), v.minLength(1, 'must hold at least one skill')),
+    skills: some(v.array(AgentSkill, 'must be a list of skills'), 'must hold at least one skill'),
     signatures: v.optional(v.array(AgentCardSignature, 'must be a list of signatures')),
   },
   'must be a JSON object',

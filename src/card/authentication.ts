@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { anyText, flag, open } from './fields.ts'
+import { anyText, flag, never, open } from './fields.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import type { Reading } from './reading.ts'
 
 const name = v.custom<Json>(value => typeof value === 'string' || isObject(value), 'must be the name of a scheme')
 const named = v.lazy(value =>
-  Array.isArray(value) ? v.array(name) : v.nullable(v.string('must be a list of names, such as ["bearer"]')),
+  Array.isArray(value) ? v.array(name) : v.nullish(v.string('must be a list of names, such as ["bearer"]')),
 )
 
 /** `authentication` in the forms that it has been seen in: a name, a list of names, an object with them. */
@@ -20,7 +20,9 @@ export const Authentication = v.lazy(value =>
         },
         'must be an object',
       )
-    : v.union([named], 'must be an object, such as { "schemes": ["bearer"] }'),
+    : typeof value === 'string' || Array.isArray(value)
+      ? named
+      : v.nullish(never('must be an object, such as { "schemes": ["bearer"] }')),
 )
 
 /**

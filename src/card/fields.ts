@@ -1,17 +1,37 @@
 import * as v from 'valibot'
-import { isObject } from './json.ts'
-
-/** Text that is not empty. */
-export const text = v.pipe(v.string('must be a string'), v.regex(/\S/, 'must not be empty'))
-
-/** Text of one line. */
-export const line = v.pipe(text, v.regex(/^\P{Cc}*$/u, 'must be one line, without control characters'))
+import { isObject, type Json } from './json.ts'
 
 /** Text that may be empty. */
 export const anyText = v.string('must be a string')
 
+/** Text of a form. */
+export const matches = (form: RegExp, message: string) => v.check<string, string>(value => form.test(value), message)
+
+/** A list that is not empty. */
+export const some = <Item extends v.GenericSchema>(list: v.ArraySchema<Item, string>, message: string) =>
+  v.pipe(
+    list,
+    v.check(({ length }) => length > 0, message),
+  )
+
+/** One of a few words. */
+export const oneOf = <const Word extends string>(...words: Word[]) =>
+  v.custom<Word>(value => words.includes(value as Word), `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`)
+
+/** Text that is not empty. */
+export const text = v.pipe(anyText, matches(/\S/, 'must not be empty'))
+
+/** Text of one line. */
+export const line = v.pipe(text, matches(/^\P{Cc}*$/u, 'must be one line, without control characters'))
+
 /** True or false. */
-export const flag = v.boolean('must be true or false')
+export const flag = v.custom<boolean>(value => typeof value === 'boolean', 'must be true or false')
+
+/** Whatever there is. */
+export const anything = v.custom<Json>(() => true)
+
+/** Nothing that there is. */
+export const never = (message: string) => v.custom<never>(() => false, message)
 
 /** A list of lines. */
 export const lines = v.array(line, 'must be a list of strings')
@@ -26,7 +46,7 @@ export const map = <Value extends v.GenericSchema>(value: Value, message: string
 
 /** valibot takes a list for an object without members. */
 const ofObject = <Schema extends v.GenericSchema>(schema: Schema, message: string) =>
-  v.lazy(value => (isObject(value) ? schema : v.never(message))) as v.LazySchema<Schema>
+  v.lazy(value => (isObject(value) ? schema : never(message))) as v.LazySchema<Schema>
 
 /** A link for people: where it names a scheme, http or https. */
 export const link = v.pipe(
@@ -37,14 +57,11 @@ export const link = v.pipe(
 /** An absolute http or https URL without credentials. */
 export const HttpUrl = v.pipe(
   v.string('must be a URL, as a string'),
-  v.check(
-    value => !/[{}<>]|^[A-Z0-9_ -]*$|^\$/.test(value),
+  matches(
+    /^(?!\$|[A-Z0-9_ -]*$)[^{}<>]*$/,
     "looks like a placeholder: put the agent's own address here, such as https://agent.example.com/a2a",
   ),
-  v.check(
-    value => /^[a-z][a-z0-9+.-]*:/i.test(value),
-    'is relative: it must be absolute, such as https://agent.example.com/a2a',
-  ),
+  matches(/^[a-z][a-z0-9+.-]*:/i, 'is relative: it must be absolute, such as https://agent.example.com/a2a'),
   v.check(isHttp, 'must be an absolute URL with http or https, such as https://agent.example.com/a2a'),
   v.check(value => !hasUserInfo(value), 'must not hold a user name or password'),
 )

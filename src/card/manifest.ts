@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { HttpUrl, map } from './fields.ts'
+import { anyText, anything, HttpUrl, map, matches, oneOf } from './fields.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { agentId, limits } from './limits.ts'
 import { type Pointer, pointer } from './pointer.ts'
@@ -7,19 +7,16 @@ import type { CardError } from './report.ts'
 import { fromFrontMatter, inFrontMatter } from './shaman-front-matter.ts'
 import { issueErrors } from './valibot-errors.ts'
 
-const object = map(
-  v.custom<Json>(() => true),
-  'must be a JSON object',
-)
+const object = map(anything, 'must be a JSON object')
 const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'
-const level = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
+const level = oneOf('off', 'warn', 'enforce')
 const bindingName = v.pipe(
   v.string('must be a name'),
-  v.regex(/^[A-Za-z_]\w*$/, 'must be a name, such as WEATHER_TOKEN; never the secret itself'),
+  matches(/^[A-Za-z_]\w*$/, 'must be a name, such as WEATHER_TOKEN; never the secret itself'),
 )
 const hostname = v.pipe(
   v.string('must be a host name'),
-  v.regex(
+  matches(
     /^(?:\*|(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)$/,
     'must be a host name in lower case, without scheme, port or path; or "*"',
   ),
@@ -27,19 +24,19 @@ const hostname = v.pipe(
 
 /** What an owner writes: a card, and how it is hosted (design §3). A field that is not here is an error. */
 export const Manifest = v.strictObject({
-  id: v.optional(v.pipe(v.string('must be a string'), v.regex(agentId, idForm))),
+  id: v.optional(v.pipe(anyText, matches(agentId, idForm))),
   card: object,
   extended: v.optional(object),
   tiers: v.optional(map(object, 'must map tier names to overlays')),
-  visibility: v.optional(v.picklist(['public', 'internal'], 'must be public or internal'), 'public'),
+  visibility: v.optional(oneOf('public', 'internal'), 'public'),
   hosts: v.optional(
     v.pipe(
       v.array(hostname, 'must be a list of host names'),
-      v.maxLength(limits.hosts, `must hold at most ${limits.hosts} host names`),
+      v.check(({ length }) => length <= limits.hosts, `must hold at most ${limits.hosts} host names`),
     ),
     [],
   ),
-  route: v.optional(v.picklist(['direct', 'gateway', 'closed'], 'must be direct, gateway or closed'), 'direct'),
+  route: v.optional(oneOf('direct', 'gateway', 'closed'), 'direct'),
   upstream: v.optional(
     v.strictObject(
       {

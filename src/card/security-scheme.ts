@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { anyText, flag, HttpUrl, line, map, open } from './fields.ts'
+import { anyText, flag, HttpUrl, line, map, oneOf, open } from './fields.ts'
 
 const describable = { description: v.optional(anyText) }
 
@@ -29,7 +29,7 @@ const kinds = {
   apiKeySecurityScheme: {
     ...describable,
     name: line,
-    location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
+    location: oneOf('header', 'query', 'cookie'),
   },
   httpAuthSecurityScheme: { ...describable, scheme: line, bearerFormat: v.optional(line) },
   oauth2SecurityScheme: { ...describable, oauth2MetadataUrl: v.optional(HttpUrl), flows: oauthFlows },

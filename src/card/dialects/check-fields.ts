@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { Authentication } from '../authentication.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import { anything } from '../fields.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import type { Reading } from '../reading.ts'
 import { issueErrors } from '../valibot-errors.ts'
-
-const anything = v.custom<Json>(() => true)
 
 /** Fields that v0.x cards share, and that the canonical card does not have. */
 export const sharedFields = { authentication: v.optional(Authentication) }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { open } from '../fields.ts'
+import { anything, open } from '../fields.ts'
 import { protocolOf } from '../interfaces.ts'
 import { type JsonObject, without } from '../json.ts'
 import { inSkills } from './check-fields.ts'
@@ -7,7 +7,7 @@ import type { Dialect } from './dialect.ts'
 import { inOtherWords } from './in-other-words.ts'
 
 const schema = v.nullish(open({}, 'must be a JSON Schema, as an object'))
-const list = v.nullish(v.array(v.unknown(), 'must be a list'))
+const list = v.nullish(v.array(anything, 'must be a list'))
 const words = inOtherWords(
   {},
   { skills: inSkills({ inputSchema: schema, outputSchema: schema }), resources: list, prompts: list },

@@ -14,7 +14,9 @@ export const telex: Dialect = {
     {
       supportedProtocols: v.nullish(lines),
       metadata: object,
-      capabilities: members({ contextWindow: v.nullish(v.number('must be a number of tokens')) }),
+      capabilities: members({
+        contextWindow: v.nullish(v.custom<number>(Number.isFinite, 'must be a number of tokens')),
+      }),
       provider: members({ email: v.nullish(anyText) }),
       skills: inSkills({ parameters: object }),
     },
