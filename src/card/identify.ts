@@ -24,7 +24,7 @@ const others: readonly { name: string; at: string; is: (document: JsonObject) =>
     is: document => isObject(document.agent) && !('name' in document),
   },
   {
-    name: 'a description of an agent, but not an A2A card: its capabilities are not flags, and it has no skills',
+    name: 'a description of an agent, but not an A2A card',
     at: '/capabilities',
     is: document =>
       !('skills' in document) && Array.isArray(document.capabilities) && !document.capabilities.every(isFlagName),

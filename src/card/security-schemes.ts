@@ -52,10 +52,9 @@ export const readSchemes = (
   return { securitySchemes: Object.fromEntries(read), split }
 }
 
-const wrap = (name: string, authored: Json, reading: Reading): Json => {
-  if (!isObject(authored)) return authored
+const wrap = (name: string, scheme: Json, reading: Reading): Json => {
+  if (!isObject(scheme)) return scheme
   const at = pointer('securitySchemes', name)
-  const scheme = leakedScheme(authored, at, reading) ?? authored
   const [own, ...others] = wrappersOf(scheme)
   if (own !== undefined) return others.length > 0 ? scheme : unwrap(scheme, own, at, reading)
   const { type } = scheme
@@ -86,16 +85,6 @@ const readLocation = (inner: JsonObject, within: Pointer, reading: Reading): Jso
   return { ...without(inner, 'in'), location: inner.in }
 }
 
-/** The official JavaScript server has leaked its memory form: `{scheme: {$case, value}}`. */
-const leakedScheme = (scheme: JsonObject, at: Pointer, reading: Reading): JsonObject | undefined => {
-  const nested = isObject(scheme.scheme)
-  const { $case: wrapper, value } = isObject(scheme.scheme) ? scheme.scheme : scheme
-  if (typeof wrapper !== 'string' || !isObject(value)) return undefined
-  reading.convert(at, 'a memory form of the official JavaScript server, read as a security scheme')
-  reading.moved(at + pointer(wrapper), `${at}${nested ? '/scheme' : ''}/value`)
-  return { [wrapper]: value }
-}
-
 const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Reading): [string, Json][] => {
   const oauth = isObject(scheme) ? scheme.oauth2SecurityScheme : undefined
   const flows = isObject(oauth) ? oauth.flows : undefined
@@ -103,15 +92,14 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Rea
   const [first, ...others] = oauthFlows.filter(flow => flows[flow] !== undefined)
   if (first === undefined || others.length === 0) return [[name, scheme]]
   const at = pointer('securitySchemes', name)
-  reading.convert(`${at}/oauth2SecurityScheme/flows`, 'several OAuth flows, read as one scheme each')
+  const within = `${at}/oauth2SecurityScheme`
+  reading.convert(`${within}/flows`, 'several OAuth flows, read as one scheme each')
   const parts = others.map((flow): [string, Json] => {
     const part = freeName(`${name}-${flow}`, taken)
-    reading.moved(pointer('securitySchemes', part), at)
+    const there = pointer('securitySchemes', part)
+    reading.moved(there, at)
     for (const member of ['', ...Object.keys(oauth).map(name => pointer(name))])
-      reading.moved(
-        `${pointer('securitySchemes', part)}/oauth2SecurityScheme${member}`,
-        `${at}/oauth2SecurityScheme${member}`,
-      )
+      reading.moved(`${there}/oauth2SecurityScheme${member}`, within + member)
     return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] as Json } } }]
   })
   return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: without(flows, ...others) } }], ...parts]

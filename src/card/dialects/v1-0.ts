@@ -17,58 +17,45 @@ export const v1_0: Dialect = {
 /** What the proto names: `any` is kept whole, an object is pruned member by member, `[x]` is a list, `{'*': x}` a map. */
 type Shape = 'any' | readonly [Shape] | { readonly [name: string]: Shape }
 
-const requirement: Shape = { schemes: { '*': { list: 'any' } } }
-const token = { tokenUrl: 'any', refreshUrl: 'any', scopes: 'any' } as const
-const flows: Shape = {
-  authorizationCode: { authorizationUrl: 'any', ...token, pkceRequired: 'any' },
-  clientCredentials: token,
-  implicit: { authorizationUrl: 'any', refreshUrl: 'any', scopes: 'any' },
-  password: token,
-  deviceCode: { deviceAuthorizationUrl: 'any', ...token },
-}
+const fields = (names: string): { readonly [name: string]: Shape } =>
+  Object.fromEntries(names.split(' ').map(name => [name, 'any']))
+
+const requirements: Shape = [{ schemes: { '*': fields('list') } }]
+const token = fields('tokenUrl refreshUrl scopes')
 const scheme: Shape = {
-  apiKeySecurityScheme: { description: 'any', location: 'any', name: 'any' },
-  httpAuthSecurityScheme: { description: 'any', scheme: 'any', bearerFormat: 'any' },
+  apiKeySecurityScheme: fields('description location name'),
+  httpAuthSecurityScheme: fields('description scheme bearerFormat'),
   oauth2SecurityScheme: {
-    description: 'any',
-    oauth2MetadataUrl: 'any',
-    flows,
+    ...fields('description oauth2MetadataUrl'),
+    flows: {
+      authorizationCode: { ...fields('authorizationUrl'), ...token, ...fields('pkceRequired') },
+      clientCredentials: token,
+      implicit: fields('authorizationUrl refreshUrl scopes'),
+      password: token,
+      deviceCode: { ...fields('deviceAuthorizationUrl'), ...token },
+    },
   },
-  openIdConnectSecurityScheme: { description: 'any', openIdConnectUrl: 'any' },
-  mtlsSecurityScheme: { description: 'any' },
+  openIdConnectSecurityScheme: fields('description openIdConnectUrl'),
+  mtlsSecurityScheme: fields('description'),
 }
-const provider: Shape = { organization: 'any', url: 'any' }
+const provider = fields('organization url')
 const agentCard: Shape = {
-  name: 'any',
-  description: 'any',
-  supportedInterfaces: [{ url: 'any', protocolBinding: 'any', tenant: 'any', protocolVersion: 'any' }],
+  ...fields('name description'),
+  supportedInterfaces: [fields('url protocolBinding tenant protocolVersion')],
   provider,
-  version: 'any',
-  documentationUrl: 'any',
+  ...fields('version documentationUrl'),
   capabilities: {
-    streaming: 'any',
-    pushNotifications: 'any',
-    extendedAgentCard: 'any',
-    extensions: [{ uri: 'any', description: 'any', required: 'any', params: 'any' }],
+    ...fields('streaming pushNotifications extendedAgentCard'),
+    extensions: [fields('uri description required params')],
   },
   securitySchemes: { '*': scheme },
-  securityRequirements: [requirement],
-  defaultInputModes: 'any',
-  defaultOutputModes: 'any',
+  securityRequirements: requirements,
+  ...fields('defaultInputModes defaultOutputModes'),
   skills: [
-    {
-      id: 'any',
-      name: 'any',
-      description: 'any',
-      tags: 'any',
-      examples: 'any',
-      inputModes: 'any',
-      outputModes: 'any',
-      securityRequirements: [requirement],
-    },
+    { ...fields('id name description tags examples inputModes outputModes'), securityRequirements: requirements },
   ],
-  signatures: [{ protected: 'any', signature: 'any', header: 'any' }],
-  iconUrl: 'any',
+  signatures: [fields('protected signature header')],
+  ...fields('iconUrl'),
 }
 
 /** Whether the proto allows an object of a shape; one that it does not is dropped whole. */

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../json.ts'
 import { namedFields } from '../named-fields.ts'
 import { type Pointer, pointer } from '../pointer.ts'
 import { authoredAs, authoredSkills, listedAs } from './authored.ts'
-import { dialectFields, misplaced, type Place } from './known-fields.ts'
+import { dialectFields, type Place, properPlace } from './known-fields.ts'
 import { type Finding, type Rule, rule, type Subject } from './rule.ts'
 
 /** By convention, a name that begins so is the author's own. */
@@ -20,7 +20,8 @@ const oneSlip = (left: string, right: string): boolean => {
 }
 
 const likelyMeant = (name: string, of: Place, object: JsonObject): string | undefined => {
-  if (of === 'card' && Object.hasOwn(misplaced, name)) return misplaced[name]
+  const proper = of === 'card' ? properPlace(name) : undefined
+  if (proper !== undefined) return proper
   const flat = name.toLowerCase().replace(/[^a-z\d]/g, '')
   const free = namedFields[of].filter(field => !Object.hasOwn(object, field))
   return (

@@ -1,4 +1,4 @@
-import type { Level } from '../named-fields.ts'
+import { type Level, namedFields } from '../named-fields.ts'
 
 /** Where fields stand in a card. */
 export type Place = Exclude<Level, 'scheme'>
@@ -16,15 +16,11 @@ export const dialectFields: Record<Place, readonly string[]> = {
   interface: [],
 }
 
-/** Fields that are found on top of cards, and where they belong. */
-export const misplaced: Record<string, string> = {
-  streaming: 'capabilities.streaming',
-  pushNotifications: 'capabilities.pushNotifications',
-  extendedAgentCard: 'capabilities.extendedAgentCard',
-  multiTurn: 'capabilities.multiTurn',
-  stateTransitionHistory: 'capabilities.stateTransitionHistory',
-  extensions: 'capabilities.extensions',
-  inputModes: 'defaultInputModes',
-  outputModes: 'defaultOutputModes',
-  organization: 'provider.organization',
+/** Where a field belongs that is found on top of a card. */
+export const properPlace = (name: string): string | undefined => {
+  if (/^(?:in|out)putModes$/.test(name)) return `default${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const holder = (['capabilities', 'provider'] as const).find(of =>
+    (namedFields[of] as readonly string[]).includes(name),
+  )
+  return holder && `${holder}.${name}`
 }

@@ -11,15 +11,17 @@ const flags = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu
 const hidden =
   /[^\P{Cc}\t\n\r]|[\u115f\u1160\u180e\u200b\u202a-\u202e\u2060-\u2069\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]|(?<!\P{ASCII})[\u200c\u200d]|(?<!\p{sc=Han})[\u{e0100}-\u{e01ef}]|[\ufe00-\ufe0f]{2}/u
 
+const choose = '(?:route|use|call|choose|select|prefer|send)'
+
 /** Orders to the model that reads a card; matched once white space is single and invisible characters are gone. */
 const instructions = new RegExp(
   [
     '(?:ignore|disregard|forget|override) (?:(?:all|any|the|your|of) ){0,4}(?:(?:previous|prior|above|earlier|other) )?(?:instruction|prompt|rule|guideline|message|agent)s?',
-    'you (?:must|should|shall|have to) (?:always |only |never )?(?:route|use|call|choose|select|prefer|pick|delegate|send|trust)',
-    '(?:always|only|never|do not) (?:route|use|call|choose|select|prefer|pick|delegate|send|trust) (?:[a-z]+ ){0,3}(?:this|other) agents?',
+    `you (?:must|should|have to) (?:always |only |never )?${choose}`,
+    `(?:always|only|never) ${choose} (?:[a-z]+ ){0,3}(?:this|other) agents?`,
     '(?:route|send|delegate|forward) (?:all|every|any) (?:[a-z]+ ){1,3}(?:to|through) (?:this agent|me|us)',
     'system prompt',
-    "(?:do not|don't|never|without) (?:tell|inform|mention|alert)(?:ing)? (?:this to )?the user",
+    "(?:do not|don't|never|without) (?:tell|inform)(?:ing)? the user",
   ]
     .map(order => `\\b${order}\\b`)
     .join('|'),

@@ -55,8 +55,8 @@ const published = (subject: Subject): Address[] => {
 
 const exampleHost = /(?:^|\.)example(?:\.(?:com|net|org))?$/
 const placeholderHost =
-  /(?:^|[.-])(?:your-?(?:agent|api|app|company|domain|host|org|project|server|site|worker)|change-?me|replace-?me|placeholder|xxx+)(?:[.-]|$)/
-const placeholderPath = /YOUR[-_]|CHANGE_?ME|REPLACE_?ME|PLACEHOLDER|%7B|%3C/
+  /(?:^|[.-])(?:your-?(?:agent|api|app|company|domain|host|server)|change-?me|placeholder)(?:[.-]|$)/
+const placeholderPath = /YOUR[-_]|CHANGE_?ME|%7B|%3C/
 
 /** Where calls and tokens go. */
 export const urls: readonly Rule[] = [
