@@ -30,7 +30,10 @@ const showCards = async (): Promise<void> => {
   const options = { dryRun: false, check: false, prune: false, force: false, retries: 4, confirm: async () => false }
   try {
     const outcome = await syncCards([], { url, token }, options, { say, ...speaker })
-    const odd = outcome.results.some(({ action }) => !['created', 'updated', 'unchanged'].includes(action))
+    const odd = outcome.results.some(
+      ({ action, unexposed }) =>
+        !['created', 'updated', 'unchanged'].includes(action) || (unexposed && action !== 'unchanged'),
+    )
     if (odd || outcome.failure) say(outcomeText(outcome))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

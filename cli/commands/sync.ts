@@ -5,7 +5,8 @@ import { areFolders } from '../files/card-files.ts'
 import { outcomeJson } from '../report/outcome-json.ts'
 import { outcomeText } from '../report/outcome-text.ts'
 import { isLoopback, readSettings } from '../settings.ts'
-import { exitCodeOf, type Outcome } from '../sync/outcome.ts'
+import { News } from '../sync/news.ts'
+import { exitCodeOf, type Outcome, type Result } from '../sync/outcome.ts'
 import { syncCards } from '../sync/sync.ts'
 import { type Voice, voice } from '../sync/voice.ts'
 import { watchCards } from '../sync/watch.ts'
@@ -45,7 +46,7 @@ export const addSync = (command: Command): Command =>
     .option('--prune', 'delete from the host what no file describes; asks first')
     .option('--yes', 'do not ask')
     .option('--force', 'overwrite what somebody else wrote meanwhile')
-    .option('--watch', 'go on, and push what changes')
+    .option('--watch', 'go on, push what changes, and tell only that')
     .option('--wait [seconds]', `wait until the edge serves what was pushed (at most ${usualWait} seconds)`, count)
     .option('--retries <count>', 'how often a lost connection is tried again', count, 4)
     .option('--json', 'print one JSON object on stdout')
@@ -56,11 +57,9 @@ export const addSync = (command: Command): Command =>
       const speaker = voice(flags.json === true)
       if (settings.url.startsWith('http:') && !isLoopback(settings.url))
         speaker.note(`The token goes to ${settings.url} unencrypted: use https.`)
-      const once = async () => {
-        const outcome = await syncCards(files, settings, optionsOf(flags), speaker)
-        finish(outcome, flags, speaker)
-      }
-      await (flags.watch ? keepGoing(files, once, speaker) : once())
+      const once = () => syncCards(files, settings, optionsOf(flags), speaker)
+      if (flags.watch) await keepGoing(files, once, flags, speaker)
+      else finish(await once(), flags, speaker)
     })
 
 const refuseNonsense = (files: readonly string[], { prune, check, watch, yes, dryRun }: Flags): void => {
@@ -82,24 +81,42 @@ const optionsOf = ({ dryRun, check, prune, force, retries, wait, yes }: Flags) =
   confirm: yes ? async () => true : confirmDeletion,
 })
 
-const finish = (outcome: Outcome, { json, check }: Flags, { say }: Voice): void => {
-  say(outcomeText(outcome))
+const finish = (outcome: Outcome, { json, check }: Flags, { say }: Voice, news = outcome.results): void => {
+  if (news.length > 0 || outcome.failure !== undefined) say(outcomeText(outcome, news))
   if (json) process.stdout.write(`${outcomeJson(outcome, check === true)}\n`)
   process.exitCode = exitCodeOf(outcome, check === true)
 }
 
-const keepGoing = async (files: readonly string[], once: () => Promise<void>, { note }: Voice): Promise<void> => {
+const keepGoing = async (
+  files: readonly string[],
+  once: () => Promise<Outcome>,
+  flags: Flags,
+  speaker: Voice,
+): Promise<void> => {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const news = new News()
+  const tellRemoved = (results: readonly Result[]): void => {
+    for (const { file, id } of news.removed(results))
+      speaker.note(`${file} is gone; ${id} is still registered; --prune removes it.`)
+  }
   const work = async () => {
     try {
-      await once()
+      const outcome = await once()
+      finish(outcome, flags, speaker, news.of(outcome))
+      tellRemoved(outcome.results)
     } catch (error) {
       // A folder that is empty for a moment is no reason to stop watching it.
       if (!(error instanceof UsageError)) throw error
-      note(error.message)
+      speaker.note(error.message)
+      tellRemoved([])
     }
-    note('Watching for changes; Ctrl-C stops.')
   }
-  await watchCards(files, work, stop.signal)
+  let told = false
+  const workAndTell = async () => {
+    await work()
+    if (!told) speaker.note('Watching for changes; Ctrl-C stops.')
+    told = true
+  }
+  await watchCards(files, workAndTell, stop.signal)
 }

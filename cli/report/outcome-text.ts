@@ -4,12 +4,15 @@ import type { Outcome, Result } from '../sync/outcome.ts'
 import { changeText } from './change-text.ts'
 import { distinct, issueText, problemText } from './findings-text.ts'
 
-/** What came of a synchronisation, for people: a line for each agent, what is wrong below it, and a sum. */
-export const outcomeText = ({ url, results, failure }: Outcome): string =>
+/**
+ * What came of a synchronisation, for people: a line for each agent, or for those that are `news`, what is wrong below it,
+ * and a sum of all.
+ */
+export const outcomeText = ({ url, results, failure }: Outcome, news: readonly Result[] = results): string =>
   [
-    ...results.map(resultText),
+    ...news.map(resultText),
     ...(failure === undefined ? [] : [failureText(failure, results)]),
-    ...infos(results),
+    ...infos(news),
     sum(url, results),
   ].join('\n')
 

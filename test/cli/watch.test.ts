@@ -40,4 +40,35 @@ describe('sync-card --watch', () => {
     child.kill('SIGINT')
     expect((await end).code).toBe(0)
   })
+
+  it('tells only what is new, and that an agent outlives its file', async () => {
+    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b'), 'cards/bad.json': '{' })
+    const env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+    const child = workspace.start('sync-card.ts', ['--watch'], env)
+    const end = ended(child)
+    await said(child.stderr, 'Watching for changes')
+
+    const updated = said(child.stdout, '~ updated   a')
+    workspace.write({ 'cards/a.json': card('a', { version: '7.0.0' }) })
+    await updated
+
+    const repaired = said(child.stdout, '+ created   bad')
+    workspace.write({ 'cards/bad.json': card('bad') })
+    await repaired
+
+    const gone = said(child.stderr, 'cards/b.json is gone; b is still registered; --prune removes it.')
+    rmSync(join(workspace.folder, 'cards/b.json'))
+    await gone
+
+    child.kill('SIGINT')
+    const { stdout, stderr } = await end
+    expect(stdout.match(/^[=+~✗] .*/gm)).toEqual([
+      '+ created   a (cards/a.json) · the root agent',
+      '+ created   b (cards/b.json)',
+      '✗ invalid   cards/bad.json',
+      '~ updated   a (cards/a.json)',
+      '+ created   bad (cards/bad.json)',
+    ])
+    expect(stderr.match(/Watching/g)).toHaveLength(1)
+  })
 })
