@@ -1,32 +1,28 @@
 import * as v from 'valibot'
-import { anyText, flag, HttpUrl, line, lines, link, map, open, some, text } from './fields.ts'
+import { anyText, flag, HttpUrl, line, lines, link, list, map, open, some, text } from './fields.ts'
 import { SecurityScheme } from './security-scheme.ts'
 
 const modes = some(lines, 'must name at least one media type')
 
 /** One endpoint of an agent, and what is spoken there. */
-export const AgentInterface = open(
-  { url: HttpUrl, protocolBinding: line, protocolVersion: line, tenant: v.optional(line) },
-  'must be an object with url, protocolBinding and protocolVersion',
-)
+export const AgentInterface = open({
+  url: HttpUrl,
+  protocolBinding: line,
+  protocolVersion: line,
+  tenant: v.optional(line),
+})
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
 /** Who runs an agent. */
-export const AgentProvider = open(
-  { organization: v.optional(line), url: v.optional(link) },
-  'must be an object with organization and url',
-)
+export const AgentProvider = open({ organization: v.optional(line), url: v.optional(link) })
 
 /** An extension of the protocol that an agent supports. */
-export const AgentExtension = open(
-  {
-    uri: line,
-    description: v.optional(anyText),
-    required: v.optional(flag),
-    params: v.optional(open({}, 'must be an object')),
-  },
-  'must be an object with a uri',
-)
+export const AgentExtension = open({
+  uri: line,
+  description: v.optional(anyText),
+  required: v.optional(flag),
+  params: v.optional(open({})),
+})
 
 /** What an agent can do beyond answering a message: v1.0's flags, and those of the other dialects that have a meaning. */
 export const AgentCapabilities = open(
@@ -36,45 +32,33 @@ export const AgentCapabilities = open(
     extendedAgentCard: v.optional(flag),
     multiTurn: v.optional(flag),
     stateTransitionHistory: v.optional(flag),
-    extensions: v.optional(v.array(AgentExtension, 'must be a list of extensions')),
+    extensions: v.optional(list(AgentExtension)),
   },
   'must be an object of flags, such as { "streaming": true }',
 )
 
 /** Security schemes that are needed together, each with the scopes that it needs. */
-export const SecurityRequirement = open(
-  {
-    schemes: map(
-      open({ list: v.optional(v.array(anyText, 'must be a list of scopes')) }, 'must be a list of scopes'),
-      'must map scheme names to lists of scopes',
-    ),
-  },
-  'must map scheme names to lists of scopes',
-)
+export const SecurityRequirement = open({
+  schemes: map(open({ list: v.optional(list(anyText)) })),
+})
 
-const requirements = v.array(SecurityRequirement, 'must be a list of requirements, such as [{ "bearer": [] }]')
+const requirements = list(SecurityRequirement, 'must be a list of requirements, such as [{ "bearer": [] }]')
 
 /** One thing that an agent can do. */
-export const AgentSkill = open(
-  {
-    id: line,
-    name: line,
-    description: text,
-    tags: some(lines, 'must hold at least one tag'),
-    examples: v.optional(v.array(text, 'must be a list of strings')),
-    inputModes: v.optional(lines),
-    outputModes: v.optional(lines),
-    securityRequirements: v.optional(requirements),
-  },
-  'must be an object with id, name, description and tags',
-)
+export const AgentSkill = open({
+  id: line,
+  name: line,
+  description: text,
+  tags: some(lines, 'must hold at least one tag'),
+  examples: v.optional(list(text, 'must be a list of strings')),
+  inputModes: v.optional(lines),
+  outputModes: v.optional(lines),
+  securityRequirements: v.optional(requirements),
+})
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
 /** A signature over a card, as a detached JWS (v1.0 §8.4). */
-export const AgentCardSignature = open(
-  { protected: line, signature: line, header: v.optional(open({}, 'must be an object')) },
-  'must be an object with protected and signature',
-)
+export const AgentCardSignature = open({ protected: line, signature: line, header: v.optional(open({})) })
 
 /** The canonical card: the v1.0 model, with every unknown field as authored. */
 export const AgentCard = open(
@@ -82,20 +66,17 @@ export const AgentCard = open(
     name: line,
     description: text,
     version: line,
-    supportedInterfaces: some(
-      v.array(AgentInterface, 'must be a list of interfaces'),
-      'must hold at least one interface',
-    ),
+    supportedInterfaces: some(list(AgentInterface), 'must hold at least one interface'),
     provider: v.optional(AgentProvider),
     documentationUrl: v.optional(link),
     iconUrl: v.optional(link),
     capabilities: AgentCapabilities,
-    securitySchemes: v.optional(map(SecurityScheme, 'must map names to security schemes')),
+    securitySchemes: v.optional(map(SecurityScheme)),
     securityRequirements: v.optional(requirements),
     defaultInputModes: modes,
     defaultOutputModes: modes,
-    skills: some(v.array(AgentSkill, 'must be a list of skills'), 'must hold at least one skill'),
-    signatures: v.optional(v.array(AgentCardSignature, 'must be a list of signatures')),
+    skills: some(list(AgentSkill), 'must hold at least one skill'),
+    signatures: v.optional(list(AgentCardSignature)),
   },
   'must be a JSON object',
 )

@@ -11,15 +11,12 @@ const named = v.lazy(value =>
 /** `authentication` in the forms that it has been seen in: a name, a list of names, an object with them. */
 export const Authentication = v.lazy(value =>
   isObject(value)
-    ? open(
-        {
-          schemes: v.optional(named),
-          methods: v.optional(named),
-          credentials: v.nullish(anyText),
-          required: v.nullish(flag),
-        },
-        'must be an object',
-      )
+    ? open({
+        schemes: v.optional(named),
+        methods: v.optional(named),
+        credentials: v.nullish(anyText),
+        required: v.nullish(flag),
+      })
     : typeof value === 'string' || Array.isArray(value)
       ? named
       : v.nullish(never('must be an object, such as { "schemes": ["bearer"] }')),

@@ -33,15 +33,18 @@ export const anything = v.custom<Json>(() => true)
 /** Nothing that there is. */
 export const never = (message: string) => v.custom<never>(() => false, message)
 
+/** A list. */
+export const list = <Item extends v.GenericSchema>(item: Item, message = 'must be a list') => v.array(item, message)
+
 /** A list of lines. */
-export const lines = v.array(line, 'must be a list of strings')
+export const lines = list(line, 'must be a list of strings')
 
 /** An object with the members given, and any others. */
-export const open = <Entries extends v.ObjectEntries>(entries: Entries, message: string) =>
+export const open = <Entries extends v.ObjectEntries>(entries: Entries, message = 'must be an object') =>
   ofObject(v.looseObject(entries), message)
 
 /** An object that maps names to values of one schema. */
-export const map = <Value extends v.GenericSchema>(value: Value, message: string) =>
+export const map = <Value extends v.GenericSchema>(value: Value, message = 'must be an object') =>
   ofObject(v.record(v.string(), value), message)
 
 /** valibot takes a list for an object without members. */

@@ -27,7 +27,7 @@ export const Manifest = v.strictObject({
   id: v.optional(v.pipe(anyText, matches(agentId, idForm))),
   card: object,
   extended: v.optional(object),
-  tiers: v.optional(map(object, 'must map tier names to overlays')),
+  tiers: v.optional(map(object)),
   visibility: v.optional(oneOf('public', 'internal'), 'public'),
   hosts: v.optional(
     v.pipe(

@@ -4,26 +4,20 @@ import { anyText, flag, HttpUrl, line, map, oneOf, open } from './fields.ts'
 const describable = { description: v.optional(anyText) }
 
 const flow = (required: Record<string, typeof HttpUrl>) =>
-  open(
-    {
-      ...required,
-      scopes: map(anyText, 'must map scopes to descriptions'),
-      refreshUrl: v.optional(HttpUrl),
-      pkceRequired: v.optional(flag),
-    },
-    'must be an OAuth flow, with its URLs and scopes',
-  )
+  open({
+    ...required,
+    scopes: map(anyText),
+    refreshUrl: v.optional(HttpUrl),
+    pkceRequired: v.optional(flag),
+  })
 
-const oauthFlows = open(
-  {
-    authorizationCode: v.optional(flow({ authorizationUrl: HttpUrl, tokenUrl: HttpUrl })),
-    clientCredentials: v.optional(flow({ tokenUrl: HttpUrl })),
-    deviceCode: v.optional(flow({ deviceAuthorizationUrl: HttpUrl, tokenUrl: HttpUrl })),
-    implicit: v.optional(flow({ authorizationUrl: HttpUrl })),
-    password: v.optional(flow({ tokenUrl: HttpUrl })),
-  },
-  'must be an object of OAuth flows, such as { "clientCredentials": { … } }',
-)
+const oauthFlows = open({
+  authorizationCode: v.optional(flow({ authorizationUrl: HttpUrl, tokenUrl: HttpUrl })),
+  clientCredentials: v.optional(flow({ tokenUrl: HttpUrl })),
+  deviceCode: v.optional(flow({ deviceAuthorizationUrl: HttpUrl, tokenUrl: HttpUrl })),
+  implicit: v.optional(flow({ authorizationUrl: HttpUrl })),
+  password: v.optional(flow({ tokenUrl: HttpUrl })),
+})
 
 const kinds = {
   apiKeySecurityScheme: {
@@ -37,21 +31,17 @@ const kinds = {
   mtlsSecurityScheme: describable,
 }
 
-const kind = <Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.optional(open(entries, 'must be an object that describes the scheme'))
+const kind = <Entries extends v.ObjectEntries>(entries: Entries) => v.optional(open(entries))
 
 /** One way to authenticate, wrapped as v1.0 does. A scheme that A2A does not know is kept as it is. */
 export const SecurityScheme = v.pipe(
-  open(
-    {
-      apiKeySecurityScheme: kind(kinds.apiKeySecurityScheme),
-      httpAuthSecurityScheme: kind(kinds.httpAuthSecurityScheme),
-      oauth2SecurityScheme: kind(kinds.oauth2SecurityScheme),
-      openIdConnectSecurityScheme: kind(kinds.openIdConnectSecurityScheme),
-      mtlsSecurityScheme: kind(kinds.mtlsSecurityScheme),
-    },
-    'must be an object that says what kind of scheme it is',
-  ),
+  open({
+    apiKeySecurityScheme: kind(kinds.apiKeySecurityScheme),
+    httpAuthSecurityScheme: kind(kinds.httpAuthSecurityScheme),
+    oauth2SecurityScheme: kind(kinds.oauth2SecurityScheme),
+    openIdConnectSecurityScheme: kind(kinds.openIdConnectSecurityScheme),
+    mtlsSecurityScheme: kind(kinds.mtlsSecurityScheme),
+  }),
   v.check(
     scheme => Object.keys(kinds).filter(name => name in scheme).length < 2,
     'is of several kinds: give each its own name in securitySchemes',

@@ -7,7 +7,7 @@ import type { Dialect } from './dialect.ts'
 import { inOtherWords } from './in-other-words.ts'
 
 const flags = ['stateHistory', 'multiModal', 'parallelToolCalls']
-const object = v.nullish(open({}, 'must be an object'))
+const object = v.nullish(open({}))
 
 const fields = {
   capabilities: members(

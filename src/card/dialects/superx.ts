@@ -1,13 +1,13 @@
 import * as v from 'valibot'
-import { anything, open } from '../fields.ts'
+import { list as anyList, anything, open } from '../fields.ts'
 import { protocolOf } from '../interfaces.ts'
 import { type JsonObject, without } from '../json.ts'
 import { inSkills } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
 import { inOtherWords } from './in-other-words.ts'
 
-const schema = v.nullish(open({}, 'must be a JSON Schema, as an object'))
-const list = v.nullish(v.array(anything, 'must be a list'))
+const schema = v.nullish(open({}))
+const list = v.nullish(anyList(anything))
 const words = inOtherWords(
   {},
   { skills: inSkills({ inputSchema: schema, outputSchema: schema }), resources: list, prompts: list },

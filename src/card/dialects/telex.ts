@@ -5,7 +5,7 @@ import { inSkills, members } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
 import { inOtherWords } from './in-other-words.ts'
 
-const object = v.nullish(open({}, 'must be an object'))
+const object = v.nullish(open({}))
 
 /** Telex's card, as Etymo writes it: v0.2 with examples as exchanges of messages. */
 export const telex: Dialect = {
