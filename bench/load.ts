@@ -13,7 +13,7 @@ const headEnd = '\r\n\r\n'
 
 /**
  * A lean HTTP/1.1 client for load: keep-alive connections, one request at a time on each, heads read and bodies counted.
- * It takes a fraction of what autocannon takes for a request, and can ask for another path every time.
+ * It takes a fraction of what general load generators take for a request, and can ask for another path every time.
  */
 export class Load {
   readonly #requests: Requests
