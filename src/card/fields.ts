@@ -39,17 +39,17 @@ export const list = <Item extends v.GenericSchema>(item: Item, message = 'must b
 /** A list of lines. */
 export const lines = list(line, 'must be a list of strings')
 
-/** An object with the members given, and any others. */
+/** An object with the members given, and any others; valibot takes a list for one without members. */
 export const open = <Entries extends v.ObjectEntries>(entries: Entries, message = 'must be an object') =>
-  ofObject(v.looseObject(entries), message)
+  v.lazy(value => (isObject(value) ? v.looseObject(entries) : never(message))) as v.LazySchema<
+    v.LooseObjectSchema<Entries, undefined>
+  >
 
 /** An object that maps names to values of one schema. */
 export const map = <Value extends v.GenericSchema>(value: Value, message = 'must be an object') =>
-  ofObject(v.record(v.string(), value), message)
-
-/** valibot takes a list for an object without members. */
-const ofObject = <Schema extends v.GenericSchema>(schema: Schema, message: string) =>
-  v.lazy(value => (isObject(value) ? schema : never(message))) as v.LazySchema<Schema>
+  v.lazy(object =>
+    open(Object.fromEntries(Object.keys(isObject(object) ? object : {}).map(name => [name, value])), message),
+  ) as v.LazySchema<v.GenericSchema<Record<string, v.InferInput<Value>>, Record<string, v.InferOutput<Value>>>>
 
 /** A link for people: where it names a scheme, http or https. */
 export const link = v.pipe(

@@ -25,15 +25,11 @@ export const readSkills = (skills: Json[], split: SplitSchemes, reading: Reading
 
 /** Gives ids made from names, none twice and none that a skill has already. */
 const idGiver = (skills: readonly Json[]): ((name: string) => string) => {
-  const taken = new Set(skills.map(skill => (isObject(skill) ? skill.id : undefined)))
-  const counts = new Map<string, number>()
+  const taken = new Set<Json | undefined>(skills.map(skill => (isObject(skill) ? skill.id : undefined)))
   return name => {
     const base = slug(name, 'skill')
-    let count = counts.get(base) ?? 1
-    const numbered = () => (count === 1 ? base : `${base}-${count}`)
-    while (taken.has(numbered())) count++
-    const id = numbered()
-    counts.set(base, count + 1)
+    let id = base
+    for (let count = 2; taken.has(id); count++) id = `${base}-${count}`
     taken.add(id)
     return id
   }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { list as anyList, anything, open } from '../fields.ts'
+import { anything, list, open } from '../fields.ts'
 import { protocolOf } from '../interfaces.ts'
 import { type JsonObject, without } from '../json.ts'
 import { inSkills } from './check-fields.ts'
@@ -7,10 +7,10 @@ import type { Dialect } from './dialect.ts'
 import { inOtherWords } from './in-other-words.ts'
 
 const schema = v.nullish(open({}))
-const list = v.nullish(anyList(anything))
+const things = v.nullish(list(anything))
 const words = inOtherWords(
   {},
-  { skills: inSkills({ inputSchema: schema, outputSchema: schema }), resources: list, prompts: list },
+  { skills: inSkills({ inputSchema: schema, outputSchema: schema }), resources: things, prompts: things },
 )
 
 /** SuperX's card: v0.3 that names its protocol. An MCP server's is one too, and speaks MCP at its URL. */

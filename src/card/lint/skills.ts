@@ -5,8 +5,7 @@ import { type Rule, rule } from './rule.ts'
 
 const fewestExamples = 2
 
-const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
-const plainId = /^[\w.-]{1,64}$/
+const kebabCase = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** A rule about one field of every skill: it finds something where `wrong` says so. */
 const ofEach = (
@@ -30,17 +29,10 @@ export const skills: readonly Rule[] = [
   ),
   ofEach(
     'id',
-    'skill-id-characters',
-    'warning',
-    'holds spaces or signs, or is too long: use at most 64 lower-case letters, digits and hyphens',
-    ({ skill }) => !plainId.test(skill.id),
-  ),
-  ofEach(
-    'id',
     'skill-id-kebab-case',
     'info',
-    'is not kebab-case, such as "code-review"',
-    ({ skill }) => plainId.test(skill.id) && !kebabCase.test(skill.id),
+    'is not kebab-case of at most 64 characters, such as "code-review"',
+    ({ skill }) => !kebabCase.test(skill.id),
   ),
   ofEach('tags', 'tags-undeclared', 'info', 'are missing: add words that people search by', ({ authored }) =>
     isBlank(authored.tags),
