@@ -7,13 +7,16 @@ const most = { entries: 100, pointer: 128, message: 250 }
 export const clipped = (place: Pointer): Pointer =>
   place.length > most.pointer ? place.slice(0, Math.max(0, place.lastIndexOf('/', most.pointer))) : place
 
-/** As many notes as help, none of them long; the last says how many more there are. */
-export const bounded = <Note extends { pointer: Pointer; message: string }>(notes: readonly Note[]): Note[] =>
+/** As many notes as help, none of them long and each where `at` says; the last says how many more there are. */
+export const bounded = <Note extends { pointer: Pointer; message: string }>(
+  notes: readonly Note[],
+  at: (place: Pointer) => Pointer,
+): Note[] =>
   notes.slice(0, most.entries + 1).map((note, index) => {
     const { pointer, message } = note
     const rest = index < most.entries ? '' : ` (one of ${notes.length - index} more)`
     const said = message.length > most.message ? `${message.slice(0, most.message).toWellFormed()}…` : message
-    return { ...note, pointer: clipped(pointer), message: said + rest }
+    return { ...note, pointer: clipped(at(pointer)), message: said + rest }
   })
 
 /** As many places as help, each once; the last entry says how many more there are. */

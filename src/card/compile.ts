@@ -43,17 +43,12 @@ type Compilation = { compiled: Compiled } | { errors: CardError[] }
  * deterministic. A refusal lists every error found, each with a pointer into the document.
  */
 export const compile = (document: Json, registration: Registration): Compilation => {
-  const result = compileWhole(document, registration)
-  return 'errors' in result ? { errors: bounded(result.errors) } : result
-}
-
-const compileWhole = (document: Json, registration: Registration): Compilation => {
   const bounds = checkBounds(document)
-  if (bounds.length > 0) return { errors: bounds }
+  if (bounds.length > 0) return refuse(bounds)
   const read = readManifest(document, registration.id)
-  if ('errors' in read) return read
+  if ('errors' in read) return refuse(read.errors)
   const { manifest, cardAt, authoredAt, unexposed } = read
-  const refusal = (errors: CardError[]) => ({ errors: relocate(errors, place => cardAt + authoredAt(place)) })
+  const refusal = (errors: CardError[]) => refuse(errors, place => cardAt + authoredAt(place))
   const other = identifyOther(manifest.card)
   if (other.length > 0) return refusal(other)
 
@@ -68,20 +63,22 @@ const compileWhole = (document: Json, registration: Registration): Compilation =
   // The schema has just found it to be one; what is served is the author's own value, never a parser's copy.
   const direct = canonical as AgentCard
   const unreachable = manifest.route === 'gateway' ? gatewayErrors(direct.supportedInterfaces) : []
-  if (unreachable.length > 0) return { errors: unreachable }
+  if (unreachable.length > 0) return refuse(unreachable)
   const origin = hostOrigin(manifest, registration)
   const card = manifest.route === 'gateway' ? throughGateway(direct, `${origin}/agents/${registration.id}`) : direct
   const { documents, dropped } = represent(card, { dialect, document: authored }, manifest.route)
   const issues = lint({ card, authored, dialect, manifest, at: place => reading.authored(place) })
   const report: Report = {
     dialect,
-    filled: bounded(relocate(reading.filled, authoredAt)),
-    converted: bounded(relocate(reading.converted, authoredAt)),
+    filled: bounded(reading.filled, authoredAt),
+    converted: bounded(reading.converted, authoredAt),
     dropped: droppedAsAuthored(dropped, manifest.route, reading, authoredAt),
-    issues: bounded(relocate(issues, authoredAt)),
+    issues: bounded(issues, authoredAt),
   }
   return { compiled: { manifest, card, documents, origin, report } }
 }
+
+const refuse = (errors: CardError[], at = (place: Pointer): Pointer => place) => ({ errors: bounded(errors, at) })
 
 /** A document as a complete canonical card, its defaults filled; not yet checked against the schema. */
 export const toCanonical = (document: JsonObject, dialect: DialectName, reading: Reading): JsonObject => {
@@ -94,9 +91,6 @@ const throughGateway = (card: AgentCard, agentUrl: string): AgentCard => ({
   ...gatewayCardLink(card as JsonObject, agentUrl),
   supportedInterfaces: gatewayInterfaces(card.supportedInterfaces, agentUrl),
 })
-
-const relocate = <Placed extends { pointer: Pointer }>(notes: Placed[], at: (place: Pointer) => Pointer): Placed[] =>
-  notes.map(note => ({ ...note, pointer: at(note.pointer) }))
 
 /**
  * Only what the author wrote can be dropped: a default that a dialect has no word for is no loss, nor is an interface of

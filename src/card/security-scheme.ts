@@ -31,17 +31,13 @@ const kinds = {
   mtlsSecurityScheme: describable,
 }
 
-const kind = <Entries extends v.ObjectEntries>(entries: Entries) => v.optional(open(entries))
-
 /** One way to authenticate, wrapped as v1.0 does. A scheme that A2A does not know is kept as it is. */
 export const SecurityScheme = v.pipe(
-  open({
-    apiKeySecurityScheme: kind(kinds.apiKeySecurityScheme),
-    httpAuthSecurityScheme: kind(kinds.httpAuthSecurityScheme),
-    oauth2SecurityScheme: kind(kinds.oauth2SecurityScheme),
-    openIdConnectSecurityScheme: kind(kinds.openIdConnectSecurityScheme),
-    mtlsSecurityScheme: kind(kinds.mtlsSecurityScheme),
-  }),
+  open(
+    Object.fromEntries(
+      Object.entries<v.ObjectEntries>(kinds).map(([name, entries]) => [name, v.optional(open(entries))]),
+    ),
+  ),
   v.check(
     scheme => Object.keys(kinds).filter(name => name in scheme).length < 2,
     'is of several kinds: give each its own name in securitySchemes',

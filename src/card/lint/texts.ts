@@ -24,12 +24,11 @@ const instructions = new RegExp(
     "(?:do not|don't|never|without) (?:tell|inform)(?:ing)? the user",
   ]
     .map(order => `\\b${order}\\b`)
+    // Marks by which chat templates set off the system's words.
+    .concat('<\\|?/?(?:im_start|im_end|system)\\|?>', '\\[/?(?:inst|system)\\]')
     .join('|'),
   'i',
 )
-
-/** Marks by which chat templates set off the system's words. */
-const templateMarks = /<\|?\/?(?:im_start|im_end|system)\|?>|\[\/?(?:inst|system)\]/i
 
 /** Plain text, of which most is, hides nothing. */
 const isPlain = (text: string): boolean => /^[\t\n\r -~]*$/.test(text)
@@ -54,7 +53,7 @@ export const texts: readonly Rule[] = [
     'reads like an order to the model that reads it, and clients may distrust the card: describe, do not command',
     ({ authored }) =>
       stringsIn(authored)
-        .filter(({ value }) => instructions.test(spoken(value)) || templateMarks.test(value))
+        .filter(({ value }) => instructions.test(spoken(value)))
         .map(({ place }) => place()),
   ),
 ]
