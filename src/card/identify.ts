@@ -36,16 +36,10 @@ const isFlagName = (name: Json): boolean =>
   /^(?:streaming|push_?notifications|multi_?turn|extended_?agent_?card|state_?transition_?history)$/i.test(name)
 
 /** What a document is when it is not an Agent Card, and which fields it lacks to be one; nothing when it may be a card. */
-export const identifyOther = (document: Json): CardError[] => {
-  if (!isObject(document)) return [{ pointer: '', message: `is ${kindOf(document)}; an Agent Card is a JSON object` }]
+export const identifyOther = (document: JsonObject): CardError[] => {
   const other = others.find(candidate => candidate.is(document))
   if (other === undefined) return []
   return [{ pointer: other.at, message: `is ${other.name}` }, ...missingFields(document)]
-}
-
-const kindOf = (value: Json): string => {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
 }
 
 const missingFields = (document: JsonObject): CardError[] => {
