@@ -6,8 +6,18 @@ import { writeV0Requirements } from '../security-requirements.ts'
 import { writeV0Scheme } from '../security-schemes.ts'
 import type { Written } from './dialect.ts'
 
+/** Seven documents have the same base: it is written once for each card and endpoint. */
+const bases = new WeakMap<AgentCard, Written[]>()
+
 /** Writes the fields of v0.3 with the endpoint at `main` on top; unknown fields stay. The base of every dialect but 1.0. */
 export const writeV0 = (card: AgentCard, main: number): Written => {
+  const known = bases.get(card) ?? []
+  bases.set(card, known)
+  known[main] ??= writeBase(card, main)
+  return known[main]
+}
+
+const writeBase = (card: AgentCard, main: number): Written => {
   const {
     name,
     description,

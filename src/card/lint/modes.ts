@@ -21,7 +21,7 @@ export const modes: readonly Rule[] = [
   rule(
     'modes-undeclared',
     'info',
-    'are not declared: text/plain and application/json were filled in; say what the agent handles',
+    'are not declared, so defaults were filled in: say what the agent handles',
     subject =>
       ['/defaultInputModes', '/defaultOutputModes']
         .map(name => authoredAs(subject, name))

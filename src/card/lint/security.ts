@@ -40,10 +40,7 @@ export const security: readonly Rule[] = [
         .filter(({ name }) => !Object.hasOwn(defined(subject), name))
         .map(({ place }) => place),
   ),
-  rule(
-    'security-undeclared',
-    'info',
-    'are not declared: clients will call without credentials; declare a scheme if any are needed',
-    subject => (Object.keys(defined(subject)).length > 0 || isOpen(subject) ? [] : [subject.at('/securitySchemes')]),
+  rule('security-undeclared', 'info', 'are not declared: clients will call without credentials', subject =>
+    Object.keys(defined(subject)).length > 0 || isOpen(subject) ? [] : [subject.at('/securitySchemes')],
   ),
 ]
