@@ -52,9 +52,10 @@ export const readSchemes = (
   return { securitySchemes: Object.fromEntries(read), split }
 }
 
-const wrap = (name: string, scheme: Json, reading: Reading): Json => {
-  if (!isObject(scheme)) return scheme
+const wrap = (name: string, authored: Json, reading: Reading): Json => {
+  if (!isObject(authored)) return authored
   const at = pointer('securitySchemes', name)
+  const scheme = leakedScheme(authored, at, reading) ?? authored
   const [own, ...others] = wrappersOf(scheme)
   if (own !== undefined) return others.length > 0 ? scheme : unwrap(scheme, own, at, reading)
   const { type } = scheme
@@ -83,6 +84,15 @@ const readLocation = (inner: JsonObject, within: Pointer, reading: Reading): Jso
   if (inner.in === undefined || inner.location !== undefined) return inner
   reading.moved(`${within}/location`, `${within}/in`)
   return { ...without(inner, 'in'), location: inner.in }
+}
+
+/** The official JavaScript server has leaked its memory form: `{scheme: {$case, value}}`. */
+const leakedScheme = ({ scheme }: JsonObject, at: Pointer, reading: Reading): JsonObject | undefined => {
+  const { $case: wrapper, value } = isObject(scheme) ? scheme : {}
+  if (typeof wrapper !== 'string' || !isObject(value)) return undefined
+  reading.convert(at, 'a memory form of the official JavaScript server, read as a security scheme')
+  reading.moved(at + pointer(wrapper), `${at}/scheme/value`)
+  return { [wrapper]: value }
 }
 
 const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Reading): [string, Json][] => {

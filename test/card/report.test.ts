@@ -149,6 +149,17 @@ describe('converted: what was read in another form', () => {
       [{ pointer: '/security', message: 'left out: securityRequirements is there too, and counts' }],
     ],
     [
+      'the memory form of a server',
+      { securitySchemes: { b: { scheme: { $case: 'httpAuthSecurityScheme', value: { scheme: 'bearer' } } } } },
+      { securitySchemes: { b: { httpAuthSecurityScheme: { scheme: 'bearer' } } } },
+      [
+        {
+          pointer: '/securitySchemes/b',
+          message: 'a memory form of the official JavaScript server, read as a security scheme',
+        },
+      ],
+    ],
+    [
       'authentication by name',
       { authentication: { schemes: ['Bearer'] } },
       {
