@@ -1,3 +1,4 @@
+import { log } from '../http/log.ts'
 import { Memory } from './memory.ts'
 
 /** What KV or a write says of a key: its value, or null for none, as of a `seq`; a lower one never replaces a higher. */
@@ -9,14 +10,16 @@ type Known<Value> = Fact<Value> & { expires: number; size: number }
 const memoryMilliseconds = 30_000
 export const kvCacheSeconds = 30
 
-/** A read that takes longer may never end, and those who come later must not wait for it. */
+/** A read that takes longer may never end, and others must not wait for it. In ms. */
 const patience = 5_000
+/** How long who waits for another's read may look away. In ms. */
+const longestPause = 32
 
 /** What one isolate knows of KV's keys, and the reads under way. */
 export class EdgeMemory<Value> {
   readonly #memory: Memory<Known<Value>>
   readonly #sizeOf: (key: string, value: Value | null) => number
-  readonly #reads = new Map<string, { read: Promise<unknown>; since: number }>()
+  readonly #reads = new Map<string, number>()
 
   constructor(most: number, sizeOf: (key: string, value: Value | null) => number) {
     this.#memory = new Memory(most)
@@ -41,25 +44,41 @@ export class EdgeMemory<Value> {
     return value
   }
 
-  /** What held last, however old, for as long again: for when KV is away. Undefined where nothing is known. */
-  lastResort(key: string): Value | null | undefined {
-    const known = this.#memory.get(key)
-    if (known !== undefined) known.expires = Date.now() + memoryMilliseconds
-    return known?.value
+  /**
+   * A value from memory, else read: by one for all who ask at the same time. The runtime forbids a request to touch another's
+   * I/O, and what runs after a promise of another request counts as that one's: so the others look again until it is known.
+   */
+  async get(key: string, read: () => Promise<Fact<Value>>, ctx: ExecutionContext): Promise<Value | null> {
+    for (let pause = 1; this.#isRead(key); pause = Math.min(2 * pause, longestPause)) {
+      await new Promise(resolve => setTimeout(resolve, pause))
+      const held = this.held(key)
+      if (held !== undefined) return held
+    }
+    const reading = this.#read(key, read)
+    // Who reads may leave; those who wait for it must not have to start anew.
+    ctx.waitUntil(reading.catch(() => undefined))
+    return reading
   }
 
-  /** Reads once for all who ask for the same at the same time. The first may leave: the read goes on without them. */
-  async once<Read>(what: string, read: () => Promise<Read>, ctx: ExecutionContext): Promise<Read> {
-    const under = this.#reads.get(what)
-    if (under && Date.now() - under.since < patience) return under.read as Promise<Read>
-    const started = { read: read(), since: Date.now() }
-    const settled = started.read
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#reads.get(what) === started) this.#reads.delete(what)
-      })
-    this.#reads.set(what, started)
-    ctx.waitUntil(settled)
-    return started.read
+  #isRead(key: string): boolean {
+    const since = this.#reads.get(key)
+    return since !== undefined && Date.now() - since < patience
+  }
+
+  async #read(key: string, read: () => Promise<Fact<Value>>): Promise<Value | null> {
+    const since = Date.now()
+    this.#reads.set(key, since)
+    try {
+      return this.learn(key, await read())
+    } catch (error) {
+      // While KV is away, what held last goes on to hold, however old.
+      const known = this.#memory.get(key)
+      log('error', 'kv-read-failed', { key, error: String(error) })
+      if (known === undefined) throw error
+      known.expires = Date.now() + memoryMilliseconds
+      return known.value
+    } finally {
+      if (this.#reads.get(key) === since) this.#reads.delete(key)
+    }
   }
 }

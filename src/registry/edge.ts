@@ -1,5 +1,4 @@
 import { type RepresentationName, representationNames } from '../card/representations.ts'
-import { log } from '../http/log.ts'
 import { EdgeMemory, kvCacheSeconds } from './edge-memory.ts'
 import { decodeEnvelope, type Envelope } from './envelope.ts'
 
@@ -22,38 +21,25 @@ const keyOf = (id: string, name: RepresentationName): string => `${id}/${name}`
 export const heldDocument = (id: string, name: RepresentationName): Served | null | undefined =>
   cards.held(keyOf(id, name))
 
-/**
- * A document from KV, kept in memory on the way; null where there is none. It returns data and no Response: after a read
- * that another request began, code can run on behalf of that one, until this promise brings it home.
- */
-export const readDocument = async (
+/** A document from KV, kept in memory on the way; null where there is none. */
+export const readDocument = (
   id: string,
   name: RepresentationName,
   env: Env,
   ctx: ExecutionContext,
-): Promise<Served | null> => {
-  const key = keyOf(id, name)
-  let envelope: Envelope | undefined
-  try {
-    envelope = await cards.once(id, () => loadEnvelope(id, env), ctx)
-  } catch (error) {
-    const last = cards.lastResort(key)
-    if (last === undefined) throw error
-    return last
-  }
-  const held = cards.held(key)
-  return held === undefined ? cards.learn(key, { value: servedOf(envelope, name), seq: envelope.seq }) : held
-}
+): Promise<Served | null> =>
+  cards.get(
+    keyOf(id, name),
+    async () => {
+      const buffer = await env.CARDS.get(`card:${id}`, { type: 'arrayBuffer', cacheTtl: kvCacheSeconds })
+      const envelope = buffer ? decodeEnvelope(buffer) : nothing
+      return { value: servedOf(envelope, name), seq: envelope.seq }
+    },
+    ctx,
+  )
 
-const loadEnvelope = async (id: string, env: Env): Promise<Envelope> => {
-  try {
-    const buffer = await env.CARDS.get(`card:${id}`, { type: 'arrayBuffer', cacheTtl: kvCacheSeconds })
-    return buffer ? decodeEnvelope(buffer) : { seq: 0, modified: '', representations: {} }
-  } catch (error) {
-    log('error', 'kv-read-failed', { id, error: String(error) })
-    throw error
-  }
-}
+/** What KV says of an agent that it has not heard of. */
+const nothing: Envelope = { seq: 0, modified: '', representations: {} }
 
 /** A document of an envelope, copied so that the rest of the envelope can go. */
 const servedOf = ({ modified, representations }: Envelope, name: RepresentationName): Served | null => {

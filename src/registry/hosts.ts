@@ -1,4 +1,3 @@
-import { log } from '../http/log.ts'
 import { EdgeMemory, type Fact, kvCacheSeconds } from './edge-memory.ts'
 
 const entryOverhead = 200
@@ -22,24 +21,12 @@ export const rememberHost = (hostname: string, claim: Fact<string>): void => {
 
 const claimant = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | null> => {
   const held = hosts.held(hostname)
-  if (held !== undefined) return held
-  try {
-    return hosts.learn(hostname, await hosts.once(hostname, () => loadClaim(hostname, env), ctx))
-  } catch (error) {
-    const last = hosts.lastResort(hostname)
-    if (last === undefined) throw error
-    return last
-  }
+  return held === undefined ? hosts.get(hostname, () => loadClaim(hostname, env), ctx) : held
 }
 
 /** An empty value says that nobody holds the name any more. */
 const loadClaim = async (hostname: string, env: Env): Promise<Fact<string>> => {
-  try {
-    const options = { type: 'text', cacheTtl: kvCacheSeconds } as const
-    const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(`host:${hostname}`, options)
-    return { value: value || null, seq: metadata?.seq ?? 0 }
-  } catch (error) {
-    log('error', 'kv-read-failed', { hostname, error: String(error) })
-    throw error
-  }
+  const options = { type: 'text', cacheTtl: kvCacheSeconds } as const
+  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(`host:${hostname}`, options)
+  return { value: value || null, seq: metadata?.seq ?? 0 }
 }
