@@ -2,13 +2,13 @@ import { type RepresentationName, representationNames } from '../card/representa
 import { EdgeMemory, kvCacheSeconds } from './edge-memory.ts'
 import { decodeEnvelope, type Envelope } from './envelope.ts'
 
-/** A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date. */
-export type Served = { etag: string; modified: string; body: Uint8Array<ArrayBuffer> }
+/** A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date; `reads` is for its sender to count. */
+export type Served = { etag: string; modified: string; body: Uint8Array<ArrayBuffer>; reads: number }
 
 /** The most that an isolate of 128 MB should spend on cards. */
 const memoryBytes = 32 * 1024 * 1024
-/** What an entry takes besides its bytes: the objects around them, and the headers that are kept with it. */
-const entryOverhead = 800
+/** What an entry takes besides its bytes: the objects around them. */
+const entryOverhead = 256
 
 const cards = new EdgeMemory<Served>(
   memoryBytes,
@@ -33,7 +33,9 @@ export const readDocument = (
     async () => {
       const buffer = await env.CARDS.get(`card:${id}`, { type: 'arrayBuffer', cacheTtl: kvCacheSeconds })
       const envelope = buffer ? decodeEnvelope(buffer) : nothing
-      return { value: servedOf(envelope, name), seq: envelope.seq }
+      const served = servedOf(envelope, name)
+      // Copied, so that the rest of the envelope can go.
+      return { value: served && { ...served, body: served.body.slice() }, seq: envelope.seq }
     },
     ctx,
   )
@@ -41,10 +43,9 @@ export const readDocument = (
 /** What KV says of an agent that it has not heard of. */
 const nothing: Envelope = { seq: 0, modified: '', representations: {} }
 
-/** A document of an envelope, copied so that the rest of the envelope can go. */
 const servedOf = ({ modified, representations }: Envelope, name: RepresentationName): Served | null => {
   const representation = representations[name]
-  return representation ? { etag: representation.etag, modified, body: representation.bytes.slice() } : null
+  return representation ? { etag: representation.etag, modified, body: representation.bytes, reads: 0 } : null
 }
 
 /** Makes a write visible in this isolate at once: the new documents, or that there are none any more. */

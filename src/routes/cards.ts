@@ -79,5 +79,12 @@ const internalDocument = async (
 ): Promise<Served | null> => {
   if (!(await bearsAdminToken(request, env))) return null
   const document = await truth(env).document(id, name)
-  return document && { etag: document.etag, body: document.bytes, modified: new Date(document.modified).toUTCString() }
+  return (
+    document && {
+      etag: document.etag,
+      body: document.bytes,
+      modified: new Date(document.modified).toUTCString(),
+      reads: 0,
+    }
+  )
 }
