@@ -17,12 +17,18 @@ export const answerOf = async (url: string): Promise<Answer> => {
 }
 
 /** A Worker of bench/workers; those that answer with a card are given it when they start. */
-export const startRival = async (name: 'constant' | 'itty' | 'sink', card?: Answer): Promise<Server> =>
+export const startRival = async (
+  name: 'constant' | 'constants' | 'itty' | 'sink',
+  card?: Answer,
+  agents = 1,
+): Promise<Server> =>
   startWorkerd({
     services: {
       rival: {
         modules: { 'index.js': await workerBundle(name) },
-        ...(card && { bindings: { BODY: { data: card.body }, HEADERS: { json: card.headers } } }),
+        ...(card && {
+          bindings: { BODY: { data: card.body }, HEADERS: { json: card.headers }, AGENTS: { text: String(agents) } },
+        }),
       },
     },
     sockets: ['rival'],
