@@ -2,16 +2,13 @@ import { isObject, type JsonObject, without } from '../../src/card/json.ts'
 import { Manifest, readManifest } from '../../src/card/manifest.ts'
 import type { Pointer } from '../../src/card/pointer.ts'
 import type { CardError } from '../../src/card/report.ts'
-import { fromFrontMatter } from '../../src/card/shaman-front-matter.ts'
+import { fromFrontMatter, privateFields } from '../../src/card/shaman-front-matter.ts'
 
 /**
  * A document as a manifest, and the pointers under which the parts of its card stand in the document. `unexposed`: it is
  * internal only because its front matter does not say that it is exposed.
  */
 export type Authored = { manifest: JsonObject; cardAt: Pointer[]; unexposed: boolean }
-
-/** What of a Markdown file is the agent's own business: it never leaves the machine, whatever else the file says. */
-const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
 
 /** Where Shaman's front matter keeps parts of the card. */
 const shamanPlaces = ['', '/agentcard', '/agentcard/customFields']

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, without } from './json.ts'
 import { type Pointer, pointer, tokens } from './pointer.ts'
 
-/** What only Shaman's own runtime needs: never published, never sent to a host. */
-const runtimeFields = ['model', 'temperature', 'tools', 'prompt', 'exposed', 'agentcard', 'maxTokens']
+/** What is the agent's own business: never published, never sent to a host. */
+export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
+const runtimeFields = [...privateFields, 'exposed', 'agentcard']
 
 /**
  * The manifest that Shaman's authoring front matter stands for, or nothing where a document is not that: `agentcard` holds
