@@ -17,13 +17,14 @@ export const outcomeText = ({ url, results, failure }: Outcome, news: readonly R
   ].join('\n')
 
 const resultText = (result: Result): string => {
-  const { id, file, action, detail, problems = [], root, unexposed, live, change } = result
+  const { id, file, action, detail, problems = [], root, published, unexposed, live, change } = result
   const { mark, paint } = telling(action)
   const name = id ?? file ?? ''
   const extras = [
     file !== undefined && file !== name && `(${file})`,
     root && 'the root agent',
     unexposed && 'internal: it does not say `exposed: true`',
+    published === false && live !== true && colors.yellow('kept, but not at the edge yet: the host goes on publishing'),
     live === true && 'live',
     live === false && colors.yellow('stored, but the edge serves the old card still'),
     detail,

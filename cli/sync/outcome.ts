@@ -22,6 +22,8 @@ export type Result = {
   etag?: string
   url?: string
   root?: boolean
+  /** False where the host kept it, but its edge has not taken it yet; the host goes on trying. */
+  published?: boolean
   /** Whether the edge serves it already, where that was waited for. */
   live?: boolean
 }

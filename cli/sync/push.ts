@@ -48,9 +48,10 @@ export const refusedResult = (step: Step, { refused, detail, errors }: Refused):
   ...(errors.length > 0 && { problems: errors.map(error => step.draft.places.problem(error)) }),
 })
 
-const storedResult = ({ seq, etags, urls, root }: Stored): Partial<Result> => ({
+const storedResult = ({ seq, etags, urls, root, published }: Stored): Partial<Result> => ({
   ...(seq !== undefined && { seq }),
   ...(etags['agent-card.json'] !== undefined && { etag: etags['agent-card.json'] }),
   ...(urls.card !== undefined && { url: urls.card }),
   ...(root && { root }),
+  ...(!published && { published }),
 })

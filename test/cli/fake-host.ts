@@ -22,6 +22,8 @@ export class FakeHost {
   /** How many reads of a card are answered with the old one after a write. */
   slowReads = 0
   pageSize = 100
+  /** Whether the edge takes what is written. */
+  publishes = true
   /** The agent that the host name stands for. */
   rootAgent: string | undefined
   token = 'secret-token'
@@ -122,7 +124,7 @@ export class FakeHost {
       id,
       seq: 1,
       changed: etag !== (before && tagOf(before.manifest)),
-      published: true,
+      published: this.publishes,
       root: this.agents.size === 1,
       etags: { manifest: etag, 'agent-card.json': etag },
       urls: { card: `${this.url}/agents/${id}/.well-known/agent-card.json`, agent: `${this.url}/agents/${id}` },

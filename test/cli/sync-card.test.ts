@@ -41,6 +41,16 @@ describe('sync-card', () => {
     ).toMatch(/^"/)
   })
 
+  it('says when the host kept a card that the edge has not taken yet', async () => {
+    host.publishes = false
+    const workspace = new Workspace({ 'cards/late.json': card('late') })
+    const { code, stdout } = await workspace.run([], env)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/created {3}late .*kept, but not at the edge yet/)])
+    host.register('late', { card: card('late', { version: '0.0.1' }) })
+    const { stdout: json } = await workspace.run(['--json'], env)
+    expect(JSON.parse(json)).toMatchObject({ agents: [{ id: 'late', action: 'updated', published: false }] })
+  })
+
   it('reads the host and the token from .env, and prints the token nowhere', async () => {
     const workspace = new Workspace({
       '.env': `SYNC_CARD_URL=${host.url}\nADMIN_TOKEN="${host.token}"\n`,
