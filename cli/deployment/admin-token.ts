@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Environment } from '../environment.ts'
 
 /** The token that owns a deployment, and whether it was made just now. */
-export type AdminToken = { token: string; made: boolean }
+type AdminToken = { token: string; made: boolean }
 
 /** The admin token of the environment; a first deployment makes a strong one and keeps it in the folder's `.env`. */
 export const adminToken = (environment: Environment, folder: string): AdminToken => {

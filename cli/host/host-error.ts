@@ -1,5 +1,5 @@
 /** Why the host could not be asked: nobody answers there, or it does not accept the token. */
-export type HostFailure = 'unreachable' | 'unauthorised'
+type HostFailure = 'unreachable' | 'unauthorised'
 
 /** A failure that concerns every file alike, so that what is left is not tried. */
 export class HostError extends Error {

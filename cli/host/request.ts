@@ -11,7 +11,7 @@ export type Reply = { status: number; headers: Headers; body?: Json }
 export type Connection = { url: string; token: string; retries: number; note: (message: string) => void }
 
 /** What else a request says. `anonymous`: without the token, as everyone asks. */
-export type RequestDetails = { headers?: Record<string, string>; body?: Json; anonymous?: boolean }
+type RequestDetails = { headers?: Record<string, string>; body?: Json; anonymous?: boolean }
 
 /** Statuses after which the same request may succeed. */
 const passing = [429, 500, 502, 503, 504]

@@ -14,10 +14,10 @@ export const AgentInterface = open({
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
 /** Who runs an agent. */
-export const AgentProvider = open({ organization: v.optional(line), url: v.optional(link) })
+const AgentProvider = open({ organization: v.optional(line), url: v.optional(link) })
 
 /** An extension of the protocol that an agent supports. */
-export const AgentExtension = open({
+const AgentExtension = open({
   uri: line,
   description: v.optional(anyText),
   required: v.optional(flag),
@@ -25,7 +25,7 @@ export const AgentExtension = open({
 })
 
 /** What an agent can do beyond answering a message: v1.0's flags, and those of the other dialects that have a meaning. */
-export const AgentCapabilities = open(
+const AgentCapabilities = open(
   {
     streaming: v.optional(flag),
     pushNotifications: v.optional(flag),
@@ -38,7 +38,7 @@ export const AgentCapabilities = open(
 )
 
 /** Security schemes that are needed together, each with the scopes that it needs. */
-export const SecurityRequirement = open({
+const SecurityRequirement = open({
   schemes: map(open({ list: v.optional(list(anyText)) })),
 })
 
@@ -58,7 +58,7 @@ export const AgentSkill = open({
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
 /** A signature over a card, as a detached JWS (v1.0 §8.4). */
-export const AgentCardSignature = open({ protected: line, signature: line, header: v.optional(open({})) })
+const AgentCardSignature = open({ protected: line, signature: line, header: v.optional(open({})) })
 
 /** The canonical card: the v1.0 model, with every unknown field as authored. */
 export const AgentCard = open(

@@ -4,7 +4,7 @@ import type { Pointer } from './pointer.ts'
 const most = { entries: 100, pointer: 128, message: 250 }
 
 /** The place itself; where its pointer is long, one that holds it. */
-export const clipped = (place: Pointer): Pointer =>
+const clipped = (place: Pointer): Pointer =>
   place.length > most.pointer ? place.slice(0, Math.max(0, place.lastIndexOf('/', most.pointer))) : place
 
 /** As many notes as help, none of them long and each where `at` says; the last says how many more there are. */

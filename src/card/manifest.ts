@@ -69,7 +69,7 @@ export type Manifest = v.InferOutput<typeof Manifest>
 const marks = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
 
 /** A manifest that is sound; or why it is not. */
-export type ManifestReading =
+type ManifestReading =
   | {
       manifest: Manifest
       /** Where the card stands in the document. */

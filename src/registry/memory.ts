@@ -1,5 +1,5 @@
 /** What can be held: `size` is what it takes, in the units of the bound. */
-export type Holdable = { readonly size: number }
+type Holdable = { readonly size: number }
 
 type Slot<Held> = { held: Held; read: boolean }
 

@@ -39,8 +39,9 @@ export const droppedSegment: Handler = () => {
   throw agentNotFound('.well-known')
 }
 
-const wellKnown =
-  /^https?:\/\/([^/:]+)[^/]*(?:\/agents\/([a-z0-9][a-z0-9-]{0,62}))?\/\.well-known\/(agent(?:-card)?\.json)$/
+const wellKnown = new RegExp(
+  `^https?://([^/:]+)[^/]*(?:/agents/(${agentId.source.slice(1, -1)}))?/\\.well-known/(agent(?:-card)?\\.json)$`,
+)
 
 /**
  * A card that this isolate holds, for the plainest of requests: a well-known path without query. It answers as
