@@ -1,0 +1,108 @@
+import type { AgentCard } from './agent-card.ts'
+import { isObject } from './json.ts'
+import type { Manifest } from './manifest.ts'
+import { beforeV1 } from './protocol-version.ts'
+
+/** The versions of A2A whose calls this host understands; every 0.x is read as 0.3, whose names it shares. */
+export const wireVersions = ['0.3', '1.0'] as const
+export type WireVersion = (typeof wireVersions)[number]
+
+/** The bindings of A2A that pass through this host. */
+export type CallBinding = 'JSONRPC' | 'HTTP+JSON'
+
+/** Where calls of one binding and version go. */
+export type CallTarget = { binding: CallBinding; version: WireVersion; url: string }
+
+/** Media types that go in and come out. */
+export type Modes = { input: string[]; output: string[] }
+
+/** All that the gate needs to know of an agent to check and forward a call: compiled at registration, private to this host. */
+export type CallProfile = {
+  visibility: Manifest['visibility']
+  route: Manifest['route']
+  gate: Record<'capabilities' | 'modes' | 'extensions' | 'version', 'off' | 'warn' | 'enforce'>
+  /** Preferred first; empty where the agent speaks nothing that passes through here. */
+  targets: CallTarget[]
+  service?: string
+  secret?: string
+  streaming: boolean
+  pushNotifications: boolean
+  /** Whether the card declares an extended card, and the tiers that its manifest configures: lowest first. */
+  extendedAgentCard: boolean
+  tiers: string[]
+  /** The URIs of the extensions that a caller must name. */
+  requiredExtensions: string[]
+  /** The card's default modes; those of any skill besides; and by skill id those that it has of its own. */
+  modes: { defaults: Modes; any: Modes; skills: Record<string, Partial<Modes>> }
+  /** The names of the headers that the card's API keys go in, lower case. */
+  apiKeyHeaders: string[]
+  /** The discovery documents of the OpenID Connect issuers that the card names. */
+  openIdConnectUrls: string[]
+  /** Whether the card says that callers need credentials. */
+  secured: boolean
+}
+
+/** The profile of an agent from its manifest and its card as authored: before any address is this host's. */
+export const callProfile = (manifest: Manifest, card: AgentCard, tiers: readonly string[]): CallProfile => {
+  const { visibility, route, gate, upstream } = manifest
+  const { capabilities } = card
+  const schemes = Object.values(card.securitySchemes ?? {})
+  return {
+    visibility,
+    route,
+    gate: {
+      capabilities: gate.capabilities ?? 'enforce',
+      modes: gate.modes ?? 'enforce',
+      extensions: gate.extensions ?? 'enforce',
+      version: gate.version ?? 'enforce',
+    },
+    targets: targetsOf(card, upstream.url),
+    ...(upstream.service !== undefined && { service: upstream.service }),
+    ...(upstream.secret !== undefined && { secret: upstream.secret }),
+    streaming: capabilities.streaming === true,
+    pushNotifications: capabilities.pushNotifications === true,
+    extendedAgentCard: capabilities.extendedAgentCard === true,
+    tiers: [...tiers],
+    requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
+    modes: modesOf(card),
+    apiKeyHeaders: schemes.flatMap(scheme => {
+      const key = scheme.apiKeySecurityScheme
+      return isObject(key) && key.location === 'header' && typeof key.name === 'string' ? [key.name.toLowerCase()] : []
+    }),
+    openIdConnectUrls: schemes.flatMap(scheme => {
+      const issuer = scheme.openIdConnectSecurityScheme
+      return isObject(issuer) && typeof issuer.openIdConnectUrl === 'string' ? [issuer.openIdConnectUrl] : []
+    }),
+    secured: (card.securityRequirements ?? []).length > 0,
+  }
+}
+
+/** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */
+const targetsOf = ({ supportedInterfaces }: AgentCard, upstreamUrl: string | undefined): CallTarget[] => {
+  const targets = new Map<string, CallTarget>()
+  for (const { url, protocolBinding: binding, protocolVersion } of supportedInterfaces) {
+    const version = beforeV1(protocolVersion) ? '0.3' : protocolVersion === '1.0' ? '1.0' : undefined
+    if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) continue
+    const key = `${binding} ${version}`
+    if (!targets.has(key)) targets.set(key, { binding, version, url: upstreamUrl ?? url })
+  }
+  return [...targets.values()]
+}
+
+const modesOf = ({
+  defaultInputModes: input,
+  defaultOutputModes: output,
+  skills,
+}: AgentCard): CallProfile['modes'] => ({
+  defaults: { input, output },
+  any: {
+    input: [...new Set([...input, ...skills.flatMap(skill => skill.inputModes ?? [])])],
+    output: [...new Set([...output, ...skills.flatMap(skill => skill.outputModes ?? [])])],
+  },
+  skills: Object.fromEntries(
+    skills.map(({ id, inputModes, outputModes }) => [
+      id,
+      { ...(inputModes?.length && { input: inputModes }), ...(outputModes?.length && { output: outputModes }) },
+    ]),
+  ),
+})

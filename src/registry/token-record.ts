@@ -1,0 +1,16 @@
+/** What a token lets its bearer do: `admin` everything, `write` change agents, `read` see what is not public and call it. */
+export const scopes = ['read', 'write', 'admin'] as const
+export type Scope = (typeof scopes)[number]
+
+/** A token as the Registry and KV know it: never the token itself. `expires` and `created` in ms since 1970. */
+export type TokenRecord = {
+  id: string
+  /** For people: whose it is, what it is for. */
+  note: string
+  scopes: Scope[]
+  /** Globs of agents' ids. */
+  agents: string[]
+  tiers: string[]
+  created: number
+  expires: number | null
+}
