@@ -19,20 +19,24 @@ export const startKv = async (agents: number): Promise<Server> =>
   )
 
 /** A host: the bundle in a bare workerd with its KV at a port and its Registry on the disk. */
-export const startHost = (bundle: string, kvPort: number, storage: string): Promise<Server> =>
+export const startHost = (bundle: string, kvPort: number, storage: string, allowedOrigin = ''): Promise<Server> =>
   startWorkerd({
     services: {
-      host: hostService({ 'index.js': bundle }, 'kv'),
+      host: hostService({ 'index.js': bundle }, 'kv', { ALLOWED_ORIGINS: { text: allowedOrigin } }),
       kv: { port: kvPort },
       disk: { directory: storage },
     },
     sockets: ['host'],
   })
 
-/** The host's Worker with the bindings of wrangler.toml, but for the rate limit, which no card needs. */
-export const hostService = (modules: Record<string, string>, kv: string): Service => ({
+/** The host's Worker with the bindings of wrangler.toml; its rate limits let everything pass. */
+export const hostService = (
+  modules: Record<string, string>,
+  kv: string,
+  more: Record<string, Binding> = {},
+): Service => ({
   modules,
-  bindings: { CARDS: { kv }, REGISTRY: { object: 'Registry' }, ...variables },
+  bindings: { CARDS: { kv }, REGISTRY: { object: 'Registry' }, ...unlimited, ...variables, ...more },
   objects: ['Registry'],
   storage: 'disk',
 })
@@ -43,8 +47,14 @@ const variables: Record<string, Binding> = Object.fromEntries(
     CACHE_STALE_WHILE_REVALIDATE: '86400',
     PUBLIC_URL: '',
     ROOT_AGENT: '',
+    UPSTREAM_TIMEOUT: '60',
+    STREAM_IDLE_TIMEOUT: '120',
     ADMIN_TOKEN: adminToken,
   }).map(([name, text]) => [name, { text }]),
+)
+
+const unlimited: Record<string, Binding> = Object.fromEntries(
+  ['LINT_LIMIT', 'CALL_LIMIT', 'AUTH_LIMIT'].map(name => [name, { unlimited: true }]),
 )
 
 /** Registers a card at a host. */

@@ -2,23 +2,23 @@ import { join } from 'node:path'
 import { workerBundle } from './bundle.ts'
 import { type Server, startNode, startWorkerd } from './server.ts'
 
-/** A card as a host sent it: what the others are to send too. */
+/** An answer as a host sent it: what the others are to send too. */
 export type Answer = { body: Uint8Array; headers: Record<string, string> }
 
 /** The runtime writes these itself. */
 const connectionHeaders = ['content-length', 'connection', 'keep-alive', 'date']
 
-/** Fetches a card, to bake it into the others. */
-export const answerOf = async (url: string): Promise<Answer> => {
-  const response = await fetch(url)
-  if (response.status !== 200) throw new Error(`GET ${url}: ${response.status}`)
+/** Fetches what a host answers, to bake it into the others. */
+export const answerOf = async (url: string, init?: RequestInit): Promise<Answer> => {
+  const response = await fetch(url, init)
+  if (response.status !== 200) throw new Error(`${url}: ${response.status}`)
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !connectionHeaders.includes(name)))
   return { body: new Uint8Array(await response.arrayBuffer()), headers }
 }
 
 /** A Worker of bench/workers; those that answer with a card are given it when they start. */
 export const startRival = async (
-  name: 'constant' | 'constants' | 'itty' | 'sink',
+  name: 'constant' | 'constants' | 'itty' | 'sink' | 'reader',
   card?: Answer,
   agents = 1,
 ): Promise<Server> =>

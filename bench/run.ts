@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipBytes, hostBundle } from './bundle.ts'
+import { calls } from './calls.ts'
 import { manyAgents, oneAgent, rivals, type Setting } from './card-reads.ts'
 import { exact, type Figure, judged } from './figure.ts'
 import { canPin, cores, pinSelf } from './pinning.ts'
@@ -51,6 +52,7 @@ const parts: [string, () => Promise<Figure[]>][] = [
   ['The alternatives', () => rivals(setting(40))],
   ['10,000 agents', () => manyAgents(setting(150), 10_000, 10_000, options.quick ? 1_000 : 3_000)],
   ['100,000 agents', () => manyAgents(setting(200), 100_000, 50_000, options.quick ? 2_000 : 15_000)],
+  ['Calls', () => calls(setting(80))],
   ['Registrations', () => registrations(setting(80))],
 ]
 for (const [name, measure] of parts) {

@@ -1,14 +1,28 @@
-/** A value bound to a Worker. `kv` and `worker` name another service; `object` a Durable Object class of the same one. */
-export type Binding = { text: string } | { json: unknown } | { data: Uint8Array } | { kv: string } | { object: string }
+/** A value bound to a Worker. `kv` names another service, `object` a class of the same Worker; `unlimited` lets everything pass. */
+export type Binding =
+  | { text: string }
+  | { json: unknown }
+  | { data: Uint8Array }
+  | { kv: string }
+  | { object: string }
+  | { unlimited: true }
 
 /** A service of a workerd process: a Worker, a directory on the disk, or something that listens elsewhere. */
 export type Service =
-  | { modules: Record<string, string>; bindings?: Record<string, Binding>; objects?: string[]; storage?: string }
+  | {
+      modules: Record<string, string>
+      bindings?: Record<string, Binding>
+      objects?: string[]
+      storage?: string
+    }
   | { directory: string }
   | { port: number }
 
 /** Everything that one workerd process runs; every named service of `sockets` listens on a free port of its own. */
 export type Runtime = { services: Record<string, Service>; sockets: string[] }
+
+/** A rate limit that is never reached: the platform's own counts are its, not the host's. */
+const unlimited = 'export default () => ({ limit: async () => ({ success: true }) })'
 
 const compatibilityDate = '2026-11-01'
 
@@ -18,9 +32,10 @@ export const workerdConfig = ({
   sockets,
 }: Runtime): string => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [${Object.entries(services)
+  services = [(name = "internet", network = (allow = ["public", "private"])), ${Object.entries(services)
     .map(([name, service]) => `(name = ${quoted(name)}, ${serviceText(service)})`)
     .join(', ')}],
+  extensions = [(modules = [(name = "bench:unlimited", internal = true, esModule = ${quoted(unlimited)})])],
   sockets = [${sockets
     .map(name => `(name = ${quoted(name)}, address = "127.0.0.1:0", http = (), service = ${quoted(name)})`)
     .join(', ')}],
@@ -59,6 +74,7 @@ const bindingText = (binding: Binding): string => {
   if ('text' in binding) return `text = ${quoted(binding.text)}`
   if ('json' in binding) return `json = ${quoted(JSON.stringify(binding.json))}`
   if ('data' in binding) return `data = 0x"${Buffer.from(binding.data).toString('hex')}"`
+  if ('unlimited' in binding) return 'wrapped = (moduleName = "bench:unlimited")'
   if ('kv' in binding) return `kvNamespace = ${quoted(binding.kv)}`
   return `durableObjectNamespace = ${quoted(binding.object)}`
 }

@@ -1,0 +1,35 @@
+// An agent to forward to: a constant answer; for a stream, an event at once and nine more; for one whose text is "flood",
+// 100 MB of events.
+
+const answer = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  result: { message: { messageId: 'm-2', role: 'ROLE_AGENT', parts: [{ text: 'Sunny in Tokyo, 21 degrees.' }] } },
+})
+const encoder = new TextEncoder()
+const event = text => encoder.encode(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text } })}\n\n`)
+const small = event('21 degrees')
+const large = event('x'.repeat(64 * 1024))
+const floodBytes = 100 * 1024 * 1024
+
+const stream = (bytes, count) => {
+  let sent = 0
+  return new Response(
+    new ReadableStream({
+      pull(controller) {
+        if (sent++ < count) controller.enqueue(bytes)
+        else controller.close()
+      },
+    }),
+    { headers: { 'Content-Type': 'text/event-stream' } },
+  )
+}
+
+export default {
+  async fetch(request) {
+    const text = await request.text()
+    if (text.includes('"flood"')) return stream(large, Math.ceil(floodBytes / large.byteLength))
+    if (text.includes('SendStreamingMessage')) return stream(small, 10)
+    return new Response(answer, { headers: { 'Content-Type': 'application/json' } })
+  },
+}
