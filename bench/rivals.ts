@@ -17,17 +17,13 @@ export const answerOf = async (url: string, init?: RequestInit): Promise<Answer>
 }
 
 /** A Worker of bench/workers; those that answer with a card are given it when they start. */
-export const startRival = async (
-  name: 'constant' | 'constants' | 'itty' | 'sink' | 'reader',
-  card?: Answer,
-  agents = 1,
-): Promise<Server> =>
+export const startRival = async (name: 'constant' | 'itty' | 'sink' | 'reader', card?: Answer): Promise<Server> =>
   startWorkerd({
     services: {
       rival: {
         modules: { 'index.js': await workerBundle(name) },
         ...(card && {
-          bindings: { BODY: { data: card.body }, HEADERS: { json: card.headers }, AGENTS: { text: String(agents) } },
+          bindings: { BODY: { data: card.body }, HEADERS: { json: card.headers } },
         }),
       },
     },
@@ -37,3 +33,27 @@ export const startRival = async (
 /** The A2A SDK's own way to serve a card: Express with `agentCardHandler`. */
 export const startExpress = (card: Answer): Promise<Server> =>
   startNode(join(import.meta.dirname, 'express-server.ts'), [new TextDecoder().decode(card.body)])
+
+/** A Worker that holds the most popular cards, as many as fit into so many bytes, and reads the others from KV. */
+export const startConstants = async (
+  card: Answer,
+  agents: number,
+  kv: Server,
+  memoryBytes = Number.POSITIVE_INFINITY,
+): Promise<Server> =>
+  startWorkerd({
+    services: {
+      rival: {
+        modules: { 'index.js': await workerBundle('constants') },
+        bindings: {
+          CARDS: { kv: 'kv' },
+          BODY: { data: card.body },
+          HEADERS: { json: card.headers },
+          AGENTS: { text: String(agents) },
+          MEMORY: { text: String(memoryBytes) },
+        },
+      },
+      kv: { port: kv.ports.kv ?? 0 },
+    },
+    sockets: ['rival'],
+  })

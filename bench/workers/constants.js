@@ -1,16 +1,26 @@
-// The least that a Worker can do for many agents: the bytes of each, made before the first request, and one set of headers.
+// The least that a Worker with so much memory can do for many agents: the bytes of the most popular cards that fit, made
+// before the first request, and nothing besides; every other card is read from KV for each request, as large as it is there.
 
 import { env } from 'cloudflare:workers'
 
 const pattern = 'agent-000000'
 const text = new TextDecoder().decode(env.BODY)
+const size = new TextEncoder().encode(text).byteLength
 const bodies = new Map()
-for (let rank = 0; rank < Number(env.AGENTS); rank++) {
+for (let rank = 0; rank < Math.min(Number(env.AGENTS), Math.floor(Number(env.MEMORY) / size)); rank++) {
   const id = `agent-${String(rank).padStart(6, '0')}`
-  bodies.set(`/agents/${id}/.well-known/agent-card.json`, new TextEncoder().encode(text.replaceAll(pattern, id)))
+  bodies.set(id, new TextEncoder().encode(text.replaceAll(pattern, id)))
 }
 const init = { headers: new Headers(env.HEADERS) }
+const idAt = '/agents/'.length
 
 export default {
-  fetch: request => new Response(bodies.get(request.url.slice(request.url.indexOf('/', 8))), init),
+  async fetch(request) {
+    const at = request.url.indexOf('/', 8) + idAt
+    const id = request.url.slice(at, at + pattern.length)
+    const held = bodies.get(id)
+    if (held) return new Response(held, init)
+    const value = await env.CARDS.get(`card:${id}`, 'arrayBuffer')
+    return new Response(new Uint8Array(value, value.byteLength - size), init)
+  },
 }
