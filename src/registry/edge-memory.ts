@@ -4,7 +4,11 @@ import { Memory } from './memory.ts'
 /** What KV or a write says of a key: its value, or null for none, as of a `seq`; a lower one never replaces a higher. */
 export type Fact<Value> = { value: Value | null; seq: number }
 
-type Known<Value> = Fact<Value> & { expires: number; size: number }
+/** `asOf`: when it was known to be the newest; it is taken for that until it `expires`. In ms since 1970. */
+type Known<Value> = Fact<Value> & { asOf: number; expires: number; size: number }
+
+/** Whether what was the newest `asOf` a moment is still so at a later one: that moment, or undefined where nobody can tell. */
+type Unchanged = (key: string, seq: number, asOf: number) => number | undefined
 
 /** How long a fact is taken from memory, and from KV's own edge cache: together, a minute at most. */
 const memoryMilliseconds = 30_000
@@ -19,28 +23,43 @@ const longestPause = 32
 export class EdgeMemory<Value> {
   readonly #memory: Memory<Known<Value>>
   readonly #sizeOf: (key: string, value: Value | null) => number
+  readonly #unchanged: Unchanged | undefined
   readonly #reads = new Map<string, number>()
 
-  constructor(most: number, sizeOf: (key: string, value: Value | null) => number) {
+  constructor(most: number, sizeOf: (key: string, value: Value | null) => number, unchanged?: Unchanged) {
     this.#memory = new Memory(most)
     this.#sizeOf = sizeOf
+    this.#unchanged = unchanged
   }
 
   /** A value that is fresh; null: known to be none; undefined: ask KV. */
   held(key: string): Value | null | undefined {
     const known = this.#memory.get(key)
-    return known !== undefined && known.expires > Date.now() ? known.value : undefined
+    if (known === undefined) return undefined
+    if (known.expires > Date.now()) return known.value
+    const asOf = this.#unchanged?.(key, known.seq, known.asOf)
+    if (asOf === undefined || asOf + memoryMilliseconds <= Date.now()) return undefined
+    known.asOf = asOf
+    known.expires = asOf + memoryMilliseconds
+    return known.value
+  }
+
+  /** Whether there is a value, be it too old. */
+  knows(key: string): boolean {
+    return this.#memory.get(key) !== undefined
   }
 
   /** Takes in a fact, unless what is known is newer: then that holds for as long again. Returns what holds. */
   learn(key: string, { value, seq }: Fact<Value>): Value | null {
     const known = this.#memory.get(key)
-    const expires = Date.now() + memoryMilliseconds
+    const asOf = Date.now()
+    const expires = asOf + memoryMilliseconds
     if (known !== undefined && known.seq > seq) {
+      known.asOf = asOf
       known.expires = expires
       return known.value
     }
-    this.#memory.set(key, { value, seq, expires, size: this.#sizeOf(key, value) })
+    this.#memory.set(key, { value, seq, asOf, expires, size: this.#sizeOf(key, value) })
     return value
   }
 
