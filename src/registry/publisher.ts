@@ -1,6 +1,5 @@
-import type { RepresentationName } from '../card/representations.ts'
 import { log } from '../http/log.ts'
-import { encodeEnvelope, type Representations } from './envelope.ts'
+import { entryOf } from './entries.ts'
 
 /** How long after a write, or a failed try, the alarm looks for what KV still lacks. In ms. */
 const firstRetry = 1_000
@@ -8,9 +7,6 @@ const lastRetry = 60_000
 
 /** An alarm works on so many keys: each brings all documents of an agent into memory. */
 const batch = 10
-
-/** How long KV remembers that something is gone, in seconds: longer than any isolate lives, which may hold it still. */
-const tombstoneSeconds = 30 * 86_400
 
 /**
  * Brings KV to what the Registry says. A commit owes KV its keys; publishing reads the truth anew for each, so that the
@@ -85,47 +81,7 @@ export class Publisher {
   }
 
   async #write(key: string): Promise<void> {
-    const [kind, name] = [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)]
-    const { value, metadata, gone } = kind === 'card' ? this.#card(name) : this.#host(name)
-    await this.#kv.put(key, value, { metadata, ...(gone && { expirationTtl: tombstoneSeconds }) })
-  }
-
-  #host(hostname: string): Entry {
-    const { id, seq } = this.#storage.sql
-      .exec<{ id: string | null; seq: number }>('SELECT id, seq FROM hosts WHERE hostname = ?', hostname)
-      .one()
-    return { value: id ?? '', metadata: { seq }, gone: id === null }
-  }
-
-  #card(id: string): Entry {
-    const sql = this.#storage.sql
-    const [agent] = sql
-      .exec<{ seq: number; modified: number; etag: string }>(
-        `SELECT seq, modified, manifest_etag AS etag FROM agents WHERE id = ? AND visibility = 'public'`,
-        id,
-      )
-      .toArray()
-    if (!agent) {
-      const { seq } = sql.exec<{ seq: number }>('SELECT MAX(seq) AS seq FROM revisions WHERE id = ?', id).one()
-      return { value: encodeEnvelope({ seq, modified: '', representations: {} }), metadata: { seq }, gone: true }
-    }
-    const { seq, modified, etag } = agent
-    const representations = this.#representations(id)
-    const value = encodeEnvelope({ seq, modified: new Date(modified).toUTCString(), representations })
-    return { value, metadata: { seq, etag }, gone: false }
-  }
-
-  #representations(id: string): Representations {
-    const representations: Representations = {}
-    for (const { names, etag, body } of this.#storage.sql.exec<{ names: string; etag: string; body: ArrayBuffer }>(
-      'SELECT names, etag, body FROM representations WHERE id = ?',
-      id,
-    ))
-      for (const name of JSON.parse(names) as RepresentationName[])
-        representations[name] = { etag, bytes: new Uint8Array(body) }
-    return representations
+    const { value, metadata, seconds } = entryOf(this.#storage.sql, key)
+    await this.#kv.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
   }
 }
-
-/** What KV is to hold under a key. `gone`: that there is nothing, which readers must be told rather than not find. */
-type Entry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; gone: boolean }

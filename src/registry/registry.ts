@@ -5,6 +5,8 @@ import { distinct, type Representation } from './envelope.ts'
 import { claimHosts, releaseHosts } from './host-claims.ts'
 import { Publisher } from './publisher.ts'
 import { tables } from './tables.ts'
+import type { TokenRecord } from './token-record.ts'
+import { dropToken, type Issued, keepToken, type Revoked, tokenKey, tokenPage } from './tokens.ts'
 import type { Declined, Registered, Registration, Removed, Summary } from './write.ts'
 
 /** One agent as a list shows it. */
@@ -74,6 +76,33 @@ export class Registry extends DurableObject<Env> {
       )
       .toArray()
       .map(({ id, summary, origin }) => ({ id, origin, ...(JSON.parse(summary) as Summary) }))
+  }
+
+  /** Keeps a token, known by the SHA-256 of its whole text in hexadecimal. */
+  async issueToken(record: TokenRecord, hash: string): Promise<Issued> {
+    const issued = this.ctx.storage.transactionSync(() => {
+      const issued = keepToken(this.#sql, record, hash)
+      if (issued.outcome === 'issued') this.#publisher.owe([tokenKey(hash)])
+      return issued
+    })
+    if (issued.outcome !== 'issued') return issued
+    return { ...issued, published: await this.#publisher.publish([tokenKey(hash)]) }
+  }
+
+  /** A page of tokens in the order of their ids, beginning after `after`; never the tokens themselves. */
+  tokens(after: string, limit: number): TokenRecord[] {
+    return tokenPage(this.#sql, after, limit)
+  }
+
+  /** Ends a token: at once in the isolate that asks, and everywhere within the cache time. */
+  async revokeToken(id: string): Promise<Revoked> {
+    const revoked = this.ctx.storage.transactionSync(() => {
+      const revoked = dropToken(this.#sql, id)
+      if (revoked.outcome === 'revoked') this.#publisher.owe([tokenKey(revoked.hash)])
+      return revoked
+    })
+    if (revoked.outcome !== 'revoked') return revoked
+    return { ...revoked, published: await this.#publisher.publish([tokenKey(revoked.hash)]) }
   }
 
   /** Tries again what KV did not take. */

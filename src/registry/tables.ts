@@ -33,6 +33,12 @@ export const tables = `
     seq INTEGER NOT NULL,
     automatic INTEGER NOT NULL DEFAULT 0
   );
+  CREATE TABLE IF NOT EXISTS tokens (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,
+    expires INTEGER,
+    record TEXT NOT NULL
+  );
   CREATE TABLE IF NOT EXISTS pending (
     key TEXT PRIMARY KEY,
     version INTEGER NOT NULL,

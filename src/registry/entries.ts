@@ -1,0 +1,55 @@
+import type { RepresentationName } from '../card/representations.ts'
+import { type Entry, tombstoneSeconds } from './entry.ts'
+import { encodeEnvelope, type Representations } from './envelope.ts'
+import { tokenEntry } from './tokens.ts'
+
+/** What KV is to hold under a key, as the Registry says now. */
+export const entryOf = (sql: SqlStorage, key: string): Entry => {
+  const colon = key.indexOf(':')
+  const kind = kinds[key.slice(0, colon)]
+  if (kind === undefined) throw new Error(`KV has no keys such as "${key}"`)
+  return kind(sql, key.slice(colon + 1))
+}
+
+const cardEntry = (sql: SqlStorage, id: string): Entry => {
+  const [agent] = sql
+    .exec<{ seq: number; modified: number; etag: string }>(
+      `SELECT seq, modified, manifest_etag AS etag FROM agents WHERE id = ? AND visibility = 'public'`,
+      id,
+    )
+    .toArray()
+  if (!agent) {
+    const { seq } = sql.exec<{ seq: number }>('SELECT MAX(seq) AS seq FROM revisions WHERE id = ?', id).one()
+    const value = encodeEnvelope({ seq, modified: '', representations: {} })
+    return { value, metadata: { seq }, seconds: tombstoneSeconds }
+  }
+  const { seq, modified, etag } = agent
+  const representations = representationsOf(sql, id)
+  const value = encodeEnvelope({ seq, modified: new Date(modified).toUTCString(), representations })
+  return { value, metadata: { seq, etag } }
+}
+
+const representationsOf = (sql: SqlStorage, id: string): Representations => {
+  const representations: Representations = {}
+  for (const { names, etag, body } of sql.exec<{ names: string; etag: string; body: ArrayBuffer }>(
+    'SELECT names, etag, body FROM representations WHERE id = ?',
+    id,
+  ))
+    for (const name of JSON.parse(names) as RepresentationName[])
+      representations[name] = { etag, bytes: new Uint8Array(body) }
+  return representations
+}
+
+const hostEntry = (sql: SqlStorage, hostname: string): Entry => {
+  const { id, seq } = sql
+    .exec<{ id: string | null; seq: number }>('SELECT id, seq FROM hosts WHERE hostname = ?', hostname)
+    .one()
+  return { value: id ?? '', metadata: { seq }, ...(id === null && { seconds: tombstoneSeconds }) }
+}
+
+/** What stands under the keys of each kind. */
+const kinds: Record<string, (sql: SqlStorage, name: string) => Entry> = {
+  card: cardEntry,
+  host: hostEntry,
+  token: tokenEntry,
+}
