@@ -1,0 +1,12 @@
+/** More than any agent requires; what follows is not looked at. */
+const most = 200
+
+/** The extensions that a call names, in `A2A-Extensions` (v1.0) and `X-A2A-Extensions` (v0.3): URIs between commas. */
+export const namedExtensions = (...headers: readonly (string | null)[]): string[] => [
+  ...new Set(
+    headers
+      .flatMap(header => (header ?? '').split(',', most))
+      .map(uri => uri.trim())
+      .filter(uri => uri !== ''),
+  ),
+]
