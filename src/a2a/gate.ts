@@ -1,0 +1,87 @@
+import type { CallProfile, CallTarget, WireVersion } from '../card/call-profile.ts'
+import type { Call } from './call.ts'
+import { member } from './message-parts.ts'
+import { inputModesRefusal, outputModesRefusal } from './modes.ts'
+import { operations } from './operations.ts'
+import type { Refusal, Verdict } from './verdict.ts'
+
+type Check = (call: Call, profile: CallProfile) => Refusal | undefined
+
+/** Where a push configuration may stand in a message's parameters: in v0.3, in v0.3 over HTTP, in v1.0. */
+const pushConfigurations = [
+  ...['pushNotificationConfig', 'push_notification_config', 'pushNotification', 'push_notification'],
+  ...['taskPushNotificationConfig', 'task_push_notification_config'],
+]
+
+/** What the gate looks at, in the order of its refusals, and which of the manifest's levels rules it. */
+const checks: readonly (readonly [family: keyof CallProfile['gate'], check: Check])[] = [
+  ['version', (call, profile) => (exactTarget(call, profile) ? undefined : versionRefusal(call, profile))],
+  [
+    'capabilities',
+    ({ operation }, { streaming }) =>
+      operations[operation].needs === 'streaming' && !streaming ? { refused: 'streaming' } : undefined,
+  ],
+  [
+    'capabilities',
+    ({ operation, params }, { pushNotifications }) =>
+      !pushNotifications &&
+      (operations[operation].needs === 'pushNotifications' ||
+        (operations[operation].sends && member(params.configuration, ...pushConfigurations) !== undefined))
+        ? { refused: 'push-notifications' }
+        : undefined,
+  ],
+  [
+    'extensions',
+    ({ extensions }, { requiredExtensions: required }) => {
+      const missing = required.filter(uri => !extensions.includes(uri))
+      return missing.length > 0 ? { refused: 'extensions', required, missing } : undefined
+    },
+  ],
+  [
+    'modes',
+    ({ operation, params, version }, { modes }) =>
+      operations[operation].sends && inputModesRefusal(params, version, modes),
+  ],
+  ['modes', ({ operation, params }, { modes }) => operations[operation].sends && outputModesRefusal(params, modes)],
+]
+
+/** Checks a call against what the agent's card allows, in the order of design §6; the host itself answers extended cards. */
+export const check = (call: Call, profile: CallProfile): Verdict => {
+  if (call.operation === 'extendedCard') return extendedCardVerdict(profile)
+  const warnings: Refusal[] = []
+  for (const [family, find] of checks) {
+    const level = profile.gate[family]
+    const refusal = level === 'off' ? undefined : find(call, profile)
+    if (refusal === undefined) continue
+    if (level === 'enforce') return refusal
+    warnings.push(refusal)
+  }
+  if (profile.route === 'closed') return { refused: 'closed' }
+  // Whatever the manifest's level: there is nowhere to send it.
+  return targetOf(call, profile) ? { passed: true, warnings } : versionRefusal(call, profile)
+}
+
+const extendedCardVerdict = ({ extendedAgentCard, tiers }: CallProfile): Verdict => {
+  if (!extendedAgentCard) return { refused: 'extended-card' }
+  return tiers.length > 0 ? { passed: true, warnings: [] } : { refused: 'extended-card-not-configured' }
+}
+
+/**
+ * Where a call that passed goes: to the agent's endpoint of its binding and version; where the manifest lets other versions
+ * through, to that of the binding.
+ */
+export const targetOf = (call: Call, profile: CallProfile): CallTarget | undefined =>
+  exactTarget(call, profile) ?? profile.targets.find(({ binding }) => binding === call.binding)
+
+const exactTarget = ({ binding, version }: Call, { targets }: CallProfile): CallTarget | undefined =>
+  targets.find(target => target.binding === binding && target.version === version)
+
+const versionRefusal = ({ version, binding }: Call, { targets }: CallProfile): Refusal => ({
+  refused: 'version',
+  offered: version,
+  accepted: spokenVersions(targets, binding),
+})
+
+/** The versions that an agent speaks in a binding. */
+export const spokenVersions = (targets: readonly CallTarget[], binding: CallTarget['binding']): WireVersion[] =>
+  targets.filter(target => target.binding === binding).map(({ version }) => version)

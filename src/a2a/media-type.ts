@@ -1,0 +1,59 @@
+import { parse } from 'content-type'
+import { test as isMediaTypeName } from 'media-typer'
+
+/** A mode: a media type or a range of them, lower case; or a word that is neither, as cards in the wild have them. */
+export type MediaType = {
+  /** `type/subtype`, either of which may be `*`; or the word. */
+  range: string
+  /** Without `q`. */
+  parameters: [name: string, value: string][]
+  /** Whether it was listed with `q=0`: as what is not wanted. */
+  excluded: boolean
+}
+
+/** Words that cards and clients write where they mean any media type of a kind. */
+const ranges: ReadonlyMap<string, string> = new Map([
+  ['*', '*/*'],
+  ...['text', 'image', 'audio', 'video'].map((kind): [string, string] => [kind, `${kind}/*`]),
+])
+
+/** More than a media type with a few parameters takes; what follows is not looked at. */
+const longest = 256
+
+/** Reads a mode; every text is one, be it a word that only the same word matches. */
+export const readMediaType = (text: string): MediaType => {
+  const { type, parameters } = parse(text.slice(0, longest))
+  const { q, ...others } = parameters
+  return {
+    range: ranges.get(type) ?? type,
+    parameters: Object.entries(others).map(([name, value]) => [name, value.toLowerCase()]),
+    excluded: q !== undefined && /^0(?:\.0*)?$/.test(q),
+  }
+}
+
+/** Whether a text could be a mode of anything: a media type, a range of them, or one plain word. */
+export const couldBeMode = (text: string): boolean => {
+  const [name = ''] = text.split(';', 1)
+  if (text.length > longest) return false
+  return /^\s*[\w.+-]+\s*$/.test(name) || isMediaTypeName(name.trim().replaceAll('*', 'x'))
+}
+
+/**
+ * Whether something could be of both. Wildcards count on either side; parameters only where both give the same one: a card
+ * that says `text/plain` takes any charset, and `text/plain;charset=utf-8` is for a client that names none.
+ */
+export const overlap = (left: MediaType, right: MediaType): boolean =>
+  (within(left.range, right.range) || within(right.range, left.range)) &&
+  left.parameters.every(([name, value]) => right.parameters.every(([other, its]) => other !== name || its === value))
+
+/** Whether all that `inner` could be is of `outer`. */
+export const covers = (outer: MediaType, inner: MediaType): boolean =>
+  within(inner.range, outer.range) &&
+  outer.parameters.every(([name, value]) => inner.parameters.some(([other, its]) => other === name && its === value))
+
+/** How closely a range says what it means: the closer one of two that apply decides (RFC 9110 §12.5.1). */
+export const closeness = ({ range, parameters }: MediaType): number =>
+  range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2 + parameters.length
+
+const within = (inner: string, outer: string): boolean =>
+  outer === '*/*' || inner === outer || (outer.endsWith('/*') && inner.startsWith(outer.slice(0, -1)))
