@@ -1,0 +1,110 @@
+import type { CallBinding, WireVersion } from '../card/call-profile.ts'
+import type { JsonObject } from '../card/json.ts'
+import { failures } from './failures.ts'
+import type { Facts, Problem } from './problem.ts'
+import { refusals } from './refusals.ts'
+import type { Failure, Refusal } from './verdict.ts'
+
+/** A JSON-RPC error object. */
+export type RpcError = { code: number; message: string; data?: JsonObject | JsonObject[] }
+
+/** The reasons that A2A v1.0 itself names; the others are this host's. */
+const a2aReasons: ReadonlySet<string> = new Set([
+  'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  'UNSUPPORTED_OPERATION',
+  'CONTENT_TYPE_NOT_SUPPORTED',
+  'INVALID_AGENT_RESPONSE',
+  'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+  'EXTENSION_SUPPORT_REQUIRED',
+  'VERSION_NOT_SUPPORTED',
+  'INVALID_PARAMS',
+])
+
+/** The names that google.rpc.Code gives what HTTP has numbers for. */
+const rpcStatuses: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+  508: 'ABORTED',
+}
+
+/** Callers' own text comes back in errors: enough of it to know it by. */
+const longestText = 200
+const longestList = 50
+
+/** The JSON-RPC error of what stopped a call, in the form of a version. */
+export const rpcError = (problem: Refusal | Failure, version: WireVersion): RpcError => {
+  const { code } = entryOf(problem)
+  return { code, message: messageOf(problem), data: version === '1.0' ? detailsOf(problem) : factsOf(problem) }
+}
+
+/** The body of an HTTP+JSON error: v1.0's is google.rpc.Status; v0.3's is the bare JSON-RPC error. */
+export const restError = (problem: Refusal | Failure, version: WireVersion): JsonObject => {
+  if (version === '0.3') return { ...rpcError(problem, version) }
+  const code = httpStatus(problem, 'HTTP+JSON')
+  const status = entryOf(problem).precondition ? 'FAILED_PRECONDITION' : (rpcStatuses[code] ?? 'INVALID_ARGUMENT')
+  return { error: { code, status, message: messageOf(problem), details: detailsOf(problem) } }
+}
+
+/** The HTTP status: over JSON-RPC, 200 for the errors of a well-formed call (protocol.md). */
+export const httpStatus = (problem: Refusal | Failure, binding: CallBinding): number => {
+  const { status, restStatus = 400, malformed } = entryOf(problem)
+  return status ?? (malformed || binding === 'HTTP+JSON' ? restStatus : 200)
+}
+
+const entryOf = (problem: Refusal | Failure): Problem<never> =>
+  'refused' in problem ? refusals[problem.refused] : failures[problem.failed]
+
+/** The tables are typed by tag, so that each entry has its own facts; TypeScript cannot follow a tag to its entry. */
+const told = <Answer>(ask: ((problem: never) => Answer) | undefined, problem: Refusal | Failure): Answer | undefined =>
+  ask?.(bounded(problem) as never)
+
+const messageOf = (problem: Refusal | Failure): string => told(entryOf(problem).say, problem) ?? ''
+
+const factsOf = (problem: Refusal | Failure): JsonObject => ({
+  reason: entryOf(problem).reason,
+  ...copied(told(entryOf(problem).facts, problem)),
+  ...violationsOf(problem),
+})
+
+const violationsOf = (problem: Refusal | Failure): JsonObject =>
+  'refused' in problem && problem.refused === 'invalid-params'
+    ? { fieldViolations: problem.violations.map(violation => ({ ...violation })) }
+    : {}
+
+const copied = (facts: Facts = {}): JsonObject =>
+  Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'object' ? [...fact] : fact]))
+
+/** v1.0's `data` and `details`: what happened, and which fields are wrong. */
+const detailsOf = (problem: Refusal | Failure): JsonObject[] => {
+  const { reason } = entryOf(problem)
+  const facts = Object.entries(told(entryOf(problem).facts, problem) ?? {})
+  const violations = violationsOf(problem)
+  return [
+    {
+      '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+      reason,
+      domain: a2aReasons.has(reason) ? 'a2a-protocol.org' : 'calling-card',
+      ...(facts.length > 0 && {
+        metadata: Object.fromEntries(
+          facts.map(([name, fact]) => [name, typeof fact === 'object' ? fact.join(', ') : String(fact)]),
+        ),
+      }),
+    },
+    ...(violations.fieldViolations ? [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', ...violations }] : []),
+  ]
+}
+
+const bounded = (problem: Refusal | Failure): JsonObject =>
+  Object.fromEntries(
+    Object.entries(problem).map(([name, fact]) => [
+      name,
+      Array.isArray(fact) ? fact.slice(0, longestList).map(shortened) : shortened(fact),
+    ]),
+  )
+
+const shortened = <Fact>(fact: Fact): Fact | string =>
+  typeof fact === 'string' && fact.length > longestText ? `${fact.slice(0, longestText).toWellFormed()}…` : fact
