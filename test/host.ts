@@ -1,4 +1,4 @@
-import { createTestHarness } from 'wrangler'
+import { createTestHarness, unstable_readConfig } from 'wrangler'
 import type { Json } from '../src/card/json.ts'
 
 /** The admin token of every host under test. */
@@ -16,15 +16,33 @@ export type Host = {
   close: () => Promise<void>
 }
 
-/** Starts a host. `configPath` names another Worker around the same code; `vars` override those of wrangler.toml. */
+/** What matters here of a configuration of wrangler. */
+type Bindings = { name: string; services?: { binding: string; service: string }[] }
+
+/** The example agents by the names of their Workers, for the hosts that are to reach them. */
+const examples = { 'echo-agent': 'examples/echo-agent/wrangler.toml' }
+
+/**
+ * Starts a host. `configPath` names another Worker around the same code; `vars` override those of wrangler.toml. An
+ * example that is not started along has its service bound to the host itself: the runtime wants somebody there.
+ */
 export const startHost = async (
   vars: Record<string, string> = {},
   worker: { configPath: string; prebuiltWorkerDir?: string } = {
     configPath: 'wrangler.toml',
     prebuiltWorkerDir: 'out',
   },
+  along: readonly (keyof typeof examples)[] = [],
 ): Promise<Host> => {
-  const harness = createTestHarness({ workers: [{ ...worker, vars, secrets: { ADMIN_TOKEN: token } }] })
+  const config: Bindings = unstable_readConfig({ config: worker.configPath }, { hideWarnings: true })
+  const absent = (config.services ?? []).filter(({ service }) => !along.some(example => example === service))
+  const bindingOverrides = Object.fromEntries(absent.map(({ binding }) => [binding, config.name]))
+  const harness = createTestHarness({
+    workers: [
+      { ...worker, vars, secrets: { ADMIN_TOKEN: token }, bindingOverrides },
+      ...along.map(example => ({ configPath: examples[example] })),
+    ],
+  })
   const { url } = await harness.listen()
   const fetch: Host['fetch'] = (path, init = {}) => {
     const headers = new Headers(init.headers)
