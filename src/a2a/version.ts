@@ -18,7 +18,9 @@ export const namedVersion = (
   header: string | null,
   query: readonly string[] = [],
 ): { version: WireVersion | undefined } | Refusal => {
-  const named = [...(header ?? '').split(','), ...query].map(text => majorMinor(text.trim())).filter(text => text !== '')
+  const named = [...(header ?? '').split(','), ...query]
+    .map(text => majorMinor(text.trim()))
+    .filter(text => text !== '')
   const versions = new Set(named.map(text => readAs.get(text)))
   const [version] = versions
   if (versions.size > 1 || (named.length > 0 && version === undefined))

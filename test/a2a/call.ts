@@ -1,0 +1,12 @@
+import type { Call } from '../../src/a2a/call.ts'
+
+/** A message sent in v1.0 over JSON-RPC, but for `changes`. */
+export const callWith = (changes: Partial<Call> = {}): Call => ({
+  binding: 'JSONRPC',
+  operation: 'send',
+  version: '1.0',
+  id: 1,
+  params: { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Hello' }] } },
+  extensions: [],
+  ...changes,
+})

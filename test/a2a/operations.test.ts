@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { readMethod } from '../../src/a2a/method.ts'
+import { extendedCardDialects, operations } from '../../src/a2a/operations.ts'
+
+/** protocol.md, "Operations and their names". */
+const table = [
+  ['send', 'message/send', 'SendMessage', undefined],
+  ['stream', 'message/stream', 'SendStreamingMessage', 'streaming'],
+  ['getTask', 'tasks/get', 'GetTask', undefined],
+  ['listTasks', undefined, 'ListTasks', undefined],
+  ['cancel', 'tasks/cancel', 'CancelTask', undefined],
+  ['resubscribe', 'tasks/resubscribe', 'SubscribeToTask', 'streaming'],
+  ['createPushConfig', 'tasks/pushNotificationConfig/set', 'CreateTaskPushNotificationConfig', 'pushNotifications'],
+  ['getPushConfig', 'tasks/pushNotificationConfig/get', 'GetTaskPushNotificationConfig', 'pushNotifications'],
+  ['listPushConfigs', 'tasks/pushNotificationConfig/list', 'ListTaskPushNotificationConfigs', 'pushNotifications'],
+  ['deletePushConfig', 'tasks/pushNotificationConfig/delete', 'DeleteTaskPushNotificationConfig', 'pushNotifications'],
+  ['extendedCard', 'agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard', 'extendedAgentCard'],
+] as const
+
+describe('the operations of A2A', () => {
+  it('are those of the specification', () => {
+    expect(Object.keys(operations)).toStrictEqual(table.map(([operation]) => operation))
+  })
+
+  it.each(table)('%s has its names and its capability', (operation, v03, v10, needs) => {
+    expect([operations[operation]['0.3'], operations[operation]['1.0'], operations[operation].needs]).toStrictEqual([
+      v03,
+      v10,
+      needs,
+    ])
+  })
+
+  it.each(table)('%s is known by its name in each version, with or without the version', (operation, v03, v10) => {
+    const asked = [
+      ...(v03 === undefined ? [] : [readMethod(v03, '0.3', []), readMethod(v03, undefined, ['1.0'])]),
+      readMethod(v10, '1.0', []),
+      readMethod(v10, undefined, ['0.3']),
+    ]
+    expect(asked).toStrictEqual([
+      ...(v03 === undefined ? [] : Array(2).fill({ operation, version: '0.3' })),
+      ...Array(2).fill({ operation, version: '1.0' }),
+    ])
+  })
+
+  it.each(table)('%s is refused by the name of the other version, and told its own', (_, v03, v10) => {
+    const refusals = [...(v03 === undefined ? [] : [readMethod(v03, '1.0', [])]), readMethod(v10, '0.3', [])]
+    expect(refusals).toStrictEqual([
+      ...(v03 === undefined ? [] : [{ refused: 'method', method: v03, version: '1.0', today: v10 }]),
+      { refused: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { today: v03 }) },
+    ])
+  })
+})
+
+describe('names of the extended card', () => {
+  it.each([
+    ['agent/extendedCard', 'gopherhole'],
+    ['agent/authenticatedExtendedCard', 'shaman'],
+    ['agent/getAuthenticatedExtendedCard', '0.3'],
+    ['GetExtendedAgentCard', '1.0'],
+  ])('%s asks for %s', (name, dialect) => {
+    expect(extendedCardDialects.get(name)).toBe(dialect)
+  })
+
+  const others = ['agent/extendedCard', 'agent/authenticatedExtendedCard']
+
+  it.each(others)('%s is good in both versions', name => {
+    expect([readMethod(name, '0.3', []), readMethod(name, '1.0', [])]).toStrictEqual([
+      { operation: 'extendedCard', version: '0.3' },
+      { operation: 'extendedCard', version: '1.0' },
+    ])
+  })
+
+  it.each([
+    [['1.0', '0.3'], '0.3'],
+    [['0.3'], '0.3'],
+    [['1.0'], '1.0'],
+    [[], '0.3'],
+  ] as const)('without a version, of an agent that speaks %j, they are in %s', (spoken, version) => {
+    expect(others.map(name => readMethod(name, undefined, spoken))).toStrictEqual(
+      others.map(() => ({ operation: 'extendedCard', version })),
+    )
+  })
+})
+
+describe('names that are gone', () => {
+  it.each([
+    ['tasks/send', 'message/send', 'SendMessage'],
+    ['tasks/sendSubscribe', 'message/stream', 'SendStreamingMessage'],
+    ['tasks/pushNotification/set', 'tasks/pushNotificationConfig/set', 'CreateTaskPushNotificationConfig'],
+    ['tasks/pushNotification/get', 'tasks/pushNotificationConfig/get', 'GetTaskPushNotificationConfig'],
+    ['tasks/list', undefined, 'ListTasks'],
+    ['TaskSubscription', 'tasks/resubscribe', 'SubscribeToTask'],
+    ['SetTaskPushNotificationConfig', 'tasks/pushNotificationConfig/set', 'CreateTaskPushNotificationConfig'],
+    ['ListTaskPushNotificationConfig', 'tasks/pushNotificationConfig/list', 'ListTaskPushNotificationConfigs'],
+    ['GetAuthenticatedExtendedCard', 'agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard'],
+  ])('%s is refused with the name of today', (method, v03, v10) => {
+    expect([readMethod(method, '0.3', []), readMethod(method, '1.0', [])]).toStrictEqual([
+      { refused: 'method', method, version: '0.3', ...(v03 !== undefined && { today: v03 }) },
+      { refused: 'method', method, version: '1.0', today: v10 },
+    ])
+  })
+})
+
+describe('names that nobody ever had', () => {
+  it.each([
+    ['message/shout', '0.3'],
+    ['ShoutMessage', '1.0'],
+    ['', '0.3'],
+    ['sendmessage', '0.3'],
+    ['toString', '0.3'],
+    ['__proto__', '0.3'],
+    ['constructor', '0.3'],
+    ['message/send ', '0.3'],
+  ])('%j is refused in the version that it looks like', (method, version) => {
+    expect(readMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ refused: 'method', method, version })
+  })
+})

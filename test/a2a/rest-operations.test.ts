@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { matchRest, otherVersionsPath } from '../../src/a2a/rest-operations.ts'
+
+/** protocol.md, "Operations and their names"; `:subscribe` also as GET, as the official servers take it. */
+const table = [
+  ['POST', 'message:send', 'send', {}],
+  ['POST', 'message:stream', 'stream', {}],
+  ['GET', 'tasks/t1', 'getTask', { id: 't1' }],
+  ['POST', 'tasks/t1:cancel', 'cancel', { id: 't1' }],
+  ['POST', 'tasks/t1:subscribe', 'resubscribe', { id: 't1' }],
+  ['GET', 'tasks/t1:subscribe', 'resubscribe', { id: 't1' }],
+  ['POST', 'tasks/t1/pushNotificationConfigs', 'createPushConfig', { taskId: 't1' }],
+  ['GET', 'tasks/t1/pushNotificationConfigs', 'listPushConfigs', { taskId: 't1' }],
+  ['GET', 'tasks/t1/pushNotificationConfigs/c1', 'getPushConfig', { taskId: 't1', id: 'c1' }],
+  ['DELETE', 'tasks/t1/pushNotificationConfigs/c1', 'deletePushConfig', { taskId: 't1', id: 'c1' }],
+] as const
+
+describe('paths of HTTP+JSON', () => {
+  it.each(table)('%s %s is of v1.0, and of v0.3 below v1/', (method, path, operation, parameters) => {
+    expect([matchRest(method, path), matchRest(method, `v1/${path}`)]).toStrictEqual([
+      { operation, version: '1.0', path: parameters },
+      { operation, version: '0.3', path: parameters },
+    ])
+  })
+
+  it.each([
+    ['GET', 'tasks', { operation: 'listTasks', version: '1.0', path: {} }],
+    ['GET', 'v1/tasks', undefined],
+    ['GET', 'extendedAgentCard', { operation: 'extendedCard', version: '1.0', path: {} }],
+    ['GET', 'v1/card', { operation: 'extendedCard', version: '0.3', path: {} }],
+    ['GET', 'card', undefined],
+    ['GET', 'v1/extendedAgentCard', undefined],
+  ])('%s %s is of one version only', (method, path, match) => {
+    expect(matchRest(method, path)).toStrictEqual(match)
+  })
+
+  it.each([
+    ['GET', 'message:send', ['POST']],
+    ['PUT', 'v1/message:stream', ['POST']],
+    ['POST', 'tasks', ['GET']],
+    ['DELETE', 'tasks/t1', ['GET']],
+    ['GET', 'tasks/t1:cancel', ['POST']],
+    ['PUT', 'tasks/t1:subscribe', ['POST', 'GET']],
+    ['PUT', 'tasks/t1/pushNotificationConfigs', ['POST', 'GET']],
+    ['POST', 'v1/tasks/t1/pushNotificationConfigs/c1', ['GET', 'DELETE']],
+    ['POST', 'extendedAgentCard', ['GET']],
+  ])('%s %s names the methods that the path takes', (method, path, otherMethods) => {
+    expect(matchRest(method, path)).toStrictEqual({ otherMethods })
+  })
+
+  it.each([
+    '',
+    'message',
+    'message:shout',
+    'message:send/',
+    '/message:send',
+    'v2/message:send',
+    'v1/v1/message:send',
+    'tasks/',
+    'tasks/t1/',
+    'tasks//pushNotificationConfigs',
+    'tasks/t1/pushNotificationConfigs/',
+    'tasks/t1/pushNotificationConfigs/c1/x',
+    'MESSAGE:SEND',
+  ])('%j is none', path => {
+    expect(matchRest('POST', path)).toBeUndefined()
+  })
+})
+
+describe('parameters in a path', () => {
+  it.each([
+    ['tasks/a%20b:cancel', 'a b'],
+    ['tasks/a%3Ab:cancel', 'a:b'],
+    ['tasks/a:b:cancel', 'a:b'],
+    ['tasks/%E2%82%AC:cancel', '€'],
+    ['tasks/a%3Fb%23c:cancel', 'a?b#c'],
+    ['tasks/...:cancel', '...'],
+    ['tasks/%2e%2ea:cancel', '..a'],
+    ['tasks/a%252Fb:cancel', 'a%2Fb'],
+  ])('%s is decoded once: %j', (path, id) => {
+    expect(matchRest('POST', path)).toStrictEqual({ operation: 'cancel', version: '1.0', path: { id } })
+  })
+
+  it.each([
+    ['a slash', 'tasks/a%2Fb:cancel'],
+    ['a backslash', 'tasks/a%5Cb:cancel'],
+    ['the parent folder', 'tasks/%2e%2e:cancel'],
+    ['the same folder', 'tasks/.:cancel'],
+    ['a null', 'tasks/a%00:cancel'],
+    ['a line end', 'tasks/a%0D%0Ab:cancel'],
+    ['a delete', 'tasks/a%7F:cancel'],
+    ['a line separator', 'tasks/a%E2%80%A8b:cancel'],
+    ['half a character', 'tasks/%E0%A4:cancel'],
+    ['a lone percent sign', 'tasks/100%:cancel'],
+    ['a bad second parameter', 'v1/tasks/t1/pushNotificationConfigs/..'],
+  ])('with %s match nothing', (_, path) => {
+    expect([matchRest('POST', path), matchRest('GET', path)]).toStrictEqual([undefined, undefined])
+  })
+
+  it('never throw, and never leave their segment', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('GET', 'POST', 'DELETE'), fc.string({ unit: 'binary' }), (method, text) => {
+        for (const path of [
+          text,
+          `tasks/${text}`,
+          `tasks/${text}:cancel`,
+          `v1/tasks/t/pushNotificationConfigs/${text}`,
+        ]) {
+          const match = matchRest(method, path)
+          for (const value of Object.values(match && 'path' in match ? match.path : {})) {
+            expect(value).not.toMatch(/[/\\\p{Cc}]/u)
+            expect(['.', '..']).not.toContain(value)
+          }
+        }
+      }),
+    )
+  })
+
+  it('are what a client encoded', () => {
+    const id = fc
+      .string({ minLength: 1 })
+      .filter(text => /^[^/\\\p{Cc}\u2028\u2029]+$/u.test(text) && !/^\.{1,2}$/.test(text))
+    fc.assert(
+      fc.property(id, text => {
+        expect(matchRest('GET', `tasks/${encodeURIComponent(text)}`)).toStrictEqual({
+          operation: 'getTask',
+          version: '1.0',
+          path: { id: text },
+        })
+      }),
+    )
+  })
+})
+
+describe('a version that is not that of the path', () => {
+  const send = { operation: 'send', version: '1.0' } as const
+
+  it.each([undefined, '1.0'] as const)('is not %s', named => {
+    expect(otherVersionsPath('POST', send, named)).toBeUndefined()
+  })
+
+  it('is told the path of its own', () => {
+    expect(otherVersionsPath('POST', send, '0.3')).toStrictEqual({
+      refused: 'method',
+      method: 'POST /message:send',
+      version: '0.3',
+      today: 'POST /v1/message:send',
+    })
+  })
+
+  it('is told of none where it has none', () => {
+    expect(otherVersionsPath('GET', { operation: 'listTasks', version: '1.0' }, '0.3')).toStrictEqual({
+      refused: 'method',
+      method: 'GET /tasks',
+      version: '0.3',
+    })
+  })
+})

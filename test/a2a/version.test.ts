@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { namedExtensions } from '../../src/a2a/extensions.ts'
+import { answerVersion, namedVersion } from '../../src/a2a/version.ts'
+
+const none: string[] = []
+
+describe('the version that a call names', () => {
+  it.each([
+    [null, none, undefined],
+    ['', none, undefined],
+    [' ', [''], undefined],
+    [',', none, undefined],
+    ['0.3', none, '0.3'],
+    ['0.3.0', none, '0.3'],
+    ['0.2', none, '0.3'],
+    ['0.2.6', none, '0.3'],
+    ['1.0', none, '1.0'],
+    ['1.0.1', none, '1.0'],
+    [' 1.0 ', none, '1.0'],
+    ['1.0, 1.0', none, '1.0'],
+    ['1.0, 1.0.1', none, '1.0'],
+    ['1.0,', none, '1.0'],
+    ['0.2, 0.3', none, '0.3'],
+    [null, ['1.0'], '1.0'],
+    [null, ['0.3', '0.3'], '0.3'],
+    ['', ['1.0.1'], '1.0'],
+    ['1.0', ['1.0'], '1.0'],
+    ['1.0', [''], '1.0'],
+  ])('in header %j and query %j is %s', (header, query, version) => {
+    expect(namedVersion(header, query)).toStrictEqual({ version })
+  })
+
+  it.each([
+    ['9.9', none, '9.9'],
+    ['1', none, '1'],
+    ['v1.0', none, 'v1.0'],
+    ['1.0-beta', none, '1.0-beta'],
+    ['1.1', none, '1.1'],
+    ['0.1', none, '0.1'],
+    ['0.4', none, '0.4'],
+    ['00.3', none, '00.3'],
+    ['latest', none, 'latest'],
+    ['0.3, 1.0', none, '0.3, 1.0'],
+    ['1.0, 9.9', none, '1.0, 9.9'],
+    ['9.9, 9.9.1', none, '9.9'],
+    ['0.3', ['1.0'], '0.3, 1.0'],
+    [null, ['0.3', '1.0'], '0.3, 1.0'],
+    [null, ['9.9'], '9.9'],
+    ['1.0', ['toString'], '1.0, toString'],
+  ])('in header %j and query %j is refused', (header, query, offered) => {
+    expect(namedVersion(header, query)).toStrictEqual({ refused: 'version', offered, accepted: ['0.3', '1.0'] })
+  })
+})
+
+describe('the version to answer in', () => {
+  it.each([
+    ['0.3', 'SendMessage', '0.3'],
+    ['1.0', 'message/send', '1.0'],
+    [null, 'message/send', '0.3'],
+    [null, 'SendMessage', '1.0'],
+    [null, '', '0.3'],
+    [null, undefined, '0.3'],
+    ['9.9', undefined, '1.0'],
+    ['9.9', 'SendMessage', '1.0'],
+    ['9.9', 'message/send', '0.3'],
+  ])('of a call that names %j and asks for %j is %s', (header, method, version) => {
+    expect(answerVersion(namedVersion(header), method)).toBe(version)
+  })
+})
+
+describe('the extensions that a call names', () => {
+  it.each([
+    [[null, null], []],
+    [['', ' , '], []],
+    [['https://a.example/x'], ['https://a.example/x']],
+    [['https://a.example/x, https://a.example/y,https://a.example/x'], ['https://a.example/x', 'https://a.example/y']],
+    [
+      ['https://a.example/x', 'https://a.example/y'],
+      ['https://a.example/x', 'https://a.example/y'],
+    ],
+  ])('in headers %j are %j', (headers, extensions) => {
+    expect(namedExtensions(...headers)).toStrictEqual(extensions)
+  })
+
+  it('are not looked for beyond 200', () => {
+    expect(namedExtensions(Array.from({ length: 1000 }, (_, index) => `urn:${index}`).join(','))).toHaveLength(200)
+  })
+})
