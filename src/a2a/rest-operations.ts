@@ -1,4 +1,5 @@
 import type { WireVersion } from '../card/call-profile.ts'
+import type { JsonObject } from '../card/json.ts'
 import type { OperationName } from './operations.ts'
 import type { Refusal } from './verdict.ts'
 
@@ -85,4 +86,13 @@ export const otherVersionsPath = (
     version: named,
     ...(today !== undefined && { today: `${method} /${today}` }),
   }
+}
+
+/**
+ * The parameters of an HTTP+JSON call in the shape of JSON-RPC's: those of the path, over those of the body, over those of the
+ * query, where the first of a name counts. The version is no parameter.
+ */
+export const restParams = (path: Record<string, string>, query: URLSearchParams, body: JsonObject): JsonObject => {
+  const fromQuery = [...query].filter(([name]) => name.toLowerCase() !== 'a2a-version').reverse()
+  return { ...Object.fromEntries(fromQuery), ...body, ...path }
 }

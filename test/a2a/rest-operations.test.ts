@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchRest, otherVersionsPath } from '../../src/a2a/rest-operations.ts'
+import { matchRest, otherVersionsPath, restParams } from '../../src/a2a/rest-operations.ts'
 
 /** protocol.md, "Operations and their names"; `:subscribe` also as GET, as the official servers take it. */
 const table = [
@@ -155,5 +155,25 @@ describe('a version that is not that of the path', () => {
       method: 'GET /tasks',
       version: '0.3',
     })
+  })
+})
+
+describe('the parameters of an HTTP+JSON call', () => {
+  it('are those of the path, else of the body, else the first in the query', () => {
+    const query = new URLSearchParams('id=q&tenant=q&historyLength=1&historyLength=2&A2A-Version=1.0&a2a-version=0.3')
+    expect(restParams({ id: 'p' }, query, { id: 'b', tenant: 'b', configuration: {} })).toStrictEqual({
+      id: 'p',
+      tenant: 'b',
+      configuration: {},
+      historyLength: '1',
+    })
+  })
+
+  it('keep names that mean something to JavaScript as names', () => {
+    const params = restParams({}, new URLSearchParams('__proto__=x'), JSON.parse('{"constructor":1}'))
+    expect([Object.getPrototypeOf(params), JSON.stringify(params)]).toStrictEqual([
+      Object.prototype,
+      '{"__proto__":"x","constructor":1}',
+    ])
   })
 })

@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseCall } from '../../src/a2a/exact-json.ts'
+
+/** What is forwarded of a text: parsed and written again. */
+const again = (text: string): string => {
+  const parsed = parseCall(text)
+  return 'value' in parsed ? JSON.stringify(parsed.value) : parsed.refused
+}
+
+describe('numbers', () => {
+  it.each([
+    ['beyond 2^53', '[12345678901234567890]'],
+    ['beyond 2^53, below zero', '{"a":-9007199254740993}'],
+    ['with more digits than a double has', '{"a":0.12345678901234567890}'],
+    ['too large for a double', '{"a":1e400}'],
+    ['too small for a double', '{"a":1E-400}'],
+    ['with an exponent', '{"a":1e2,"b":1E+2}'],
+    ['with a zero at the end', '{"a":1.0,"b":[2.50]}'],
+    ['minus zero', '{"a":-0,"b":-0.0}'],
+    ['alone', '12345678901234567890'],
+    ['in a list', '[1,2,-0]'],
+    ['as they mostly are', '{"a":0,"b":-1,"c":1.5,"d":100,"e":10.05}'],
+  ])('%s are forwarded as they were written', (_, text) => {
+    expect(again(text)).toBe(text)
+  })
+
+  it('are found whatever the white space before them', () => {
+    expect(again('\uFEFF { "a" :\n\t1.0 , "b" : [ -0 ] }')).toBe('{"a":1.0,"b":[-0]}')
+  })
+
+  it('in strings are text', () => {
+    const text = '{"a":"x:12345678901234567890","b":":1.0","c":"[-0]"}'
+    expect(parseCall(text)).toStrictEqual({ value: JSON.parse(text) })
+  })
+
+  it('that are ordinary are ordinary numbers, also beside others', () => {
+    expect(parseCall('{"a":1,"b":1.0,"c":2.5}')).toMatchObject({ value: { a: 1, c: 2.5 } })
+  })
+
+  it('of more than 1,000 characters are refused', () => {
+    const detail = 'A number is longer than 1000 characters.'
+    expect([again(`[${'1'.repeat(1000)}]`).length, parseCall(`[${'1'.repeat(1001)}]`)]).toStrictEqual([
+      1002,
+      { refused: 'not-a-request', detail, id: null },
+    ])
+  })
+})
+
+describe('a text that is forwarded', () => {
+  it('says what was sent, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 8 }), text => {
+        expect(JSON.parse(again(text))).toStrictEqual(JSON.parse(text, (_, value) => (value === 0 ? 0 : value)))
+      }),
+    )
+  })
+
+  it('has every number as it was written', () => {
+    const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`))
+    const number = fc
+      .tuple(
+        fc.constantFrom('', '-'),
+        fc.oneof(
+          fc.constant('0'),
+          digits(30).map(text => text.replace(/^0*/, '') || '0'),
+        ),
+        fc.oneof(
+          fc.constant(''),
+          digits(30).map(text => `.${text}`),
+        ),
+        fc.oneof(
+          fc.constant(''),
+          digits(3).map(text => `e${text}`),
+          digits(3).map(text => `E-${text}`),
+        ),
+      )
+      .map(parts => parts.join(''))
+    fc.assert(
+      fc.property(fc.array(number, { maxLength: 5 }), numbers => {
+        const text = `{"list":[${numbers.join(',')}],"text":"${numbers.join(':')}"}`
+        expect(again(text)).toBe(text)
+      }),
+    )
+  })
+
+  it.each([
+    ['the last of two members of a name', '{"method":"a","method":"b"}', '{"method":"b"}'],
+    ['a member called __proto__', '{"__proto__":{"a":1.0}}', '{"__proto__":{"a":1.0}}'],
+  ])('keeps %s', (_, text, written) => {
+    expect(again(text)).toBe(written)
+  })
+})
+
+describe('a text that is no call', () => {
+  it.each([
+    ['', 'The body is empty; a call as JSON was expected.'],
+    [' \n', 'The body is empty; a call as JSON was expected.'],
+    ['<html>', /^This is HTML or XML, not JSON\./],
+    ['{"jsonrpc":"2.0",', /^This is not JSON\./],
+    ['{"a":01}', /^This is not JSON\./],
+    ['{"a":NaN}', /^This is not JSON\./],
+    ['{"a":1.}', /^This is not JSON\./],
+    ['message=hello', /^This is not JSON\./],
+  ])('%j is not JSON', (text, detail) => {
+    expect(parseCall(text)).toStrictEqual({
+      refused: 'not-json',
+      detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
+    })
+  })
+
+  it('nests 10,000 levels deep', () => {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(10_000)}1.0${'}'.repeat(10_000)}}`
+    expect(parseCall(text)).toStrictEqual({
+      refused: 'not-a-request',
+      detail: 'The document nests deeper than 64 levels.',
+      id: null,
+    })
+  })
+
+  it.each([
+    ['white space', `[${' '.repeat(1_000_000)}]`],
+    ['colons', `"${':'.repeat(1_000_000)}"`],
+    ['points', `":${'1.'.repeat(500_000)}"`],
+    ['zeros', `":0.${'0'.repeat(1_000_000)}1"`],
+  ])('or is a megabyte of %s, is read in no time', (_, text) => {
+    const started = performance.now()
+    parseCall(text)
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})
