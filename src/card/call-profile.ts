@@ -1,5 +1,6 @@
 import type { AgentCard } from './agent-card.ts'
 import { isObject } from './json.ts'
+import type { TierRule } from './jwt-rules.ts'
 import type { Manifest } from './manifest.ts'
 import { beforeV1 } from './protocol-version.ts'
 
@@ -32,21 +33,32 @@ export type CallProfile = {
   tiers: string[]
   /** The URIs of the extensions that a caller must name. */
   requiredExtensions: string[]
-  /** The card's default modes; those of any skill besides; and by skill id those that it has of its own. */
+  /** The card's default modes; those of any skill besides; and by skill id (an own member) those that it has of its own. */
   modes: { defaults: Modes; any: Modes; skills: Record<string, Partial<Modes>> }
   /** The names of the headers that the card's API keys go in, lower case. */
   apiKeyHeaders: string[]
   /** The discovery documents of the OpenID Connect issuers that the card names. */
   openIdConnectUrls: string[]
+  /** What a token of one of them must say; there with `openIdConnectUrls` only. */
+  jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
   /** Whether the card says that callers need credentials. */
   secured: boolean
 }
 
-/** The profile of an agent from its manifest and its card as authored: before any address is this host's. */
-export const callProfile = (manifest: Manifest, card: AgentCard, tiers: readonly string[]): CallProfile => {
-  const { visibility, route, gate, upstream } = manifest
+/**
+ * The profile of an agent from its manifest and its card as authored: before any address is this host's. `agentUrl` is the
+ * agent's at this host.
+ */
+export const callProfile = (
+  manifest: Manifest,
+  card: AgentCard,
+  tiers: readonly string[],
+  agentUrl: string,
+): CallProfile => {
+  const { visibility, route, gate, upstream, jwt } = manifest
   const { capabilities } = card
   const schemes = Object.values(card.securitySchemes ?? {})
+  const openIdConnectUrls = issuersOf(card)
   return {
     visibility,
     route,
@@ -69,12 +81,25 @@ export const callProfile = (manifest: Manifest, card: AgentCard, tiers: readonly
       const key = scheme.apiKeySecurityScheme
       return isObject(key) && key.location === 'header' && typeof key.name === 'string' ? [key.name.toLowerCase()] : []
     }),
-    openIdConnectUrls: schemes.flatMap(scheme => {
-      const issuer = scheme.openIdConnectSecurityScheme
-      return isObject(issuer) && typeof issuer.openIdConnectUrl === 'string' ? [issuer.openIdConnectUrl] : []
+    openIdConnectUrls,
+    ...(openIdConnectUrls.length > 0 && {
+      jwt: {
+        audience: [jwt?.audience ?? agentUrl].flat(),
+        ...(jwt?.scope !== undefined && { scope: jwt.scope }),
+        tiers: jwt?.tiers ?? {},
+      },
     }),
     secured: (card.securityRequirements ?? []).length > 0,
   }
+}
+
+/** The discovery documents of the OpenID Connect issuers that a card names, each once. */
+export const issuersOf = ({ securitySchemes = {} }: AgentCard): string[] => {
+  const urls = Object.values(securitySchemes).flatMap(scheme => {
+    const issuer = scheme.openIdConnectSecurityScheme
+    return isObject(issuer) && typeof issuer.openIdConnectUrl === 'string' ? [issuer.openIdConnectUrl] : []
+  })
+  return [...new Set(urls)]
 }
 
 /** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */

@@ -1,6 +1,7 @@
 import type { AgentCard } from './agent-card.ts'
 import { bounded, boundedPlaces } from './bounded.ts'
 import { checkBounds } from './bounds.ts'
+import { type CallProfile, callProfile, issuersOf } from './call-profile.ts'
 import { cardErrors } from './card-errors.ts'
 import { fillDefaults } from './defaults.ts'
 import type { DialectName } from './dialects/dialect.ts'
@@ -22,6 +23,7 @@ export type Compiled = {
   card: AgentCard
   report: Report
   documents: Record<RepresentationName, JsonObject>
+  profile: CallProfile
   /** Where this host is, as its absolute URLs say it. */
   origin: string
 }
@@ -62,10 +64,14 @@ export const compile = (document: Json, registration: Registration): Compilation
 
   // The schema has just found it to be one; what is served is the author's own value, never a parser's copy.
   const direct = canonical as AgentCard
-  const unreachable = manifest.route === 'gateway' ? gatewayErrors(direct.supportedInterfaces) : []
-  if (unreachable.length > 0) return refuse(unreachable)
+  const unworkable = [
+    ...(manifest.route === 'gateway' ? gatewayErrors(direct.supportedInterfaces) : []),
+    ...jwtErrors(manifest, direct),
+  ]
+  if (unworkable.length > 0) return refuse(unworkable)
   const origin = hostOrigin(manifest, registration)
-  const card = manifest.route === 'gateway' ? throughGateway(direct, `${origin}/agents/${registration.id}`) : direct
+  const agentUrl = `${origin}/agents/${registration.id}`
+  const card = manifest.route === 'gateway' ? throughGateway(direct, agentUrl) : direct
   const { documents, dropped } = represent(card, { dialect, document: authored }, manifest.route)
   const issues = lint({ card, authored, dialect, manifest, at: place => reading.authored(place) })
   const report: Report = {
@@ -75,7 +81,8 @@ export const compile = (document: Json, registration: Registration): Compilation
     dropped: droppedAsAuthored(dropped, manifest.route, reading, authoredAt),
     issues: bounded(issues, authoredAt),
   }
-  return { compiled: { manifest, card, documents, origin, report } }
+  const profile = callProfile(manifest, direct, [], agentUrl)
+  return { compiled: { manifest, card, documents, profile, origin, report } }
 }
 
 const refuse = (errors: CardError[], at = (place: Pointer): Pointer => place) => ({ errors: bounded(errors, at) })
@@ -85,6 +92,16 @@ export const toCanonical = (document: JsonObject, dialect: DialectName, reading:
   const { read, capabilities } = dialects[dialect]
   return fillDefaults(read(document, reading), capabilities?.(document) ?? {}, reading)
 }
+
+const jwtErrors = ({ jwt }: Manifest, card: AgentCard): CardError[] =>
+  jwt && issuersOf(card).length === 0
+    ? [
+        {
+          pointer: '/jwt',
+          message: "is about tokens of OpenID Connect issuers, but the card's securitySchemes name none",
+        },
+      ]
+    : []
 
 const throughGateway = (card: AgentCard, agentUrl: string): AgentCard => ({
   ...card,

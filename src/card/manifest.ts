@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import { anyText, anything, HttpUrl, map, matches, oneOf } from './fields.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
+import { JwtRules } from './jwt-rules.ts'
 import { agentId, limits } from './limits.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { CardError } from './report.ts'
 import { fromFrontMatter, inFrontMatter } from './shaman-front-matter.ts'
+import { tierMap } from './tiers.ts'
 import { issueErrors } from './valibot-errors.ts'
 
 const object = map(anything, 'must be a JSON object')
@@ -27,7 +29,7 @@ export const Manifest = v.strictObject({
   id: v.optional(v.pipe(anyText, matches(agentId, idForm))),
   card: object,
   extended: v.optional(object),
-  tiers: v.optional(map(object)),
+  tiers: v.optional(tierMap(object)),
   visibility: v.optional(oneOf('public', 'internal'), 'public'),
   hosts: v.optional(
     v.pipe(
@@ -44,7 +46,15 @@ export const Manifest = v.strictObject({
         card: v.optional(HttpUrl),
         mcp: v.optional(HttpUrl),
         service: v.optional(bindingName),
-        secret: v.optional(bindingName),
+        secret: v.optional(
+          v.pipe(
+            bindingName,
+            matches(
+              /^(?!ADMIN_TOKEN$)/,
+              "is this host's own key: an upstream that was sent it could change every agent",
+            ),
+          ),
+        ),
       },
       'must be an object with url, card, mcp, service or secret',
     ),
@@ -62,6 +72,7 @@ export const Manifest = v.strictObject({
     ),
     {},
   ),
+  jwt: v.optional(JwtRules),
 })
 export type Manifest = v.InferOutput<typeof Manifest>
 
@@ -97,8 +108,11 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
   const source = { ...(hosting ? { ...read, ...hosting } : read), card: read ? read.card : authored }
   const result = v.safeParse(Manifest, source)
   if (!result.success) return { errors: issueErrors(result.issues, place => (place === '/card' ? cardAt : place)) }
-  // The author's own card, not the parser's copy of it.
-  const manifest = { ...result.output, card: source.card as JsonObject }
+  // The author's own documents, not the parser's copies of them.
+  const { card, extended, tiers } = source as Pick<Manifest, 'card' | 'extended' | 'tiers'>
+  const manifest = { ...result.output, card, ...(extended && { extended }), ...(tiers && { tiers }) }
+  const unknown = unknownTiers(manifest)
+  if (unknown.length > 0) return { errors: unknown }
   if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
     return refused('/id', `is "${manifest.id}", but the card is being registered as "${id}"`)
   return {
@@ -110,6 +124,15 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
 }
 
 const refused = (pointer: Pointer, message: string): ManifestReading => ({ errors: [{ pointer, message }] })
+
+/** The tiers that tokens are to read and that are not there. */
+const unknownTiers = ({ jwt, tiers = {} }: Manifest): CardError[] =>
+  Object.keys(jwt?.tiers ?? {})
+    .filter(name => !Object.hasOwn(tiers, name))
+    .map(name => ({
+      pointer: pointer('jwt', 'tiers', name),
+      message: `is no tier of this manifest: ${Object.keys(tiers).join(', ') || 'it has none'}`,
+    }))
 
 /** The document, where it is a manifest and not a bare card. */
 const hostingOf = (document: Json): JsonObject | undefined =>

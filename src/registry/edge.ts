@@ -1,6 +1,6 @@
 import { type RepresentationName, representationNames } from '../card/representations.ts'
-import { EdgeMemory, kvCacheSeconds } from './edge-memory.ts'
-import { decodeEnvelope, type Envelope } from './envelope.ts'
+import { EdgeMemory } from './edge-memory.ts'
+import { type Envelope, readEnvelope } from './envelope.ts'
 
 /** A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date; `reads` is for its sender to count. */
 export type Served = { etag: string; modified: string; body: Uint8Array<ArrayBuffer>; reads: number }
@@ -31,17 +31,13 @@ export const readDocument = (
   cards.get(
     keyOf(id, name),
     async () => {
-      const buffer = await env.CARDS.get(`card:${id}`, { type: 'arrayBuffer', cacheTtl: kvCacheSeconds })
-      const envelope = buffer ? decodeEnvelope(buffer) : nothing
+      const envelope = await readEnvelope(`card:${id}`, env)
       const served = servedOf(envelope, name)
       // Copied, so that the rest of the envelope can go.
       return { value: served && { ...served, body: served.body.slice() }, seq: envelope.seq }
     },
     ctx,
   )
-
-/** What KV says of an agent that it has not heard of. */
-const nothing: Envelope = { seq: 0, modified: '', representations: {} }
 
 const servedOf = ({ modified, representations }: Envelope, name: RepresentationName): Served | null => {
   const representation = representations[name]

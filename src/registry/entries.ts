@@ -1,6 +1,5 @@
-import type { RepresentationName } from '../card/representations.ts'
 import { type Entry, tombstoneSeconds } from './entry.ts'
-import { encodeEnvelope, type Representations } from './envelope.ts'
+import { type DocumentName, encodeEnvelope, type Representations } from './envelope.ts'
 import { tokenEntry } from './tokens.ts'
 
 /** What KV is to hold under a key, as the Registry says now. */
@@ -11,22 +10,28 @@ export const entryOf = (sql: SqlStorage, key: string): Entry => {
   return kind(sql, key.slice(colon + 1))
 }
 
+/** Of an internal agent the edge has the profile alone, which calls with a token are checked against. */
 const cardEntry = (sql: SqlStorage, id: string): Entry => {
   const [agent] = sql
-    .exec<{ seq: number; modified: number; etag: string }>(
-      `SELECT seq, modified, manifest_etag AS etag FROM agents WHERE id = ? AND visibility = 'public'`,
+    .exec<{ seq: number; modified: number; etag: string; visibility: string }>(
+      'SELECT seq, modified, manifest_etag AS etag, visibility FROM agents WHERE id = ?',
       id,
     )
     .toArray()
-  if (!agent) {
-    const { seq } = sql.exec<{ seq: number }>('SELECT MAX(seq) AS seq FROM revisions WHERE id = ?', id).one()
-    const value = encodeEnvelope({ seq, modified: '', representations: {} })
-    return { value, metadata: { seq }, seconds: tombstoneSeconds }
-  }
-  const { seq, modified, etag } = agent
-  const representations = representationsOf(sql, id)
+  if (!agent) return goneEntry(sql, id)
+  const { seq, modified, etag, visibility } = agent
+  const { profile, ...rest } = representationsOf(sql, id)
+  // One that an older version of this host registered has none.
+  if (visibility !== 'public' && profile === undefined) return goneEntry(sql, id)
+  const representations = { ...(visibility === 'public' && rest), ...(profile && { profile }) }
   const value = encodeEnvelope({ seq, modified: new Date(modified).toUTCString(), representations })
   return { value, metadata: { seq, etag } }
+}
+
+const goneEntry = (sql: SqlStorage, id: string): Entry => {
+  const { seq } = sql.exec<{ seq: number }>('SELECT MAX(seq) AS seq FROM revisions WHERE id = ?', id).one()
+  const value = encodeEnvelope({ seq, modified: '', representations: {} })
+  return { value, metadata: { seq }, seconds: tombstoneSeconds }
 }
 
 const representationsOf = (sql: SqlStorage, id: string): Representations => {
@@ -35,7 +40,7 @@ const representationsOf = (sql: SqlStorage, id: string): Representations => {
     'SELECT names, etag, body FROM representations WHERE id = ?',
     id,
   ))
-    for (const name of JSON.parse(names) as RepresentationName[])
+    for (const name of JSON.parse(names) as DocumentName[])
       representations[name] = { etag, bytes: new Uint8Array(body) }
   return representations
 }

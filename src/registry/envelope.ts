@@ -1,20 +1,24 @@
 import type { RepresentationName } from '../card/representations.ts'
+import { kvCacheSeconds } from './edge-memory.ts'
 
 /** One document ready to be sent. `etag` is quoted. */
 export type Representation = { etag: string; bytes: Uint8Array<ArrayBuffer> }
 
-/** The documents of one agent by their names; several names may share one. */
-export type Representations = Partial<Record<RepresentationName, Representation>>
+/** The documents of one agent: what is served, and `profile`, which the gate checks calls against and nobody is sent. */
+export type DocumentName = RepresentationName | 'profile'
 
-/** Everything public of one agent, as KV keeps it under `card:{id}`. `modified` is an HTTP date. */
+/** The documents of one agent by their names; several names may share one. */
+export type Representations = Partial<Record<DocumentName, Representation>>
+
+/** What the edge keeps of one agent, as KV has it under `card:{id}`. `modified` is an HTTP date. */
 export type Envelope = { seq: number; modified: string; representations: Representations }
 
-type Header = { seq: number; modified: string; parts: [names: RepresentationName[], etag: string, length: number][] }
+type Header = { seq: number; modified: string; parts: [names: DocumentName[], etag: string, length: number][] }
 
 /** Each document once, with the names that it goes by. */
-export const distinct = (representations: Representations): (Representation & { names: RepresentationName[] })[] => {
-  const found = new Map<string, Representation & { names: RepresentationName[] }>()
-  for (const [name, { etag, bytes }] of Object.entries(representations) as [RepresentationName, Representation][]) {
+export const distinct = (representations: Representations): (Representation & { names: DocumentName[] })[] => {
+  const found = new Map<string, Representation & { names: DocumentName[] }>()
+  for (const [name, { etag, bytes }] of Object.entries(representations) as [DocumentName, Representation][]) {
     const same = found.get(etag)
     if (same) same.names.push(name)
     else found.set(etag, { etag, bytes, names: [name] })
@@ -50,4 +54,13 @@ export const decodeEnvelope = (buffer: ArrayBuffer): Envelope => {
     at += length
   }
   return { seq, modified, representations }
+}
+
+/** What KV says of what it has not heard of. */
+const unheardOf: Envelope = { seq: 0, modified: '', representations: {} }
+
+/** Reads the envelope under a key of KV; copy what is to outlive it. */
+export const readEnvelope = async (key: string, env: Env): Promise<Envelope> => {
+  const buffer = await env.CARDS.get(key, { type: 'arrayBuffer', cacheTtl: kvCacheSeconds })
+  return buffer ? decodeEnvelope(buffer) : unheardOf
 }

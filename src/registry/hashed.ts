@@ -13,7 +13,7 @@ export const hashed = async (
   compiled: Compiled,
   condition: Condition,
 ): Promise<Registration> => {
-  const { manifest, card, documents, origin } = compiled
+  const { manifest, card, documents, profile, origin } = compiled
   const text = JSON.stringify(document)
   const texts = Object.entries(documents).map(([name, value]) => [name, JSON.stringify(value)] as const)
   // Dialects often come out the same: such a document is made once.
@@ -37,6 +37,7 @@ export const hashed = async (
       RepresentationName,
       Representation
     >,
+    profile: await represented(JSON.stringify(profile)),
     condition,
   }
 }

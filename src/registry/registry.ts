@@ -138,20 +138,20 @@ export class Registry extends DurableObject<Env> {
       ...[id, seq, visibility, origin, modified, made.manifestEtag, JSON.stringify(made.summary)],
     )
     this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
-    for (const { names, etag, bytes } of distinct(made.representations))
+    for (const { names, etag, bytes } of distinct({ ...made.representations, profile: made.profile }))
       this.#sql.exec(
         'INSERT INTO representations (id, etag, names, body) VALUES (?, ?, ?, ?)',
         ...[id, etag, JSON.stringify(names), bytes],
       )
   }
 
-  /** Whether what is registered and served under each name is what is being registered. */
-  #isServed({ id, manifestEtag, representations }: Registration, servedManifest: string): boolean {
+  /** Whether what is registered, and kept under each name, is what is being registered. */
+  #isServed({ id, manifestEtag, representations, profile }: Registration, servedManifest: string): boolean {
     const rows = this.#sql
       .exec<{ etag: string; names: string }>('SELECT etag, names FROM representations WHERE id = ?', id)
       .toArray()
     const served = rows.map(({ etag, names }) => `${etag} ${names}`).sort()
-    const given = distinct(representations).map(({ etag, names }) => `${etag} ${JSON.stringify(names)}`)
+    const given = distinct({ ...representations, profile }).map(({ etag, names }) => `${etag} ${JSON.stringify(names)}`)
     return manifestEtag === servedManifest && served.join() === given.sort().join()
   }
 
@@ -184,7 +184,9 @@ export class Registry extends DurableObject<Env> {
   }
 
   #etags(id: string, manifestEtag: string): string[] {
-    const rows = this.#sql.exec<{ etag: string }>('SELECT etag FROM representations WHERE id = ?', id).toArray()
+    const rows = this.#sql
+      .exec<{ etag: string }>(`SELECT etag FROM representations WHERE id = ? AND names <> '["profile"]'`, id)
+      .toArray()
     return [manifestEtag, ...rows.map(({ etag }) => etag)]
   }
 

@@ -16,6 +16,8 @@ export type Registration = {
   origin: string
   summary: Summary
   representations: Record<RepresentationName, Representation>
+  /** The CallProfile as JSON. It is published beside the representations, and served to nobody. */
+  profile: Representation
   condition: Condition
 }
 

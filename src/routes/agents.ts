@@ -7,9 +7,9 @@ import { type Condition, writeCondition } from '../http/condition.ts'
 import { cors } from '../http/cors.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { HttpError } from '../http/problem.ts'
-import { remember } from '../registry/edge.ts'
 import { hashed } from '../registry/hashed.ts'
 import { rememberHost } from '../registry/hosts.ts'
+import { rememberRegistered, rememberRemoved } from '../registry/remember.ts'
 import { truth } from '../registry/truth.ts'
 import type { Declined, HostChange, Registered, Registration } from '../registry/write.ts'
 import { agentNotFound, badAgentId } from './agent-errors.ts'
@@ -42,7 +42,7 @@ export const deleteAgent: Handler = async (request, env, ctx) => {
   const condition = writeCondition(request.headers)
   const result = await truth(env).remove(id, condition)
   if (result.outcome !== 'removed') throw declined(result, id, condition)
-  remember(id, { seq: result.seq, modified: '', representations: {} })
+  rememberRemoved(id, result)
   showHosts(result.changed)
   forgetLists(ctx)
   return new Response(null, { status: 204, headers: { ...cors, 'Cache-Control': privateNoStore } })
@@ -95,9 +95,8 @@ const whyNot = (id: string, exists: boolean, condition: Condition): string => {
 }
 
 /** A write is visible at once where it was made. */
-const showAtOnce = ({ id, visibility, representations }: Registration, result: Registered): void => {
-  const modified = new Date(result.modified).toUTCString()
-  remember(id, { seq: result.seq, modified, representations: visibility === 'public' ? representations : {} })
+const showAtOnce = (registration: Registration, result: Registered): void => {
+  rememberRegistered(registration, result)
   showHosts(result.changed)
 }
 

@@ -1,0 +1,26 @@
+import * as v from 'valibot'
+import { never, open } from './fields.ts'
+import { isObject } from './json.ts'
+
+/** The tier of the first extended card: what every caller reads whose token names no other tier of the agent. */
+export const baseTier = 'base'
+
+const most = 16
+const form = /^[a-z][a-z0-9-]{0,31}$/
+const badName = 'is no name for a tier: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter'
+const takenName = `is the tier of \`extended\` itself: give this one another name`
+
+/** An object that maps names of tiers, the lowest first, to values of one schema. */
+export const tierMap = <Value extends v.GenericSchema>(value: Value) =>
+  v.pipe(
+    v.lazy(tiers => {
+      const names = Object.keys(isObject(tiers) ? tiers : {})
+      return open(
+        Object.fromEntries(names.map(name => [name, refusal(name) ?? value])),
+        'must be an object of tiers by their names',
+      )
+    }) as v.LazySchema<v.GenericSchema<Record<string, v.InferInput<Value>>, Record<string, v.InferOutput<Value>>>>,
+    v.check(tiers => Object.keys(tiers).length <= most, `must hold at most ${most} tiers`),
+  )
+
+const refusal = (name: string) => (name === baseTier ? never(takenName) : form.test(name) ? undefined : never(badName))

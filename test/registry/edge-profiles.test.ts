@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { encodeEnvelope } from '../../src/registry/envelope.ts'
+import { compiled } from '../card/compiling.ts'
+
+const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
+const { profile } = compiled(card)
+const document = (value: object) => {
+  const text = JSON.stringify(value)
+  return { etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) }
+}
+const envelope = (seq: number, representations: object) => ({ seq, modified: '', representations })
+
+/** A KV of envelopes that counts what it is asked. */
+const kvOf = (stored: Record<string, object>) => {
+  const get = vi.fn(async (key: string) => {
+    const found = stored[key]
+    return found ? encodeEnvelope(found as ReturnType<typeof envelope>).buffer : null
+  })
+  return { get, stored, env: { CARDS: { get } } as unknown as Env }
+}
+
+let edge: typeof import('../../src/registry/edge-profiles.ts')
+beforeEach(async () => {
+  vi.useFakeTimers()
+  vi.resetModules()
+  edge = await import('../../src/registry/edge-profiles.ts')
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('the call profile of an agent at the edge', () => {
+  it('is read from KV and parsed once for all calls while it is fresh', async () => {
+    const { get, env } = kvOf({ 'card:a': envelope(1, { '1.0': document(card), profile: document(profile) }) })
+    expect(edge.heldProfile('a')).toBeUndefined()
+    const read = await edge.readProfile('a', env, ctx)
+    expect(read).toEqual(profile)
+    expect([edge.heldProfile('a'), await edge.readProfile('a', env, ctx)].every(found => found === read)).toBe(true)
+    expect(get).toHaveBeenCalledTimes(1)
+  })
+
+  it.each<[string, Record<string, object>]>([
+    ['that is not there', {}],
+    ['that is gone', { 'card:a': envelope(2, {}) }],
+    ['that an older version of this host registered', { 'card:a': envelope(1, { '1.0': document(card) }) }],
+  ])('is null for one %s, which costs KV one read', async (_, stored) => {
+    const { get, env } = kvOf(stored)
+    for (let count = 0; count < 10; count++) expect(await edge.readProfile('a', env, ctx)).toBeNull()
+    expect([edge.heldProfile('a'), get.mock.calls.length]).toEqual([null, 1])
+  })
+
+  it('follows a write at once, and no older revision that KV still answers', async () => {
+    const { env } = kvOf({ 'card:a': envelope(1, { profile: document(profile) }) })
+    await edge.readProfile('a', env, ctx)
+    edge.rememberProfile('a', envelope(2, { profile: document({ ...profile, route: 'closed' }) }))
+    vi.advanceTimersByTime(30_001)
+    expect(await edge.readProfile('a', env, ctx)).toEqual({ ...profile, route: 'closed' })
+    edge.rememberProfile('a', envelope(3, {}))
+    expect(await edge.readProfile('a', env, ctx)).toBeNull()
+  })
+})
