@@ -45,6 +45,12 @@ export const open = <Entries extends v.ObjectEntries>(entries: Entries, message 
     v.LooseObjectSchema<Entries, undefined>
   >
 
+/** An object with the members given, and no others; valibot takes a list for one. */
+export const closed = <Entries extends v.ObjectEntries>(entries: Entries, message: string) =>
+  v.lazy(value => (isObject(value) ? v.strictObject(entries) : never(message))) as v.LazySchema<
+    v.StrictObjectSchema<Entries, undefined>
+  >
+
 /** An object that maps names to values of one schema. */
 export const map = <Value extends v.GenericSchema>(value: Value, message = 'must be an object') =>
   v.lazy(object =>

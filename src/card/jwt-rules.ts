@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { line, matches, never } from './fields.ts'
+import { closed, line, matches, never } from './fields.ts'
 import { isObject } from './json.ts'
 import { tierMap } from './tiers.ts'
 
@@ -36,7 +36,7 @@ const audiences = v.pipe(
  * Which tokens of the OpenID Connect issuers that a card names may read what is not public: those for one of these audiences
  * (else for the agent's URL at this host), with the scope, and what each tier asks for besides.
  */
-export const JwtRules = v.strictObject(
+export const JwtRules = closed(
   {
     audience: v.optional(v.lazy(value => (typeof value === 'string' ? line : audiences))),
     scope: v.optional(scope),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { anyText, anything, HttpUrl, map, matches, oneOf } from './fields.ts'
+import { anyText, anything, closed, HttpUrl, map, matches, oneOf } from './fields.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { JwtRules } from './jwt-rules.ts'
 import { agentId, limits } from './limits.ts'
@@ -40,7 +40,7 @@ export const Manifest = v.strictObject({
   ),
   route: v.optional(oneOf('direct', 'gateway', 'closed'), 'direct'),
   upstream: v.optional(
-    v.strictObject(
+    closed(
       {
         url: v.optional(HttpUrl),
         card: v.optional(HttpUrl),
@@ -61,7 +61,7 @@ export const Manifest = v.strictObject({
     {},
   ),
   gate: v.optional(
-    v.strictObject(
+    closed(
       {
         capabilities: v.optional(level),
         modes: v.optional(level),

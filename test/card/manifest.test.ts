@@ -32,6 +32,25 @@ describe('a manifest', () => {
     ['a list for a card', { card: [] }, '/card', 'must be a JSON object'],
     ['a list for an overlay', { card, extended: [] }, '/extended', 'must be a JSON object'],
     ['a tier of a wrong type', { card, tiers: { gold: 5 } }, '/tiers/gold', 'must be a JSON object'],
+    ...['Gold', '1st', 'a b', '', 'x'.repeat(33)].map((name): [string, Json, string, string] => [
+      `a tier named ${JSON.stringify(name)}`,
+      { card, tiers: { [name]: {} } },
+      `/tiers/${name}`,
+      'is no name for a tier: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter',
+    ]),
+    [
+      'a tier with the name of the first',
+      { card, tiers: { base: {} } },
+      '/tiers/base',
+      'is the tier of `extended` itself: give this one another name',
+    ],
+    [
+      '17 tiers',
+      { card, tiers: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`t${n}`, {}])) },
+      '/tiers',
+      'must hold at most 16 tiers',
+    ],
+    ['a list for a gate', { card, gate: [] }, '/gate', 'must be an object of off, warn or enforce'],
     ['a visibility of its own', { card, visibility: 'secret' }, '/visibility', 'must be public or internal'],
     ['a route of its own', { card, route: 'proxy' }, '/route', 'must be direct, gateway or closed'],
     ['a gate level of its own', { card, gate: { modes: 'on' } }, '/gate/modes', 'must be off, warn or enforce'],
@@ -60,6 +79,12 @@ describe('a manifest', () => {
       'must be a name, such as WEATHER_TOKEN; never the secret itself',
     ],
     [
+      "the host's own key for a secret",
+      { card, upstream: { secret: 'ADMIN_TOKEN' } },
+      '/upstream/secret',
+      "is this host's own key: an upstream that was sent it could change every agent",
+    ],
+    [
       'an upstream with a password',
       { card, upstream: { mcp: 'https://a:b@c.example' } },
       '/upstream/mcp',
@@ -79,8 +104,66 @@ describe('a manifest', () => {
   })
 })
 
+describe('which tokens of an OpenID Connect issuer may read more', () => {
+  const openIdConnectUrl = 'https://id.example/.well-known/openid-configuration'
+  const issued = { ...card, securitySchemes: { oidc: { type: 'openIdConnect', openIdConnectUrl } } }
+  const tiers = { silver: {}, gold: {} }
+  const jwtOf = (manifest: Json) => compiled(manifest).profile.jwt
+
+  it.each<[string, Json, Json | undefined]>([
+    ['those for this agent, where nothing is said', undefined as never, undefined],
+    ['those for one audience', { audience: 'weather' }, { audience: ['weather'] }],
+    ['those for several', { audience: ['a', 'b'] }, { audience: ['a', 'b'] }],
+    ['those with a scope', { scope: 'a2a:read' }, { scope: 'a2a:read' }],
+    [
+      'each tier by a scope or a claim',
+      { tiers: { silver: { scope: 'silver' }, gold: { claim: 'plan', equals: 'gold' } } },
+      { tiers: { silver: { scope: 'silver' }, gold: { claim: 'plan', equals: 'gold' } } },
+    ],
+  ])('%s', (_, jwt, expected) => {
+    expect(jwtOf({ card: issued, tiers, ...(jwt && { jwt }) })).toStrictEqual({
+      audience: ['https://host.example/agents/weather'],
+      tiers: {},
+      ...(expected as object),
+    })
+  })
+
+  it('none, where the card names no issuer', () => {
+    expect(jwtOf({ card })).toBeUndefined()
+    expect(refusal({ card, jwt: {} })).toStrictEqual([
+      { pointer: '/jwt', message: expect.stringContaining("the card's securitySchemes name none") },
+    ])
+  })
+
+  const rule = 'must say which tokens may read the tier: { scope } or { claim, equals }'
+  it.each<[string, Json, string, string]>([
+    ['a list', [], '', 'must be an object with audience, scope or tiers'],
+    ['an unknown field', { issuer: 'x' }, '/issuer', `"issuer" is not a field of a manifest's jwt`],
+    ['a number for an audience', { audience: 5 }, '/audience', 'must be an audience, or a list of them'],
+    ['no audience', { audience: [] }, '/audience', 'must hold 1 to 16 audiences'],
+    ['several scopes', { scope: 'a b' }, '/scope', 'must be one scope, without spaces or quotes'],
+    [
+      'a tier that is not there',
+      { tiers: { platinum: { scope: 'p' } } },
+      '/tiers/platinum',
+      'is no tier of this manifest: silver, gold',
+    ],
+    ['no rule', { tiers: { gold: {} } }, '/tiers/gold', rule],
+    ['two rules', { tiers: { gold: { scope: 'a', claim: 'b', equals: 'c' } } }, '/tiers/gold', rule],
+    ['a claim without its value', { tiers: { gold: { claim: 'plan' } } }, '/tiers/gold/equals', 'is missing'],
+    [
+      'a claim of a list',
+      { tiers: { gold: { claim: 'plan', equals: ['gold'] } } },
+      '/tiers/gold/equals',
+      'must be the value that the claim has: text, a number, true or false',
+    ],
+  ])('%s is refused', (_, jwt, place, message) => {
+    expect(refusal({ card: issued, tiers, jwt })).toStrictEqual([{ pointer: `/jwt${place}`, message }])
+  })
+})
+
 describe('a bare card with what belongs beside it', () => {
-  const marks = ['visibility', 'extended', 'tiers', 'hosts', 'upstream', 'gate', 'route']
+  const marks = ['visibility', 'extended', 'tiers', 'hosts', 'upstream', 'gate', 'route', 'jwt']
   const errors = (names: string[]) =>
     names.map(name => ({
       pointer: `/${name}`,
