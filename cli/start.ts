@@ -1,5 +1,6 @@
 import colors from 'picocolors'
 import { agentsText } from './dev/agents-text.ts'
+import { quotedAuthorization } from './dev/call-lines.ts'
 import { startDevServer, untilAnswering } from './dev/dev-server.ts'
 import { isPortFree } from './dev/free-port.ts'
 import { whenOrphaned } from './dev/orphaned.ts'
@@ -39,7 +40,8 @@ const showCards = async (): Promise<void> => {
     if (!(error instanceof UsageError)) throw error
     say(error.message)
   }
-  say(agentsText(url, await shownAgents(connect({ url, token, retries: options.retries, note: speaker.note }))))
+  const shown = await shownAgents(connect({ url, token, retries: options.retries, note: speaker.note }))
+  say(agentsText(url, shown, quotedAuthorization(environment, process.env)))
 }
 
 const serve = async (): Promise<void> => {

@@ -7,6 +7,7 @@ import { syncCards } from '../sync/sync.ts'
 import type { Voice } from '../sync/voice.ts'
 import { adminToken } from './admin-token.ts'
 import { deployedUrl } from './deployed-url.ts'
+import { exampleDeployments } from './example-deployments.ts'
 import { untilLive } from './until-live.ts'
 import type { Deployed } from './wrangler-deploy.ts'
 
@@ -16,7 +17,7 @@ export type Deployment = {
   environment: Environment
   folder: string
   voice: Voice
-  deployWorker: (token: string, args: readonly string[]) => Promise<Deployed>
+  deployWorker: (args: readonly string[], secrets?: Readonly<Record<string, string>>) => Promise<Deployed>
 }
 
 /** How long a new address may take to be known, in milliseconds. */
@@ -25,7 +26,7 @@ const patience = 180_000
 /** How long the edge may take to serve what was pushed, in seconds. */
 const wait = 90
 
-/** Deploys the Worker with its admin token and brings it in line with `cards/`; answers the exit code. */
+/** Deploys the Worker with its admin token, after the examples that it has bound, and brings it in line with `cards/`; answers the exit code. */
 export const deploy = async ({ args, environment, folder, voice, deployWorker }: Deployment): Promise<number> => {
   // A mistake in an address is told before anything is deployed.
   const known = [environment.PUBLIC_URL, environment.SYNC_CARD_URL].find(Boolean)
@@ -33,7 +34,11 @@ export const deploy = async ({ args, environment, folder, voice, deployWorker }:
   const rehearsal = args.includes('--dry-run')
   const { token, made } = rehearsal ? { token: 'none', made: false } : adminToken(environment, folder)
   if (made) voice.say('A new ADMIN_TOKEN is in .env, for you alone. Keep it: it is what lets you change the cards.')
-  const { exitCode, output } = await deployWorker(token, args)
+  for (const example of exampleDeployments(args)) {
+    const { exitCode } = await deployWorker(example)
+    if (exitCode !== 0) return exitCode
+  }
+  const { exitCode, output } = await deployWorker(args, { ADMIN_TOKEN: token })
   if (exitCode !== 0) return exitCode
   if (rehearsal) {
     voice.say('Nothing was deployed, so no cards were sent.')

@@ -8,14 +8,17 @@ import { withLocalTools } from '../local-tools.ts'
 /** How `wrangler deploy` ended, and what it wrote to its output file. */
 export type Deployed = { exitCode: number; output: string }
 
-/** Runs `wrangler deploy` with the admin token as a secret, by a file that nobody else can read and that is gone afterwards. */
-export const wranglerDeploy = async (token: string, args: readonly string[]): Promise<Deployed> => {
+/** Runs `wrangler deploy`; with secrets by a file that nobody else can read and that is gone afterwards. */
+export const wranglerDeploy = async (
+  args: readonly string[],
+  secrets?: Readonly<Record<string, string>>,
+): Promise<Deployed> => {
   const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
-  const secrets = join(folder, 'secrets.json')
+  const file = join(folder, 'secrets.json')
   const output = join(folder, 'output.ndjson')
   try {
-    writeFileSync(secrets, JSON.stringify({ ADMIN_TOKEN: token }), { mode: 0o600 })
-    const wrangler = spawn('wrangler', ['deploy', '--secrets-file', secrets, ...args], {
+    if (secrets) writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
+    const wrangler = spawn('wrangler', ['deploy', ...(secrets ? ['--secrets-file', file] : []), ...args], {
       stdio: 'inherit',
       env: { ...withLocalTools(process.env), WRANGLER_OUTPUT_FILE_PATH: output },
     })

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../environment.ts'
 import { withLocalTools } from '../local-tools.ts'
+import { exampleWorkers } from './example-workers.ts'
 
 /** Longest that the runtime may take to answer, in milliseconds. */
 const patience = 60_000
@@ -15,10 +16,14 @@ export const startDevServer = (port: number, adminToken: string, environment: En
   const variables = passedThrough.flatMap(name => (environment[name] ? ['--var', `${name}:${environment[name]}`] : []))
   // Named, because wrangler reads the environment beside the files that it is given, but not beside .dev.vars found by itself.
   const files = ['.dev.vars', '.env'].filter(file => existsSync(file)).flatMap(file => ['--env-file', file])
+  const examples = exampleWorkers()
+  // The first is the host, to which the flags apply; named only where there are others.
+  const workers = examples.length === 0 ? [] : ['wrangler.toml', ...examples]
   return spawn(
     'wrangler',
     [
-      ...['dev', '--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'],
+      ...['dev', ...workers.flatMap(config => ['-c', config])],
+      ...['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'],
       ...['--log-level', environment.VERBOSE ? 'info' : 'error', '--show-interactive-dev-session=false'],
       ...variables,
       ...files,

@@ -7,11 +7,11 @@ import { card, ended, Workspace } from './workspace.ts'
 
 /** Does what `wrangler deploy` does to its surroundings: reads the secrets, writes the output file. */
 const fakeWrangler = `#!${process.execPath}
-const { readFileSync, writeFileSync } = require('node:fs')
+const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
 const args = process.argv.slice(2)
-const secrets = args[args.indexOf('--secrets-file') + 1]
-writeFileSync('called.json', JSON.stringify({ args, secrets: JSON.parse(readFileSync(secrets, 'utf8')) }))
-if (args.includes('--fail')) process.exit(7)
+const secrets = args.includes('--secrets-file') ? JSON.parse(readFileSync(args[args.indexOf('--secrets-file') + 1], 'utf8')) : undefined
+appendFileSync('calls.ndjson', JSON.stringify({ args, secrets }) + '\\n')
+if (args.includes('--fail') || args.join(' ').includes(process.env.BAD)) process.exit(7)
 const entries = [{ type: 'wrangler-session' }]
 entries.push({ type: 'deploy', targets: args.includes('--dry-run') ? undefined : [process.env.TARGET] })
 writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, entries.map(entry => JSON.stringify(entry) + '\\n').join(''))
@@ -32,7 +32,9 @@ const workspaceWithWrangler = (files: Record<string, unknown> = {}) => {
 const deploy = async (workspace: Workspace, args: string[] = [], env: Record<string, string> = {}) => {
   const path = join(workspace.folder, 'bin')
   const result = await ended(workspace.start('deploy.ts', args, { PATH: path, TARGET: host.url, ...env }))
-  return { ...result, called: JSON.parse(readFileSync(join(workspace.folder, 'called.json'), 'utf8')) }
+  const calls = readFileSync(join(workspace.folder, 'calls.ndjson'), 'utf8').trim().split('\n')
+  const [called, ...later] = calls.map(line => JSON.parse(line)).reverse()
+  return { ...result, called, before: later.reverse() }
 }
 
 describe('npm run deploy', () => {
@@ -46,6 +48,41 @@ describe('npm run deploy', () => {
     expect(stdout).toContain(`npx sync-card --url ${host.url}`)
     expect(stdout + stderr).not.toContain(host.token)
     expect(code).toBe(0)
+  })
+
+  describe('with services of wrangler.toml', () => {
+    const toml = `name = "cards"
+services = [{ binding = "ECHO", service = "echo-agent" }, { binding = "AGAIN", service = "echo-agent" }, { binding = "OTHER", service = "elsewhere" }]
+[env.staging]
+`
+    const files = {
+      'wrangler.toml': toml,
+      'examples/echo-agent/wrangler.toml': '',
+      'examples/unbound/wrangler.toml': '',
+    }
+
+    it('deploys those first that are examples, once each and without the token', async () => {
+      const args = ['--dry-run', '--name', 'mine', '--profile', 'work']
+      const { called, before } = await deploy(workspaceWithWrangler(files), args)
+      expect(before).toEqual([
+        { args: ['deploy', '-c', 'examples/echo-agent/wrangler.toml', '--dry-run', '--profile', 'work'] },
+      ])
+      expect(called.args.slice(3)).toEqual(args)
+    })
+
+    it('deploys none for an environment that binds none', async () => {
+      expect((await deploy(workspaceWithWrangler(files), ['--dry-run', '--env', 'staging'])).before).toEqual([])
+    })
+
+    it('does not deploy the host where an example fails', async () => {
+      const env = { ADMIN_TOKEN: host.token, BAD: 'echo-agent' }
+      const { code, called, before } = await deploy(workspaceWithWrangler(files), [], env)
+      expect({ code, last: called.args[2], before }).toEqual({
+        code: 7,
+        last: 'examples/echo-agent/wrangler.toml',
+        before: [],
+      })
+    })
   })
 
   it('makes a token for a first deployment, and keeps it in .env for the owner alone', async () => {

@@ -3,6 +3,7 @@ import { chmodSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { callLines } from '../../cli/dev/call-lines.ts'
 import { card, ended, said, Workspace } from './workspace.ts'
 
 /** Does what `wrangler dev` does to its surroundings: a runtime of its own serves the port, deaf to the end of its parent. */
@@ -46,8 +47,9 @@ const runtimeLine = async () => {
   return { port: String((server.address() as AddressInfo).port), ends }
 }
 
-const start = (env: Record<string, string>, script = 'start.ts') => {
+const start = (env: Record<string, string>, script = 'start.ts', files: Record<string, unknown> = {}) => {
   const workspace = new Workspace({
+    ...files,
     'bin/wrangler': fakeWrangler,
     'bin/package.json': { type: 'module' },
     'cards/a.json': card('a'),
@@ -86,6 +88,43 @@ describe('npm start', () => {
     ])
     expect(code).toBe(0)
     await runtime.ends
+  })
+
+  describe('with an agent to call', () => {
+    const files = {
+      'examples/echo-agent/wrangler.toml': '',
+      'examples/another/wrangler.toml': '',
+      'cards/echo.json': card('echo'),
+    }
+    const withAgent = async (env: Record<string, string> = {}, more: Record<string, unknown> = {}) => {
+      const port = await freePort()
+      const { child, end, called } = start({ PORT: String(port), ...env }, 'start.ts', { ...files, ...more })
+      await said(child.stdout, 'Ctrl-C stops')
+      child.kill('SIGTERM')
+      const { stdout } = await end
+      return { stdout, url: `http://127.0.0.1:${port}`, args: called().args as string[] }
+    }
+
+    it('runs it along, and shows how to call it', async () => {
+      const { stdout, url, args } = await withAgent()
+      const configs = ['wrangler.toml', 'examples/another/wrangler.toml', 'examples/echo-agent/wrangler.toml']
+      expect(args.slice(0, 7)).toEqual(['dev', ...configs.flatMap(config => ['-c', config])])
+      for (const line of callLines(url, "'Authorization: Bearer dev'")) expect(stdout).toContain(`\n  ${line}\n`)
+    })
+
+    it('shows no token that is somebody’s secret, but how the shell finds it', async () => {
+      const inShell = await withAgent({ ADMIN_TOKEN: 'very-secret' })
+      expect(inShell.stdout).not.toContain('very-secret')
+      expect(inShell.stdout).toContain('-H "Authorization: Bearer $ADMIN_TOKEN" ')
+      const inFile = await withAgent({}, { '.env': 'ADMIN_TOKEN=very-secret' })
+      expect(inFile.stdout).not.toContain('very-secret')
+      expect(inFile.stdout).toContain('Bearer $(node --env-file=.env -p process.env.ADMIN_TOKEN)" ')
+    })
+
+    it('shows nothing to call where everyone is refused its card', async () => {
+      const { stdout } = await withAgent({}, { 'cards/echo.json': { card: card('echo'), visibility: 'internal' } })
+      expect(stdout).not.toContain('SendMessage')
+    })
   })
 
   it('leaves no runtime behind where it fails itself', async () => {
