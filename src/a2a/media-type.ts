@@ -35,7 +35,7 @@ export const readMediaType = (text: string): MediaType => {
 export const couldBeMode = (text: string): boolean => {
   const [name = ''] = text.split(';', 1)
   if (text.length > longest) return false
-  return /^\s*[\w.+-]+\s*$/.test(name) || isMediaTypeName(name.trim().replaceAll('*', 'x'))
+  return /^\s*(?:[\w.+-]+|\*)\s*$/.test(name) || isMediaTypeName(name.trim().replaceAll('*', 'x'))
 }
 
 /**

@@ -1,0 +1,274 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Call } from '../../src/a2a/call.ts'
+import { check, targetOf } from '../../src/a2a/gate.ts'
+import { type OperationName, operations } from '../../src/a2a/operations.ts'
+import type { Refusal } from '../../src/a2a/verdict.ts'
+import { rpcError } from '../../src/a2a/wire-error.ts'
+import type { CallProfile, CallTarget } from '../../src/card/call-profile.ts'
+import type { JsonObject } from '../../src/card/json.ts'
+import { callWith } from './call.ts'
+import { profileWith } from './profile.ts'
+
+const passes = { passed: true, warnings: [] }
+const everyOperation = Object.keys(operations) as OperationName[]
+const target = (binding: Call['binding'], version: Call['version']): CallTarget => ({
+  binding,
+  version,
+  url: `https://agent.example/${binding}/${version}`,
+})
+
+describe('an agent that allows everything', () => {
+  it.each(everyOperation)('is called: %s', operation => {
+    const calls = (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
+      (['0.3', '1.0'] as const).map(version => callWith({ binding, version, operation })),
+    )
+    expect(calls.map(call => check(call, profileWith()))).toStrictEqual(calls.map(() => passes))
+  })
+})
+
+describe('the version', () => {
+  it.each([
+    ['JSONRPC', '1.0', ['0.3']],
+    ['JSONRPC', '0.3', undefined],
+    ['HTTP+JSON', '1.0', undefined],
+    ['HTTP+JSON', '0.3', ['1.0']],
+  ] as const)('of a call over %s in %s is one that the agent speaks there', (binding, version, accepted) => {
+    const profile = profileWith({ targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0')] })
+    expect(check(callWith({ binding, version }), profile)).toStrictEqual(
+      accepted === undefined ? passes : { refused: 'version', offered: version, accepted: [...accepted] },
+    )
+  })
+
+  it('is refused before all else', () => {
+    const profile = profileWith({
+      targets: [target('JSONRPC', '0.3')],
+      streaming: false,
+      pushNotifications: false,
+      requiredExtensions: ['urn:x'],
+      route: 'closed',
+    })
+    expect(check(callWith({ operation: 'stream' }), profile)).toStrictEqual({
+      refused: 'version',
+      offered: '1.0',
+      accepted: ['0.3'],
+    })
+  })
+
+  it.each(['off', 'warn', 'enforce'] as const)(
+    'of an agent with nothing in the binding is refused at level %s',
+    level => {
+      const profile = profileWith({
+        targets: [target('JSONRPC', '1.0')],
+        gate: { ...profileWith().gate, version: level },
+      })
+      expect(check(callWith({ binding: 'HTTP+JSON' }), profile)).toStrictEqual({
+        refused: 'version',
+        offered: '1.0',
+        accepted: [],
+      })
+    },
+  )
+
+  it('decides where a call goes', () => {
+    const targets = [target('HTTP+JSON', '0.3'), target('JSONRPC', '0.3'), target('JSONRPC', '1.0')]
+    const profile = profileWith({ targets })
+    expect([
+      targetOf(callWith({ version: '1.0' }), profile),
+      targetOf(callWith({ version: '0.3' }), profile),
+      targetOf(callWith({ binding: 'HTTP+JSON', version: '1.0' }), profile),
+      targetOf(callWith(), profileWith({ targets: [] })),
+    ]).toStrictEqual([targets[2], targets[1], targets[0], undefined])
+  })
+})
+
+describe('capabilities', () => {
+  it.each(everyOperation)('%s needs those of its own', operation => {
+    const { needs } = operations[operation]
+    const without = (changes: Partial<CallProfile>) => check(callWith({ operation }), profileWith(changes))
+    expect([
+      without({ streaming: false }),
+      without({ pushNotifications: false }),
+      without({ extendedAgentCard: false }),
+    ]).toStrictEqual([
+      needs === 'streaming' ? { refused: 'streaming' } : passes,
+      needs === 'pushNotifications' ? { refused: 'push-notifications' } : passes,
+      needs === 'extendedAgentCard' ? { refused: 'extended-card' } : passes,
+    ])
+  })
+
+  const configured: [JsonObject, boolean][] = [
+    [{ pushNotificationConfig: { url: 'https://a.example' } }, true],
+    [{ taskPushNotificationConfig: { url: 'https://a.example' } }, true],
+    [{ task_push_notification_config: { url: 'https://a.example' } }, true],
+    [{ push_notification_config: { url: 'https://a.example' } }, true],
+    [{ pushNotification: { url: 'https://a.example' } }, true],
+    [{ push_notification: { url: 'https://a.example' } }, true],
+    [{ taskPushNotificationConfig: null, task_push_notification_config: {} }, true],
+    [{ pushNotificationConfig: {} }, true],
+    [{ pushNotificationConfig: null }, false],
+    [{ blocking: true }, false],
+    [{}, false],
+  ]
+
+  it.each(configured)(
+    'of push notifications are needed by a message with the configuration %j: %s',
+    (configuration, needed) => {
+      const verdicts = (['0.3', '1.0'] as const).flatMap(version =>
+        (['send', 'stream'] as const).map(operation =>
+          check(callWith({ version, operation, params: { configuration } }), profileWith({ pushNotifications: false })),
+        ),
+      )
+      expect(verdicts).toStrictEqual(Array(4).fill(needed ? { refused: 'push-notifications' } : passes))
+    },
+  )
+
+  it('of push notifications are not needed by what is no message', () => {
+    const params = { configuration: { pushNotificationConfig: {} } }
+    expect(check(callWith({ operation: 'getTask', params }), profileWith({ pushNotifications: false }))).toStrictEqual(
+      passes,
+    )
+  })
+})
+
+describe('required extensions', () => {
+  const required = ['urn:a', 'urn:b']
+
+  it.each([
+    [[], ['urn:a', 'urn:b']],
+    [['urn:b'], ['urn:a']],
+    [['urn:A', 'urn:b'], ['urn:a']],
+    [['urn:b', 'urn:c', 'urn:a'], []],
+  ])('%j lack %j', (extensions, missing) => {
+    expect(
+      check(callWith({ extensions, operation: 'getTask' }), profileWith({ requiredExtensions: required })),
+    ).toStrictEqual(missing.length === 0 ? passes : { refused: 'extensions', required, missing })
+  })
+})
+
+describe('extended cards', () => {
+  const ask = (changes: Partial<CallProfile>) =>
+    check(callWith({ operation: 'extendedCard', params: {} }), profileWith(changes))
+
+  it.each([
+    [false, [], { refused: 'extended-card' }],
+    [false, ['extended'], { refused: 'extended-card' }],
+    [true, [], { refused: 'extended-card-not-configured' }],
+    [true, ['extended'], passes],
+  ])('declared %s, with tiers %j', (extendedAgentCard, tiers, verdict) => {
+    expect(ask({ extendedAgentCard, tiers })).toStrictEqual(verdict)
+  })
+
+  it('are told of whatever the levels are', () => {
+    const gate = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off' } as const
+    expect([ask({ gate, extendedAgentCard: false }), ask({ gate, tiers: [] })]).toStrictEqual([
+      { refused: 'extended-card' },
+      { refused: 'extended-card-not-configured' },
+    ])
+  })
+
+  it('are answered by the host: in any version, with any extensions, of an agent that takes no calls', () => {
+    expect(ask({ targets: [], requiredExtensions: ['urn:a'], route: 'closed' })).toStrictEqual(passes)
+  })
+})
+
+/** An agent that every check of a family refuses, and what it says, in order. */
+const refusing = profileWith({
+  targets: [target('JSONRPC', '0.3')],
+  streaming: false,
+  pushNotifications: false,
+  requiredExtensions: ['urn:a'],
+  modes: {
+    defaults: { input: ['image/png'], output: ['image/png'] },
+    any: { input: ['image/png'], output: ['image/png'] },
+    skills: {},
+  },
+})
+const refused = callWith({
+  operation: 'stream',
+  params: {
+    message: { parts: [{ text: 'a' }] },
+    configuration: { acceptedOutputModes: ['text/plain'], taskPushNotificationConfig: {} },
+  },
+})
+const modes = { offered: ['text/plain'], accepted: ['image/png'] }
+const refusals: [keyof CallProfile['gate'], Refusal][] = [
+  ['version', { refused: 'version', offered: '1.0', accepted: ['0.3'] }],
+  ['capabilities', { refused: 'streaming' }],
+  ['capabilities', { refused: 'push-notifications' }],
+  ['extensions', { refused: 'extensions', required: ['urn:a'], missing: ['urn:a'] }],
+  ['modes', { refused: 'input-modes', ...modes }],
+  ['modes', { refused: 'output-modes', ...modes }],
+]
+const levels = ['off', 'warn', 'enforce'] as const
+const families = ['version', 'capabilities', 'extensions', 'modes'] as const
+const everyGate = families.reduce<Partial<CallProfile['gate']>[]>(
+  (gates, family) => gates.flatMap(gate => levels.map(level => ({ ...gate, [family]: level }))),
+  [{}],
+) as CallProfile['gate'][]
+
+describe('the levels of a gate', () => {
+  it.each(everyGate)('$version, $capabilities, $extensions, $modes: the first that is enforced refuses', gate => {
+    const enforced = refusals.find(([family]) => gate[family] === 'enforce')
+    const warnings = refusals.filter(([family]) => gate[family] === 'warn').map(([, refusal]) => refusal)
+    expect(check(refused, { ...refusing, gate })).toStrictEqual(enforced?.[1] ?? { passed: true, warnings })
+  })
+
+  it.each(everyGate)('$version, $capabilities, $extensions, $modes: a closed agent is never called', gate => {
+    const enforced = refusals.find(([family]) => gate[family] === 'enforce')
+    expect(check(refused, { ...refusing, gate, route: 'closed' })).toStrictEqual(enforced?.[1] ?? { refused: 'closed' })
+  })
+
+  it.each(['direct', 'gateway'] as const)('are the same for an agent whose route is %s', route => {
+    expect(check(callWith(), profileWith({ route }))).toStrictEqual(passes)
+  })
+})
+
+it('never throws, and what it refuses can be said', () => {
+  const agent = fc.record({
+    streaming: fc.boolean(),
+    pushNotifications: fc.boolean(),
+    modes: fc
+      .record({ input: fc.array(fc.string()), output: fc.array(fc.string()) })
+      .map(lists => ({ defaults: lists, any: lists, skills: { a: lists } })),
+  })
+  const message = fc.record(
+    {
+      parts: fc.oneof(
+        fc.jsonValue(),
+        fc.array(fc.dictionary(fc.constantFrom('kind', 'text', 'data', 'file', 'mediaType'), fc.jsonValue())),
+      ),
+      metadata: fc.oneof(
+        fc.jsonValue(),
+        fc.record({ skillId: fc.oneof(fc.constantFrom('a', '__proto__', 'valueOf'), fc.jsonValue()) }),
+      ),
+    },
+    { requiredKeys: [] },
+  )
+  const configuration = fc.dictionary(
+    fc.constantFrom('acceptedOutputModes', 'pushNotificationConfig'),
+    fc.oneof(fc.jsonValue(), fc.array(fc.string())),
+  )
+  const params = fc.oneof(
+    fc.dictionary(fc.string(), fc.jsonValue()),
+    fc.record(
+      { message: fc.oneof(message, fc.jsonValue()), configuration: fc.oneof(configuration, fc.jsonValue()) },
+      { requiredKeys: [] },
+    ),
+  )
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...everyOperation),
+      fc.constantFrom('0.3' as const, '1.0' as const),
+      params,
+      agent,
+      (operation, version, sent, changes) => {
+        const call = callWith({ operation, version, params: JSON.parse(JSON.stringify(sent)) })
+        const verdict = check(call, profileWith(changes))
+        if ('refused' in verdict)
+          expect(JSON.parse(JSON.stringify(rpcError(verdict, version)))).toMatchObject({ code: expect.any(Number) })
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
