@@ -1,4 +1,5 @@
-import { requireAdmin } from '../auth/admin-token.ts'
+import type { Bearer } from '../auth/caller.ts'
+import { requireScope } from '../auth/require.ts'
 import { type Compiled, compile } from '../card/compile.ts'
 import type { Json } from '../card/json.ts'
 import { agentId } from '../card/limits.ts'
@@ -16,14 +17,15 @@ import { agentNotFound, badAgentId } from './agent-errors.ts'
 import { forgetLists } from './catalog.ts'
 import type { Handler } from './handler.ts'
 import { jsonBody } from './json-body.ts'
+import { upstreamCondition } from './upstream-rights.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
-  await requireAdmin(request, env)
-  const id = idOf(request.params)
-  const condition = writeCondition(request.headers)
+  const { bearer, id } = await writerOf(request, env, ctx)
+  const asked = writeCondition(request.headers)
   const document = await jsonBody(request)
   const compiled = compileOrRefuse(document, id, request, env)
+  const condition = await upstreamCondition(bearer, id, compiled, asked, env)
   const registration = await hashed(id, document, compiled, condition)
   const result = await truth(env).register(registration)
   if (result.outcome !== 'registered') throw declined(result, id, condition)
@@ -37,8 +39,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
 
 /** `DELETE /agents/{id}`: gone here at once, and everywhere within the cache time. */
 export const deleteAgent: Handler = async (request, env, ctx) => {
-  await requireAdmin(request, env)
-  const id = idOf(request.params)
+  const { id } = await writerOf(request, env, ctx)
   const condition = writeCondition(request.headers)
   const result = await truth(env).remove(id, condition)
   if (result.outcome !== 'removed') throw declined(result, id, condition)
@@ -49,9 +50,8 @@ export const deleteAgent: Handler = async (request, env, ctx) => {
 }
 
 /** `GET /agents/{id}/manifest`: what was registered, as registered. */
-export const getManifest: Handler = async (request, env) => {
-  await requireAdmin(request, env)
-  const id = idOf(request.params)
+export const getManifest: Handler = async (request, env, ctx) => {
+  const { id } = await writerOf(request, env, ctx)
   const found = await truth(env).manifest(id)
   if (!found) throw agentNotFound(id)
   return jsonResponse(found.manifest, 200, {
@@ -61,10 +61,12 @@ export const getManifest: Handler = async (request, env) => {
   })
 }
 
-const idOf = (params: Record<string, string>): string => {
-  const id = params.id ?? ''
+/** Who writes or reads as a writer does, and of which agent: known before anything is told of the agent. */
+const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ bearer: Bearer; id: string }> => {
+  const id = request.params.id ?? ''
+  const bearer = await requireScope(request, 'write', id, env, ctx)
   if (!agentId.test(id)) throw badAgentId(id)
-  return id
+  return { bearer, id }
 }
 
 const compileOrRefuse = (document: Json, id: string, request: Request, env: Env): Compiled => {

@@ -1,4 +1,6 @@
-import { bearsAdminToken } from '../auth/admin-token.ts'
+import { callerOf } from '../auth/callers.ts'
+import { may } from '../auth/may.ts'
+import { notAuthenticated } from '../auth/require.ts'
 import { agentId } from '../card/limits.ts'
 import type { RepresentationName } from '../card/representations.ts'
 import { heldDocument, readDocument, type Served } from '../registry/edge.ts'
@@ -67,18 +69,22 @@ const sendCard = async (
   const name = chooseRepresentation(request, request.query, hybrid)
   const held = heldDocument(id, name)
   const found = held === undefined ? await readDocument(id, name, env, ctx) : held
-  const served = found ?? (await internalDocument(id, name, request, env))
+  const served = found ?? (await internalDocument(id, name, request, env, ctx))
   return served ? cardResponse(served, name, request, env) : undefined
 }
 
-/** The card of an internal agent, for a reader with a token: from the Registry itself, so that no edge ever holds it. */
+/**
+ * The card of an internal agent, for a reader with a token: from the Registry itself, so that no edge ever holds it. To who
+ * may not read it, it looks like no agent, whatever the token.
+ */
 const internalDocument = async (
   id: string,
   name: RepresentationName,
-  request: Request,
-  env: Env,
+  ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Served | null> => {
-  if (!(await bearsAdminToken(request, env))) return null
+  const caller = await callerOf(request, env, ctx)
+  if (!caller.known && caller.given === 'throttled') throw notAuthenticated(caller, env)
+  if (!may(caller, 'read', id)) return null
   const document = await truth(env).document(id, name)
   return (
     document && {

@@ -1,30 +1,32 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { requireAdmin } from '../auth/admin-token.ts'
-import { agentId, limits } from '../card/limits.ts'
+import type { Bearer } from '../auth/caller.ts'
+import { may } from '../auth/may.ts'
+import { requireAnyAgent } from '../auth/require.ts'
+import { agentId } from '../card/limits.ts'
 import { privateNoStore, publicCaching } from '../http/caching.ts'
 import { noneMatch, strongEtag } from '../http/etag.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { log } from '../http/log.ts'
-import { HttpError } from '../http/problem.ts'
 import type { Listed } from '../registry/registry.ts'
 import { truth } from '../registry/truth.ts'
 import type { Handler } from './handler.ts'
+import { type PageQuery, pageOf, pageQuery } from './page-query.ts'
 
 /** The tag by which every cached list is purged. */
 const listTag = 'agents'
 
-/** `GET /agents`: a page of the agents here, internal ones only for a reader with a token. */
+/** `GET /agents`: a page of the agents here, of the internal ones those that the reader's token is for. */
 export const listAgents: Handler = async (request, env, ctx) => {
   const url = new URL(request.url)
-  const query = pageQuery(url.searchParams)
+  const query = pageQuery(url, agentId)
   if (!request.headers.has('Authorization')) {
     const list = await cachedLists(ctx).fetch(new Request(url))
     return noneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
       ? new Response(null, { status: 304, headers: list.headers })
       : list
   }
-  await requireAdmin(request, env)
-  return jsonResponse(await page(query, env, true), 200, {
+  const reader = await requireAnyAgent(request, 'read', env, ctx)
+  return jsonResponse(await page(query, env, reader), 200, {
     'Cache-Control': privateNoStore,
     Vary: 'Authorization',
   })
@@ -33,8 +35,8 @@ export const listAgents: Handler = async (request, env, ctx) => {
 /** Public lists, behind Workers Cache: the only entrypoint that it keeps. What it answers depends on the URL alone. */
 export class Catalog extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {
-    const query = pageQuery(new URL(request.url).searchParams)
-    const list = JSON.stringify(await page(query, this.env, false))
+    const query = pageQuery(new URL(request.url), agentId)
+    const list = JSON.stringify(await page(query, this.env))
     return jsonResponse(list, 200, {
       'Cache-Control': publicCaching(this.env),
       // For Cloudflare's own cache, which would go on showing an old list while it asks for a new one.
@@ -61,11 +63,19 @@ export const forgetLists = (ctx: ExecutionContext): void =>
 
 const cachedLists = (ctx: ExecutionContext) => ctx.exports.Catalog({ props: {} })
 
-const page = async ({ after, limit }: PageQuery, env: Env, internal: boolean) => {
-  const agents = await truth(env).list(after, limit + 1, internal)
-  const shown = agents.slice(0, limit)
-  const last = agents.length > limit ? shown.at(-1) : undefined
-  return { agents: shown.map(listed), ...(last && { cursor: last.id }) }
+/**
+ * A page for everybody, or for a reader. Where its token is not for all agents (no id is `*`), the internal ones among them are
+ * those that the public list has not: then a page may show fewer than were asked for, and there are more while it has a cursor.
+ */
+const page = async ({ after, limit }: PageQuery, env: Env, reader?: Bearer) => {
+  const [all, open] = await Promise.all([
+    truth(env).list(after, limit + 1, reader !== undefined),
+    reader && !may(reader, 'read', '*') ? truth(env).list(after, limit + 1, false) : undefined,
+  ])
+  const { shown, ...more } = pageOf(all, limit)
+  const isPublic = open && new Set(open.map(({ id }) => id))
+  const visible = isPublic ? shown.filter(({ id }) => isPublic.has(id) || (reader && may(reader, 'read', id))) : shown
+  return { agents: visible.map(listed), ...more }
 }
 
 const listed = ({ id, origin, name, description, version, url }: Listed) => ({
@@ -76,18 +86,3 @@ const listed = ({ id, origin, name, description, version, url }: Listed) => ({
   card: `${origin}/agents/${id}/.well-known/agent-card.json`,
   url,
 })
-
-type PageQuery = { after: string; limit: number }
-
-const pageQuery = (query: URLSearchParams): PageQuery => {
-  for (const name of query.keys())
-    if (name !== 'limit' && name !== 'cursor')
-      throw new HttpError(400, 'unknown-query', `GET /agents takes limit and cursor, not "${name.slice(0, 40)}".`)
-  const limit = query.get('limit') ?? String(limits.page)
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > limits.page)
-    throw new HttpError(400, 'bad-limit', `limit is a number from 1 to ${limits.page}.`)
-  const after = query.get('cursor') ?? ''
-  if (after !== '' && !agentId.test(after))
-    throw new HttpError(400, 'bad-cursor', 'cursor is what the page before answered as its cursor.')
-  return { after, limit: Number(limit) }
-}

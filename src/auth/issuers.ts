@@ -1,0 +1,53 @@
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import { isObject, type JsonObject } from '../card/json.ts'
+import { guardedJson } from '../http/guarded-json.ts'
+import { log } from '../http/log.ts'
+import { type Issuer, IssuerMemory } from './issuer-memory.ts'
+
+const issuers = new IssuerMemory(2 * 1024 * 1024)
+const fetchLimits = { maxBytes: 128 * 1024, seconds: 4 }
+const wellKnown = '/.well-known/openid-configuration'
+
+/** What this file needs of the Worker's environment. */
+export type IssuerEnv = Pick<Env, 'ALLOWED_ORIGINS'>
+
+/**
+ * Whether an issuer is the one that a discovery document speaks for (OpenID Connect Discovery §4.3): known from the two
+ * names alone, so that no stranger's token makes this host ask anybody.
+ */
+export const speaksFor = (discoveryUrl: string, issuer: string): boolean =>
+  discoveryUrl === issuer.replace(/\/$/, '') + wellKnown
+
+/** The issuer behind a discovery document, from memory where that is fresh; undefined where it cannot be read. */
+export const issuerAt = (url: string, env: IssuerEnv, ctx: ExecutionContext): Promise<Issuer | undefined> =>
+  issuers.get(url, () => discover(url, env), ctx)
+
+/** The same, read anew for a key that it did not have: not more than twice a minute. */
+export const issuerAgain = (url: string, env: IssuerEnv, ctx: ExecutionContext): Promise<Issuer | undefined> =>
+  issuers.again(url, () => discover(url, env), ctx)
+
+const discover = async (url: string, env: IssuerEnv): Promise<Issuer | undefined> => {
+  const document = await fetchObject(url, env)
+  if (document === undefined) return undefined
+  const { issuer, jwks_uri: keysUrl } = document
+  if (typeof issuer !== 'string' || typeof keysUrl !== 'string' || !speaksFor(url, issuer))
+    return unread(url, 'its discovery document names another issuer, or no keys')
+  const keys = await fetchObject(keysUrl, env)
+  if (keys === undefined) return undefined
+  if (!isKeySet(keys)) return unread(keysUrl, 'it is no JSON Web Key Set')
+  return { issuer, keyFor: createLocalJWKSet(keys), size: 4 * JSON.stringify(keys).length }
+}
+
+const isKeySet = (value: JsonObject): value is JsonObject & JSONWebKeySet =>
+  Array.isArray(value.keys) && value.keys.every(key => isObject(key) && typeof key.kty === 'string')
+
+const fetchObject = async (url: string, { ALLOWED_ORIGINS: allowedOrigins }: IssuerEnv) => {
+  const fetched = await guardedJson(url, { ...fetchLimits, allowedOrigins })
+  if ('failed' in fetched) return unread(url, `${fetched.failed}: ${fetched.detail}`)
+  return isObject(fetched.value) ? fetched.value : unread(url, 'it is no JSON object')
+}
+
+const unread = (url: string, why: string): undefined => {
+  log('error', 'issuer-unread', { url, why })
+  return undefined
+}

@@ -1,0 +1,93 @@
+import { HttpError } from '../http/problem.ts'
+import type { Scope } from '../registry/token-record.ts'
+import { retryAfter } from './attempts.ts'
+import type { BadToken, Bearer, Caller } from './caller.ts'
+import { callerOf, isOneTooMany } from './callers.ts'
+import { isAdmin, may } from './may.ts'
+
+/** Lets a request pass whose bearer may do something with an agent; every other one is told what it lacks. */
+export const requireScope = async (
+  request: Request,
+  scope: Scope,
+  agentId: string,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Bearer> => {
+  const bearer = await requireBearer(request, env, ctx)
+  if (may(bearer, scope, agentId)) return bearer
+  throw bearer.scopes.includes(scope) ? wrongAgent(scope, agentId) : missingScope(scope)
+}
+
+/** Lets a request pass whose bearer has a scope for any agent: which of them is for the answer to heed. */
+export const requireAnyAgent = async (
+  request: Request,
+  scope: Scope,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Bearer> => {
+  const bearer = await requireBearer(request, env, ctx)
+  if (isAdmin(bearer) || bearer.scopes.includes(scope)) return bearer
+  throw missingScope(scope)
+}
+
+/** Who makes a request that nobody may make without a token of this host. */
+const requireBearer = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Bearer> => {
+  const caller = await callerOf(request, env, ctx)
+  if (caller.known) return caller
+  // There is no agent here whose own credentials these might be: they are a guess like any other.
+  if (caller.given === 'foreign' && (await isOneTooMany(request, env))) throw tooManyAttempts()
+  throw notAuthenticated(caller, env)
+}
+
+/** What a caller is told whose credentials do not hold, or that brings none. */
+export const notAuthenticated = (
+  caller: Exclude<Caller, Bearer>,
+  { ADMIN_TOKEN }: Pick<Env, 'ADMIN_TOKEN'>,
+): HttpError => {
+  if (caller.given === 'throttled') return tooManyAttempts()
+  if (caller.given === 'unavailable')
+    return new HttpError(503, 'unavailable', 'This host cannot check the token now. Try again in a moment.', {
+      headers: { 'Retry-After': '10' },
+    })
+  if (caller.given === 'nothing') return unauthenticated('no-token', ADMIN_TOKEN ? noToken : noAdminToken)
+  return unauthenticated('bad-token', whyBad['why' in caller ? caller.why : 'unknown'])
+}
+
+const noToken = 'This needs a token: send `Authorization: Bearer <token>`.'
+const noAdminToken =
+  'This host has no ADMIN_TOKEN yet, so nobody can write. Set it: npx wrangler secret put ADMIN_TOKEN'
+
+/** What is wrong with a token, for its bearer. */
+export const whyBad: Record<BadToken, string> = {
+  unknown: 'The bearer token is not one that this host knows; or it has expired, or was revoked.',
+  expired: 'The bearer token has expired.',
+  malformed: 'The bearer token is cut short or mistyped: it has not the form of a token of this host.',
+  several: 'There is more than one set of credentials: send one Authorization header with one bearer token.',
+}
+
+const unauthenticated = (code: 'no-token' | 'bad-token', detail: string): HttpError =>
+  new HttpError(401, code, detail, { headers: { 'WWW-Authenticate': challenge(code) } })
+
+/** The `WWW-Authenticate` of a 401 (RFC 6750 §3). */
+export const challenge = (code: 'no-token' | 'bad-token'): string =>
+  `Bearer realm="calling-card"${code === 'bad-token' ? ', error="invalid_token"' : ''}`
+
+/** The `WWW-Authenticate` of a 403, which names the scope that it takes. */
+export const scopeChallenge = (scope: Scope): string =>
+  `Bearer realm="calling-card", error="insufficient_scope", scope="${scope}"`
+
+const forbidden = (scope: Scope, detail: string): HttpError =>
+  new HttpError(403, 'forbidden', detail, { headers: { 'WWW-Authenticate': scopeChallenge(scope) } })
+
+const missingScope = (scope: Scope): HttpError => forbidden(scope, `This token lacks the scope \`${scope}\`.`)
+
+const wrongAgent = (scope: Scope, agentId: string): HttpError =>
+  forbidden(scope, `This token's scope \`${scope}\` is not for the agent "${agentId.slice(0, 80)}".`)
+
+const tooManyAttempts = (): HttpError =>
+  new HttpError(
+    429,
+    'too-many-attempts',
+    `Too many tokens of your address did not hold. Try again in ${retryAfter} seconds.`,
+    { headers: { 'Retry-After': String(retryAfter) } },
+  )
