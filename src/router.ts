@@ -7,6 +7,7 @@ import { agentCard, droppedSegment, hostCard } from './routes/cards.ts'
 import { listAgents } from './routes/catalog.ts'
 import type { Handler } from './routes/handler.ts'
 import { postLint } from './routes/lint.ts'
+import { deleteToken, listTokens, postToken } from './routes/tokens.ts'
 
 /** Every endpoint of this host. HEAD goes with GET; OPTIONS, 405 and 404 follow from the table. */
 export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, handler: Handler])[] =
@@ -21,6 +22,9 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['GET', '/agents/:id/manifest', getManifest],
     ['GET', '/agents/.well-known/:file', droppedSegment],
     ['GET', '/agents', listAgents],
+    ['POST', '/tokens', postToken],
+    ['GET', '/tokens', listTokens],
+    ['DELETE', '/tokens/:id', deleteToken],
     ['POST', '/lint', postLint],
   ]
 

@@ -2,9 +2,7 @@
 const most = 8192
 
 /** What the Authorization header of a request holds. */
-export type Credentials =
-  | { scheme: 'bearer'; token: string }
-  | { scheme: 'nothing' | 'foreign' | 'several' | 'malformed' }
+export type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'nothing' | 'foreign' | 'several' }
 
 /** Reads the Authorization header. Two of them arrive as one, joined by a comma; a bearer token beside anything else is refused. */
 export const credentialsOf = (headers: Headers): Credentials => {
@@ -12,6 +10,5 @@ export const credentialsOf = (headers: Headers): Credentials => {
   if (header === '') return { scheme: 'nothing' }
   const token = /^Bearer[ \t]+(\S+)$/i.exec(header)?.[1]
   if (token !== undefined) return token.length > most ? { scheme: 'foreign' } : { scheme: 'bearer', token }
-  if (/^Bearer$/i.test(header)) return { scheme: 'malformed' }
-  return /(?:^|,)[ \t]*Bearer(?:[ \t,]|$)/i.test(header) ? { scheme: 'several' } : { scheme: 'foreign' }
+  return /(?:^|,)[ \t]*Bearer[ \t,]/i.test(header) ? { scheme: 'several' } : { scheme: 'foreign' }
 }
