@@ -1,7 +1,7 @@
-import { EdgeMemory, kvCacheSeconds } from './edge-memory.ts'
+import { EdgeMemory, type Fact, kvCacheSeconds } from './edge-memory.ts'
 
 /** KV's key for what changed lately, and its value: the newest `seq` of every agent written since a moment, in ms since 1970. */
-export const changesKey = 'changes'
+export const changesKey = 'changes:agents'
 export type ChangesText = { since: number; seqs: [id: string, seq: number][] }
 
 /** What changed lately, as this isolate read it at `asOf`. */
@@ -19,6 +19,22 @@ const memory = new EdgeMemory<Changes>(1024 * 1024, (_, changes) => 100 + 64 * (
 export const unchangedAt = (id: string, seq: number, asOf: number): number | undefined => {
   const changes = memory.held(changesKey)
   return changes && changes.since <= asOf - margin && (changes.seqs.get(id) ?? 0) <= seq ? changes.asOf : undefined
+}
+
+/** A value from memory, where what changed lately says that it is fresh still; else read. What was never known is read at once. */
+export const readUnlessUnchanged = async <Value>(
+  values: EdgeMemory<Value>,
+  key: string,
+  read: () => Promise<Fact<Value>>,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Value | null> => {
+  if (values.knows(key)) {
+    await readChanges(env, ctx)
+    const held = values.held(key)
+    if (held !== undefined) return held
+  }
+  return values.get(key, read, ctx)
 }
 
 /** Reads what changed lately, unless this isolate did so a moment ago. Where KV does not tell, nothing is known of it. */

@@ -1,4 +1,5 @@
 import type { CallProfile } from '../card/call-profile.ts'
+import { readUnlessUnchanged, unchangedAt } from './changes.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, type Representation, readEnvelope } from './envelope.ts'
 
@@ -12,6 +13,7 @@ type Parsed = { profile: CallProfile; bytes: number }
 const profiles = new EdgeMemory<Parsed>(
   memoryBytes,
   (id, parsed) => entryOverhead + id.length + timesItsText * (parsed?.bytes ?? 0),
+  unchangedAt,
 )
 
 /** What this isolate holds to check calls of an agent against; null: there is no such agent; undefined: ask `readProfile`. */
@@ -23,7 +25,8 @@ export const heldProfile = (id: string): CallProfile | null | undefined => {
 /** What calls of an agent are checked against, internal ones included; null where there is no such agent. */
 export const readProfile = async (id: string, env: Env, ctx: ExecutionContext): Promise<CallProfile | null> => {
   const held = profiles.held(id)
-  const found = held === undefined ? await profiles.get(id, () => loadProfile(id, env), ctx) : held
+  const read = () => loadProfile(id, env)
+  const found = held === undefined ? await readUnlessUnchanged(profiles, id, read, env, ctx) : held
   return found?.profile ?? null
 }
 

@@ -1,4 +1,5 @@
 import { type RepresentationName, representationNames } from '../card/representations.ts'
+import { readUnlessUnchanged, unchangedAt } from './changes.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 
@@ -13,6 +14,7 @@ const entryOverhead = 256
 const cards = new EdgeMemory<Served>(
   memoryBytes,
   (key, served) => entryOverhead + key.length + (served ? served.body.byteLength + served.etag.length : 0),
+  (key, ...known) => unchangedAt(key.slice(0, key.indexOf('/')), ...known),
 )
 
 const keyOf = (id: string, name: RepresentationName): string => `${id}/${name}`
@@ -21,23 +23,20 @@ const keyOf = (id: string, name: RepresentationName): string => `${id}/${name}`
 export const heldDocument = (id: string, name: RepresentationName): Served | null | undefined =>
   cards.held(keyOf(id, name))
 
-/** A document from KV, kept in memory on the way; null where there is none. */
+/** A document that was held too long ago, if it has not changed since, or from KV; null where there is none. */
 export const readDocument = (
   id: string,
   name: RepresentationName,
   env: Env,
   ctx: ExecutionContext,
-): Promise<Served | null> =>
-  cards.get(
-    keyOf(id, name),
-    async () => {
-      const envelope = await readEnvelope(`card:${id}`, env)
-      const served = servedOf(envelope, name)
-      // Copied, so that the rest of the envelope can go.
-      return { value: served && { ...served, body: served.body.slice() }, seq: envelope.seq }
-    },
-    ctx,
-  )
+): Promise<Served | null> => readUnlessUnchanged(cards, keyOf(id, name), () => loadDocument(id, name, env), env, ctx)
+
+const loadDocument = async (id: string, name: RepresentationName, env: Env) => {
+  const envelope = await readEnvelope(`card:${id}`, env)
+  const served = servedOf(envelope, name)
+  // Copied, so that the rest of the envelope can go.
+  return { value: served && { ...served, body: served.body.slice() }, seq: envelope.seq }
+}
 
 const servedOf = ({ modified, representations }: Envelope, name: RepresentationName): Served | null => {
   const representation = representations[name]

@@ -1,5 +1,6 @@
 import { type Entry, tombstoneSeconds } from './entry.ts'
 import { type DocumentName, encodeEnvelope, type Representations } from './envelope.ts'
+import { changesEntry } from './recent-changes.ts'
 import { tokenEntry } from './tokens.ts'
 
 /** What KV is to hold under a key, as the Registry says now. */
@@ -55,6 +56,7 @@ const hostEntry = (sql: SqlStorage, hostname: string): Entry => {
 /** What stands under the keys of each kind. */
 const kinds: Record<string, (sql: SqlStorage, name: string) => Entry> = {
   card: cardEntry,
+  changes: changesEntry,
   host: hostEntry,
   token: tokenEntry,
 }

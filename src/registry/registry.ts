@@ -1,8 +1,10 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../card/representations.ts'
 import { type Condition, holds } from '../http/condition.ts'
+import { changesKey } from './changes.ts'
 import { distinct, type Representation } from './envelope.ts'
 import { claimHosts, releaseHosts } from './host-claims.ts'
+import { idNamed, namesIndex } from './names.ts'
 import { Publisher } from './publisher.ts'
 import { tables } from './tables.ts'
 import type { TokenRecord } from './token-record.ts'
@@ -21,7 +23,7 @@ export class Registry extends DurableObject<Env> {
     super(ctx, env)
     this.#sql = ctx.storage.sql
     this.#publisher = new Publisher(ctx.storage, env.CARDS)
-    this.#sql.exec(tables)
+    this.#sql.exec(tables + namesIndex)
   }
 
   /** Registers or replaces an agent. The condition is compared, and all is written, in one transaction. */
@@ -78,6 +80,11 @@ export class Registry extends DurableObject<Env> {
       .map(({ id, summary, origin }) => ({ id, origin, ...(JSON.parse(summary) as Summary) }))
   }
 
+  /** The id of the agent of a name in lower case, else of an id. */
+  agentNamed(name: string): string | null {
+    return idNamed(this.#sql, name)
+  }
+
   /** Keeps a token, known by the SHA-256 of its whole text in hexadecimal. */
   async issueToken(record: TokenRecord, hash: string): Promise<Issued> {
     const issued = this.ctx.storage.transactionSync(() => {
@@ -122,7 +129,7 @@ export class Registry extends DurableObject<Env> {
     const modified = revised ? Date.now() : before.modified
     if (revised) this.#revise(registration, seq, modified)
     this.#publisher.owe([
-      ...(revised ? [`card:${id}`] : []),
+      ...(revised ? [`card:${id}`, changesKey] : []),
       ...claim.changed.map(({ hostname }) => `host:${hostname}`),
     ])
     return { outcome: 'registered', seq, modified, created: !before, revised, published: false, ...claim }
@@ -165,12 +172,8 @@ export class Registry extends DurableObject<Env> {
     this.#sql.exec('INSERT INTO revisions (id, seq, created) VALUES (?, ?, ?)', id, seq, Date.now())
     this.#sql.exec('DELETE FROM agents WHERE id = ?', id)
     this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
-    this.#publisher.owe(
-      keysOf(
-        id,
-        changed.map(({ hostname }) => hostname),
-      ),
-    )
+    const hostnames = changed.map(({ hostname }) => hostname)
+    this.#publisher.owe([...keysOf(id, hostnames), changesKey])
     return { outcome: 'removed', seq, published: false, changed }
   }
 

@@ -20,6 +20,7 @@ export const tables = `
     manifest TEXT,
     PRIMARY KEY (id, seq)
   );
+  CREATE INDEX IF NOT EXISTS revisions_by_time ON revisions (created);
   CREATE TABLE IF NOT EXISTS representations (
     id TEXT NOT NULL,
     etag TEXT NOT NULL,

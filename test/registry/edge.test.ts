@@ -52,7 +52,36 @@ describe('what one isolate serves of an agent', () => {
     expect(get).toHaveBeenCalledTimes(1)
     vi.advanceTimersByTime(30_001)
     await read(env)
-    expect(get).toHaveBeenCalledTimes(2)
+    expect(get.mock.calls).toEqual([
+      ['card:a', expect.anything()],
+      ['changes:agents', expect.anything()],
+      ['card:a', expect.anything()],
+    ])
+  })
+
+  it('costs KV one read in half a minute, of what changed lately, while nothing has', async () => {
+    const { get, env } = kvOf(
+      new Map([
+        ['card:a', encodeEnvelope(envelope(1, 'one'))],
+        ['card:b', encodeEnvelope(envelope(1, 'two'))],
+      ]),
+    )
+    const changes = { since: Date.now() - 600_000, seqs: [] as [string, number][] }
+    get.mockImplementation(
+      async key => (key === 'changes:agents' ? changes : encodeEnvelope(envelope(1, key)).buffer) as never,
+    )
+    const seen: (string | null)[] = []
+    for (let minutes = 0; minutes < 3; minutes++) {
+      seen.push(await read(env, 'a'), await read(env, 'b'))
+      vi.advanceTimersByTime(30_001)
+    }
+    expect({ seen: new Set(seen), asked: get.mock.calls.map(([key]) => key) }).toEqual({
+      seen: new Set(['card:a', 'card:b']),
+      asked: ['card:a', 'card:b', 'changes:agents', 'changes:agents'],
+    })
+    changes.seqs = [['a', 2]]
+    await read(env, 'a')
+    expect(get.mock.calls.slice(4).map(([key]) => key)).toEqual(['changes:agents', 'card:a'])
   })
 
   it('follows KV within half a minute, also where KV says that the card is gone', async () => {
