@@ -2,12 +2,10 @@ import type { AgentCard } from './agent-card.ts'
 import { bounded, boundedPlaces } from './bounded.ts'
 import { checkBounds } from './bounds.ts'
 import { type CallProfile, callProfile, issuersOf } from './call-profile.ts'
-import { cardErrors } from './card-errors.ts'
-import { fillDefaults } from './defaults.ts'
-import type { DialectName } from './dialects/dialect.ts'
-import { detectDialect, dialects } from './dialects/index.ts'
+import { completeCard } from './complete-card.ts'
+import { type ExtendedCard, extendedCards } from './extended-cards.ts'
 import { gatewayCardLink, gatewayErrors, gatewayInterfaces } from './gateway.ts'
-import { hostOrigin, withHosting } from './hosting.ts'
+import { hostOrigin } from './hosting.ts'
 import { identifyOther } from './identify.ts'
 import type { Json, JsonObject } from './json.ts'
 import { lint } from './lint/index.ts'
@@ -24,6 +22,8 @@ export type Compiled = {
   report: Report
   documents: Record<RepresentationName, JsonObject>
   profile: CallProfile
+  /** The lowest tier first; none where the manifest has no overlays. */
+  extended: ExtendedCard[]
   /** Where this host is, as its absolute URLs say it. */
   origin: string
 }
@@ -47,23 +47,18 @@ type Compilation = { compiled: Compiled } | { errors: CardError[] }
 export const compile = (document: Json, registration: Registration): Compilation => {
   const bounds = checkBounds(document)
   if (bounds.length > 0) return refuse(bounds)
-  const read = readManifest(document, registration.id)
-  if ('errors' in read) return refuse(read.errors)
-  const { manifest, cardAt, authoredAt, unexposed } = read
+  const hosted = readManifest(document, registration.id)
+  if ('errors' in hosted) return refuse(hosted.errors)
+  const { manifest, cardAt, authoredAt, unexposed } = hosted
   const refusal = (errors: CardError[]) => refuse(errors, place => cardAt + authoredAt(place))
   const other = identifyOther(manifest.card)
   if (other.length > 0) return refusal(other)
 
   const reading = new Reading()
   if (unexposed) reading.fill('/exposed', 'set to false: only what says true is public')
-  const authored = withHosting(manifest, reading)
-  const dialect = detectDialect(authored)
-  const canonical = toCanonical(authored, dialect, reading)
-  const errors = cardErrors(canonical, authored, reading)
-  if (errors.length > 0) return refusal(errors)
-
-  // The schema has just found it to be one; what is served is the author's own value, never a parser's copy.
-  const direct = canonical as AgentCard
+  const read = completeCard(manifest, reading)
+  if ('errors' in read) return refusal(read.errors)
+  const { card: direct, authored, dialect } = read
   const unworkable = [
     ...(manifest.route === 'gateway' ? gatewayErrors(direct.supportedInterfaces) : []),
     ...jwtErrors(manifest, direct),
@@ -71,27 +66,31 @@ export const compile = (document: Json, registration: Registration): Compilation
   if (unworkable.length > 0) return refuse(unworkable)
   const origin = hostOrigin(manifest, registration)
   const agentUrl = `${origin}/agents/${registration.id}`
-  const card = manifest.route === 'gateway' ? throughGateway(direct, agentUrl) : direct
-  const { documents, dropped } = represent(card, { dialect, document: authored }, manifest.route)
+  const serve = (card: AgentCard) => (manifest.route === 'gateway' ? throughGateway(card, agentUrl) : card)
+  const card = serve(direct)
+  const { documents, dropped } = represent(card, { dialect, document: authored, signed: manifest.card }, manifest.route)
   const issues = lint({ card, authored, dialect, manifest, at: place => reading.authored(place) })
+  const { filled, converted } = reading
+  const further = extendedCards(manifest, read, { filled, converted, issues }, serve)
+  if ('errors' in further) return refuse(further.errors)
+  const { extended, findings } = further
   const report: Report = {
     dialect,
-    filled: bounded(reading.filled, authoredAt),
-    converted: bounded(reading.converted, authoredAt),
+    filled: bounded([...filled, ...findings.filled], authoredAt),
+    converted: bounded([...converted, ...findings.converted], authoredAt),
     dropped: droppedAsAuthored(dropped, manifest.route, reading, authoredAt),
-    issues: bounded(issues, authoredAt),
+    issues: bounded([...issues, ...findings.issues], authoredAt),
   }
-  const profile = callProfile(manifest, direct, [], agentUrl)
-  return { compiled: { manifest, card, documents, profile, origin, report } }
+  const profile = callProfile(
+    manifest,
+    direct,
+    extended.map(({ tier }) => tier),
+    agentUrl,
+  )
+  return { compiled: { manifest, card, documents, profile, extended, origin, report } }
 }
 
 const refuse = (errors: CardError[], at = (place: Pointer): Pointer => place) => ({ errors: bounded(errors, at) })
-
-/** A document as a complete canonical card, its defaults filled; not yet checked against the schema. */
-export const toCanonical = (document: JsonObject, dialect: DialectName, reading: Reading): JsonObject => {
-  const { read, capabilities } = dialects[dialect]
-  return fillDefaults(read(document, reading), capabilities?.(document) ?? {}, reading)
-}
 
 const jwtErrors = ({ jwt }: Manifest, card: AgentCard): CardError[] =>
   jwt && issuersOf(card).length === 0

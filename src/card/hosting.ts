@@ -1,12 +1,14 @@
+import { readAuthentication } from './authentication.ts'
 import { endpointsOf } from './endpoint.ts'
 import { isObject, type JsonObject } from './json.ts'
 import type { Manifest } from './manifest.ts'
-import type { Reading } from './reading.ts'
+import { Reading } from './reading.ts'
+import { tiersOf } from './tiers.ts'
 
 /** A card with what its manifest says of it: where the agent is, when the card does not say, and that there is more to tell. */
 export const withHosting = (manifest: Manifest, reading: Reading): JsonObject => {
   const card = withEndpoint(manifest)
-  return manifest.extended || manifest.tiers ? withExtendedCard(card, reading) : card
+  return tiersOf(manifest).length > 0 ? withScheme(withExtendedCard(card, reading), reading) : card
 }
 
 const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject => {
@@ -28,6 +30,24 @@ const withExtendedCard = (card: JsonObject, reading: Reading): JsonObject => {
     ...(!named && { capabilities: { ...flags, extendedAgentCard: true } }),
     ...((named || 'supportsAuthenticatedExtendedCard' in card) && { supportsAuthenticatedExtendedCard: true }),
   }
+}
+
+/** Who is to read an extended card must know how to ask for it: with a token, where the author says nothing else. */
+const withScheme = (card: JsonObject, reading: Reading): JsonObject => {
+  if (declaresScheme(card)) return card
+  const bearer = { type: 'http', scheme: 'bearer' }
+  reading.fill(
+    '/securitySchemes',
+    `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`,
+  )
+  return { ...card, securitySchemes: { bearer } }
+}
+
+/** What is no object is for the schema to name. */
+const declaresScheme = ({ securitySchemes, security_schemes, authentication = null }: JsonObject): boolean => {
+  const schemes = securitySchemes ?? security_schemes ?? undefined
+  if (schemes !== undefined) return !isObject(schemes) || Object.keys(schemes).length > 0
+  return 'securitySchemes' in readAuthentication({ authentication }, new Reading())
 }
 
 /** The origin of this host's absolute URLs in a card: `PUBLIC_URL`, else the agent's first host, else where it was registered. */

@@ -11,8 +11,8 @@ import type { Pointer } from './pointer.ts'
 export const representationNames = ['agent-card.json', 'agent.json', ...dialectNames] as const
 export type RepresentationName = 'agent-card.json' | 'agent.json' | DialectName
 
-/** A card as its author wrote it. */
-export type Authored = { dialect: DialectName; document: JsonObject }
+/** A card as its author wrote it; `document` is what its manifest made of that, and no longer what was `signed`. */
+export type Authored = { dialect: DialectName; document: JsonObject; signed: JsonObject }
 
 /** What follows the manifest rather than the author where a card is served for a gateway. */
 const gatewayFields = new Set<string>([
@@ -39,7 +39,7 @@ export const represent = (
     const written = write(card)
     const own = name === authored.dialect ? restore?.(authored.document, card) : undefined
     const document = own === undefined ? written.document : route === 'gateway' ? reroute(own, written.document) : own
-    const verifiable = document.signatures === undefined || sameJson(document, authored.document)
+    const verifiable = document.signatures === undefined || sameJson(document, authored.signed)
     documents[name] = verifiable ? document : without(document, 'signatures')
     dropped[name] = [...(own === undefined ? written.dropped : []), ...(verifiable ? [] : ['/signatures'])]
   }

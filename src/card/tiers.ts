@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { never, open } from './fields.ts'
-import { isObject } from './json.ts'
+import { isObject, type JsonObject } from './json.ts'
+import type { Overlay } from './overlay.ts'
+import { pointer } from './pointer.ts'
 
 /** The tier of the first extended card: what every caller reads whose token names no other tier of the agent. */
 export const baseTier = 'base'
@@ -24,3 +26,17 @@ export const tierMap = <Value extends v.GenericSchema>(value: Value) =>
   )
 
 const refusal = (name: string) => (name === baseTier ? never(takenName) : form.test(name) ? undefined : never(badName))
+
+/** The tiers of a manifest with the overlay of each, the lowest first: `base` is below all others, and may have none. */
+export const tiersOf = (manifest: {
+  extended?: JsonObject | undefined
+  tiers?: Record<string, JsonObject> | undefined
+}): [tier: string, overlay: Overlay | undefined][] => {
+  const { extended, tiers = {} } = manifest
+  const named = Object.entries(tiers)
+  if (extended === undefined && named.length === 0) return []
+  return [
+    [baseTier, extended && { at: '/extended', patch: extended }],
+    ...named.map(([name, patch]): [string, Overlay] => [name, { at: pointer('tiers', name), patch }]),
+  ]
+}

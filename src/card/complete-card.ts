@@ -1,0 +1,33 @@
+import type { AgentCard } from './agent-card.ts'
+import { cardErrors } from './card-errors.ts'
+import { fillDefaults } from './defaults.ts'
+import type { DialectName } from './dialects/dialect.ts'
+import { detectDialect, dialects } from './dialects/index.ts'
+import { withHosting } from './hosting.ts'
+import type { JsonObject } from './json.ts'
+import type { Manifest } from './manifest.ts'
+import type { Reading } from './reading.ts'
+import type { CardError } from './report.ts'
+
+/** A card that is sound, canonical and complete; and beside it what the author wrote, with what the manifest adds. */
+export type CompleteCard = { card: AgentCard; authored: JsonObject; dialect: DialectName }
+
+/** Reads the card of a manifest, in its dialect unless another is known, and fills its defaults; or why it is refused. */
+export const completeCard = (
+  manifest: Manifest,
+  reading: Reading,
+  known?: DialectName,
+): CompleteCard | { errors: CardError[] } => {
+  const authored = withHosting(manifest, reading)
+  const dialect = known ?? detectDialect(authored)
+  const canonical = toCanonical(authored, dialect, reading)
+  const errors = cardErrors(canonical, authored, reading)
+  // Without errors the schema has just found it to be one; what is served is the author's own value, never a parser's copy.
+  return errors.length > 0 ? { errors } : { card: canonical as AgentCard, authored, dialect }
+}
+
+/** A document as a complete canonical card, its defaults filled; not yet checked against the schema. */
+export const toCanonical = (document: JsonObject, dialect: DialectName, reading: Reading): JsonObject => {
+  const { read, capabilities } = dialects[dialect]
+  return fillDefaults(read(document, reading), capabilities?.(document) ?? {}, reading)
+}

@@ -1,0 +1,92 @@
+import type { AgentCard } from './agent-card.ts'
+import { checkBounds } from './bounds.ts'
+import { type CompleteCard, completeCard } from './complete-card.ts'
+import type { JsonObject } from './json.ts'
+import { type Layer, layersOf } from './layers.ts'
+import { lint } from './lint/index.ts'
+import type { Manifest } from './manifest.ts'
+import { pointer } from './pointer.ts'
+import { Reading } from './reading.ts'
+import type { CardError, Note, Report } from './report.ts'
+import { type RepresentationName, represent } from './representations.ts'
+import { firstOfEachPlace } from './valibot-errors.ts'
+
+/** What callers with a token read in the place of the public card, by the tier that the token names. */
+export type ExtendedCard = { tier: string; documents: Record<RepresentationName, JsonObject> }
+
+/** What is told of a card, but for what its dialects have no place for. */
+export type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
+
+/**
+ * Makes the extended cards of a manifest, the lowest tier first, as the public one is made. Of their overlays is told what
+ * `known` does not tell of the public card, with pointers into the manifest.
+ */
+export const extendedCards = (
+  manifest: Manifest,
+  base: CompleteCard,
+  known: Findings,
+  serve: (card: AgentCard) => AgentCard,
+): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
+  const layers = layersOf(manifest, base)
+  if ('errors' in layers) return layers
+  const extended: ExtendedCard[] = []
+  const errors: CardError[] = []
+  const findings: Findings = { filled: [], converted: [], issues: [] }
+  const told = new Set([...known.filled, ...known.converted, ...known.issues].map(keyOf))
+  for (const layer of layers) {
+    const read = readLayer(layer, manifest, base)
+    if ('errors' in read) {
+      errors.push(...read.errors.map(error => ({ ...error, pointer: layer.from(error.pointer) ?? error.pointer })))
+      continue
+    }
+    const { card, authored, dialect } = read
+    const { documents } = represent(
+      serve(card),
+      { dialect, document: authored, signed: layer.document },
+      manifest.route,
+    )
+    extended.push({ tier: layer.tier, documents })
+    findings.filled.push(...news(read.filled, layer, told))
+    findings.converted.push(...news(read.converted, layer, told))
+    findings.issues.push(...news(read.issues, layer, told))
+  }
+  return errors.length > 0 ? { errors: firstOfEachPlace(errors) } : { extended, findings }
+}
+
+/** Reads what an extended card is made of, in the dialect of the public one. */
+const readLayer = (
+  { document }: Layer,
+  manifest: Manifest,
+  base: CompleteCard,
+): (CompleteCard & Findings) | { errors: CardError[] } => {
+  const bounds = checkBounds(document)
+  if (bounds.length > 0) return { errors: bounds }
+  const reading = new Reading()
+  const read = completeCard({ ...manifest, card: document }, reading, base.dialect)
+  if ('errors' in read) return read
+  const enforced = (manifest.gate.capabilities ?? 'enforce') === 'enforce'
+  const errors = enforced ? promiseErrors(read.card, base.card) : []
+  if (errors.length > 0) return { errors }
+  const issues = lint({ ...read, manifest, at: place => reading.authored(place) })
+  return { ...read, filled: reading.filled, converted: reading.converted, issues }
+}
+
+/** Calls are checked against the public card: what an extended one promised beyond it would be refused. */
+const promiseErrors = (extended: AgentCard, { capabilities }: AgentCard): CardError[] =>
+  (['streaming', 'pushNotifications'] as const)
+    .filter(name => extended.capabilities[name] !== capabilities[name])
+    .map(name => ({
+      pointer: pointer('capabilities', name),
+      message: `must be ${capabilities[name]}, as in the public card: calls are checked against that`,
+    }))
+
+const keyOf = ({ pointer, message }: Note): string => `${pointer} ${message}`
+
+/** What overlays say and nobody has told yet, placed where they say it. */
+const news = <Found extends Note>(found: readonly Found[], { from }: Layer, told: Set<string>): Found[] =>
+  found.flatMap(note => {
+    const pointer = from(note.pointer)
+    if (pointer === undefined || told.has(keyOf(note)) || told.has(keyOf({ ...note, pointer }))) return []
+    told.add(keyOf({ ...note, pointer }))
+    return [{ ...note, pointer }]
+  })

@@ -1,0 +1,35 @@
+import { isObject, type Json, type JsonObject } from './json.ts'
+import { mergePatch } from './merge-patch.ts'
+import { Reading } from './reading.ts'
+import { readSkills } from './skills.ts'
+
+/** Skills with others over them, and for each that changed or is new the index of the one that says so. */
+export type OverlaidSkills = { skills: Json[]; sources: ReadonlyMap<number, number> }
+
+/** Lays skills over others: one of a known id is patched onto it, any other is added. None can be taken away. */
+export const overlaySkills = (below: readonly Json[], patches: readonly Json[]): OverlaidSkills => {
+  const skills = [...below]
+  const sources = new Map<number, number>()
+  const known = new Map(idsOf(below).flatMap((id, index) => (id === undefined ? [] : [[id, index] as const])))
+  for (const [source, patch] of patches.entries()) {
+    const [id] = idsOf([patch])
+    const index = (id === undefined ? undefined : known.get(id)) ?? skills.length
+    skills[index] = index < below.length ? patched(skills[index] as Json, patch) : patch
+    sources.set(index, source)
+  }
+  return { skills, sources }
+}
+
+/** The ids of skills as they are read: some dialects give none, or names alone. */
+const idsOf = (skills: readonly Json[]): (string | undefined)[] =>
+  readSkills([...skills], new Map(), new Reading()).map(skill =>
+    isObject(skill) && typeof skill.id === 'string' ? skill.id : undefined,
+  )
+
+/** A bare name says nothing more of a skill that is there; and whatever is patched, the id stays. */
+const patched = (skill: Json, patch: Json): Json => {
+  if (!isObject(patch)) return skill
+  const object: JsonObject = isObject(skill) ? skill : { name: skill }
+  const merged = mergePatch(object, patch) as JsonObject
+  return object.id === undefined ? merged : { ...merged, id: object.id }
+}

@@ -1,0 +1,69 @@
+import { endpointFields } from './endpoint.ts'
+import { type Json, type JsonObject, sameJson, without } from './json.ts'
+import { mergePatch } from './merge-patch.ts'
+import { overlaySkills } from './overlay-skills.ts'
+import { type Pointer, pointer, tokens } from './pointer.ts'
+import type { CardError } from './report.ts'
+
+/** What a manifest lays over its card, and where it stands there. */
+export type Overlay = { at: Pointer; patch: JsonObject }
+
+/** A card with overlays over it, and where the overlay that says a place of it stands; undefined: the card itself does. */
+export type Overlaid = { document: JsonObject; from: (place: Pointer) => Pointer | undefined }
+
+/** What says where calls go. They go where the public card says, whoever makes them. */
+const routing = [
+  ...endpointFields,
+  'preferredTransport',
+  'preferred_transport',
+  'protocol',
+  'protocolVersion',
+  'protocol_version',
+  'agentCard',
+]
+
+/** What an overlay may not say. */
+export const overlayErrors = ({ at, patch }: Overlay): CardError[] => [
+  ...routing
+    .filter(name => Object.hasOwn(patch, name))
+    .map(name => ({
+      pointer: at + pointer(name),
+      message: 'belongs to the card itself: an extended card sends calls to where the public one does',
+    })),
+  ...(Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills)
+    ? [
+        {
+          pointer: `${at}/skills`,
+          message: 'must be a list of skills: one with the id of a skill of the card changes it, any other is added',
+        },
+      ]
+    : []),
+]
+
+/**
+ * Lays an overlay over a card in the author's words: a JSON Merge Patch, except that skills merge by their ids. A signature
+ * that the overlay does not bring itself is over something else, and goes.
+ */
+export const overlay = ({ document, from }: Overlaid, { at, patch }: Overlay): Overlaid => {
+  const { skills, sources } = overlaySkills(listOf(document.skills), listOf(patch.skills))
+  const merged = mergePatch(document, { ...patch, ...(Array.isArray(patch.skills) && { skills }) }) as JsonObject
+  const isSigned = Object.hasOwn(patch, 'signatures') || sameJson(merged, document)
+  return {
+    document: isSigned ? merged : without(merged, 'signatures'),
+    from: place => sourceOf(place, { at, patch }, sources) ?? from(place),
+  }
+}
+
+const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
+
+const sourceOf = (
+  place: Pointer,
+  { at, patch }: Overlay,
+  sources: ReadonlyMap<number, number>,
+): Pointer | undefined => {
+  const [name = '', index, ...within] = tokens(place)
+  if (!Object.hasOwn(patch, name)) return undefined
+  if (name !== 'skills' || index === undefined) return at + place
+  const source = sources.get(Number(index))
+  return source === undefined ? undefined : at + pointer('skills', source, ...within)
+}
