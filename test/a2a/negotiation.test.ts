@@ -107,6 +107,7 @@ const outputs: readonly (readonly [agent: string[], caller: string[], meet: bool
   [['image/png'], ['text/plain', '*/*;q=0'], false],
   [['text/plain'], ['text/*;q=0', '*/*'], false],
   [['text/plain'], ['text/plain', 'text/*;q=0'], true],
+  [['text/plain'], ['text/*', '*/*;q=0'], true],
   [['text/html'], ['text/plain', 'text/*;q=0', '*/*'], false],
   [['text/plain'], ['text/plain', 'text/plain;q=0'], false],
   [['image/*'], ['image/*', 'image/png;q=0'], true],
