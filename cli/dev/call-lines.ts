@@ -12,7 +12,7 @@ export const callLines = (url: string, authorization: string): string[] => [
   `curl ${url}/agents/${callable} ${json} -d '${call('SendMessage', 'hello')}'`,
   `curl -N ${url}/agents/${callable} ${json} -d '${call('SendStreamingMessage', 'stream one two three')}'`,
   `curl ${url}/agents/${callable} ${json} -d '${call('SendMessage', 'hello', { acceptedOutputModes: ['image/png'] })}'`,
-  `curl -H 'A2A-Version: 1.0' -H ${authorization} ${url}/agents/${callable}/a2a/extendedAgentCard`,
+  `curl -H ${authorization} ${url}/agents/${callable}/a2a/extendedAgentCard`,
 ]
 
 const json = "-H 'Content-Type: application/json'"

@@ -1,0 +1,103 @@
+import type {
+  Message,
+  MessageSendParams,
+  Part,
+  Task,
+  TaskArtifactUpdateEvent,
+  TaskStatusUpdateEvent,
+} from 'a2a-sdk-v0.3'
+import {
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+  ServiceParameters,
+  withA2AExtensions,
+} from 'a2a-sdk-v0.3/client'
+import { fetchWith } from './fetch-with.ts'
+import type { Extras, Sdk, Session, TaskFacts } from './session.ts'
+
+/** `@a2a-js/sdk` 0.3.x over one binding. */
+export const sdk0 = (binding: Sdk['binding']): Sdk => ({
+  title: `SDK 0.3.x over ${binding}`,
+  version: '0.3',
+  binding,
+  connect: async (baseUrl, { token, extensions, believes } = {}): Promise<Session> => {
+    const fetchImpl = fetchWith(token)
+    const card = await new DefaultAgentCardResolver({ fetchImpl }).resolve(baseUrl)
+    const factory = new ClientFactory({
+      transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
+      preferredTransports: [binding],
+    })
+    const { streaming = card.capabilities.streaming, extendedAgentCard } = believes ?? {}
+    const client = await factory.createFromAgentCard({
+      ...card,
+      capabilities: { ...card.capabilities, ...(streaming !== undefined && { streaming }) },
+      ...(extendedAgentCard !== undefined && { supportsAuthenticatedExtendedCard: extendedAgentCard }),
+    })
+    const request = extensions ? { serviceParameters: ServiceParameters.create(withA2AExtensions(...extensions)) } : {}
+    return {
+      card: {
+        name: card.name,
+        endpoints: [
+          { transport: card.preferredTransport ?? 'JSONRPC', url: card.url },
+          ...(card.additionalInterfaces ?? []),
+        ].map(({ transport, url }) => `${transport} ${card.protocolVersion} ${url}`),
+        skills: card.skills.map(({ id }) => id),
+      },
+      send: async (text, extras) => facts(await client.sendMessage(messageOf(text, extras), request)),
+      stream: (text, extras) => told(client.sendMessageStream(messageOf(text, extras), request)),
+      get: async (id, historyLength) =>
+        facts(await client.getTask({ id, ...(historyLength !== undefined && { historyLength }) }, request)),
+      cancel: async id => facts(await client.cancelTask({ id }, request)),
+      resubscribe: id => told(client.resubscribeTask({ id }, request)),
+      removePushConfig: id => client.deleteTaskPushNotificationConfig({ id, pushNotificationConfigId: 'c' }, request),
+      extendedSkills: async () => (await client.getAgentCard(request)).skills.map(({ id }) => id),
+    }
+  },
+})
+
+const messageOf = (
+  text: string,
+  { task, acceptedOutputModes, atOnce, picture, push }: Extras = {},
+): MessageSendParams => ({
+  message: {
+    kind: 'message',
+    messageId: crypto.randomUUID(),
+    role: 'user',
+    ...(task !== undefined && { taskId: task }),
+    parts: [
+      { kind: 'text', text },
+      ...(picture
+        ? [{ kind: 'file' as const, file: { bytes: 'iVBORw0KGgo=', mimeType: 'image/png', name: 'a.png' } }]
+        : []),
+    ],
+  },
+  configuration: {
+    ...(acceptedOutputModes && { acceptedOutputModes }),
+    ...(atOnce && { blocking: false }),
+    ...(push && { pushNotificationConfig: { id: 'c', url: 'https://hook.example.com/' } }),
+  },
+})
+
+const facts = (task: Task | Message): TaskFacts => {
+  if (task.kind !== 'task') throw new Error('not a task')
+  return {
+    id: task.id,
+    state: task.status.state,
+    said: (task.artifacts ?? []).flatMap(({ parts }) => parts.map(textOf)).join(''),
+    history: (task.history ?? []).length,
+  }
+}
+
+async function* told(
+  events: AsyncGenerator<Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent>,
+): AsyncGenerator<string> {
+  for await (const event of events) {
+    if (event.kind === 'task' || event.kind === 'status-update') yield event.status.state
+    else if (event.kind === 'artifact-update') yield event.artifact.parts.map(textOf).join('')
+    else throw new Error(`unexpected ${event.kind}`)
+  }
+}
+
+const textOf = (part: Part): string => (part.kind === 'text' ? part.text : '')
