@@ -1,0 +1,95 @@
+import type { CallTarget } from '../card/call-profile.ts'
+import { guardedFetch } from '../http/fetch-guard.ts'
+import { mediaTypeName } from '../http/json-type.ts'
+import { watchedEvents } from './event-stream.ts'
+import { answered, downHeaders } from './upstream-answer.ts'
+import { type ErrorForm, lastEventText, upstreamErrorText } from './upstream-error.ts'
+import { type Credentials, upstreamHeaders } from './upstream-headers.ts'
+import { timeLimit } from './upstream-time.ts'
+import { type RestPath, upstreamUrl } from './upstream-url.ts'
+import { viaFromHere } from './upstream-via.ts'
+import type { Failure } from './verdict.ts'
+
+/** A call that the gate has passed, on its way to the agent. */
+export type Outgoing = {
+  /** What the caller is told errors in; a `Call` is one. */
+  call: ErrorForm
+  target: CallTarget
+  /** The Worker that takes the call in place of the network. */
+  service?: Fetcher | undefined
+  /** Of HTTP; over JSON-RPC a POST. */
+  method: string
+  /** Over HTTP+JSON alone. */
+  path?: RestPath
+  /** JSON text, written anew from what was checked. */
+  body?: string | undefined
+  /** Whether the operation is answered with a stream of events. */
+  streams: boolean
+  /** The extensions that the caller names. */
+  extensions: readonly string[]
+  /** Those of the caller's request. */
+  headers: Headers
+  /** Tells that the caller has left, where the runtime does not end the whole request by itself. */
+  signal?: AbortSignal | undefined
+  credentials: Credentials
+}
+
+/** How far forwarding goes. */
+export type ForwardOptions = {
+  /** Until a whole answer is there, or the headers of a stream. */
+  timeoutSeconds: number
+  /** How long a stream may be silent. */
+  idleSeconds: number
+  /** After how long a silence a stream's caller is sent a comment, by which a runtime learns that nobody reads: 0.4. */
+  heartbeatSeconds?: number
+  /** The most that an answer may hold, in bytes: 4 MiB. A stream has no such limit. */
+  maxBytes?: number
+  /** Exempt from the fetch guard, separated by spaces or commas. */
+  allowedOrigins: string
+  /** What stands in `Via` for this agent of this host. */
+  pseudonym: string
+}
+
+/** Sends a call to its agent and hands on what comes back: an answer as it came, a stream as it comes. Never rejects. */
+export const forward = async (outgoing: Outgoing, options: ForwardOptions): Promise<Response | Failure> => {
+  const { target, method, path, body, streams, headers, extensions, credentials } = outgoing
+  const via = viaFromHere(headers.get('Via'), options.pseudonym)
+  if (via === undefined) return { failed: 'loop' }
+  const url = upstreamUrl(target, path)
+  if (url === undefined) return misconfigured('the path would lead out of the endpoint')
+  const hasBody = body !== undefined
+  const sent = upstreamHeaders({ target, headers, extensions, credentials, streams, hasBody, via })
+  if (sent === undefined) return misconfigured('the secret is empty, or holds what no header can')
+  const limit = timeLimit(options.timeoutSeconds, streams, outgoing.signal)
+  const init: RequestInit = { method, headers: sent, redirect: 'manual', signal: limit.signal }
+  if (hasBody) init.body = body
+  try {
+    const upstream = await (outgoing.service?.fetch(url, init) ?? guardedFetch(url, init, options.allowedOrigins))
+    if ('blocked' in upstream) return misconfigured(`the agent's address is ${upstream.blocked}`)
+    if (streams && upstream.ok && mediaTypeName(upstream.headers.get('Content-Type')) === 'text/event-stream') {
+      limit.lift()
+      return streamed(upstream, outgoing, options)
+    }
+    const answer = await answered(upstream, {
+      maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
+      mayBeEmpty: method === 'DELETE',
+      ownCredentials: 'secret' in credentials,
+      errorText: message => upstreamErrorText(outgoing.call, message, upstream.status),
+    })
+    if (!upstream.bodyUsed) upstream.body?.cancel().catch(() => undefined)
+    return answer
+  } catch {
+    return limit.isOver() ? { failed: 'timeout', seconds: options.timeoutSeconds } : { failed: 'unreachable' }
+  } finally {
+    limit.lift()
+  }
+}
+
+const misconfigured = (detail: string): Failure => ({ failed: 'misconfigured', detail })
+
+const streamed = (upstream: Response, { call }: Outgoing, { idleSeconds, heartbeatSeconds = 0.4 }: ForwardOptions) =>
+  new Response(
+    upstream.body &&
+      watchedEvents(upstream.body, { idleSeconds, heartbeatSeconds, lastEvent: why => lastEventText(call, why) }),
+    { status: upstream.status, headers: downHeaders(upstream, upstream.headers.get('Content-Type')) },
+  )
