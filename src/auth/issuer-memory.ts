@@ -28,18 +28,16 @@ const entryOverhead = 300
  */
 export class IssuerMemory {
   readonly #issuers: Memory<Known>
-  readonly #now: () => number
 
   /** `most` bytes of keys, all issuers together. */
-  constructor(most: number, now: () => number = Date.now) {
+  constructor(most: number) {
     this.#issuers = new Memory(most)
-    this.#now = now
   }
 
   /** An issuer with its keys; undefined where it cannot be read, nor could be lately. */
   async get(url: string, read: Read, ctx: ExecutionContext): Promise<Issuer | undefined> {
     const known = this.#issuers.get(url)
-    if (known?.issuer && this.#now() - known.read < fresh) return known.issuer
+    if (known?.issuer && Date.now() - known.read < fresh) return known.issuer
     const usable = this.#usable(url)
     // Nobody waits for another's read who has keys at hand.
     if (usable && this.#isReading(known)) return usable
@@ -56,11 +54,11 @@ export class IssuerMemory {
 
   #usable(url: string): Issuer | undefined {
     const known = this.#issuers.get(url)
-    return known && this.#now() - known.read < stale ? known.issuer : undefined
+    return known && Date.now() - known.read < stale ? known.issuer : undefined
   }
 
   #isReading(known: Known | undefined): boolean {
-    return known?.reading === true && this.#now() - known.tried < patience
+    return known?.reading === true && Date.now() - known.tried < patience
   }
 
   /** Has the issuer read, by whomever, unless it was tried a moment ago. */
@@ -71,7 +69,7 @@ export class IssuerMemory {
         await new Promise(resolve => setTimeout(resolve, pause))
       return
     }
-    if (known && !known.reading && this.#now() - known.tried < cooldown) return
+    if (known && !known.reading && Date.now() - known.tried < cooldown) return
     const reading = this.#read(url, known, read)
     // Who reads may leave; what it learns is for those who come after.
     ctx.waitUntil(reading)
@@ -80,10 +78,10 @@ export class IssuerMemory {
 
   async #read(url: string, known: Known | undefined, read: Read): Promise<void> {
     const before = { issuer: known?.issuer, read: known?.read ?? Number.NEGATIVE_INFINITY }
-    const tried = this.#now()
+    const tried = Date.now()
     this.#set(url, { ...before, tried, reading: true })
     const issuer = await read()
-    const now = issuer ? { issuer, read: this.#now() } : before
+    const now = issuer ? { issuer, read: Date.now() } : before
     this.#set(url, { ...now, tried, reading: false })
   }
 

@@ -1,0 +1,304 @@
+import { timingSafeEqual } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { hashOf } from '../../src/auth/token.ts'
+import type { TokenRecord } from '../../src/registry/token-record.ts'
+import { IssuerServer } from './issuer-server.ts'
+
+const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
+const other = `cc_${'c'.repeat(12)}_${'d'.repeat(32)}`
+const record: TokenRecord = {
+  id: 'a'.repeat(12),
+  note: '',
+  scopes: ['read'],
+  agents: ['weather-*'],
+  tiers: ['partner'],
+  created: 0,
+  expires: null,
+}
+
+/** What the edge holds under the tokens' hashes, what it was asked for, and the failed attempts that were counted. */
+let kept: Map<string, TokenRecord>
+let reads: string[]
+let failures: string[]
+let most: number
+let env: Env
+let callers: typeof import('../../src/auth/callers.ts')
+beforeEach(async () => {
+  // The runtime has it; Node has it elsewhere.
+  Object.assign(crypto.subtle, {
+    timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
+  })
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  vi.resetModules()
+  callers = await import('../../src/auth/callers.ts')
+  kept = new Map([[await hashOf(token), record]])
+  reads = []
+  failures = []
+  most = 3
+  env = {
+    ADMIN_TOKEN: 'the-admin-token',
+    ALLOWED_ORIGINS: '',
+    CARDS: {
+      getWithMetadata: async (key: string) => {
+        reads.push(key)
+        const found = kept.get(key.replace('token:', ''))
+        return { value: found ? JSON.stringify(found) : null, metadata: found ? { seq: 1 } : null }
+      },
+    },
+    AUTH_LIMIT: {
+      limit: async ({ key }: { key: string }) => {
+        failures.push(key)
+        return { success: failures.filter(failed => failed === key).length <= most }
+      },
+    },
+  } as unknown as Env
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+const request = (headers: [string, string][] | Record<string, string>, address = '203.0.113.1') => {
+  const all = new Headers(headers)
+  all.set('CF-Connecting-IP', address)
+  return new Request('https://host.example/agents', { headers: all })
+}
+const bearing = (text: string, address?: string) => request({ Authorization: `Bearer ${text}` }, address)
+const callerOf = (asking: Request) => callers.callerOf(asking, env, ctx)
+const schemes = { apiKeyHeaders: ['x-api-key'], openIdConnectUrls: [] as string[] }
+const callerOfAgent = (asking: Request, profile: Parameters<typeof callers.callerOfAgent>[2] = schemes) =>
+  callers.callerOfAgent(asking, 'weather', profile, env, ctx)
+
+const admin = { known: true, subject: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'] }
+const reader = {
+  known: true,
+  subject: `token:${record.id}`,
+  scopes: ['read'],
+  agents: ['weather-*'],
+  tiers: ['partner'],
+}
+
+describe('callerOf', () => {
+  it('knows the ADMIN_TOKEN, who may do everything, and asks nobody', async () => {
+    expect([await callerOf(bearing('the-admin-token')), reads]).toEqual([{ ...admin, withheld: ['authorization'] }, []])
+  })
+
+  it('knows a token by what was kept of it, and asks by its hash', async () => {
+    expect([await callerOf(bearing(token)), reads]).toEqual([
+      { ...reader, withheld: ['authorization'] },
+      [`token:${await hashOf(token)}`],
+    ])
+  })
+
+  it.each([
+    ['nothing', {}, { given: 'nothing' }],
+    ['an API key of somebody', { 'X-API-Key': token }, { given: 'nothing' }],
+    ['a token of somebody', { Authorization: 'Bearer abc' }, { given: 'foreign' }],
+    ['a JWT', { Authorization: 'Bearer e30.e30.AAAA' }, { given: 'foreign' }],
+    ['another scheme', { Authorization: 'Basic dTpw' }, { given: 'foreign' }],
+    [
+      'a token that is cut short',
+      { Authorization: `Bearer ${token.slice(0, -1)}` },
+      { given: 'bad-token', why: 'malformed' },
+    ],
+    ['a token with more behind', { Authorization: `Bearer ${token}x` }, { given: 'bad-token', why: 'malformed' }],
+    ['an empty token', { Authorization: 'Bearer cc_' }, { given: 'bad-token', why: 'malformed' }],
+    [
+      'two headers',
+      [
+        ['Authorization', `Bearer ${token}`],
+        ['Authorization', 'Bearer the-admin-token'],
+      ],
+      { given: 'bad-token', why: 'several' },
+    ],
+  ] as [string, Record<string, string>, object][])('reads nothing for %s', async (_, headers, expected) => {
+    expect([await callerOf(request(headers)), reads]).toEqual([{ known: false, ...expected }, []])
+  })
+
+  it('does not know a token that nobody issued', async () => {
+    expect(await callerOf(bearing(other))).toEqual({ known: false, given: 'bad-token', why: 'unknown' })
+  })
+
+  it.each([
+    ['long ago', 1],
+    ['just now', Date.now()],
+  ])('does not know a token that expired %s', async (_, expires) => {
+    kept.set(await hashOf(token), { ...record, expires })
+    expect(await callerOf(bearing(token))).toEqual({ known: false, given: 'bad-token', why: 'unknown' })
+  })
+
+  it('knows a token that expires later', async () => {
+    kept.set(await hashOf(token), { ...record, expires: Date.now() + 60_000 })
+    expect(await callerOf(bearing(token))).toMatchObject(reader)
+  })
+
+  it('knows nobody where the host has no ADMIN_TOKEN', async () => {
+    for (const ADMIN_TOKEN of ['', undefined]) {
+      env = { ...env, ADMIN_TOKEN } as Env
+      for (const text of ['undefined', '""', 'the-admin-token'])
+        expect(await callerOf(bearing(text))).toEqual({ known: false, given: 'foreign' })
+    }
+  })
+
+  it('cannot tell while KV is away', async () => {
+    env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('away')) } } as unknown as Env
+    expect(await callerOf(bearing(token))).toEqual({ known: false, given: 'unavailable' })
+  })
+})
+
+describe('failed attempts', () => {
+  it('are counted by address, and after too many no more are looked at for a minute', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 })
+    const given = []
+    for (const letter of 'efghij') given.push(await callerOf(bearing(other.slice(0, -1) + letter)))
+    expect(given.map(caller => !caller.known && caller.given)).toEqual([
+      'bad-token',
+      'bad-token',
+      'bad-token',
+      'throttled',
+      'throttled',
+      'throttled',
+    ])
+    expect([reads.length, failures.length]).toEqual([4, 4])
+    failures = []
+    vi.setSystemTime(60_000)
+    expect(await callerOf(bearing(other))).toMatchObject({ given: 'bad-token' })
+  })
+
+  it('of one address do not keep another from being looked at', async () => {
+    most = 0
+    expect(await callerOf(bearing(other, '203.0.113.2'))).toMatchObject({ given: 'throttled' })
+    expect(await callerOf(bearing(token, '203.0.113.3'))).toMatchObject(reader)
+  })
+
+  it('keep nobody out whose credentials held here before', async () => {
+    await callerOf(bearing(token))
+    most = 0
+    await callerOf(bearing(other))
+    expect(await callerOf(bearing(token))).toMatchObject(reader)
+  })
+
+  it('keep out what has not been seen, be it right', async () => {
+    most = 0
+    await callerOf(bearing(other))
+    expect(await callerOf(bearing('the-admin-token'))).toEqual({ known: false, given: 'throttled' })
+  })
+
+  it.each([
+    ['what holds', `Bearer ${token}`, 0],
+    ["what may be the agent's own", 'Bearer abc', 0],
+    ['another scheme', 'Basic dTpw', 0],
+    ['a token that nobody issued', `Bearer ${other}`, 1],
+    ['a token that is mistyped', 'Bearer cc_x', 1],
+    ['two headers in one', `Bearer ${token}, Bearer ${token}`, 1],
+  ])('are not %s, or are: %s', async (_, authorization, count) => {
+    await callerOf(request({ Authorization: authorization }))
+    expect(failures).toHaveLength(count)
+  })
+})
+
+describe('callerOfAgent', () => {
+  it('takes a token in the header of an API key', async () => {
+    const asking = request({ 'X-API-Key': token })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['x-api-key'] })
+  })
+
+  it('takes it where the card says that the key goes into Authorization', async () => {
+    const profile = { ...schemes, apiKeyHeaders: ['authorization'] }
+    expect(await callerOfAgent(request({ Authorization: token }), profile)).toEqual({
+      ...reader,
+      withheld: ['authorization'],
+    })
+  })
+
+  it('lets credentials of the agent pass beside a token in the header of an API key', async () => {
+    const asking = request({ 'X-API-Key': token, Authorization: "Bearer the-agent's" })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['x-api-key'] })
+  })
+
+  it('lets an API key of the agent pass beside a bearer token', async () => {
+    const asking = request({ 'X-API-Key': 'the-agent-s', Authorization: `Bearer ${token}` })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['authorization'] })
+  })
+
+  it('lets none of its own tokens pass, wherever they are', async () => {
+    const asking = request({ 'X-API-Key': 'the-admin-token', Authorization: `Bearer ${token}` })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['authorization', 'x-api-key'] })
+  })
+
+  it.each([
+    ['an API key of the agent', { 'X-API-Key': 'theirs' }, { given: 'nothing' }],
+    ['a token in a header that the card does not name', { 'X-Other': token }, { given: 'nothing' }],
+    [
+      'a token twice',
+      [
+        ['X-API-Key', token],
+        ['X-API-Key', token],
+      ],
+      { given: 'bad-token', why: 'malformed' },
+    ],
+    ['one that nobody issued', { 'X-API-Key': other }, { given: 'bad-token', why: 'unknown' }],
+    [
+      'a sound one beside a bearer token that is none',
+      { 'X-API-Key': token, Authorization: `Bearer ${other}` },
+      { given: 'bad-token', why: 'unknown' },
+    ],
+    [
+      'a sound one beside two bearer tokens',
+      { 'X-API-Key': token, Authorization: 'Bearer a, Bearer b' },
+      { given: 'bad-token', why: 'several' },
+    ],
+  ] as [string, Record<string, string>, object][])('knows nobody by %s', async (_, headers, expected) => {
+    expect(await callerOfAgent(request(headers))).toEqual({ known: false, ...expected })
+  })
+
+  describe('by a JWT', () => {
+    let server: IssuerServer
+    beforeEach(async () => {
+      server = await new IssuerServer().listen()
+      env = { ...env, ALLOWED_ORIGINS: server.origin }
+    })
+    afterEach(() => server.close())
+    const profile = () => ({
+      ...schemes,
+      openIdConnectUrls: [server.discoveryUrl],
+      jwt: { audience: ['https://host/agents/a'], tiers: {} },
+    })
+
+    it('knows whom the issuer names, and the token may go on to the agent', async () => {
+      expect(await callerOfAgent(bearing(await server.sign()), profile())).toMatchObject({
+        known: true,
+        scopes: ['read'],
+        agents: ['weather'],
+        withheld: [],
+      })
+    })
+
+    it.each([
+      [{ exp: 1 }, { given: 'bad-token', why: 'expired' }, 1],
+      [{ iss: 'https://elsewhere.example' }, { given: 'foreign' }, 0],
+    ])('knows nobody else: %j', async (claims, expected, counted) => {
+      const caller = await callerOfAgent(bearing(await server.sign(claims)), profile())
+      expect([caller, failures.length]).toEqual([{ known: false, ...expected }, counted])
+    })
+
+    it('lets nobody pass while the issuer is away, and blames nobody', async () => {
+      server.isUp = false
+      const caller = await callerOfAgent(bearing(await server.sign()), profile())
+      expect([caller, failures]).toEqual([{ known: false, given: 'unavailable' }, []])
+    })
+  })
+})
+
+describe('the log', () => {
+  it('holds neither a token nor its hash, whatever fails', async () => {
+    const lines: string[] = []
+    for (const level of ['info', 'error'] as const)
+      vi.spyOn(console, level).mockImplementation((line: string) => void lines.push(line))
+    env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('away')) } } as unknown as Env
+    await callerOf(bearing(token))
+    expect(lines.join()).not.toContain(token)
+    expect(lines.join()).not.toContain(await hashOf(token))
+  })
+})

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { credentialsOf } from '../../src/auth/credentials.ts'
+
+const of = (...values: string[]) => {
+  const headers = new Headers()
+  for (const value of values) headers.append('Authorization', value)
+  return credentialsOf(headers)
+}
+const bearer = (token: string) => ({ scheme: 'bearer', token })
+
+describe('the Authorization header', () => {
+  it.each([
+    ['none', [], { scheme: 'nothing' }],
+    ['empty', [''], { scheme: 'nothing' }],
+    ['a bearer token', ['Bearer abc'], bearer('abc')],
+    ['whatever its case', ['bEARER abc'], bearer('abc')],
+    ['spaces between', ['Bearer   abc  '], bearer('abc')],
+    ['a token with commas', ['Bearer a,b'], bearer('a,b')],
+    ['no token', ['Bearer'], { scheme: 'foreign' }],
+    ['no space', ['Bearerabc'], { scheme: 'foreign' }],
+    ['another scheme', ['Basic dTpw'], { scheme: 'foreign' }],
+    ['a scheme with parameters', ['Digest username="u", realm="r"'], { scheme: 'foreign' }],
+    ['a token alone', ['abc'], { scheme: 'foreign' }],
+    ['two headers', ['Bearer a', 'Bearer b'], { scheme: 'several' }],
+    ['the same header twice', ['Bearer a', 'Bearer a'], { scheme: 'several' }],
+    ['a bearer token behind another scheme', ['Basic dTpw', 'Bearer a'], { scheme: 'several' }],
+    ['another scheme behind a bearer token', ['Bearer a', 'Basic dTpw'], { scheme: 'several' }],
+    ['two in one', ['Bearer a,Bearer b'], { scheme: 'several' }],
+    ['two words', ['Bearer a b'], { scheme: 'several' }],
+    ['8,192 characters', [`Bearer ${'a'.repeat(8192)}`], bearer('a'.repeat(8192))],
+    ['more', [`Bearer ${'a'.repeat(8193)}`], { scheme: 'foreign' }],
+  ])('%s', (_, values, expected) => {
+    expect(of(...values)).toEqual(expected)
+  })
+
+  it('is read in linear time', () => {
+    const started = performance.now()
+    for (const text of [',', ' ,', '\t', 'Bearer', ',Bearer']) of(`x${text.repeat(20_000)}x`)
+    expect(performance.now() - started).toBeLessThan(200)
+  })
+})

@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Bearer, Caller } from '../../src/auth/caller.ts'
+import { matchesGlob } from '../../src/auth/glob.ts'
+import { highestTier, may, tiersOf } from '../../src/auth/may.ts'
+import { type Scope, scopes } from '../../src/registry/token-record.ts'
+
+const bearer = (more: Partial<Bearer> = {}): Bearer => ({
+  known: true,
+  subject: 'token:x',
+  scopes: ['read'],
+  agents: ['*'],
+  tiers: [],
+  withheld: [],
+  ...more,
+})
+const strangers: Caller[] = [
+  { known: false, given: 'nothing' },
+  { known: false, given: 'foreign' },
+  { known: false, given: 'bad-token', why: 'unknown' },
+  { known: false, given: 'unavailable' },
+  { known: false, given: 'throttled' },
+]
+
+describe('a glob', () => {
+  it.each([
+    ['*', 'weather', true],
+    ['weather', 'weather', true],
+    ['weather', 'weather-eu', false],
+    ['weather-*', 'weather-eu', true],
+    ['weather-*', 'weather-', true],
+    ['weather-*', 'weather', false],
+    ['*-eu', 'weather-eu', true],
+    ['*-eu', 'weather-us', false],
+    ['w*-*u', 'weather-eu', true],
+    ['w*r*u', 'weather-eu', true],
+    ['w*u*r', 'weather-eu', false],
+    ['ab*ba', 'aba', false],
+    ['ab*ba', 'abba', true],
+    ['*a*a*', 'a', false],
+    ['*a*a*', 'aa', true],
+    ['**', 'x', true],
+    ['w.ather', 'weather', false],
+    ['w?ather', 'weather', false],
+    ['[w]eather', 'weather', false],
+    ['', 'weather', false],
+  ])('%s, %s: %s', (glob, id, matches) => {
+    expect(matchesGlob(glob, id)).toBe(matches)
+  })
+
+  it('means what the regular expression means that it stands for', () => {
+    const text = (letters: string[]) => fc.array(fc.constantFrom(...letters), { maxLength: 8 }).map(all => all.join(''))
+    fc.assert(
+      fc.property(text(['a', 'b', '*']), text(['a', 'b']), (glob, id) => {
+        expect(matchesGlob(glob, id)).toBe(new RegExp(`^${glob.replaceAll('*', '.*')}$`).test(id))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('takes no longer the more of it there is', () => {
+    const started = performance.now()
+    matchesGlob('a*'.repeat(5000), 'a'.repeat(4999))
+    expect(performance.now() - started).toBeLessThan(200)
+  })
+})
+
+describe('may', () => {
+  it.each<[string, Caller, Scope[]]>([
+    ['read', bearer(), ['read']],
+    ['write', bearer({ scopes: ['write'] }), ['write']],
+    ['both', bearer({ scopes: ['read', 'write'] }), ['read', 'write']],
+    ['admin', bearer({ scopes: ['admin'] }), ['read', 'write', 'admin']],
+    ['none', bearer({ scopes: [] }), []],
+    ['of another agent', bearer({ scopes: ['read', 'write'], agents: ['other', 'weather-*'] }), []],
+    ['of no agent', bearer({ agents: [] }), []],
+  ])('a token with %s', (_, caller, allowed) => {
+    expect(scopes.filter(scope => may(caller, scope, 'weather'))).toEqual(allowed)
+  })
+
+  it.each(strangers)('nothing: $given', caller => {
+    expect(scopes.filter(scope => may(caller, scope, 'weather'))).toEqual([])
+  })
+})
+
+describe('the tiers of a caller', () => {
+  const profile = { tiers: ['base', 'partner', 'internal'] }
+  it.each<[string, Caller, { tiers: string[] }, string[]]>([
+    ['a token that names none', bearer(), profile, ['base']],
+    ['a token that names one', bearer({ tiers: ['partner'] }), profile, ['base', 'partner']],
+    ['in the order of the agent', bearer({ tiers: ['internal', 'partner'] }), profile, ['base', 'partner', 'internal']],
+    ['a higher one without the lower', bearer({ tiers: ['internal'] }), profile, ['base', 'internal']],
+    ['one that the agent has not', bearer({ tiers: ['gold'] }), profile, ['base']],
+    ['all', bearer({ tiers: ['*'] }), profile, ['base', 'partner', 'internal']],
+    ['an administrator', bearer({ scopes: ['admin'] }), profile, ['base', 'partner', 'internal']],
+    ['an agent without extended cards', bearer({ tiers: ['*'] }), { tiers: [] }, []],
+    ['an agent with a named tier alone', bearer(), { tiers: ['partner'] }, []],
+    ...strangers.map((caller): [string, Caller, { tiers: string[] }, string[]] => [
+      `nobody: ${'given' in caller && caller.given}`,
+      caller,
+      profile,
+      [],
+    ]),
+  ])('%s', (_, caller, { tiers }, expected) => {
+    expect([tiersOf(caller, { tiers }), highestTier(caller, { tiers })]).toEqual([expected, expected.at(-1)])
+  })
+})
