@@ -125,6 +125,12 @@ export const refusals: { [Tag in Refusal['refused']]: Problem<Extract<Refusal, {
     say: ({ missing }) => `The token does not allow this. It lacks: ${missing}.`,
     facts: ({ missing }) => ({ missing }),
   },
+  unavailable: {
+    code: -32000,
+    reason: 'UNAVAILABLE',
+    status: 503,
+    say: () => 'Whether the token holds cannot be told now: who could tell does not answer. Try again later.',
+  },
   'rate-limit': {
     code: -32000,
     reason: 'RESOURCE_EXHAUSTED',

@@ -23,6 +23,8 @@ export type Refusal =
   | { refused: 'no-token' }
   | { refused: 'bad-token' }
   | { refused: 'forbidden'; missing: string }
+  /** Whether the token holds cannot be told now. */
+  | { refused: 'unavailable' }
   | { refused: 'rate-limit'; retryAfter: number }
 
 /** Why a call that was let through brought no answer of the agent. */

@@ -27,6 +27,7 @@ const rpcStatuses: Readonly<Record<number, string>> = {
   404: 'NOT_FOUND',
   429: 'RESOURCE_EXHAUSTED',
   502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
   508: 'ABORTED',
 }
