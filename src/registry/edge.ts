@@ -38,7 +38,8 @@ const loadDocument = async (id: string, name: RepresentationName, env: Env) => {
   return { value: served && { ...served, body: served.body.slice() }, seq: envelope.seq }
 }
 
-const servedOf = ({ modified, representations }: Envelope, name: RepresentationName): Served | null => {
+/** A document of an envelope as it is served; null where it holds none of that name. */
+export const servedOf = ({ modified, representations }: Envelope, name: RepresentationName): Served | null => {
   const representation = representations[name]
   return representation ? { etag: representation.etag, modified, body: representation.bytes, reads: 0 } : null
 }

@@ -1,5 +1,6 @@
-import { type Entry, tombstoneSeconds } from './entry.ts'
+import { type Entry, goneEntry, tombstoneSeconds } from './entry.ts'
 import { type DocumentName, encodeEnvelope, type Representations } from './envelope.ts'
+import { extendedEntry } from './extended.ts'
 import { changesEntry } from './recent-changes.ts'
 import { tokenEntry } from './tokens.ts'
 
@@ -29,12 +30,6 @@ const cardEntry = (sql: SqlStorage, id: string): Entry => {
   return { value, metadata: { seq, etag } }
 }
 
-const goneEntry = (sql: SqlStorage, id: string): Entry => {
-  const { seq } = sql.exec<{ seq: number }>('SELECT MAX(seq) AS seq FROM revisions WHERE id = ?', id).one()
-  const value = encodeEnvelope({ seq, modified: '', representations: {} })
-  return { value, metadata: { seq }, seconds: tombstoneSeconds }
-}
-
 const representationsOf = (sql: SqlStorage, id: string): Representations => {
   const representations: Representations = {}
   for (const { names, etag, body } of sql.exec<{ names: string; etag: string; body: ArrayBuffer }>(
@@ -56,6 +51,7 @@ const hostEntry = (sql: SqlStorage, hostname: string): Entry => {
 /** What stands under the keys of each kind. */
 const kinds: Record<string, (sql: SqlStorage, name: string) => Entry> = {
   card: cardEntry,
+  extended: extendedEntry,
   changes: changesEntry,
   host: hostEntry,
   token: tokenEntry,

@@ -1,3 +1,5 @@
+import { encodeEnvelope } from './envelope.ts'
+
 /** What KV is to hold under a key, and for how long: for ever, unless `seconds` says otherwise. */
 export type Entry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; seconds?: number }
 
@@ -6,3 +8,10 @@ export type Entry = { value: string | Uint8Array; metadata: { seq: number; etag?
  * lives, which may hold it still.
  */
 export const tombstoneSeconds = 30 * 86_400
+
+/** That there is nothing of an agent any more, as of its last revision. */
+export const goneEntry = (sql: SqlStorage, id: string): Entry => {
+  const { seq } = sql.exec<{ seq: number }>('SELECT MAX(seq) AS seq FROM revisions WHERE id = ?', id).one()
+  const value = encodeEnvelope({ seq, modified: '', representations: {} })
+  return { value, metadata: { seq }, seconds: tombstoneSeconds }
+}

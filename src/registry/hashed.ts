@@ -15,10 +15,7 @@ export const hashed = async (
 ): Promise<Registration> => {
   const { manifest, card, documents, profile, origin } = compiled
   const text = JSON.stringify(document)
-  const texts = Object.entries(documents).map(([name, value]) => [name, JSON.stringify(value)] as const)
-  // Dialects often come out the same: such a document is made once.
-  const once = new Map([...new Set(texts.map(([, text]) => text))].map(text => [text, represented(text)]))
-  const representations = texts.map(async ([name, text]) => [name, await once.get(text)] as const)
+  const once = new Map<string, Promise<Representation>>()
   const { etag: manifestEtag } = await represented(text)
   return {
     id,
@@ -33,13 +30,30 @@ export const hashed = async (
       version: card.version,
       url: card.supportedInterfaces[0]?.url ?? '',
     },
-    representations: Object.fromEntries(await Promise.all(representations)) as Record<
-      RepresentationName,
-      Representation
-    >,
+    representations: await allRepresented(documents, once),
     profile: await represented(JSON.stringify(profile)),
+    extended: await Promise.all(
+      compiled.extended.map(async ({ tier, documents }) => ({
+        tier,
+        representations: await allRepresented(documents, once),
+      })),
+    ),
     condition,
   }
+}
+
+/** Dialects, and tiers, often come out the same: such a document is made once. */
+const allRepresented = async (
+  documents: Compiled['documents'],
+  once: Map<string, Promise<Representation>>,
+): Promise<Record<RepresentationName, Representation>> => {
+  const made = Object.entries(documents).map(async ([name, document]) => {
+    const text = JSON.stringify(document)
+    const known = once.get(text) ?? represented(text)
+    once.set(text, known)
+    return [name, await known] as const
+  })
+  return Object.fromEntries(await Promise.all(made)) as Record<RepresentationName, Representation>
 }
 
 const represented = async (text: string): Promise<Representation> => {

@@ -3,6 +3,7 @@ import type { RepresentationName } from '../card/representations.ts'
 import { type Condition, holds } from '../http/condition.ts'
 import { changesKey } from './changes.ts'
 import { distinct, type Representation } from './envelope.ts'
+import { extendedKey, isExtendedBy, keepExtended, tiersKept } from './extended.ts'
 import { claimHosts, releaseHosts } from './host-claims.ts'
 import { idNamed, namesIndex } from './names.ts'
 import { Publisher } from './publisher.ts'
@@ -32,7 +33,8 @@ export class Registry extends DurableObject<Env> {
     if (written.outcome !== 'registered') return written
     // All that it holds, so that what failed before heals with any write; and what it gave up.
     const hostnames = [...written.hosts, ...written.changed.map(({ hostname }) => hostname)]
-    return { ...written, published: await this.#publisher.publish(keysOf(registration.id, hostnames)) }
+    const tiers = [...registration.extended.map(({ tier }) => tier), ...written.tiersGone]
+    return { ...written, published: await this.#publisher.publish(keysOf(registration.id, hostnames, tiers)) }
   }
 
   /** Removes an agent; its revisions stay. */
@@ -40,7 +42,7 @@ export class Registry extends DurableObject<Env> {
     const removed = this.ctx.storage.transactionSync(() => this.#remove(id, condition))
     if (removed.outcome !== 'removed') return removed
     const freed = removed.changed.map(({ hostname }) => hostname)
-    return { ...removed, published: await this.#publisher.publish(keysOf(id, freed)) }
+    return { ...removed, published: await this.#publisher.publish(keysOf(id, freed, removed.tiersGone)) }
   }
 
   /** The manifest of an agent as it was registered, with its entity tag. */
@@ -127,12 +129,14 @@ export class Registry extends DurableObject<Env> {
     if ('outcome' in claim) return claim
     const seq = revised ? this.#lastSeq(id) + 1 : before.seq
     const modified = revised ? Date.now() : before.modified
+    const tiers = registration.extended.map(({ tier }) => tier)
+    const tiersGone = tiersKept(this.#sql, id).filter(tier => !tiers.includes(tier))
     if (revised) this.#revise(registration, seq, modified)
-    this.#publisher.owe([
-      ...(revised ? [`card:${id}`, changesKey] : []),
-      ...claim.changed.map(({ hostname }) => `host:${hostname}`),
-    ])
-    return { outcome: 'registered', seq, modified, created: !before, revised, published: false, ...claim }
+    const hostnames = claim.changed.map(({ hostname }) => hostname)
+    this.#publisher.owe(
+      revised ? [...keysOf(id, hostnames, [...tiers, ...tiersGone]), changesKey] : hostnames.map(hostKey),
+    )
+    return { outcome: 'registered', seq, modified, created: !before, revised, published: false, tiersGone, ...claim }
   }
 
   #revise({ id, visibility, origin, manifest, ...made }: Registration, seq: number, modified: number): void {
@@ -150,16 +154,19 @@ export class Registry extends DurableObject<Env> {
         'INSERT INTO representations (id, etag, names, body) VALUES (?, ?, ?, ?)',
         ...[id, etag, JSON.stringify(names), bytes],
       )
+    keepExtended(this.#sql, id, made.extended)
   }
 
   /** Whether what is registered, and kept under each name, is what is being registered. */
-  #isServed({ id, manifestEtag, representations, profile }: Registration, servedManifest: string): boolean {
+  #isServed({ id, manifestEtag, representations, profile, extended }: Registration, servedManifest: string): boolean {
     const rows = this.#sql
       .exec<{ etag: string; names: string }>('SELECT etag, names FROM representations WHERE id = ?', id)
       .toArray()
     const served = rows.map(({ etag, names }) => `${etag} ${names}`).sort()
     const given = distinct({ ...representations, profile }).map(({ etag, names }) => `${etag} ${JSON.stringify(names)}`)
-    return manifestEtag === servedManifest && served.join() === given.sort().join()
+    return (
+      manifestEtag === servedManifest && served.join() === given.sort().join() && isExtendedBy(this.#sql, id, extended)
+    )
   }
 
   #remove(id: string, condition: Condition): Removed | Declined {
@@ -172,9 +179,11 @@ export class Registry extends DurableObject<Env> {
     this.#sql.exec('INSERT INTO revisions (id, seq, created) VALUES (?, ?, ?)', id, seq, Date.now())
     this.#sql.exec('DELETE FROM agents WHERE id = ?', id)
     this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
+    const tiersGone = tiersKept(this.#sql, id)
+    keepExtended(this.#sql, id, [])
     const hostnames = changed.map(({ hostname }) => hostname)
-    this.#publisher.owe([...keysOf(id, hostnames), changesKey])
-    return { outcome: 'removed', seq, published: false, changed }
+    this.#publisher.owe([...keysOf(id, hostnames, tiersGone), changesKey])
+    return { outcome: 'removed', seq, published: false, changed, tiersGone }
   }
 
   #agent(id: string): { seq: number; origin: string; modified: number; manifestEtag: string } | undefined {
@@ -199,7 +208,10 @@ export class Registry extends DurableObject<Env> {
   }
 }
 
-const keysOf = (id: string, hostnames: readonly string[]): string[] => [
+const hostKey = (hostname: string): string => `host:${hostname}`
+
+const keysOf = (id: string, hostnames: readonly string[], tiers: readonly string[]): string[] => [
   `card:${id}`,
-  ...hostnames.map(hostname => `host:${hostname}`),
+  ...hostnames.map(hostKey),
+  ...tiers.map(tier => extendedKey(id, tier)),
 ]

@@ -28,6 +28,14 @@ export const tables = `
     body BLOB NOT NULL,
     PRIMARY KEY (id, etag)
   );
+  CREATE TABLE IF NOT EXISTS extended (
+    id TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    etag TEXT NOT NULL,
+    names TEXT NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (id, tier, etag)
+  );
   CREATE TABLE IF NOT EXISTS hosts (
     hostname TEXT PRIMARY KEY,
     id TEXT,

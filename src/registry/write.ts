@@ -1,6 +1,7 @@
 import type { RepresentationName } from '../card/representations.ts'
 import type { Condition } from '../http/condition.ts'
 import type { Representation } from './envelope.ts'
+import type { Extended } from './extended.ts'
 
 /** What a list of agents tells of one. `url` is the agent's preferred endpoint. */
 export type Summary = { name: string; description: string; version: string; url: string }
@@ -18,6 +19,8 @@ export type Registration = {
   representations: Record<RepresentationName, Representation>
   /** The CallProfile as JSON. It is published beside the representations, and served to nobody. */
   profile: Representation
+  /** The extended cards, the lowest tier first. */
+  extended: Extended[]
   condition: Condition
 }
 
@@ -38,10 +41,18 @@ export type Registered = {
   revised: boolean
   /** False where KV could not be written yet; the Registry goes on trying. */
   published: boolean
+  /** The tiers of which there is an extended card no more. */
+  tiersGone: string[]
 } & HostChanges
 
 /** What came of a removal. */
-export type Removed = { outcome: 'removed'; seq: number; published: boolean; changed: HostChange[] }
+export type Removed = {
+  outcome: 'removed'
+  seq: number
+  published: boolean
+  changed: HostChange[]
+  tiersGone: string[]
+}
 
 /** Why a write was not made: nothing was changed. */
 export type Declined =

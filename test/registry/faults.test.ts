@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Json } from '../../src/card/json.ts'
 import { minimalCard } from '../cards.ts'
 import { type Host, startHost, token } from '../host.ts'
 
@@ -32,6 +33,19 @@ describe('a KV that does not take a write', () => {
       async () => expect(await (await host.env()).CARDS.get('host:heals.example.com')).toBe('heals'),
       15_000,
     )
+  })
+
+  it('heals an extended card by itself too', async () => {
+    const put = (extended: Json) => host.put('extended', { card: minimalCard, extended })
+    await put({ name: 'One' })
+    // Both keys of the agent, each once.
+    await (await registry()).fail(2)
+    expect(await receipt(await put({ name: 'Two' }))).toMatchObject({ seq: 2, published: false })
+    const key = 'extended:extended:base'
+    await vi.waitFor(async () => {
+      const { value, metadata } = await (await host.env()).CARDS.getWithMetadata<{ seq: number }>(key)
+      expect([metadata, value]).toEqual([{ seq: 2 }, expect.stringContaining('"Two"')])
+    }, 15_000)
   })
 
   it('never makes an older revision replace a newer one: what is published late is the newest', async () => {

@@ -84,3 +84,75 @@ describe('the call profile', () => {
     expect((await host.put('private', minimalCard, { 'If-Match': etag })).status).toBe(412)
   })
 })
+
+describe('extended:{id}:{tier}', () => {
+  const skill = (id: string) => ({ id, name: id, description: `Does ${id}`, tags: ['x'] })
+  const manifest = {
+    card: minimalCard,
+    extended: { skills: [skill('for-tokens')] },
+    tiers: { silver: { skills: [skill('for-silver')] }, gold: { skills: [skill('for-gold')] } },
+  }
+  const marks = ['for-tokens', 'for-silver', 'for-gold']
+  const told = async (key: string) => {
+    const { text } = await stored(key)
+    return Object.values(text).map(document => marks.filter(mark => document.includes(mark)))
+  }
+
+  it.each([
+    ['base', ['for-tokens']],
+    ['silver', ['for-tokens', 'for-silver']],
+    ['gold', ['for-tokens', 'for-gold']],
+  ])('%s holds its own card in every representation, and nothing of another tier', async (tier, expected) => {
+    await put('tiered', manifest)
+    const key = `extended:tiered:${tier}`
+    expect([(await stored(key)).names, new Set((await told(key)).map(String))]).toEqual([
+      [...representationNames].sort(),
+      new Set([String(expected)]),
+    ])
+  })
+
+  it('is all that has what only overlays say: card:{id} has nothing of it, nor has any list', async () => {
+    await put('tiered', manifest)
+    expect((await told('card:tiered')).flat()).toEqual([])
+    expect(JSON.parse((await stored('card:tiered')).text.profile ?? '')).toMatchObject({
+      extendedAgentCard: true,
+      tiers: ['base', 'silver', 'gold'],
+    })
+    const lists = await Promise.all(['/agents', '/agents/tiered'].map(async path => (await host.fetch(path)).text()))
+    expect(marks.filter(mark => lists.join().includes(mark))).toEqual([])
+  })
+
+  it('of an internal agent is there too', async () => {
+    await put('inner-tiers', { ...manifest, visibility: 'internal' })
+    expect([(await stored('card:inner-tiers')).names, await told('extended:inner-tiers:gold')]).toEqual([
+      ['profile'],
+      representationNames.map(() => ['for-tokens', 'for-gold']),
+    ])
+  })
+
+  it('of a tier that is taken away says so, with the new seq; the others are written with it too', async () => {
+    await put('fewer', manifest)
+    const { tiers: _, ...rest } = manifest
+    await put('fewer', { ...rest, tiers: { gold: {} } })
+    expect(await stored('extended:fewer:silver')).toMatchObject({ names: [], seq: 2 })
+    expect((await stored('extended:fewer:gold')).seq).toBe(2)
+    expect((await expiry('extended:fewer:silver')) ?? 0).toBeGreaterThan(Date.now() / 1000 + 29 * 86_400)
+  })
+
+  it('of an agent that is removed says so', async () => {
+    await put('removed', manifest)
+    await host.fetch('/agents/removed', { method: 'DELETE', headers: bearer })
+    for (const tier of ['base', 'silver', 'gold'])
+      expect(await stored(`extended:removed:${tier}`)).toMatchObject({ names: [], seq: 2 })
+  })
+
+  it('is nothing new where the same is registered again', async () => {
+    await put('same', manifest)
+    expect(await put('same', manifest)).toMatchObject({ seq: 1, changed: false })
+  })
+
+  it('is not there for an agent without overlays', async () => {
+    await put('plain', { card: minimalCard })
+    expect((await kv.list({ prefix: 'extended:plain:' })).keys).toEqual([])
+  })
+})

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { encodeEnvelope } from '../../src/registry/envelope.ts'
+
+const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const envelope = (seq: number, text?: string) => ({
+  seq,
+  modified: 'Sat, 21 Nov 2026 00:00:00 GMT',
+  representations: text === undefined ? {} : { '1.0': { etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) } },
+})
+
+/** A KV of envelopes that counts what it is asked. */
+const kvOf = (stored: Record<string, ReturnType<typeof envelope>>) => {
+  const get = vi.fn(async (key: string) => (stored[key] ? encodeEnvelope(stored[key]).buffer : null))
+  return { get, env: { CARDS: { get } } as unknown as Env }
+}
+
+let edge: typeof import('../../src/registry/edge-extended.ts')
+let cards: typeof import('../../src/registry/edge.ts')
+beforeEach(async () => {
+  vi.useFakeTimers()
+  vi.resetModules()
+  cards = await import('../../src/registry/edge.ts')
+  edge = await import('../../src/registry/edge-extended.ts')
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const read = async (env: Env, tier: string) => {
+  const served = await edge.readExtended('a', tier, '1.0', env, ctx)
+  return served && Buffer.from(served.body).toString()
+}
+
+describe('an extended card at the edge', () => {
+  it('is that of the tier that is asked for, read from KV once while it is fresh', async () => {
+    const { get, env } = kvOf({ 'extended:a:base': envelope(1, 'base'), 'extended:a:gold': envelope(1, 'gold') })
+    const asked = ['base', 'gold', 'gold', 'silver', 'silver']
+    const texts: (string | null)[] = []
+    for (const tier of asked) texts.push(await read(env, tier))
+    expect([texts, get.mock.calls.map(([key]) => key)]).toEqual([
+      ['base', 'gold', 'gold', null, null],
+      ['extended:a:base', 'extended:a:gold', 'extended:a:silver'],
+    ])
+  })
+
+  it('is never what is held of the public card', async () => {
+    const { env } = kvOf({ 'extended:a:base': envelope(1, 'private') })
+    await read(env, 'base')
+    edge.rememberExtended('a', 'base', envelope(2, 'private'))
+    expect(cards.heldDocument('a', '1.0')).toBeUndefined()
+  })
+
+  it('follows a write at once, and no older revision that KV still answers', async () => {
+    const { env } = kvOf({ 'extended:a:base': envelope(1, 'one') })
+    await read(env, 'base')
+    edge.rememberExtended('a', 'base', envelope(2, 'two'))
+    vi.advanceTimersByTime(30_001)
+    expect(await read(env, 'base')).toBe('two')
+    edge.rememberExtended('a', 'base', envelope(3))
+    expect(await read(env, 'base')).toBeNull()
+  })
+})
