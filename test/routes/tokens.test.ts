@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { minimalCard } from '../cards.ts'
+import { token as adminToken, type Host, startHost } from '../host.ts'
+
+let host: Host
+beforeAll(async () => {
+  host = await startHost()
+  await host.put('weather-eu', { card: minimalCard, visibility: 'internal' })
+})
+afterAll(() => host.close())
+
+/** What the host says of a token, of a page of them, or of an error. */
+type Body = {
+  id: string
+  token: string
+  expires: string | null
+  code: string
+  detail: string
+  errors: { pointer: string; message: string }[]
+  tokens: Body[]
+  cursor?: string
+}
+const body = (response: Response) => response.json() as Promise<Body>
+/** Each test is of another address, so that the failures of one are not the others'. */
+let address = 0
+const as = (token: string) => ({ Authorization: `Bearer ${token}`, 'CF-Connecting-IP': `203.0.113.${++address % 250}` })
+const post = (document: unknown, token = adminToken) =>
+  host.fetch('/tokens', {
+    method: 'POST',
+    headers: { ...as(token), 'Content-Type': 'application/json' },
+    body: typeof document === 'string' ? document : JSON.stringify(document),
+  })
+const issue = async (document: object) => body(await post(document))
+const list = async (query = '') => body(await host.fetch(`/tokens${query}`, { headers: as(adminToken) }))
+const revoke = (id: string, token = adminToken) => host.fetch(`/tokens/${id}`, { method: 'DELETE', headers: as(token) })
+const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
+const readsInternal = async (token: string) =>
+  (await host.fetch('/agents/weather-eu', { headers: as(token) })).status === 200
+const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+
+describe('POST /tokens', () => {
+  it('issues a token: 201 with its text, which no cache may keep', async () => {
+    const response = await post({ note: 'CI', scopes: ['read', 'write'], agents: ['weather-*'], tiers: ['partner'] })
+    const issued = await body(response)
+    expect([response.status, response.headers.get('cache-control'), issued]).toEqual([
+      201,
+      'private, no-store',
+      {
+        id: expect.stringMatching(/^[a-z2-7]{12}$/),
+        token: expect.stringMatching(`^cc_${issued.id}_[a-z2-7]{32}$`),
+        note: 'CI',
+        scopes: ['read', 'write'],
+        agents: ['weather-*'],
+        tiers: ['partner'],
+        created: expect.stringMatching(/^\d{4}-.*Z$/),
+        expires: null,
+        published: true,
+      },
+    ])
+  })
+
+  it('issues one for all agents, without further tiers and without an end, where the request says no more', async () => {
+    expect(await issue({ scopes: ['read'] })).toMatchObject({ note: '', agents: ['*'], tiers: [], expires: null })
+  })
+
+  it('issues a token that holds at once', async () => {
+    expect(await readsInternal((await issue({ scopes: ['read'] })).token)).toBe(true)
+  })
+
+  it('keeps only its SHA-256, in KV too', async () => {
+    const { token } = await issue({ scopes: ['read'] })
+    const { CARDS } = await host.env()
+    const keys = (await CARDS.list()).keys.map(({ name }) => name)
+    expect(keys).toContain(`token:${hashOf(token)}`)
+    expect([await CARDS.get(`token:${hashOf(token)}`), ...keys].join()).not.toContain(token)
+  })
+
+  it('takes each entry of a list once', async () => {
+    expect(await issue({ scopes: ['read', 'read'], agents: ['a', 'a'], tiers: ['t', 't'] })).toMatchObject({
+      scopes: ['read'],
+      agents: ['a'],
+      tiers: ['t'],
+    })
+  })
+
+  it.each([
+    ['seconds from now', 3600, () => new Date(Date.now() + 3_600_000).toISOString().slice(0, 15)],
+    ['a date, at its beginning', days(30).slice(0, 10), () => `${days(30).slice(0, 10)}T00:00:00.000Z`],
+    ['a time', days(1), () => days(1).slice(0, 10)],
+    ['a time with a zone', '2030-01-31T12:00:00+02:00', () => '2030-01-31T10:00:00.000Z'],
+    ['null for never', null, () => null],
+  ])('takes an expiry as %s', async (_, expires, expected) => {
+    const issued = await issue({ scopes: ['read'], expires })
+    const wanted = expected()
+    expect(issued.expires?.slice(0, wanted?.length) ?? null).toBe(wanted)
+  })
+
+  it.each<[unknown, string, string]>([
+    [{}, '/scopes', 'is missing'],
+    [{ scopes: [] }, '/scopes', 'with one at least'],
+    [{ scopes: 'read' }, '/scopes', 'must be a list of read, write or admin'],
+    [{ scopes: ['root'] }, '/scopes/0', 'must be read, write or admin'],
+    [{ scopes: [null] }, '/scopes/0', 'must be read, write or admin'],
+    [{ scopes: ['read'], agents: [] }, '/agents', 'leave it out for all agents'],
+    [{ scopes: ['read'], agents: ['Weather'] }, '/agents/0', "must be an agent's id"],
+    [{ scopes: ['read'], agents: ['a?'] }, '/agents/0', "must be an agent's id"],
+    [{ scopes: ['read'], agents: [7] }, '/agents/0', 'must be a string'],
+    [{ scopes: ['read'], agents: Array(21).fill('a') }, '/agents', 'at most 20'],
+    [{ scopes: ['admin'], agents: ['a'] }, '/agents', 'cannot narrow'],
+    [{ scopes: ['read'], tiers: 'partner' }, '/tiers', 'must be a list'],
+    [{ scopes: ['read'], tiers: ['Gold!'] }, '/tiers/0', 'must be the name of a tier'],
+    [{ scopes: ['read'], note: 7 }, '/note', 'must be a string'],
+    [{ scopes: ['read'], note: 'a\nb' }, '/note', 'one line'],
+    [{ scopes: ['read'], note: 'x'.repeat(201) }, '/note', 'at most 200 characters'],
+    [{ scopes: ['read'], expires: true }, '/expires', 'must be seconds from now, or a date'],
+    [{ scopes: ['read'], expires: 'soon' }, '/expires', 'must be seconds from now, or a date'],
+    [{ scopes: ['read'], expires: '2027-02-31' }, '/expires', 'must be seconds from now, or a date'],
+    [{ scopes: ['read'], expires: '2027-01-31T25:00:00Z' }, '/expires', 'must be seconds from now, or a date'],
+    [{ scopes: ['read'], expires: 90.5 }, '/expires', 'whole seconds'],
+    [{ scopes: ['read'], expires: 59 }, '/expires', 'at least 60 seconds'],
+    [{ scopes: ['read'], expires: -1 }, '/expires', 'at least 60 seconds'],
+    [{ scopes: ['read'], expires: '2020-01-01' }, '/expires', 'at least 60 seconds'],
+    [{ scopes: ['read'], expires: 1e300 }, '/expires', 'at most 3650 days'],
+    [{ scopes: ['read'], agent: ['a'] }, '/agent', '"agent" is not a field of a token'],
+    ['{"scopes":["read"],"__proto__":{"scopes":["admin"]}}', '/__proto__', 'is not a field of a token'],
+    [[], '/scopes', 'is missing'],
+    ['null', '', 'must be an object'],
+    ['"read"', '', 'must be an object'],
+  ])('refuses %j: %s %s', async (document, pointer, message) => {
+    const response = await post(document)
+    const refused = await body(response)
+    expect([response.status, refused.code]).toEqual([422, 'invalid-token-request'])
+    expect(refused.errors).toContainEqual({ pointer, message: expect.stringContaining(message) })
+    expect(refused.detail).toContain(message)
+  })
+
+  it.each([
+    ['{"scopes":', 400, 'not-json'],
+    ['', 400, 'not-json'],
+    ['['.repeat(10_000), 422, 'too-deep'],
+    [`{"note":"${'x'.repeat(300_000)}"}`, 413, 'too-large'],
+  ])('refuses what is no JSON of a sound size: %#', async (text, status, code) => {
+    const response = await post(text)
+    expect([response.status, (await body(response)).code]).toEqual([status, code])
+  })
+
+  it('says a hundred faults at most', async () => {
+    const { errors } = await body(await post({ scopes: Array(5000).fill('x') }))
+    expect(errors).toHaveLength(100)
+  })
+})
+
+describe('GET /tokens', () => {
+  it('lists all of them in pages, without their texts and hashes', async () => {
+    const issued = [await issue({ scopes: ['read'], note: 'one' }), await issue({ scopes: ['read'], note: 'two' })]
+    const seen: Body[] = []
+    let cursor: string | undefined
+    do {
+      const page = await list(`?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`)
+      seen.push(...page.tokens)
+      cursor = page.cursor
+    } while (cursor !== undefined)
+    const ids = seen.map(({ id }) => id)
+    expect(ids).toEqual([...new Set(ids)].sort())
+    for (const { id, token } of issued) {
+      const { token: _, published: __, ...shown } = issued.find(issue => issue.id === id) as Body & { published: true }
+      expect(seen).toContainEqual(shown)
+      expect(JSON.stringify(seen)).not.toContain(token)
+      expect(JSON.stringify(seen)).not.toContain(hashOf(token))
+    }
+  })
+
+  it('does not list the ADMIN_TOKEN', async () => {
+    expect(JSON.stringify(await list())).not.toContain(adminToken)
+  })
+
+  it.each([
+    ['?limit=0', 'bad-limit'],
+    ['?cursor=..', 'bad-cursor'],
+    ['?scope=read', 'unknown-query'],
+  ])('refuses %s', async (query, code) => {
+    expect((await list(query)).code).toBe(code)
+  })
+})
+
+describe('DELETE /tokens/{id}', () => {
+  it('ends a token at once: 204, then 404', async () => {
+    const { id, token } = await issue({ scopes: ['read'] })
+    expect(await readsInternal(token)).toBe(true)
+    expect((await revoke(id)).status).toBe(204)
+    expect(await readsInternal(token)).toBe(false)
+    expect((await revoke(id)).status).toBe(404)
+    expect((await list()).tokens.map(token => token.id)).not.toContain(id)
+  })
+
+  it.each(['admin', 'a'.repeat(12), 'A'.repeat(12), '..', '%00', 'x'.repeat(5000)])(
+    'is 404 for what is no token: %#',
+    async id => {
+      const response = await revoke(encodeURIComponent(id))
+      expect(response.status).toBe(404)
+    },
+  )
+})
+
+describe('who may not', () => {
+  it.each([
+    ['read', ['read']],
+    ['write', ['read', 'write']],
+  ])('a token with %s: 403 which names the scope', async (_, scopes) => {
+    const { id, token } = await issue({ scopes })
+    const responses = await Promise.all([
+      post({ scopes: ['admin'] }, token),
+      host.fetch('/tokens', { headers: as(token) }),
+      revoke(id, token),
+    ])
+    for (const response of responses)
+      expect([response.status, response.headers.get('www-authenticate'), await body(response)]).toEqual([
+        403,
+        'Bearer realm="calling-card", error="insufficient_scope", scope="admin"',
+        expect.objectContaining({
+          code: 'forbidden',
+          title: 'Forbidden',
+          detail: 'This token lacks the scope `admin`.',
+        }),
+      ])
+  })
+
+  it('an admin token may issue others, and end itself', async () => {
+    const { id, token } = await issue({ scopes: ['admin'] })
+    expect((await post({ scopes: ['read'] }, token)).status).toBe(201)
+    expect((await revoke(id, token)).status).toBe(204)
+    expect((await post({ scopes: ['read'] }, token)).status).toBe(401)
+  })
+
+  it.each([
+    ['nothing', {}, 'no-token', 'Authorization: Bearer'],
+    ['a wrong token', { Authorization: 'Bearer wrong' }, 'bad-token', 'not one that this host knows'],
+    ['a mistyped token', { Authorization: 'Bearer cc_abc' }, 'bad-token', 'cut short or mistyped'],
+    ['two tokens', { Authorization: `Bearer ${adminToken}, Bearer ${adminToken}` }, 'bad-token', 'more than one'],
+    ['an API key', { 'X-API-Key': adminToken }, 'no-token', 'Authorization: Bearer'],
+  ])('who brings %s: 401', async (_, headers, code, detail) => {
+    for (const [method, path] of [
+      ['POST', '/tokens'],
+      ['GET', '/tokens'],
+      ['DELETE', '/tokens/aaaaaaaaaaaa'],
+    ] as const) {
+      const from = `198.51.100.${++address % 250}`
+      const response = await host.fetch(path, { method, headers: { ...headers, 'CF-Connecting-IP': from } })
+      expect([response.status, response.headers.get('www-authenticate'), await body(response)]).toEqual([
+        401,
+        expect.stringMatching(/^Bearer realm="calling-card"/),
+        expect.objectContaining({ code, detail: expect.stringContaining(detail) }),
+      ])
+    }
+  })
+})
