@@ -3,10 +3,12 @@ import { preflight } from './http/cors.ts'
 import { log } from './http/log.ts'
 import { blank500, HttpError, problem } from './http/problem.ts'
 import { deleteAgent, getManifest, putAgent } from './routes/agents.ts'
+import { agentCall, hostCall, namedCall, restAgentCall } from './routes/calls.ts'
 import { agentCard, droppedSegment, hostCard } from './routes/cards.ts'
 import { listAgents } from './routes/catalog.ts'
 import type { Handler } from './routes/handler.ts'
 import { postLint } from './routes/lint.ts'
+import { otherMethod } from './routes/other-method.ts'
 import { deleteToken, listTokens, postToken } from './routes/tokens.ts'
 
 /** Every endpoint of this host. HEAD goes with GET; OPTIONS, 405 and 404 follow from the table. */
@@ -17,6 +19,13 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['GET', '/.well-known/agent-card.json', hostCard('agent-card.json')],
     ['GET', '/.well-known/agent.json', hostCard('agent.json')],
     ['GET', '/agents/:id', agentCard('agent-card.json')],
+    ['POST', '/agents/:id/a2a', agentCall],
+    ['POST', '/agents/:id', agentCall],
+    ['POST', '/a2a', hostCall],
+    ['POST', '/a2a/v1', namedCall],
+    ['GET', '/agents/:id/a2a/:operation+', restAgentCall],
+    ['POST', '/agents/:id/a2a/:operation+', restAgentCall],
+    ['DELETE', '/agents/:id/a2a/:operation+', restAgentCall],
     ['PUT', '/agents/:id', putAgent],
     ['DELETE', '/agents/:id', deleteAgent],
     ['GET', '/agents/:id/manifest', getManifest],
@@ -36,13 +45,11 @@ const notFound: Handler = () => {
   )
 }
 
-const otherMethod =
+const anyOtherMethod =
   (allowed: readonly string[]): Handler =>
   request => {
     if (request.method === 'OPTIONS') return preflight(allowed)
-    throw new HttpError(405, 'method-not-allowed', `This path takes ${allowed.join(', ')}, not ${request.method}.`, {
-      headers: { Allow: allowed.join(', ') },
-    })
+    throw otherMethod(request.method, allowed)
   }
 
 const answerError = (error: unknown): Response => {
@@ -64,5 +71,5 @@ for (const [method, path, handler] of routes) {
   router[method.toLowerCase() as 'get'](path, handler as never)
   if (method === 'GET') router.head?.(path, handler as never)
 }
-for (const path of new Set(routes.map(([, path]) => path))) router.all(path, otherMethod(allowedOn(path)) as never)
+for (const path of new Set(routes.map(([, path]) => path))) router.all(path, anyOtherMethod(allowedOn(path)) as never)
 router.all('*', notFound as never)

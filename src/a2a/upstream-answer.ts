@@ -1,6 +1,6 @@
 import { boundedBytes } from '../http/bounded-bytes.ts'
 import { noStore } from '../http/caching.ts'
-import { cors } from '../http/cors.ts'
+import { callCors } from '../http/cors.ts'
 import { isJsonType } from '../http/json-type.ts'
 import type { Failure } from './verdict.ts'
 
@@ -50,7 +50,7 @@ export const answered = async (upstream: Response, terms: AnswerTerms): Promise<
 
 /** The headers of an agent's answer that its caller sees, and this host's own. */
 export const downHeaders = ({ status, headers }: Response, type: string | null = null): Record<string, string> => {
-  const down: Record<string, string> = { ...cors, 'Cache-Control': noStore }
+  const down: Record<string, string> = { ...callCors, 'Cache-Control': noStore }
   if (type !== null) down['Content-Type'] = type
   for (const name of status === 401 ? [...passed, 'WWW-Authenticate'] : passed) {
     const value = headers.get(name)

@@ -5,6 +5,13 @@ export const cors = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
+/** The same for answers to A2A calls, which say more of themselves. */
+export const callCors = {
+  ...cors,
+  'Access-Control-Expose-Headers':
+    'A2A-Version, A2A-Extensions, X-A2A-Extensions, Gate-Warning, Retry-After, WWW-Authenticate',
+} as const
+
 /** Answers a preflight (or a plain OPTIONS) for a path that takes `methods`; browsers may keep it a day. */
 export const preflight = (methods: readonly string[]): Response =>
   new Response(null, {
@@ -14,7 +21,7 @@ export const preflight = (methods: readonly string[]): Response =>
       Allow: methods.join(', '),
       'Access-Control-Allow-Methods': methods.join(', '),
       'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, A2A-Version, A2A-Extensions, If-None-Match, If-Match',
+        'Authorization, Content-Type, A2A-Version, A2A-Extensions, X-A2A-Extensions, X-API-Key, If-None-Match, If-Match',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'public, max-age=86400',
     },

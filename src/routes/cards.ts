@@ -9,21 +9,19 @@ import { truth } from '../registry/truth.ts'
 import { agentNotFound, noRootAgent } from './agent-errors.ts'
 import { cardResponse, type Hybrid } from './card-response.ts'
 import type { Handler } from './handler.ts'
+import { hostNameOf, withoutDot } from './host-name.ts'
 import { chooseRepresentation } from './representation-choice.ts'
 
 /** `GET /.well-known/agent-card.json` and `agent.json`: the agent that the host name stands for. */
 export const hostCard =
   (hybrid: Hybrid): Handler =>
   async (request, env, ctx) => {
-    const id = await agentOfHost(withoutDot(new URL(request.url).hostname), env, ctx)
+    const id = await agentOfHost(hostNameOf(request), env, ctx)
     // An internal agent's name is not told to who asks for a host.
     const response = id === undefined ? undefined : await sendCard(id, hybrid, request, env, ctx)
     if (response === undefined) throw noRootAgent()
     return response
   }
-
-/** A name with the root's dot is the same name (RFC 1034 §3.1). */
-const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '')
 
 /** `GET /agents/{id}` and its two well-known paths: the card of one agent. */
 export const agentCard =

@@ -1,0 +1,24 @@
+import type { Refusal } from '../../a2a/verdict.ts'
+import type { Caller } from '../../auth/caller.ts'
+import { highestTier } from '../../auth/may.ts'
+import type { CallProfile } from '../../card/call-profile.ts'
+import type { RepresentationName } from '../../card/representations.ts'
+import type { Served } from '../../registry/edge.ts'
+import { readExtended } from '../../registry/edge-extended.ts'
+import { readerRefusal } from './admission.ts'
+
+/** The extended card that is a caller's, in the dialect that it asks for; or why there is none for it. */
+export const extendedCardFor = async (
+  caller: Caller,
+  id: string,
+  profile: CallProfile,
+  dialect: RepresentationName,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Served | Refusal> => {
+  const refusal = readerRefusal(caller, id)
+  if (refusal) return refusal
+  const tier = highestTier(caller, profile)
+  const card = tier === undefined ? null : await readExtended(id, tier, dialect, env, ctx)
+  return card ?? { refused: 'extended-card-not-configured' }
+}

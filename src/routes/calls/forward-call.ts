@@ -1,0 +1,69 @@
+import { forward } from '../../a2a/forward.ts'
+import { operations } from '../../a2a/operations.ts'
+import type { Credentials } from '../../a2a/upstream-headers.ts'
+import type { Failure, Refusal } from '../../a2a/verdict.ts'
+import type { Caller } from '../../auth/caller.ts'
+import type { CallProfile, CallTarget } from '../../card/call-profile.ts'
+import { readerRefusal } from './admission.ts'
+import type { Read } from './asked.ts'
+
+/** What came of a call that the gate let through; `upstream` is the agent's own status. */
+type Forwarded = { response: Response; upstream: number } | { problem: Refusal | Failure }
+
+/** Hands a call on to its agent: to its address, or to the Worker that the manifest names. */
+export const forwardCall = async (
+  id: string,
+  { call, method, path, body }: Read,
+  target: CallTarget,
+  profile: CallProfile,
+  caller: Caller,
+  request: Request,
+  env: Env,
+): Promise<Forwarded> => {
+  // What the Worker's own secret opens is for those that the host knows, where the card says that callers must be known.
+  const unknown = profile.secret !== undefined && profile.secured ? readerRefusal(caller, id) : undefined
+  if (unknown) return { problem: unknown }
+  const service = profile.service === undefined ? undefined : serviceNamed(profile.service, env)
+  if (service === null) return misconfigured(`this Worker has no service binding "${profile.service}"`)
+  const credentials = credentialsFor(profile, caller, env)
+  if (credentials === undefined) return misconfigured(`this Worker has no secret "${profile.secret}"`)
+  const answer = await forward(
+    {
+      ...{ call, target, service, method, path, body, credentials },
+      ...{ streams: operations[call.operation].streams === true, extensions: call.extensions },
+      ...{ headers: request.headers, signal: request.signal },
+    },
+    {
+      timeoutSeconds: seconds(env.UPSTREAM_TIMEOUT, 60),
+      idleSeconds: seconds(env.STREAM_IDLE_TIMEOUT, 120),
+      allowedOrigins: env.ALLOWED_ORIGINS,
+      pseudonym: `${id}.${new URL(request.url).host}`,
+    },
+  )
+  if ('failed' in answer) return { problem: answer }
+  return { response: answer, upstream: answer.status }
+}
+
+const misconfigured = (detail: string): Forwarded => ({ problem: { failed: 'misconfigured', detail } })
+
+const seconds = (value: string, otherwise: number): number => (Number(value) > 0 ? Number(value) : otherwise)
+
+/** Bindings are looked up by name, as manifests name them: what is not a service has no `fetch`. */
+const bindingNamed = (name: string, env: Env): unknown => Object.entries(env).find(([each]) => each === name)?.[1]
+
+const serviceNamed = (name: string, env: Env): Fetcher | null => {
+  const binding = bindingNamed(name, env)
+  return isService(binding) ? binding : null
+}
+
+const isService = (binding: unknown): binding is Fetcher =>
+  typeof binding === 'object' && binding !== null && 'fetch' in binding && typeof binding.fetch === 'function'
+
+const credentialsFor = ({ secret, apiKeyHeaders }: CallProfile, caller: Caller, env: Env): Credentials | undefined => {
+  if (secret !== undefined) {
+    const value = secret === 'ADMIN_TOKEN' ? undefined : bindingNamed(secret, env)
+    return typeof value === 'string' && value !== '' ? { secret: value } : undefined
+  }
+  const withheld = caller.known ? caller.withheld : []
+  return { pass: ['authorization', ...apiKeyHeaders].filter(name => !withheld.includes(name)) }
+}

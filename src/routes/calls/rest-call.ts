@@ -1,0 +1,57 @@
+import type { Call } from '../../a2a/call.ts'
+import { restErrorAnswer } from '../../a2a/error-answer.ts'
+import { otherVersionsPath, type RestMatch, restParams } from '../../a2a/rest-operations.ts'
+import type { Refusal } from '../../a2a/verdict.ts'
+import { namedVersion } from '../../a2a/version.ts'
+import { isObject, type Json, type JsonObject } from '../../card/json.ts'
+import type { Asked, Read } from './asked.ts'
+import { cardAnswer, errorResponse } from './call-responses.ts'
+import { extensionsOf, versionsInQuery } from './rpc-call.ts'
+
+/** A call over HTTP+JSON, by what its path stands for. `body` is what came, parsed or refused; null where there is none. */
+export const restCall = (
+  request: Request,
+  match: Extract<RestMatch, { operation: string }>,
+  path: string,
+  body: { value: Json } | Refusal,
+): Asked => ({
+  read: () => readCall(request, match, path, body),
+  refuse: (problem, call) => errorResponse(restErrorAnswer(problem, call?.version ?? match.version)),
+  answerCard: card => cardAnswer(card.body),
+})
+
+const readCall = (
+  request: Request,
+  match: Extract<RestMatch, { operation: string }>,
+  path: string,
+  body: { value: Json } | Refusal,
+): Read | Refusal => {
+  if ('refused' in body) return body
+  const named = namedVersion(request.headers.get('A2A-Version'), versionsInQuery(request.url))
+  if ('refused' in named) return named
+  const elsewhere = otherVersionsPath(request.method, match, named.version)
+  if (elsewhere !== undefined) return elsewhere
+  const { value } = body
+  if (value !== null && (!isObject(value) || JSON.isRawJSON(value)))
+    return { refused: 'not-a-request', detail: 'The body must be a JSON object.', id: null }
+  const query = queryOf(request.url)
+  return {
+    call: callOf(request, match, restParams(match.path, query, value ?? {})),
+    dialect: match.version,
+    method: request.method,
+    path: query.size > 0 ? `${path}?${query}` : path,
+    body: value === null ? undefined : JSON.stringify(value),
+  }
+}
+
+const callOf = (
+  { headers }: Request,
+  { operation, version }: Extract<RestMatch, { operation: string }>,
+  params: JsonObject,
+): Call => ({ binding: 'HTTP+JSON', operation, version, id: null, params, extensions: extensionsOf(headers) })
+
+/** The query without the version, which goes upstream as a header; of a name that comes twice, the first: it was checked. */
+const queryOf = (url: string): URLSearchParams => {
+  const sent = [...new URL(url).searchParams].filter(([name]) => name.toLowerCase() !== 'a2a-version')
+  return new URLSearchParams(Object.fromEntries(sent.reverse()))
+}
