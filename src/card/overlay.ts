@@ -4,6 +4,7 @@ import { mergePatch } from './merge-patch.ts'
 import { overlaySkills } from './overlay-skills.ts'
 import { type Pointer, pointer, tokens } from './pointer.ts'
 import type { CardError } from './report.ts'
+import { nameIn } from './same-field.ts'
 
 /** What a manifest lays over its card, and where it stands there. */
 export type Overlay = { at: Pointer; patch: JsonObject }
@@ -46,24 +47,19 @@ export const overlayErrors = ({ at, patch }: Overlay): CardError[] => [
  */
 export const overlay = ({ document, from }: Overlaid, { at, patch }: Overlay): Overlaid => {
   const { skills, sources } = overlaySkills(listOf(document.skills), listOf(patch.skills))
-  const merged = mergePatch(document, { ...patch, ...(Array.isArray(patch.skills) && { skills }) }) as JsonObject
-  const isSigned = Object.hasOwn(patch, 'signatures') || sameJson(merged, document)
-  return {
-    document: isSigned ? merged : without(merged, 'signatures'),
-    from: place => sourceOf(place, { at, patch }, sources) ?? from(place),
+  const names = new Map(Object.keys(patch).map(name => [nameIn(document, name), name]))
+  const renamed = Object.fromEntries([...names].map(([name, own]) => [name, patch[own] as Json]))
+  const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) }) as JsonObject
+  const isSigned = names.has('signatures') || sameJson(merged, document)
+  const own = (place: Pointer): Pointer | undefined => {
+    const [name = '', index, ...within] = tokens(place)
+    const said = names.get(name)
+    if (said === undefined) return undefined
+    if (name !== 'skills' || index === undefined) return at + pointer(said) + place.slice(pointer(name).length)
+    const source = sources.get(Number(index))
+    return source === undefined ? undefined : at + pointer('skills', source, ...within)
   }
+  return { document: isSigned ? merged : without(merged, 'signatures'), from: place => own(place) ?? from(place) }
 }
 
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
-
-const sourceOf = (
-  place: Pointer,
-  { at, patch }: Overlay,
-  sources: ReadonlyMap<number, number>,
-): Pointer | undefined => {
-  const [name = '', index, ...within] = tokens(place)
-  if (!Object.hasOwn(patch, name)) return undefined
-  if (name !== 'skills' || index === undefined) return at + place
-  const source = sources.get(Number(index))
-  return source === undefined ? undefined : at + pointer('skills', source, ...within)
-}
