@@ -1,0 +1,186 @@
+import { createParser } from 'eventsource-parser'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { watchedEvents } from '../../src/a2a/event-stream.ts'
+import { WholeEvents } from '../../src/a2a/event-stream-whole.ts'
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const decode = (bytes: readonly Uint8Array[]) => Buffer.concat(bytes).toString()
+
+const eventsOf = (text: string) => {
+  const events: string[] = []
+  createParser({ onEvent: ({ data }) => events.push(data) }).feed(text)
+  return events
+}
+
+/** An agent's stream in the hands of the test. */
+const source = () => {
+  const cancelled = Promise.withResolvers<unknown>()
+  let pulls = 0
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: given => {
+        controller = given
+      },
+      pull: () => {
+        pulls++
+      },
+      cancel: reason => cancelled.resolve(reason),
+    },
+    { highWaterMark: 0 },
+  )
+  return {
+    body,
+    cancelled: cancelled.promise,
+    pulls: () => pulls,
+    send: (text: string) => controller.enqueue(encode(text)),
+    close: () => controller.close(),
+    fail: () => controller.error(new Error('connection lost')),
+  }
+}
+
+const watch = {
+  idleSeconds: 5,
+  heartbeatSeconds: 5,
+  lastEvent: (why: string) => `data: ${JSON.stringify({ error: why })}\n\n`,
+}
+const brokeOff = '{"error":"The agent broke off its stream."}'
+const wentSilent = '{"error":"The agent went silent: nothing came for 0.05 seconds."}'
+
+describe('a stream of events', () => {
+  it('hands each event on before the next one comes', async () => {
+    const agent = source()
+    const reader = watchedEvents(agent.body, watch).getReader()
+    for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\r\n\r\n']) {
+      agent.send(event)
+      expect(decode([(await reader.read()).value ?? encode('')])).toBe(event)
+    }
+    agent.close()
+    expect(await reader.read()).toEqual({ done: true, value: undefined })
+  })
+
+  it('asks the agent for nothing before it is asked itself', async () => {
+    const agent = source()
+    const reader = watchedEvents(agent.body, watch).getReader()
+    agent.send('data: 1\n\n')
+    agent.send('data: 2\n\n')
+    await reader.read()
+    expect(agent.pulls()).toBe(0)
+    await reader.cancel()
+  })
+
+  it.each([
+    ['a whole event', ['data: 1\n\n'], 'data: 1\n\n'],
+    ['half an event', ['data: 1\n\nda', 'ta: {"half":'], 'data: 1\n\n'],
+    ['an event whose blank line is missing', ['data: 1\n\ndata: 2\n'], 'data: 1\n\n'],
+    ['half a character', ['data: 1\n\ndata: B\u00fc'], 'data: 1\n\n'],
+    ['nothing', [], ''],
+    ['lines that end in CR LF', ['data: 1\r\n\r', '\ndata: 2'], 'data: 1\r\n\r\n'],
+  ])('that breaks off after %s ends after the last whole event with one that says so', async (_, sent, passed) => {
+    const agent = source()
+    const stream = watchedEvents(agent.body, watch)
+    const reader = stream.getReader()
+    let text = ''
+    const reading = (async () => {
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) return
+        text += new TextDecoder().decode(value)
+      }
+    })()
+    for (const part of sent) agent.send(part)
+    while (agent.pulls() === 0) await Promise.resolve()
+    agent.fail()
+    await reading
+    expect(text).toBe(`${passed}${watch.lastEvent('The agent broke off its stream.')}`)
+    expect(eventsOf(text).at(-1)).toBe(brokeOff)
+  })
+
+  it('that goes silent ends in the same way, and the agent is told', async () => {
+    const agent = source()
+    agent.send('data: 1\n\ndata: {"half')
+    const text = await new Response(watchedEvents(agent.body, { ...watch, idleSeconds: 0.05 })).text()
+    expect(eventsOf(text)).toEqual(['1', wentSilent])
+    await agent.cancelled
+  })
+
+  it('is kept alive by comments in a silence, but never for longer than the agent may be silent', async () => {
+    const agent = source()
+    agent.send('data: 1\n\n')
+    const body = watchedEvents(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.02 })
+    expect(await new Response(body).text()).toBe(`data: 1\n\n:\n\n:\n\ndata: ${wentSilent}\n\n`)
+  })
+
+  it('begins its patience anew with every sign of life', async () => {
+    const agent = source()
+    const reader = watchedEvents(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.03 }).getReader()
+    for (let beat = 0; beat < 4; beat++) {
+      expect(decode([(await reader.read()).value ?? encode('')])).toBe(':\n\n')
+      agent.send(': alive\n\n')
+      expect(decode([(await reader.read()).value ?? encode('')])).toBe(': alive\n\n')
+    }
+    await reader.cancel()
+  })
+
+  it('passes what is kept back when it ends by itself', async () => {
+    const agent = source()
+    agent.send('data: 1\n\ndata: 2\n')
+    agent.close()
+    expect(await new Response(watchedEvents(agent.body, watch)).text()).toBe('data: 1\n\ndata: 2\n')
+  })
+
+  it('cancels the agent when its caller leaves, also while it waits for an event', async () => {
+    const agent = source()
+    const reader = watchedEvents(agent.body, watch).getReader()
+    const waiting = reader.read()
+    await reader.cancel('gone')
+    expect([await agent.cancelled, await waiting]).toEqual(['gone', { done: true, value: undefined }])
+  })
+
+  it('sets an event that has passed in part apart from the one that ends it', async () => {
+    const agent = source()
+    const long = `data: ${'x'.repeat(70_000)}`
+    agent.send(long)
+    const text = await new Response(watchedEvents(agent.body, { ...watch, idleSeconds: 0.05 })).text()
+    expect(text).toBe(`${long}\n\ndata: ${wentSilent}\n\n`)
+  })
+})
+
+describe('events that come in parts', () => {
+  it('are kept back until they are whole, wherever they are cut', () => {
+    const line = fc.constantFrom('data: {"text":"Bücher"}', 'event: x', ': comment', 'id: 1', 'data', 'x')
+    const end = fc.constantFrom('\n', '\r\n', '\r')
+    const stream = fc.array(fc.tuple(line, end, fc.boolean()), { maxLength: 12 })
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(9), { minLength: 1 }), (lines, cuts) => {
+        const text = lines.map(([content, ends, blank]) => content + ends + (blank ? ends : '')).join('')
+        const bytes = encode(text)
+        const events = new WholeEvents()
+        const passed: Uint8Array[] = []
+        for (let at = 0, cut = 0; at < bytes.length; cut++) {
+          const next = at + (cuts[cut % cuts.length] ?? 0) + 1
+          passed.push(...events.take(bytes.subarray(at, next)))
+          at = next
+          const soFar = decode(passed)
+          // Apart from comments, what has passed ends where an event does.
+          if (!events.open && soFar !== '') expect(soFar).toMatch(/(\r\n|\n|\r)(\r\n|\n|\r)$/)
+        }
+        expect(decode([...passed, ...events.rest()])).toBe(text)
+      }),
+    )
+  })
+
+  it('do not fill memory: a line without end passes on', () => {
+    const events = new WholeEvents()
+    const chunk = encode('x'.repeat(1000))
+    let passed = 0
+    for (let round = 0; round < 1000; round++) passed += events.take(chunk).reduce((sum, part) => sum + part.length, 0)
+    expect([passed, events.open, events.rest()]).toEqual([1_000_000, true, []])
+  })
+
+  it('pass at once and uncopied where they are whole', () => {
+    const chunk = encode('data: 1\n\ndata: 2\n\n')
+    expect(new WholeEvents().take(chunk)[0]?.buffer).toBe(chunk.buffer)
+  })
+})

@@ -1,0 +1,145 @@
+import type { ServerResponse } from 'node:http'
+import { createParser } from 'eventsource-parser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ForwardOptions, Outgoing } from '../../src/a2a/forward.ts'
+import { forwardTo, json, ours, response, says, stream } from './forwarding.ts'
+import { startUpstream, type UpstreamServer } from './upstream-server.ts'
+
+let agent: UpstreamServer
+beforeAll(async () => {
+  agent = await startUpstream()
+})
+afterAll(() => agent.close())
+
+const call = (outgoing?: Partial<Outgoing>, options?: Partial<ForwardOptions>) =>
+  forwardTo(agent.origin, outgoing, options)
+
+describe('a stream', () => {
+  const streams = (outgoing: Partial<Outgoing> = {}, options: Partial<ForwardOptions> = {}) =>
+    call({ streams: true, ...outgoing }, options).then(response)
+
+  const events = (text: string) => {
+    const found: { event?: string | undefined; data: unknown }[] = []
+    createParser({ onEvent: ({ event, data }) => found.push({ event, data: JSON.parse(data) }) }).feed(text)
+    return found
+  }
+  const ended = (why: string) => ({ data: { jsonrpc: '2.0', id: 7, error: { code: -32603, message: why } } })
+
+  it('brings each event before the agent has the next one', async () => {
+    let connection: ServerResponse | undefined
+    agent.answer(answering => {
+      connection = answering
+      answering.writeHead(200, { ...stream, 'Set-Cookie': 'a=1', 'A2A-Version': '1.0' }).write('data: 0\n\n')
+    })
+    const came = await streams()
+    expect([came.status, Object.fromEntries(came.headers)]).toEqual([
+      200,
+      { ...ours, 'a2a-version': '1.0', 'content-type': 'text/event-stream' },
+    ])
+    const reader = (came.body as ReadableStream<Uint8Array>).getReader()
+    for (let count = 0; count < 5; count++) {
+      expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(`data: ${count}\n\n`)
+      connection?.write(`data: ${count + 1}\n\n`)
+    }
+    connection?.end()
+    await reader.read()
+    expect((await reader.read()).done).toBe(true)
+  })
+
+  it('may last longer than an answer may take', async () => {
+    agent.answer(answering => {
+      answering.writeHead(200, stream).write('data: 1\n\n')
+      setTimeout(() => answering.end('data: 2\n\n'), 150)
+    })
+    expect(await (await streams({}, { timeoutSeconds: 0.1 })).text()).toBe('data: 1\n\ndata: 2\n\n')
+  })
+
+  it.each([
+    ['never begins', () => undefined],
+    [
+      'begins as an answer that never ends',
+      (answering: ServerResponse) => void answering.writeHead(200, json).write('{'),
+    ],
+  ])('that %s is a timeout', async (_, how) => {
+    agent.answer(how)
+    expect(await call({ streams: true }, { timeoutSeconds: 0.1 })).toEqual({ failed: 'timeout', seconds: 0.1 })
+    await agent.left()
+  })
+
+  it('that the agent refuses is its JSON', async () => {
+    const refusal = '{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no such task"}}'
+    agent.answer(says(200, json, refusal))
+    const came = await streams()
+    expect([came.headers.get('Content-Type'), await came.text()]).toEqual(['application/json', refusal])
+  })
+
+  it('of an error status is none', async () => {
+    agent.answer(says(500, stream, 'data: {}\n\n'))
+    expect(await call({ streams: true })).toEqual({ failed: 'not-json', status: 500 })
+  })
+
+  it.each([
+    ['in the middle of an event', 'data: {"half'],
+    ['between events', ''],
+  ])('that breaks off %s ends with an error event', async (_, half) => {
+    agent.answer(
+      answering => void answering.writeHead(200, stream).write(`data: 1\n\n${half}`, () => answering.destroy()),
+    )
+    expect(events(await (await streams()).text())).toEqual([{ data: 1 }, ended('The agent broke off its stream.')])
+  })
+
+  it('that goes silent ends with an error event, and the agent is told', async () => {
+    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"half'))
+    const text = await (await streams({}, { idleSeconds: 0.1 })).text()
+    expect(events(text)).toEqual([{ data: 1 }, ended('The agent went silent: nothing came for 0.1 seconds.')])
+    await agent.left()
+  })
+
+  it.each([
+    ['1.0', { error: { code: 502, status: 'UNAVAILABLE', message: 'The agent broke off its stream.', details: [] } }],
+    ['0.3', { code: -32603, message: 'The agent broke off its stream.' }],
+  ] as const)('tells its end over HTTP+JSON %s in an event of the type error', async (version, data) => {
+    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n', () => answering.destroy()))
+    const target = { binding: 'HTTP+JSON', version, url: agent.origin } as const
+    const outgoing = { target, call: { binding: 'HTTP+JSON', version, id: null } } as const
+    expect(events(await (await streams(outgoing)).text())).toEqual([{ data: 1 }, { event: 'error', data }])
+  })
+
+  it.each([
+    ['stops reading', (_: AbortController, body: ReadableStream) => body.cancel()],
+    ['is gone', (caller: AbortController) => caller.abort()],
+  ])('ends at the agent when the caller %s', async (_, leave) => {
+    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
+    const caller = new AbortController()
+    const { body } = await streams({ signal: caller.signal })
+    await leave(caller, body as ReadableStream)
+    await agent.left()
+  })
+
+  it('is read no faster than its caller reads', async () => {
+    const count = 1600
+    const event = `data: "${'x'.repeat(64 * 1024)}"\n\n`
+    let written = 0
+    agent.answer(answering => {
+      answering.writeHead(200, stream)
+      const more = () => {
+        while (written < count) {
+          written++
+          if (!answering.write(event)) return void answering.once('drain', more)
+        }
+        answering.end()
+      }
+      more()
+    })
+    const { body } = await streams()
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
+    let total = (await reader.read()).value?.byteLength ?? 0
+    expect(written).toBeLessThan(count / 2)
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      total += value.byteLength
+    }
+    expect(total).toBe(count * event.length)
+  })
+})
