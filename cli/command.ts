@@ -3,6 +3,7 @@ import colors from 'picocolors'
 import { addConvert } from './commands/convert.ts'
 import { addLint } from './commands/lint.ts'
 import { addSync } from './commands/sync.ts'
+import { addToken } from './commands/token.ts'
 import { exitCodes } from './exit-codes.ts'
 import { UsageError } from './usage-error.ts'
 import { version } from './version.ts'
@@ -14,7 +15,7 @@ export const runCommand = async (args: readonly string[]): Promise<void> => {
     .version(version, '--version')
     .enablePositionalOptions()
     .exitOverride()
-  addConvert(addLint(addSync(command)))
+  addToken(addConvert(addLint(addSync(command))))
   try {
     await command.parseAsync(args, { from: 'user' })
   } catch (error) {

@@ -68,6 +68,9 @@ export const connect = (connection: Connection) => ({
     do {
       const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
       const reply = await request(connection, 'GET', `/agents?limit=100${query}`)
+      // A token without the scope `read` may do all else that is asked of it.
+      if (reply.status === 403)
+        throw new HostError('unauthorised', `the host does not list its agents: ${refusal(reply).detail}`)
       const page = v.safeParse(Page, reply.body)
       if (!page.success) throw new HostError('unreachable', `the host does not list its agents (${reply.status})`)
       agents.push(...page.output.agents)

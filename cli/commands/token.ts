@@ -1,0 +1,134 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import colors from 'picocolors'
+import { scopes } from '../../src/registry/token-record.ts'
+import { readEnvironment } from '../environment.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { HostError } from '../host/host-error.ts'
+import { connectTokens, type Declined } from '../host/tokens.ts'
+import { tokensText, tokenText } from '../report/tokens-text.ts'
+import { isLoopback, readSettings } from '../settings.ts'
+import { readExpiry } from './expiry.ts'
+
+type HostFlags = { url?: string; token?: string; json?: true }
+type CreateFlags = HostFlags & {
+  scope: string[]
+  agent?: string[]
+  tier?: string[]
+  expires?: number | string
+  note?: string
+}
+type Tokens = ReturnType<typeof connectTokens>
+
+/** Adds `token`, which issues, lists and revokes the tokens of a host. */
+export const addToken = (command: Command): Command => {
+  const token = command.command('token').description('issue, list and revoke the tokens of a host')
+  addCreate(token)
+  addList(token)
+  addRevoke(token)
+  return command
+}
+
+const addCreate = (token: Command): void => {
+  withHost(token.command('create'))
+    .description('issue a token and print it, this one time')
+    .requiredOption('--scope <scope>', `${scopes.join(', ')}: what its bearer may do; name several one by one`, choice)
+    .option(
+      '--agent <glob>',
+      'the agents that it is for, such as weather-*; else all; name several one by one',
+      several,
+    )
+    .option('--tier <tier>', 'an extended card that its bearer may read beside the first; * for all', several)
+    .option('--expires <when>', 'in 90m, 12h, 30d, 8w; or a date such as 2027-01-31; else never', readExpiry)
+    .option('--note <text>', 'whose it is, what it is for')
+    .action((flags: CreateFlags) => withTokens(flags, tokens => create(tokens, flags)))
+}
+
+const addList = (token: Command): void => {
+  withHost(token.command('list'))
+    .description('show the tokens that were issued; never the tokens themselves')
+    .action((flags: HostFlags) =>
+      withTokens(flags, async tokens => {
+        const found = await tokens.list()
+        if ('declined' in found) return decline(found)
+        print(flags.json ? JSON.stringify({ tokens: found }) : tokensText(found, Date.now()))
+      }),
+    )
+}
+
+const addRevoke = (token: Command): void => {
+  withHost(token.command('revoke'))
+    .description('end tokens: at once where the host hears of it, and everywhere within a minute or two')
+    .argument('<ids...>', 'their ids, as list shows them')
+    .action((given: string[], flags: HostFlags) => {
+      const ids = given.map(idOf)
+      return withTokens(flags, tokens => revoke(tokens, ids, flags))
+    })
+}
+
+const withHost = (command: Command): Command =>
+  command
+    .option('--url <url>', 'the host; else SYNC_CARD_URL, else the one that `npm start` runs')
+    .option(
+      '--token <token>',
+      'one with the scope admin; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env',
+    )
+    .option('--json', 'print one JSON object on stdout')
+
+const several = (value: string, before: string[] = []): string[] => [...before, value]
+
+const choice = (value: string, before: string[] = []): string[] => {
+  if (!scopes.some(scope => scope === value))
+    throw new InvalidArgumentError(`Allowed choices are ${scopes.join(', ')}.`)
+  return [...before, value]
+}
+
+/** Who pastes the whole token means its id; the rest of it is not to be sent anywhere. */
+const idOf = (text: string): string => /^cc_([a-z2-7]+)_/.exec(text)?.[1] ?? text
+
+const create = async (tokens: Tokens, { scope, agent, tier, expires, note, json }: CreateFlags): Promise<void> => {
+  const issued = await tokens.issue({
+    scopes: scope,
+    ...(agent && { agents: agent }),
+    ...(tier && { tiers: tier }),
+    ...(expires !== undefined && { expires }),
+    ...(note !== undefined && { note }),
+  })
+  if ('declined' in issued) return decline(issued)
+  print(json ? JSON.stringify(issued) : issued.token)
+  say(`${tokenText(issued, Date.now())}. Keep the token: nobody can show it again.`)
+  if (!issued.published) say('The edge has not taken it yet: the host goes on publishing.')
+}
+
+const revoke = async (tokens: Tokens, ids: readonly string[], { json }: HostFlags): Promise<void> => {
+  const revoked: string[] = []
+  for (const id of ids) {
+    const refusal = await tokens.revoke(id)
+    if (refusal) decline(refusal, id)
+    else revoked.push(id)
+    if (!refusal && !json) print(`revoked ${id}`)
+  }
+  if (json) print(JSON.stringify({ revoked }))
+}
+
+const withTokens = async (flags: HostFlags, work: (tokens: Tokens) => Promise<void>): Promise<void> => {
+  const settings = readSettings(flags, readEnvironment())
+  if (settings.url.startsWith('http:') && !isLoopback(settings.url))
+    say(`The token goes to ${settings.url} unencrypted: use https.`)
+  try {
+    await work(connectTokens({ ...settings, retries: 4, note: say }))
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error
+    fail(`${error.message}.`, exitCodes.unreachable)
+  }
+}
+
+const decline = ({ declined }: Declined, id?: string): void =>
+  fail(id === undefined ? declined : `${id}: ${declined}`, exitCodes.refused)
+
+const fail = (message: string, exitCode: number): void => {
+  say(`${colors.red('sync-card:')} ${message}`)
+  process.exitCode = exitCode
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
