@@ -130,3 +130,14 @@ export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
   const type = typeOf.get(wrapper) as string
   return wrapper === apiKey ? { type, ...without(inner, 'location'), in: inner.location as Json } : { type, ...inner }
 }
+
+/**
+ * A scheme in OpenAPI's form that is in its wrapper besides: of the readers of v0.3's HTTP+JSON, some follow the JSON Schema
+ * and some the proto, which wraps it.
+ */
+export const writeV0SchemeTwice = (scheme: JsonObject): JsonObject => {
+  const { type, ...inner } = scheme
+  const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
+  if (wrapper === undefined) return scheme
+  return { ...scheme, [wrapper]: wrapper === apiKey ? { ...without(inner, 'in'), location: inner.in as Json } : inner }
+}

@@ -4,6 +4,7 @@ import { otherVersionsPath, type RestMatch, restParams } from '../../a2a/rest-op
 import type { Refusal } from '../../a2a/verdict.ts'
 import { namedVersion } from '../../a2a/version.ts'
 import { isObject, type Json, type JsonObject } from '../../card/json.ts'
+import { writeV0SchemeTwice } from '../../card/security-schemes.ts'
 import type { Asked, Read } from './asked.ts'
 import { cardAnswer, errorResponse } from './call-responses.ts'
 import { extensionsOf, versionsInQuery } from './rpc-call.ts'
@@ -17,8 +18,22 @@ export const restCall = (
 ): Asked => ({
   read: () => readCall(request, match, path, body),
   refuse: (problem, call) => errorResponse(restErrorAnswer(problem, call?.version ?? match.version)),
-  answerCard: card => cardAnswer(card.body),
+  answerCard: ({ body }) => cardAnswer(match.version === '0.3' ? twiceWrapped(body) : body),
 })
+
+/** The extended card for those who read it by v0.3's proto, too: they refuse a card whose schemes are not wrapped. */
+const twiceWrapped = (body: BufferSource): string => {
+  const card: JsonObject = JSON.parse(new TextDecoder().decode(body))
+  const schemes = isObject(card.securitySchemes) ? Object.entries(card.securitySchemes) : []
+  return JSON.stringify({
+    ...card,
+    ...(schemes.length > 0 && {
+      securitySchemes: Object.fromEntries(
+        schemes.map(([name, scheme]) => [name, isObject(scheme) ? writeV0SchemeTwice(scheme) : scheme]),
+      ),
+    }),
+  })
+}
 
 const readCall = (
   request: Request,
