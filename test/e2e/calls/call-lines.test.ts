@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { callable, callLines } from '../../../cli/dev/call-lines.ts'
+import { type Host, startHost, token } from '../../host.ts'
+import { echoManifest, register } from './agents.ts'
+
+/** What curl does of what the lines ask of it: not every machine has one. */
+const curl = `#!${process.execPath}
+const args = process.argv.slice(2)
+const after = flag => args.flatMap((arg, index) => (args[index - 1] === flag ? [arg] : []))
+const headers = new Headers(after('-H').map(header => header.split(/: (.*)/s).slice(0, 2)))
+const [body] = after('-d')
+const url = args.find((arg, index) => /^http/.test(arg) && !/^-[Hd]$/.test(args[index - 1]))
+fetch(url, { headers, body, method: body ? 'POST' : 'GET' }).then(response => response.text()).then(text => process.stdout.write(text))
+`
+
+let host: Host
+const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
+beforeAll(async () => {
+  writeFileSync(join(folder, 'curl'), curl)
+  chmodSync(join(folder, 'curl'), 0o755)
+  host = await startHost({}, undefined, ['echo-agent'])
+  await register(host, { [callable]: echoManifest() })
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await host.close()
+})
+
+const typed = async (index: number): Promise<string> => {
+  const line = callLines(host.url.origin, `'Authorization: Bearer ${token}'`)[index] ?? ''
+  const env = { PATH: `${folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
+  return (await promisify(execFile)('sh', ['-c', line], { env })).stdout
+}
+
+describe('the commands that npm start shows, typed into a shell', () => {
+  it('send a message and print the answer', async () => {
+    const { result } = JSON.parse(await typed(0))
+    expect(result.task.artifacts[0].parts).toEqual([{ text: 'hello', mediaType: 'text/plain' }])
+  })
+
+  it('stream', async () => {
+    const events = (await typed(1)).split('\n\n').filter(event => event !== '')
+    expect(events.length).toBeGreaterThanOrEqual(6)
+    expect(events.at(-1)).toContain('TASK_STATE_COMPLETED')
+  })
+
+  it('show what is refused', async () => {
+    expect(JSON.parse(await typed(2)).error).toMatchObject({
+      code: -32005,
+      message: expect.stringContaining('text/plain'),
+    })
+  })
+
+  it('read the extended card', async () => {
+    expect(JSON.parse(await typed(3)).skills.map(({ id }: { id: string }) => id)).toContain('backwards')
+  })
+})
