@@ -1,0 +1,251 @@
+import { InvalidArgumentError } from 'commander'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readExpiry } from '../../cli/commands/expiry.ts'
+import { FakeHost, problem } from './fake-host.ts'
+import { Workspace } from './workspace.ts'
+
+type Token = {
+  id: string
+  note: string
+  scopes: string[]
+  agents: string[]
+  tiers: string[]
+  created: string
+  expires: string | null
+}
+
+let host: FakeHost
+let env: Record<string, string>
+/** What the host keeps of its tokens, and how many of them a page shows. */
+let tokens: Map<string, Token>
+const pageSize = 2
+const secret = 'b'.repeat(32)
+const idOf = (letter: string) => letter.repeat(12)
+const token = (letter: string, more: Partial<Token> = {}): Token => ({
+  id: idOf(letter),
+  note: '',
+  scopes: ['read'],
+  agents: ['*'],
+  tiers: [],
+  created: '2026-11-01T00:00:00.000Z',
+  expires: null,
+  ...more,
+})
+const keep = (...kept: Token[]) => {
+  for (const one of kept) tokens.set(one.id, one)
+}
+
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+  tokens = new Map()
+  host.faults = [
+    ({ method, path, headers, body }, response) => {
+      const { pathname, searchParams } = new URL(path, host.url)
+      if (!pathname.startsWith('/tokens')) return false
+      const answer = (status: number, document?: unknown) => {
+        response.writeHead(status, { 'Content-Type': 'application/json' }).end(document && JSON.stringify(document))
+        return true
+      }
+      if (headers.authorization !== `Bearer ${host.token}`) return Boolean(problem(response, 401, 'bad-token', 'No.'))
+      if (method === 'POST') {
+        const issued = { ...token('a'), ...JSON.parse(body) }
+        if (typeof issued.expires === 'number') issued.expires = '2027-01-01T00:00:00.000Z'
+        keep(issued)
+        return answer(201, { ...issued, token: `cc_${issued.id}_${secret}`, published: host.publishes })
+      }
+      if (method === 'GET') {
+        const after = [...tokens.values()].filter(({ id }) => id > (searchParams.get('cursor') ?? ''))
+        const shown = after.slice(0, pageSize)
+        return answer(200, { tokens: shown, ...(after.length > pageSize && { cursor: shown.at(-1)?.id }) })
+      }
+      if (tokens.delete(pathname.slice('/tokens/'.length))) return answer(204)
+      return Boolean(problem(response, 404, 'token-not-found', 'There is no token of that id.'))
+    },
+  ]
+})
+afterEach(() => host.close())
+
+const run = (...args: string[]) => new Workspace().run(['token', ...args], env)
+
+describe('sync-card token create', () => {
+  it('prints the token on stdout, and on stderr what it is good for', async () => {
+    const { code, stdout, stderr } = await run('create', '--scope', 'read', '--scope', 'write', '--agent', 'weather-*')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `cc_${idOf('a')}_${secret}\n` })
+    expect(stderr).toContain(`${idOf('a')}: read, write of weather-*, expires never. Keep the token`)
+    expect(stderr).not.toContain(secret)
+  })
+
+  it('asks for what the options say', async () => {
+    const args = [
+      '--scope',
+      'read',
+      '--agent',
+      'a',
+      '--agent',
+      'b',
+      '--tier',
+      'gold',
+      '--expires',
+      '30d',
+      '--note',
+      'CI',
+    ]
+    await run('create', ...args)
+    expect(JSON.parse(host.seen[0]?.body ?? '')).toEqual({
+      scopes: ['read'],
+      agents: ['a', 'b'],
+      tiers: ['gold'],
+      expires: 30 * 86_400,
+      note: 'CI',
+    })
+  })
+
+  it('--json prints all that the host said', async () => {
+    const { stdout } = await run('create', '--scope', 'read', '--json')
+    expect(JSON.parse(stdout)).toEqual({ ...token('a'), token: `cc_${idOf('a')}_${secret}`, published: true })
+  })
+
+  it('tells that the edge has not taken it yet', async () => {
+    host.publishes = false
+    expect((await run('create', '--scope', 'read')).stderr).toContain('The edge has not taken it yet')
+  })
+
+  it('is not tried again: nobody would know the first one', async () => {
+    host.faults = [(_, response) => Boolean(response.writeHead(503).end())]
+    const { code, stderr } = await run('create', '--scope', 'read')
+    expect({ code, asked: host.seen.length }).toEqual({ code: 4, asked: 1 })
+    expect(stderr).toContain('the host answers 503')
+  })
+
+  it.each([
+    [[], "required option '--scope <scope>' not specified"],
+    [['--scope', 'root'], 'Allowed choices are read, write, admin.'],
+    [['--scope', 'read', '--expires', 'soon'], 'such as 90m, 12h, 30d or 8w'],
+    [['--scope', 'read', 'extra'], 'too many arguments'],
+  ])('refuses %j (exit 2)', async (args, message) => {
+    const { code, stderr } = await run('create', ...args)
+    expect({ code, stderr, asked: host.seen.length }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(message),
+      asked: 0,
+    })
+  })
+
+  it.each([
+    [403, 'This token lacks the scope `admin`.', 3],
+    [422, "No token was issued. /agents/0 must be an agent's id.", 3],
+    [401, 'the host does not accept the token (401).', 4],
+  ])('says why the host declined: %i', async (status, detail, code) => {
+    host.faults = [(_, response) => Boolean(problem(response, status, 'declined', detail))]
+    const ended = await run('create', '--scope', 'read', '--agent', '?')
+    expect(ended).toEqual({ code, stdout: '', stderr: `sync-card: ${detail}\n` })
+  })
+
+  it('says that what answers is no Calling Card host', async () => {
+    host.faults = [(_, response) => Boolean(response.writeHead(201).end('{"token":"x"}'))]
+    expect(await run('create', '--scope', 'read')).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('not a Calling Card host'),
+    })
+  })
+})
+
+describe('sync-card token list', () => {
+  it('shows all of them in a table, on every page of the host', async () => {
+    keep(
+      token('a', { scopes: ['read', 'write'], agents: ['weather-*', 'zoo'], tiers: ['gold'], note: 'CI' }),
+      token('b', { expires: '2020-01-01T00:00:00.000Z' }),
+      token('c', { expires: '2999-01-01T00:00:00.000Z' }),
+    )
+    const { code, stdout } = await run('list')
+    expect({ code, lines: stdout.split('\n').map(line => line.split(/ {2,}/)) }).toEqual({
+      code: 0,
+      lines: [
+        ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'],
+        [idOf('a'), 'read, write', 'weather-*, zoo', 'gold', 'never', 'CI'],
+        [idOf('b'), 'read', '*', '-', 'expired 2020-01-01T00:00:00.000Z'],
+        [idOf('c'), 'read', '*', '-', '2999-01-01T00:00:00.000Z'],
+        [''],
+      ],
+    })
+  })
+
+  it('--json prints them as the host tells of them', async () => {
+    keep(token('a'), token('b'), token('c'))
+    expect(JSON.parse((await run('list', '--json')).stdout)).toEqual({ tokens: [token('a'), token('b'), token('c')] })
+  })
+
+  it('says that there are none', async () => {
+    expect((await run('list')).stdout).toContain('No tokens beside the ADMIN_TOKEN')
+  })
+
+  it('lets no note of a host command the terminal', async () => {
+    keep(token('a', { note: '\u001b[2Jgone\u0007' }))
+    expect((await run('list')).stdout).toContain('[2Jgone\n')
+  })
+})
+
+describe('sync-card token revoke', () => {
+  it('ends each of them by its id', async () => {
+    keep(token('a'), token('b'), token('c'))
+    const { code, stdout } = await run('revoke', idOf('a'), idOf('b'))
+    expect({ code, stdout, left: [...tokens.keys()] }).toEqual({
+      code: 0,
+      stdout: `revoked ${idOf('a')}\nrevoked ${idOf('b')}\n`,
+      left: [idOf('c')],
+    })
+  })
+
+  it('takes the whole token for its id, and sends no more of it', async () => {
+    keep(token('a'))
+    const { code } = await run('revoke', `cc_${idOf('a')}_${secret}`)
+    expect({ code, left: tokens.size, sent: host.writes }).toEqual({
+      code: 0,
+      left: 0,
+      sent: [`DELETE /tokens/${idOf('a')}`],
+    })
+  })
+
+  it('tells which there is not, and ends the others (exit 3)', async () => {
+    keep(token('b'))
+    const { code, stdout, stderr } = await run('revoke', idOf('a'), idOf('b'), '--json')
+    expect({ code, stdout: JSON.parse(stdout), stderr }).toEqual({
+      code: 3,
+      stdout: { revoked: [idOf('b')] },
+      stderr: `sync-card: ${idOf('a')}: There is no token of that id.\n`,
+    })
+  })
+
+  it('needs an id (exit 2)', async () => {
+    expect((await run('revoke')).code).toBe(2)
+  })
+})
+
+describe('the bearer of the commands', () => {
+  it('is never printed', async () => {
+    keep(token('a'))
+    for (const args of [['list'], ['create', '--scope', 'read'], ['revoke', idOf('a')], ['revoke', 'nobody']]) {
+      const { stdout, stderr } = await run(...args)
+      expect(stdout + stderr).not.toContain(host.token)
+    }
+  })
+})
+
+describe('when a token is to end', () => {
+  it.each([
+    ['45s', 45],
+    ['90m', 5400],
+    ['12h', 43_200],
+    ['30d', 2_592_000],
+    ['8w', 4_838_400],
+    ['2027-01-31', '2027-01-31'],
+    ['2027-01-31T12:00:00Z', '2027-01-31T12:00:00Z'],
+  ])('%s', (text, expected) => {
+    expect(readExpiry(text)).toBe(expected)
+  })
+
+  it.each(['', '30', 'd', '-1d', '1.5h', '30 d', '1y', '30D', '2027', '9999999999d'])('is not "%s"', text => {
+    expect(() => readExpiry(text)).toThrow(InvalidArgumentError)
+  })
+})
