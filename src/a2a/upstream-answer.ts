@@ -1,4 +1,4 @@
-import { boundedBytes } from '../http/bounded-bytes.ts'
+import { boundedBody } from '../http/bounded-body.ts'
 import { noStore } from '../http/caching.ts'
 import { callCors } from '../http/cors.ts'
 import { isJsonType } from '../http/json-type.ts'
@@ -34,7 +34,7 @@ export const answered = async (upstream: Response, terms: AnswerTerms): Promise<
     return { failed: 'misconfigured', detail: `the agent answers ${status} to the Worker's own credentials` }
   const isJson = isJsonType(headers.get('Content-Type'))
   if (isJson || terms.mayBeEmpty) {
-    const bytes = await bytesOf(upstream, terms.maxBytes)
+    const bytes = await boundedBody(upstream, terms.maxBytes)
     if (bytes === undefined) return { failed: 'too-large', most: terms.maxBytes }
     if (terms.mayBeEmpty && upstream.ok && bytes.byteLength === 0)
       return new Response(null, { status, headers: downHeaders(upstream) })
@@ -57,15 +57,6 @@ export const downHeaders = ({ status, headers }: Response, type: string | null =
     if (value !== null) down[name] = value
   }
   return down
-}
-
-/** A body whose length is known, as it comes, is read at once: that is much the cheaper way. */
-const bytesOf = async (upstream: Response, most: number): Promise<Uint8Array | undefined> => {
-  const { body, headers } = upstream
-  if (body === null) return new Uint8Array()
-  const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length')
-  if (length === null) return boundedBytes(body, most)
-  return Number(length) <= most ? new Uint8Array(await upstream.arrayBuffer()) : undefined
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })

@@ -1,4 +1,4 @@
-import { boundedBytes } from './bounded-bytes.ts'
+import { boundedBody } from './bounded-body.ts'
 import { guardedFetch } from './fetch-guard.ts'
 import { isJsonType } from './json-type.ts'
 
@@ -29,12 +29,13 @@ export const guardedJson = async (
   }
 }
 
-const read = async ({ status, headers, body }: Response, maxBytes: number): Promise<Fetched> => {
+const read = async (response: Response, maxBytes: number): Promise<Fetched> => {
+  const { status, headers } = response
   if (status >= 300 && status < 400) return { failed: 'redirect', detail: `${status}` }
   if (status !== 200) return { failed: 'status', detail: `${status}` }
   const type = headers.get('Content-Type')
-  if (body === null || !isJsonType(type)) return { failed: 'not-json', detail: `its Content-Type is ${type}` }
-  const bytes = await boundedBytes(body, maxBytes)
+  if (!isJsonType(type)) return { failed: 'not-json', detail: `its Content-Type is ${type}` }
+  const bytes = await boundedBody(response, maxBytes)
   if (bytes === undefined) return { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
   try {
     return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)) }

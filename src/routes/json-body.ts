@@ -1,7 +1,7 @@
 import type { Json } from '../card/json.ts'
 import { limits } from '../card/limits.ts'
 import { parseJson } from '../card/parse-json.ts'
-import { boundedBytes } from '../http/bounded-bytes.ts'
+import { boundedBody } from '../http/bounded-body.ts'
 import { isJsonType } from '../http/json-type.ts'
 import { HttpError } from '../http/problem.ts'
 
@@ -13,7 +13,9 @@ export const jsonBody = async (request: Request): Promise<Json> => {
       'unsupported-media-type',
       'Send the card or manifest as JSON, with `Content-Type: application/json`.',
     )
-  const parsed = parseJson(decode(await wholeBody(request)))
+  const bytes = await boundedBody(request, limits.bodyBytes)
+  if (bytes === undefined) throw tooLarge()
+  const parsed = parseJson(decode(bytes))
   if ('value' in parsed) return parsed.value
   throw new HttpError(parsed.refused === 'too-deep' ? 422 : 400, parsed.refused, parsed.detail)
 }
@@ -24,13 +26,6 @@ const tooLarge = () =>
     'too-large',
     `The body is larger than ${limits.bodyBytes / 1024} KiB, the most that this host takes.`,
   )
-
-const wholeBody = async ({ headers, body }: Request): Promise<Uint8Array> => {
-  const most = limits.bodyBytes
-  const bytes = Number(headers.get('Content-Length') ?? 0) > most ? undefined : body && (await boundedBytes(body, most))
-  if (bytes === undefined) throw tooLarge()
-  return bytes ?? new Uint8Array()
-}
 
 const decode = (bytes: Uint8Array): string => {
   try {

@@ -1,7 +1,7 @@
 import { parseCall } from '../../a2a/exact-json.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
 import type { Json } from '../../card/json.ts'
-import { boundedBytes } from '../../http/bounded-bytes.ts'
+import { boundedBody } from '../../http/bounded-body.ts'
 import { isJsonType, mediaTypeName } from '../../http/json-type.ts'
 
 /** The largest call that this host takes, in bytes (design §9). */
@@ -12,8 +12,7 @@ export const callBody = async (request: Request, needed: boolean): Promise<{ val
   const { headers, body } = request
   if (body === null && !needed) return { value: null }
   if (!isAccepted(headers)) return { refused: 'content-type', offered: headers.get('Content-Type') }
-  if (Number(headers.get('Content-Length') ?? 0) > most) return { refused: 'too-large', most }
-  const bytes = body === null ? new Uint8Array() : await boundedBytes(body, most)
+  const bytes = await boundedBody(request, most)
   if (bytes === undefined) return { refused: 'too-large', most }
   if (bytes.byteLength === 0 && !needed) return { value: null }
   const text = decode(bytes)
@@ -33,9 +32,11 @@ const isAccepted = (headers: Headers): boolean => {
   )
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
 const decode = (bytes: Uint8Array): string | undefined => {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+    return decoder.decode(bytes)
   } catch {
     return undefined
   }
