@@ -1,12 +1,14 @@
-import { callerOf } from '../auth/callers.ts'
+import { callerOf, callerOfAgent } from '../auth/callers.ts'
 import { may } from '../auth/may.ts'
 import { notAuthenticated } from '../auth/require.ts'
 import { agentId } from '../card/limits.ts'
 import type { RepresentationName } from '../card/representations.ts'
 import { heldDocument, readDocument, type Served } from '../registry/edge.ts'
+import { readProfile } from '../registry/edge-profiles.ts'
 import { agentOfHost, heldAgentOfHost } from '../registry/hosts.ts'
 import { truth } from '../registry/truth.ts'
 import { agentNotFound, noRootAgent } from './agent-errors.ts'
+import { extendedCardFor } from './calls/extended-card.ts'
 import { cardResponse, type Hybrid } from './card-response.ts'
 import type { Handler } from './handler.ts'
 import { hostNameOf, withoutDot } from './host-name.ts'
@@ -48,7 +50,7 @@ const wellKnown = new RegExp(
  * the routes do, and sooner: finding a route costs more than sending a card. Undefined: ask the router.
  */
 export const heldCard = (request: Request, env: Env): Response | undefined => {
-  if (request.method !== 'GET') return undefined
+  if (request.method !== 'GET' || request.headers.has('Authorization')) return undefined
   const match = wellKnown.exec(request.url)
   if (match === null) return undefined
   const [, hostname = '', named, hybrid] = match
@@ -65,10 +67,25 @@ const sendCard = async (
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Response | undefined> => {
   const name = chooseRepresentation(request, request.query, hybrid)
+  const own = request.headers.has('Authorization') ? await readersCard(id, name, request, env, ctx) : null
+  if (own) return cardResponse(own, name, request, env)
   const held = heldDocument(id, name)
   const found = held === undefined ? await readDocument(id, name, env, ctx) : held
   const served = found ?? (await internalDocument(id, name, request, env, ctx))
   return served ? cardResponse(served, name, request, env) : undefined
+}
+
+/** The extended card that a request's credentials open, if they do: whoever they say nothing of gets what everyone gets. */
+const readersCard = async (
+  id: string,
+  name: RepresentationName,
+  ...[request, env, ctx]: Parameters<Handler>
+): Promise<Served | null> => {
+  const profile = await readProfile(id, env, ctx)
+  if (profile === null || profile.tiers.length === 0) return null
+  const caller = await callerOfAgent(request, id, profile, env, ctx)
+  const card = await extendedCardFor(caller, id, profile, name, env, ctx)
+  return 'refused' in card ? null : card
 }
 
 /**
