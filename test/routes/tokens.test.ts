@@ -84,7 +84,7 @@ describe('POST /tokens', () => {
     })
   })
 
-  it.each([
+  it.each<[string, unknown, () => string | null]>([
     ['seconds from now', 3600, () => new Date(Date.now() + 3_600_000).toISOString().slice(0, 15)],
     ['a date, at its beginning', days(30).slice(0, 10), () => `${days(30).slice(0, 10)}T00:00:00.000Z`],
     ['a time', days(1), () => days(1).slice(0, 10)],

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { IssuerServer, makeKey } from '../auth/issuer-server.ts'
+import { token as adminToken, type Host, startHost } from '../host.ts'
+
+/** An agent whose callers prove who they are by an issuer, or by a key in a header. */
+const manifest = (openIdConnectUrl: string) => ({
+  card: {
+    name: 'Weather',
+    description: 'Tells the weather of any place',
+    url: 'https://weather.example.com/a2a',
+    version: '1.0.0',
+    capabilities: { streaming: false, extendedAgentCard: true },
+    securitySchemes: {
+      login: { type: 'openIdConnect', openIdConnectUrl },
+      key: { type: 'apiKey', in: 'header', name: 'X-Weather-Key' },
+    },
+    skills: [{ id: 'now', name: 'Now', description: 'The weather now', tags: ['weather'] }],
+  },
+  extended: { description: 'Only for those who log in' },
+  tiers: { partner: { description: 'Only for partners' } },
+  jwt: { audience: 'weather-api', tiers: { partner: { scope: 'cards:partner' } } },
+})
+
+let host: Host
+let issuer: IssuerServer
+beforeAll(async () => {
+  issuer = await new IssuerServer().listen()
+  host = await startHost({ ALLOWED_ORIGINS: issuer.origin })
+  expect((await host.put('weather', manifest(issuer.discoveryUrl))).status).toBe(201)
+})
+afterAll(async () => {
+  await host.close()
+  await issuer.close()
+})
+
+let address = 0
+const extendedCard = async (headers: Record<string, string>) => {
+  const response = await host.fetch('/agents/weather/a2a', {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'A2A-Version': '1.0',
+      'CF-Connecting-IP': `203.0.113.${++address % 250}`,
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetExtendedAgentCard' }),
+  })
+  const { result, error } = (await response.json()) as { result?: { description: string }; error?: object }
+  return [response.status, result?.description ?? error]
+}
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+const sign = (claims: object = {}, ...more: [] | [object, Awaited<ReturnType<typeof makeKey>>]) =>
+  issuer.sign({ aud: 'weather-api', ...claims }, ...more)
+const issue = async (request: object): Promise<string> => {
+  const response = await host.fetch('/tokens', {
+    method: 'POST',
+    headers: { ...bearer(adminToken), 'Content-Type': 'application/json' },
+    body: JSON.stringify(request),
+  })
+  return ((await response.json()) as { token: string }).token
+}
+
+describe("a JWT of the issuer that an agent's card names", () => {
+  it('reads the extended card, of many callers at once who all find no keys yet', async () => {
+    const tokens = await Promise.all(Array.from({ length: 12 }, (_, index) => sign({ sub: `caller ${index}` })))
+    const answers = await Promise.all(tokens.map(token => extendedCard(bearer(token))))
+    expect(answers).toEqual(tokens.map(() => [200, 'Only for those who log in']))
+    expect(issuer.seen.length).toBeLessThan(5)
+  })
+
+  it('reads the tier that its scope names', async () => {
+    expect(await extendedCard(bearer(await sign({ scope: 'openid cards:partner' })))).toEqual([
+      200,
+      'Only for partners',
+    ])
+  })
+
+  it.each<[string, object]>([
+    ['has expired', { exp: 1 }],
+    ['is for another audience', { aud: 'another-api' }],
+    ['is of another issuer', { iss: 'https://login.example.com' }],
+  ])('is 401 where it %s', async (_, claims) => {
+    expect(await extendedCard(bearer(await sign(claims)))).toEqual([401, expect.anything()])
+  })
+
+  it('is 401 where somebody else signed it', async () => {
+    const token = await sign({}, {}, await makeKey('first', 'RS256'))
+    expect(await extendedCard(bearer(token))).toEqual([401, expect.anything()])
+  })
+})
+
+describe("a token in the header of an agent's API key", () => {
+  it.each([
+    [['read'], ['*'], [], [200, 'Only for those who log in']],
+    [['read'], ['weather'], ['partner'], [200, 'Only for partners']],
+    [['admin'], undefined, undefined, [200, 'Only for partners']],
+    [['read'], ['other'], ['partner'], [403, expect.anything()]],
+    [['write'], ['*'], ['partner'], [403, expect.anything()]],
+  ])('%j of %j with %j: %j', async (scopes, agents, tiers, expected) => {
+    const token = await issue({ scopes, agents, tiers })
+    expect(await extendedCard({ 'X-Weather-Key': token })).toEqual(expected)
+    expect(await extendedCard(bearer(token))).toEqual(expected)
+  })
+
+  it('is 401 where nobody issued it, and without any', async () => {
+    expect(await extendedCard({ 'X-Weather-Key': `cc_${'a'.repeat(12)}_${'a'.repeat(32)}` })).toEqual([
+      401,
+      expect.anything(),
+    ])
+    expect(await extendedCard({ 'X-Weather-Key': "the agent's own" })).toEqual([401, expect.anything()])
+    expect(await extendedCard({})).toEqual([401, expect.anything()])
+  })
+
+  it('is not taken in another header', async () => {
+    expect(await extendedCard({ 'X-API-Key': await issue({ scopes: ['read'] }) })).toEqual([401, expect.anything()])
+  })
+})
