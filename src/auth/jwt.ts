@@ -89,7 +89,7 @@ const scopesOf = ({ scope, scp }: JWTPayload): string[] =>
 
 /** Whether a claim is, or lists, a value. */
 const claims = (payload: JWTPayload, claim: string, wanted: string | number | boolean): boolean =>
-  Object.hasOwn(payload, claim) && [payload[claim]].flat().includes(wanted)
+  [payload[claim]].flat().includes(wanted)
 
 /** One name for one subject of one issuer. A `sub` may be somebody's address, which is not for logs. */
 const subjectOf = async ({ iss = '', sub = '' }: JWTPayload): Promise<string> =>
