@@ -1,0 +1,154 @@
+import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { createParser } from 'eventsource-parser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Server, startWorkerd } from '../../bench/server.ts'
+import { json, says, stream } from './forwarding.ts'
+import type { Settings } from './forwarding-worker.ts'
+import { startUpstream, type UpstreamServer } from './upstream-server.ts'
+
+// Bare: what Miniflare puts between a Worker and the network hides how connections end.
+let worker: Server
+let agent: UpstreamServer
+beforeAll(async () => {
+  const { outputFiles } = await build({
+    entryPoints: [`${import.meta.dirname}/forwarding-worker.ts`],
+    bundle: true,
+    format: 'esm',
+    external: ['cloudflare:*'],
+    write: false,
+  })
+  const modules = { 'worker.js': outputFiles[0]?.text ?? '' }
+  worker = await startWorkerd({ services: { worker: { modules } }, sockets: ['worker'] })
+  agent = await startUpstream()
+})
+afterAll(async () => {
+  agent.close()
+  await worker.stop()
+})
+
+const call = (settings: Partial<Settings> = {}, init: RequestInit = {}) =>
+  fetch(`http://127.0.0.1:${worker.ports.worker}/`, {
+    method: 'POST',
+    body: '{}',
+    headers: { Settings: JSON.stringify({ url: `${agent.origin}/a2a`, ...settings }) },
+    ...init,
+  })
+
+const ways = [
+  ['the network', {}],
+  ['a service', { service: true }],
+] as const
+
+describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way) => {
+  it('is answered as the agent answers', async () => {
+    agent.answer(says(200, { ...json, 'Set-Cookie': 'a=1' }, '{ "text": "Bücher" }'))
+    const came = await call(way)
+    expect([came.status, await came.text(), came.headers.get('Set-Cookie')]).toEqual([
+      200,
+      '{ "text": "Bücher" }',
+      null,
+    ])
+    const { headers } = agent.asked[0] ?? { headers: {} }
+    expect([headers.via, headers.settings, headers['a2a-version']]).toEqual(['1.1 test', undefined, '1.0'])
+  })
+
+  it.each([
+    ['redirects', says(302, { Location: 'http://169.254.169.254/' }, ''), { failed: 'redirect' }],
+    ['answers in HTML', says(502, { 'Content-Type': 'text/html' }, '<h1>'), { failed: 'not-json', status: 502 }],
+    [
+      'sends a bomb',
+      says(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1e6))),
+      { failed: 'too-large', most: 1000 },
+    ],
+    ['sends too much', says(200, json, ' '.repeat(2000)), { failed: 'too-large', most: 1000 }],
+    [
+      'breaks off',
+      (answering: ServerResponse) => void answering.writeHead(200, json).write('{', () => answering.destroy()),
+      { failed: 'unreachable' },
+    ],
+    ['hangs up', (answering: ServerResponse) => void answering.destroy(), { failed: 'unreachable' }],
+  ])('is a failure where the agent %s', async (_, how, failure) => {
+    agent.answer(how)
+    expect(await (await call({ ...way, maxBytes: 1000 })).json()).toEqual(failure)
+  })
+
+  it.each([
+    ['says nothing', () => undefined],
+    [
+      'says nothing after its headers',
+      (answering: ServerResponse) => void answering.writeHead(200, json).flushHeaders(),
+    ],
+    [
+      'announces more than it sends',
+      (answering: ServerResponse) => void answering.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
+    ],
+    [
+      'drips',
+      (answering: ServerResponse) => {
+        answering.writeHead(200, json)
+        const drip = setInterval(() => answering.write(' '), 10)
+        answering.on('close', () => clearInterval(drip))
+      },
+    ],
+  ])('is a timeout where the agent %s, and the agent is told', async (_, how) => {
+    agent.answer(how)
+    const came = await call({ ...way, timeoutSeconds: 0.2, works: true })
+    expect(await came.json()).toEqual({ failed: 'timeout', seconds: 0.2 })
+    await agent.left()
+  })
+
+  const events = (text: string) => {
+    const found: unknown[] = []
+    createParser({ onEvent: ({ data }) => found.push(JSON.parse(data)) }).feed(text)
+    return found
+  }
+
+  it('is a stream whose events come one by one', async () => {
+    let connection: ServerResponse | undefined
+    agent.answer(answering => {
+      connection = answering
+      answering.writeHead(200, stream).write('data: 0\n\n')
+    })
+    const reader = ((await call({ ...way, streams: true })).body as ReadableStream<Uint8Array>).getReader()
+    for (let count = 0; count < 5; count++) {
+      expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(`data: ${count}\n\n`)
+      connection?.write(`data: ${count + 1}\n\n`)
+    }
+    await reader.cancel()
+    await agent.left()
+  })
+
+  it('ends properly as a stream that the agent breaks off', async () => {
+    agent.answer(
+      answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"ha', () => answering.destroy()),
+    )
+    const text = await (await call({ ...way, streams: true })).text()
+    expect(events(text)).toMatchObject([1, { id: 7, error: { message: 'The agent broke off its stream.' } }])
+  })
+
+  it('ends properly as a stream that goes silent, and the agent is told', async () => {
+    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
+    const came = await call({ ...way, streams: true, idleSeconds: 0.2, works: true })
+    expect(events(await came.text())).toMatchObject([
+      1,
+      { id: 7, error: { message: expect.stringContaining('silent') } },
+    ])
+    await agent.left()
+  })
+
+  it.each([
+    ['', {}],
+    [', though other work goes on', { works: true }],
+  ])('ends at the agent within a second when the caller leaves a silent stream%s', async (_, more) => {
+    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
+    const caller = new AbortController()
+    const came = await call({ ...way, streams: true, ...more }, { signal: caller.signal })
+    await (came.body as ReadableStream).getReader().read()
+    const begun = performance.now()
+    caller.abort()
+    await agent.left()
+    expect(performance.now() - begun).toBeLessThan(1000)
+  })
+})

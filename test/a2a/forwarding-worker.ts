@@ -1,0 +1,49 @@
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import { forward } from '../../src/a2a/forward.ts'
+
+/** What a test asks of the Worker, in the header `Settings`. */
+export type Settings = {
+  url: string
+  /** Whether the call goes to a Worker that is bound, and that passes it on. */
+  service?: boolean
+  streams?: boolean
+  timeoutSeconds?: number
+  idleSeconds?: number
+  maxBytes?: number
+  /** Whether other work of the same request goes on for longer. */
+  works?: boolean
+}
+
+/** An agent behind a service binding: it passes every request on. */
+export class Agent extends WorkerEntrypoint {
+  override fetch(request: Request): Promise<Response> {
+    return fetch(request)
+  }
+}
+
+/** Only `forward`, for tests of it in the real runtime. A failure is told as JSON, with the status 599. */
+class Forwarding extends WorkerEntrypoint {
+  override async fetch(request: Request): Promise<Response> {
+    const settings: Settings = JSON.parse(request.headers.get('Settings') ?? '')
+    const { url, service, streams = false, works, ...options } = settings
+    if (works) this.ctx.waitUntil(scheduler.wait(5000))
+    const agent = (this.ctx.exports as unknown as { Agent: Fetcher }).Agent
+    const came = await forward(
+      {
+        call: { binding: 'JSONRPC', version: '1.0', id: 7 },
+        target: { binding: 'JSONRPC', version: '1.0', url },
+        service: service ? agent : undefined,
+        method: 'POST',
+        body: await request.text(),
+        streams,
+        extensions: [],
+        headers: request.headers,
+        credentials: { pass: [] },
+      },
+      { timeoutSeconds: 5, idleSeconds: 5, allowedOrigins: new URL(url).origin, pseudonym: 'test', ...options },
+    )
+    return 'failed' in came ? Response.json(came, { status: 599 }) : came
+  }
+}
+
+export { Forwarding as default }
