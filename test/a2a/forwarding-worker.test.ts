@@ -13,7 +13,10 @@ let worker: Server
 let agent: UpstreamServer
 beforeAll(async () => {
   const { outputFiles } = await build({
-    entryPoints: [`${import.meta.dirname}/forwarding-worker.ts`],
+    stdin: {
+      contents: "export { Forwarding as default, Agent } from './forwarding-worker.ts'",
+      resolveDir: import.meta.dirname,
+    },
     bundle: true,
     format: 'esm',
     external: ['cloudflare:*'],
@@ -50,8 +53,8 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
       '{ "text": "Bücher" }',
       null,
     ])
-    const { headers } = agent.asked[0] ?? { headers: {} }
-    expect([headers.via, headers.settings, headers['a2a-version']]).toEqual(['1.1 test', undefined, '1.0'])
+    const headers = agent.asked[0]?.headers
+    expect([headers?.via, headers?.settings, headers?.['a2a-version']]).toEqual(['1.1 test', undefined, '1.0'])
   })
 
   it.each([

@@ -22,7 +22,7 @@ export class Agent extends WorkerEntrypoint {
 }
 
 /** Only `forward`, for tests of it in the real runtime. A failure is told as JSON, with the status 599. */
-class Forwarding extends WorkerEntrypoint {
+export class Forwarding extends WorkerEntrypoint {
   override async fetch(request: Request): Promise<Response> {
     const settings: Settings = JSON.parse(request.headers.get('Settings') ?? '')
     const { url, service, streams = false, works, ...options } = settings
@@ -45,5 +45,3 @@ class Forwarding extends WorkerEntrypoint {
     return 'failed' in came ? Response.json(came, { status: 599 }) : came
   }
 }
-
-export { Forwarding as default }
