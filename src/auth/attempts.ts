@@ -2,7 +2,7 @@ import { Memory } from '../registry/memory.ts'
 import type { Caller } from './caller.ts'
 
 /** A rate limit as the platform binds it. */
-export type Limit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
+type Limit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
 /** How long an address that failed too often is turned away, in ms; and what it is told, in seconds. */
 const pause = 60_000

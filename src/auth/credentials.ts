@@ -2,7 +2,7 @@
 const most = 8192
 
 /** What the Authorization header of a request holds. */
-export type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'nothing' | 'foreign' | 'several' }
+type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'nothing' | 'foreign' | 'several' }
 
 /** Reads the Authorization header. Two of them arrive as one, joined by a comma; a bearer token beside anything else is refused. */
 export const credentialsOf = (headers: Headers): Credentials => {

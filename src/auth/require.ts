@@ -58,7 +58,7 @@ const noAdminToken =
   'This host has no ADMIN_TOKEN yet, so nobody can write. Set it: npx wrangler secret put ADMIN_TOKEN'
 
 /** What is wrong with a token, for its bearer. */
-export const whyBad: Record<BadToken, string> = {
+const whyBad: Record<BadToken, string> = {
   unknown: 'The bearer token is not one that this host knows; or it has expired, or was revoked.',
   expired: 'The bearer token has expired.',
   malformed: 'The bearer token is cut short or mistyped: it has not the form of a token of this host.',
@@ -69,7 +69,7 @@ const unauthenticated = (code: 'no-token' | 'bad-token', detail: string): HttpEr
   new HttpError(401, code, detail, { headers: { 'WWW-Authenticate': challenge(code) } })
 
 /** The `WWW-Authenticate` of a 401 (RFC 6750 §3). */
-export const challenge = (code: 'no-token' | 'bad-token'): string =>
+const challenge = (code: 'no-token' | 'bad-token'): string =>
   `Bearer realm="calling-card"${code === 'bad-token' ? ', error="invalid_token"' : ''}`
 
 /** The `WWW-Authenticate` of a 403, which names the scope that it takes. */

@@ -10,7 +10,7 @@ const form = new RegExp(`^cc_[a-z2-7]{${idLength}}_[a-z2-7]{${secretLength}}$`)
 export const tokenId = new RegExp(`^[a-z2-7]{${idLength}}$`)
 
 /** A token that has just been made: the only time that its text is known to this host. */
-export type NewToken = { id: string; token: string; hash: string }
+type NewToken = { id: string; token: string; hash: string }
 
 /** Makes a token. */
 export const newToken = async (): Promise<NewToken> => {
