@@ -10,20 +10,26 @@ export type Addressee = { id: string; named: string }
 /** The period of the rate limit of calls, in seconds (wrangler.toml). */
 const period = 60
 
-/** Why a caller gets no further with an agent, whatever it asks: credentials that do not hold, too many calls, or an agent that is not shown to it. */
-export const admissionRefusal = async (
+/**
+ * Lets a caller through to an agent's profile; or says why it gets no further, whatever it asks: too many calls, credentials that
+ * do not hold, or an agent that is not there. An internal one is there for who may read it alone: all others are told, and
+ * counted, as if it were none, whatever their credentials.
+ */
+export const admission = async (
   { id, named }: Addressee,
-  { visibility }: CallProfile,
+  profile: CallProfile | null,
   caller: Caller,
   request: Request,
   env: Env,
-): Promise<Refusal | undefined> => {
+): Promise<{ profile: CallProfile } | Refusal> => {
   if (!caller.known && caller.given === 'throttled') return { refused: 'rate-limit', retryAfter }
-  if (!caller.known && caller.given === 'bad-token') return { refused: 'bad-token' }
-  if (!caller.known && caller.given === 'unavailable') return { refused: 'unavailable' }
   const { success } = await env.CALL_LIMIT.limit({ key: caller.known ? caller.subject : addressOf(request) })
   if (!success) return { refused: 'rate-limit', retryAfter: period }
-  return visibility === 'internal' && !may(caller, 'read', id) ? { refused: 'unknown-agent', agent: named } : undefined
+  if (profile === null || (profile.visibility === 'internal' && !may(caller, 'read', id)))
+    return { refused: 'unknown-agent', agent: named }
+  if (!caller.known && caller.given === 'bad-token') return { refused: 'bad-token' }
+  if (!caller.known && caller.given === 'unavailable') return { refused: 'unavailable' }
+  return { profile }
 }
 
 /** Why a caller may not have what an agent keeps for those that may read it. */
