@@ -1,13 +1,13 @@
 import { restErrorAnswer } from '../a2a/error-answer.ts'
 import { matchRest } from '../a2a/rest-operations.ts'
-import type { Refusal } from '../a2a/verdict.ts'
+import type { Failure, Refusal } from '../a2a/verdict.ts'
 import type { JsonObject } from '../card/json.ts'
 import { agentOfHost } from '../registry/hosts.ts'
 import { agentNamed } from '../registry/names.ts'
 import type { Addressee } from './calls/admission.ts'
 import { callBody } from './calls/call-body.ts'
 import { errorResponse } from './calls/call-responses.ts'
-import { passCall } from './calls/pass-call.ts'
+import { passCall, refuseCall } from './calls/pass-call.ts'
 import { restCall } from './calls/rest-call.ts'
 import { rpcCall } from './calls/rpc-call.ts'
 import type { Handler } from './handler.ts'
@@ -33,9 +33,9 @@ const rpcEndpoint =
   async (request, env, ctx) => {
     const asked = rpcCall(request, await callBody(request, true))
     const { envelope } = asked
-    if ('refusal' in envelope) return asked.refuse(envelope.refusal)
+    if ('refusal' in envelope) return refuseCall(asked, envelope.refusal, request.params.id)
     const addressee = await find(envelope.params, request, env, ctx)
-    return 'refused' in addressee ? asked.refuse(addressee) : passCall(asked, addressee, request, env, ctx)
+    return 'refused' in addressee ? refuseCall(asked, addressee) : passCall(asked, addressee, request, env, ctx)
   }
 
 /** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
@@ -57,16 +57,17 @@ export const namedCall: Handler = rpcEndpoint(async ({ agentName }, _, env, ctx)
 /** The HTTP+JSON binding below `/agents/{id}/a2a/`: of v1.0, and under `v1/` of v0.3. */
 export const restAgentCall: Handler = async (request, env, ctx) => {
   const { method, url, params } = request
-  const { pathname } = new URL(url)
-  const path = pathname.slice(pathname.indexOf('/a2a/') + '/a2a/'.length)
+  // What follows /agents/{id}/a2a/: an agent's id may be `a2a` too.
+  const path = new URL(url).pathname.split('/').slice(4).join('/')
   const match = matchRest(method, path)
-  if (match === undefined) return unknownPath(method, path)
+  if (match === undefined) return unknownPath(method, path, params.id)
   if ('otherMethods' in match) throw otherMethod(method, match.otherMethods)
   const body = method === 'POST' ? await callBody(request, false) : { value: null }
   return passCall(restCall(request, match, path, body), byId(params.id), request, env, ctx)
 }
 
-const unknownPath = (method: string, path: string): Response => {
+const unknownPath = (method: string, path: string, id?: string): Response => {
   const version = path.startsWith('v1/') ? '0.3' : '1.0'
-  return errorResponse(restErrorAnswer({ refused: 'method', method: `${method} /${path}`, version }, version))
+  const refuse = (problem: Refusal | Failure) => errorResponse(restErrorAnswer(problem, version))
+  return refuseCall({ refuse }, { refused: 'method', method: `${method} /${path}`, version }, id)
 }

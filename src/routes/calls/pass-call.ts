@@ -1,10 +1,10 @@
 import { check, targetOf } from '../../a2a/gate.ts'
 import type { Failure, Refusal } from '../../a2a/verdict.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { callerOfAgent } from '../../auth/callers.ts'
+import { callerOf, callerOfAgent } from '../../auth/callers.ts'
 import { agentId } from '../../card/limits.ts'
 import { readProfile } from '../../registry/edge-profiles.ts'
-import { type Addressee, admissionRefusal } from './admission.ts'
+import { type Addressee, admission } from './admission.ts'
 import type { Asked, Read } from './asked.ts'
 import { logCall, warningsText } from './call-log.ts'
 import { extendedCardFor } from './extended-card.ts'
@@ -16,6 +16,10 @@ type Outcome = { read?: Read; caller?: Caller; warnings?: Refusal[]; upstream?: 
   | { problem: Refusal | Failure }
 )
 
+/** Refuses a call of which nothing is known but perhaps its agent. */
+export const refuseCall = ({ refuse }: Pick<Asked, 'refuse'>, problem: Refusal, id = ''): Response =>
+  logged(refuse(problem), id, { problem }, Date.now())
+
 /** Takes a call through the gate: whose agent, who calls, how often, what the card allows; then to the agent; and into the log. */
 export const passCall = async (
   asked: Asked,
@@ -26,21 +30,16 @@ export const passCall = async (
 ): Promise<Response> => {
   const begun = Date.now()
   const outcome = await pass(asked, addressee, request, env, ctx)
+  const response = 'problem' in outcome ? asked.refuse(outcome.problem, outcome.read?.call) : outcome.response
+  if (outcome.warnings?.length) response.headers.set('Gate-Warning', warningsText(outcome.warnings))
+  return logged(response, addressee.id, outcome, begun)
+}
+
+const logged = (response: Response, id: string, outcome: Outcome, begun: number): Response => {
   const { read, caller, warnings = [], upstream } = outcome
   const problem = 'problem' in outcome ? outcome.problem : undefined
-  const response = 'problem' in outcome ? asked.refuse(outcome.problem, read?.call) : outcome.response
-  if (warnings.length > 0) response.headers.set('Gate-Warning', warningsText(warnings))
   const milliseconds = Date.now() - begun
-  logCall({
-    id: addressee.id,
-    caller,
-    call: read?.call,
-    problem,
-    warnings,
-    status: response.status,
-    upstream,
-    milliseconds,
-  })
+  logCall({ id, caller, call: read?.call, problem, warnings, status: response.status, upstream, milliseconds })
   return response
 }
 
@@ -51,12 +50,12 @@ const pass = async (
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Outcome> => {
-  const { id, named } = addressee
-  const profile = agentId.test(id) ? await readProfile(id, env, ctx) : null
-  if (profile === null) return { problem: { refused: 'unknown-agent', agent: named } }
-  const caller = await callerOfAgent(request, id, profile, env, ctx)
-  const stopped = await admissionRefusal(addressee, profile, caller, request, env)
-  if (stopped) return { caller, problem: stopped }
+  const { id } = addressee
+  const found = agentId.test(id) ? await readProfile(id, env, ctx) : null
+  const caller = found ? await callerOfAgent(request, id, found, env, ctx) : await callerOf(request, env, ctx)
+  const admitted = await admission(addressee, found, caller, request, env)
+  if ('refused' in admitted) return { caller, problem: admitted }
+  const { profile } = admitted
   const read = asked.read(profile)
   if ('refused' in read) return { caller, problem: read }
   const verdict = check(read.call, profile)
