@@ -10,7 +10,8 @@ const most = 4 * 1024 * 1024
 /** The body of a call, parsed; or why it cannot be one. An empty one is null where the call needs none. */
 export const callBody = async (request: Request, needed: boolean): Promise<{ value: Json } | Refusal> => {
   const { headers, body } = request
-  if (body === null && !needed) return { value: null }
+  // A POST without a body says so by its length, and has no type.
+  if (!needed && (body === null || headers.get('Content-Length') === '0')) return { value: null }
   if (!isAccepted(headers)) return { refused: 'content-type', offered: headers.get('Content-Type') }
   const bytes = await boundedBody(request, most)
   if (bytes === undefined) return { refused: 'too-large', most }
