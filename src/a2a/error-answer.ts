@@ -45,7 +45,7 @@ const headersOf = (problem: Refusal | Failure): Record<string, string> => {
     case 'bad-token':
       return { 'WWW-Authenticate': 'Bearer realm="a2a", error="invalid_token"' }
     case 'forbidden':
-      return { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope"' }
+      return { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope", scope="read"' }
     case 'rate-limit':
       return { 'Retry-After': String(problem.retryAfter) }
     default:

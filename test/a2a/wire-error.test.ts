@@ -268,7 +268,10 @@ describe('the answer over either binding', () => {
   it.each([
     [{ refused: 'no-token' }, { 'WWW-Authenticate': 'Bearer realm="a2a"' }],
     [{ refused: 'bad-token' }, { 'WWW-Authenticate': 'Bearer realm="a2a", error="invalid_token"' }],
-    [{ refused: 'forbidden', missing: 'x' }, { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope"' }],
+    [
+      { refused: 'forbidden', missing: 'x' },
+      { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope", scope="read"' },
+    ],
     [{ refused: 'rate-limit', retryAfter: 10 }, { 'Retry-After': '10' }],
     [{ refused: 'streaming' }, {}],
   ] as const)('to %j says in its headers what to do', (problem, headers) => {
