@@ -13,6 +13,8 @@ export type Host = {
   put: (id: string, document: Json, headers?: Record<string, string>) => Promise<Response>
   /** The bindings of the Worker, to look at what it stored. */
   env: () => Promise<Env>
+  /** The lines that the Worker has logged so far. */
+  logged: () => string[]
   close: () => Promise<void>
 }
 
@@ -60,6 +62,7 @@ export const startHost = async (
         body: JSON.stringify(document),
       }),
     env: () => harness.getWorker<Env>().getEnv() as Promise<Env>,
+    logged: () => harness.getLogs().map(({ message }) => message),
     close: () => harness.close(),
   }
 }

@@ -1,0 +1,365 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { says } from '../a2a/forwarding.ts'
+import { token as adminToken } from '../host.ts'
+import { agentCard, answer, type CalledHost, call, codeOf, message, message0, startCalledHost } from './calling.ts'
+
+let called: CalledHost
+let reader: string
+beforeAll(async () => {
+  called = await startCalledHost()
+  const { origin } = called.agent
+  await called.register('weather', { card: agentCard(origin), route: 'gateway', hosts: ['*'] })
+  await called.register('tides', { card: agentCard(origin, { name: 'Tide Tables' }), hosts: ['tides.example.com'] })
+  await called.register('hidden', { card: agentCard(origin, { name: 'Hush' }), visibility: 'internal' })
+  await called.register('secret-host', {
+    card: agentCard(origin),
+    visibility: 'internal',
+    hosts: ['internal.example.com'],
+  })
+  await called.register('closed', { card: agentCard(origin), route: 'closed' })
+  await called.register('only-rpc', {
+    card: agentCard(origin, {
+      supportedInterfaces: [{ url: `${origin}/rpc-1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    }),
+  })
+  reader = (await called.issue({ scopes: ['read'], agents: ['hidden'] })).token
+})
+afterAll(() => called.close())
+beforeEach(() => called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+
+/** What the agent heard: method and path of each request. */
+const heard = () => called.agent.asked.map(({ method, path }) => `${method} ${path}`)
+
+describe('a JSON-RPC call', () => {
+  it.each<[string, string, object]>([
+    ['POST /agents/{id}/a2a', '/agents/weather/a2a', {}],
+    ['POST /agents/{id}', '/agents/weather', {}],
+    ['POST /a2a, of the root agent', '/a2a', {}],
+    ['POST /a2a with an empty tenant, of the root agent', '/a2a', { tenant: '' }],
+    ['POST /a2a with a tenant', 'http://tides.example.com/a2a', { tenant: 'weather' }],
+    ['POST /a2a/v1 with the id as agentName', '/a2a/v1', { agentName: 'weather' }],
+    ['POST /a2a/v1 with the id in another case', '/a2a/v1', { agentName: 'WEATHER' }],
+    ['POST /a2a/v1 with the name', '/a2a/v1', { agentName: 'Weather' }],
+    ['POST /a2a/v1 with the name in another case', '/a2a/v1', { agentName: 'wEAtHER' }],
+    ['a path with a query', '/agents/weather/a2a?a=b', {}],
+  ])('by %s reaches the agent and is answered as the agent answers', async (_, path, params) => {
+    const { status, body, headers } = await called.send(path, { body: call('SendMessage', message({ ...params })) })
+    expect([status, body, headers.get('cache-control'), headers.get('content-type')]).toEqual([
+      200,
+      answer,
+      'no-store',
+      'application/json',
+    ])
+    expect(heard()).toEqual(['POST /rpc-1'])
+    expect(JSON.parse(called.agent.asked[0]?.body ?? '')).toEqual(call('SendMessage', message({ ...params })))
+  })
+
+  it.each([['http://tides.example.com/a2a'], ['http://tides.example.com./a2a']])(
+    'to %s is of the agent that the host name stands for',
+    async path => {
+      await called.register('tides', {
+        card: agentCard(called.agent.origin, {
+          name: 'Tide Tables',
+          supportedInterfaces: [
+            { url: `${called.agent.origin}/tides`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+          ],
+        }),
+        hosts: ['tides.example.com'],
+      })
+      expect((await called.send(path, { body: call() })).status).toBe(200)
+      expect(heard()).toEqual(['POST /tides'])
+    },
+  )
+
+  it('by a name of two words finds its agent', async () => {
+    const { status } = await called.send('/a2a/v1', {
+      body: call('SendMessage', message({ agentName: 'tide TABLES' })),
+    })
+    expect([status, heard().length]).toEqual([200, 1])
+  })
+
+  it.each([
+    ['missing', {}],
+    ['empty', { agentName: '' }],
+    ['a number', { agentName: 7 }],
+    ['null', { agentName: null }],
+    ['a list', { agentName: ['weather'] }],
+  ])('to /a2a/v1 whose agentName is %s is told so', async (_, params) => {
+    const { status, body } = await called.send('/a2a/v1', { body: call('SendMessage', message(params)) })
+    expect([status, body, heard()]).toEqual([
+      200,
+      {
+        jsonrpc: '2.0',
+        id: 7,
+        error: expect.objectContaining({ code: -32602, message: expect.stringContaining('`agentName`') }),
+      },
+      [],
+    ])
+    expect(JSON.stringify(body)).toContain('"field":"agentName"')
+  })
+
+  it('goes to the endpoint of its version, in the words of that version', async () => {
+    await called.send('/agents/weather/a2a', { body: call('message/send', message0()) })
+    await called.send('/agents/weather/a2a', {
+      body: call('message/send', message0()),
+      headers: { 'A2A-Version': '0.3' },
+    })
+    await called.send('/agents/weather/a2a', { body: call(), headers: { 'A2A-Version': '1.0' } })
+    expect(called.agent.asked.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
+      ['/rpc-0', '0.3'],
+      ['/rpc-0', '0.3'],
+      ['/rpc-1', '1.0'],
+    ])
+  })
+
+  it.each([
+    ['/agents/nobody/a2a', {}, 'nobody'],
+    ['/agents/nobody', {}, 'nobody'],
+    ['/agents/WEATHER/a2a', {}, 'WEATHER'],
+    ['/agents/%77eather/a2a', {}, '%77eather'],
+    ['/a2a', { tenant: 'nobody' }, 'nobody'],
+    ['/a2a', { tenant: '../weather' }, '../weather'],
+    ['/a2a/v1', { agentName: 'nobody' }, 'nobody'],
+    ['/a2a/v1', { agentName: 'x'.repeat(5000) }, `${'x'.repeat(200)}…`],
+    ['/a2a/v1', { agentName: "' OR 1=1 --" }, "' OR 1=1 --"],
+  ])('to %s with %j: there is no such agent', async (path, params, agent) => {
+    const { status, body } = await called.send(path, { body: call('SendMessage', message(params)) })
+    expect([status, body, heard()]).toEqual([
+      404,
+      {
+        jsonrpc: '2.0',
+        id: 7,
+        error: {
+          code: -32602,
+          message: `There is no agent "${agent}" here. GET /agents lists the agents of this host.`,
+          data: [expect.objectContaining({ reason: 'AGENT_NOT_FOUND', metadata: { agent } })],
+        },
+      },
+      [],
+    ])
+  })
+})
+
+describe('an internal agent', () => {
+  /** How an internal agent may be asked for, and an agent that is none: whatever is told of the one is told of the other. */
+  const ways: [string, string, string, object][] = [
+    ['id', '/agents/hidden/a2a', '/agents/hidxen/a2a', {}],
+    ['id alone', '/agents/hidden', '/agents/hidxen', {}],
+    ['tenant', '/a2a', '/a2a', { tenant: 'hidden' }],
+    ['agentName, the id', '/a2a/v1', '/a2a/v1', { agentName: 'hidden' }],
+    ['agentName, the id in another case', '/a2a/v1', '/a2a/v1', { agentName: 'HIDDEN' }],
+    ['agentName, the name', '/a2a/v1', '/a2a/v1', { agentName: 'Hush' }],
+    ['agentName, the name in another case', '/a2a/v1', '/a2a/v1', { agentName: 'hUSh' }],
+    ['HTTP+JSON', '/agents/hidden/a2a/message:send', '/agents/hidxen/a2a/message:send', {}],
+    ['HTTP+JSON, a path that is none', '/agents/hidden/a2a/nothing', '/agents/hidxen/a2a/nothing', {}],
+    ['HTTP+JSON of 0.3', '/agents/hidden/a2a/v1/message:send', '/agents/hidxen/a2a/v1/message:send', {}],
+  ]
+  const other = (text: string) => text.replaceAll(/hidxen/g, 'hidden')
+  const tokens: [string, () => Promise<Record<string, string>>][] = [
+    ['no token', async () => ({})],
+    ['a token for others', async () => bearer((await called.issue({ scopes: ['read'], agents: ['tides'] })).token)],
+    ['a token without read', async () => bearer((await called.issue({ scopes: ['write'] })).token)],
+    ['a token that nobody issued', async () => bearer(`cc_${'a'.repeat(12)}_${'a'.repeat(32)}`)],
+    ['a token mistyped', async () => bearer('cc_oops')],
+    ['credentials of somebody else', async () => ({ Authorization: 'Basic aGk6aG8=' })],
+    ['two tokens', async () => bearer('one, Bearer two')],
+  ]
+  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+
+  describe.each(tokens)('asked with %s', (_, credentials) => {
+    it.each(ways)('by %s looks like none', async (_, path, nobodys, params) => {
+      const headers = await credentials()
+      const ask = async (path: string, named: object) => {
+        const {
+          status,
+          headers: said,
+          text,
+        } = await called.send(path, { headers, body: call('SendMessage', message({ ...named })) })
+        return other(JSON.stringify([status, [...said].filter(([name]) => name !== 'date'), text]))
+      }
+      const nobody = JSON.parse(
+        JSON.stringify(params)
+          .replace(/hidden/, 'hidxen')
+          .replace(/HIDDEN/, 'HIDXEN')
+          .replace(/hush/i, 'Nobo'),
+      )
+      const [hidden, none] = [await ask(path, params), await ask(nobodys, nobody)]
+      const anyName = (text: string) => text.replaceAll(/hidden|hidxen|hush|nobo/gi, 'NAME')
+      expect(anyName(hidden)).toBe(anyName(none))
+      if (!/hush/i.test(JSON.stringify(params))) expect(hidden).not.toMatch(/hush/i)
+      expect(heard()).toEqual([])
+    })
+  })
+
+  it.each([
+    ['SendMessage', message()],
+    ['NoSuchMethod', message()],
+    ['GetExtendedAgentCard', {}],
+    ['SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })],
+  ])('looks like none whatever is asked of it: %s %#', async (method, params) => {
+    const { status, body } = await called.send('/agents/hidden/a2a', { body: call(method, params) })
+    expect([status, codeOf(body), heard()]).toEqual([404, -32602, []])
+  })
+
+  it('that a host name stands for, or nobody does: nobody is told its id', async () => {
+    const { status, text } = await called.send('http://internal.example.com/a2a', { body: call() })
+    expect([status, text]).toEqual([404, expect.not.stringContaining('secret-host')])
+    expect(heard()).toEqual([])
+  })
+
+  it.each(ways.filter(([way]) => !/none/.test(way)))(
+    'by %s takes calls with a token for it',
+    async (way, path, _, params) => {
+      for (const token of [reader, adminToken]) {
+        called.agent.asked.length = 0
+        const body =
+          way === 'HTTP+JSON' ? message() : /0\.3/.test(way) ? message0() : call('SendMessage', message({ ...params }))
+        expect((await called.send(path, { token, body })).status).toBe(200)
+        expect(called.agent.asked.map(({ headers }) => headers.authorization)).toEqual([undefined])
+      }
+    },
+  )
+})
+
+describe('a call over HTTP+JSON', () => {
+  it.each<[string, string, object | undefined, string]>([
+    ['POST', 'message:send', message(), 'POST /rest-1/message:send'],
+    ['GET', 'tasks/t-1', undefined, 'GET /rest-1/tasks/t-1'],
+    ['GET', 'tasks/t-1?historyLength=2', undefined, 'GET /rest-1/tasks/t-1?historyLength=2'],
+    ['GET', 'tasks?pageSize=3&A2A-Version=1.0', undefined, 'GET /rest-1/tasks?pageSize=3'],
+    ['POST', 'tasks/t-1:cancel', {}, 'POST /rest-1/tasks/t-1:cancel'],
+    ['POST', 'tasks/t-1:cancel', undefined, 'POST /rest-1/tasks/t-1:cancel'],
+    ['POST', 'v1/message:send', message0(), 'POST /rest-0/v1/message:send'],
+    ['GET', 'v1/tasks/t-1', undefined, 'GET /rest-0/v1/tasks/t-1'],
+    ['POST', 'v1/tasks/t-1:cancel', {}, 'POST /rest-0/v1/tasks/t-1:cancel'],
+  ])('%s %s reaches the agent', async (method, path, body, expected) => {
+    const { status, body: said } = await called.send(`/agents/weather/a2a/${path}`, {
+      method,
+      ...(body && { body: body as never }),
+    })
+    expect([status, said]).toEqual([200, answer])
+    expect(heard()).toEqual([expected])
+  })
+
+  it('reaches an agent whose id is a word of the path', async () => {
+    await called.register('a2a', { card: agentCard(called.agent.origin) })
+    const { status } = await called.send('/agents/a2a/a2a/message:send', { body: message() })
+    expect([status, heard()]).toEqual([200, ['POST /rest-1/message:send']])
+  })
+
+  it.each<[string, string, number, object]>([
+    ['POST', 'message:shout', 404, { error: expect.objectContaining({ code: 404, status: 'NOT_FOUND' }) }],
+    ['GET', 'tasks/t-1/more', 404, { error: expect.objectContaining({ code: 404, status: 'NOT_FOUND' }) }],
+    ['GET', 'v1/tasks', 404, expect.objectContaining({ code: -32601 })],
+    ['GET', 'tasks/..%2f..%2fadmin', 404, { error: expect.objectContaining({ code: 404 }) }],
+    ['GET', 'tasks/%E0%A4%A', 404, { error: expect.objectContaining({ code: 404 }) }],
+  ])('%s %s: no such path, in the form of its version', async (method, path, status, body) => {
+    const came = await called.send(`/agents/weather/a2a/${path}`, { method, ...(method === 'POST' && { body: {} }) })
+    expect([came.status, came.body, heard()]).toEqual([status, body, []])
+  })
+
+  it.each([
+    ['GET', 'message:send', 'POST'],
+    ['POST', 'tasks', 'GET'],
+    ['DELETE', 'tasks/t-1', 'GET'],
+    ['POST', 'v1/card', 'GET'],
+    ['POST', 'extendedAgentCard', 'GET'],
+  ])('%s %s is another method than its path takes', async (method, path, allow) => {
+    const { status, headers } = await called.send(`/agents/weather/a2a/${path}`, { method })
+    expect([status, headers.get('allow'), heard()]).toEqual([405, allow, []])
+  })
+
+  it.each([
+    ['1.0', 'v1/message:send'],
+    ['0.3', 'message:send'],
+  ])('that names A2A %s, by the path %s of the other version, is told where to go', async (version, path) => {
+    const { status, text } = await called.send(`/agents/weather/a2a/${path}`, {
+      body: message(),
+      headers: { 'A2A-Version': version },
+    })
+    expect([status, text, heard()]).toEqual([404, expect.stringContaining("today's name is"), []])
+  })
+
+  it('is refused by an agent that speaks JSON-RPC alone', async () => {
+    const { status, body } = await called.send('/agents/only-rpc/a2a/message:send', { body: message() })
+    expect([status, body, heard()]).toEqual([
+      400,
+      {
+        error: expect.objectContaining({
+          code: 400,
+          status: 'FAILED_PRECONDITION',
+          details: [expect.objectContaining({ reason: 'VERSION_NOT_SUPPORTED' })],
+        }),
+      },
+      [],
+    ])
+  })
+
+  it('of no such agent is refused in the form of its version', async () => {
+    const one = await called.send('/agents/nobody/a2a/message:send', { body: message() })
+    const nought = await called.send('/agents/nobody/a2a/v1/message:send', { body: message0() })
+    expect([one.status, one.body, nought.status, nought.body]).toEqual([
+      404,
+      { error: expect.objectContaining({ code: 404, status: 'NOT_FOUND' }) },
+      404,
+      expect.objectContaining({ code: -32602 }),
+    ])
+  })
+})
+
+describe('an endpoint of calls, asked in another way', () => {
+  it.each([
+    ['GET', '/agents/weather/a2a', 405, 'POST, OPTIONS'],
+    ['PUT', '/agents/weather/a2a', 405, 'POST, OPTIONS'],
+    ['GET', '/a2a', 405, 'POST, OPTIONS'],
+    ['DELETE', '/a2a/v1', 405, 'POST, OPTIONS'],
+    ['PATCH', '/agents/weather/a2a/message:send', 405, 'GET, HEAD, POST, DELETE, OPTIONS'],
+    ['OPTIONS', '/agents/weather/a2a', 204, 'POST, OPTIONS'],
+    ['OPTIONS', '/agents/weather', 204, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
+    ['OPTIONS', '/agents/weather/a2a/message:send', 204, 'GET, HEAD, POST, DELETE, OPTIONS'],
+    ['OPTIONS', '/a2a', 204, 'POST, OPTIONS'],
+    ['OPTIONS', '/a2a/v1', 204, 'POST, OPTIONS'],
+  ])('%s %s: %d', async (method, path, status, allow) => {
+    const { status: said, headers } = await called.send(path, { method })
+    const allows = headers.get('allow')?.split(', ').sort()
+    expect([said, allows, headers.get('access-control-allow-origin')]).toEqual([status, allow.split(', ').sort(), '*'])
+    expect(heard()).toEqual([])
+  })
+
+  it('lets a page send what a call takes', async () => {
+    const { headers } = await called.send('/agents/weather/a2a', { method: 'OPTIONS' })
+    const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ')
+    expect(allowed).toEqual(
+      expect.arrayContaining(['authorization', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions']),
+    )
+  })
+
+  it.each(['/a2a/v2', '/agents/weather/rpc', '/agents/weather/a2a/a2a'])('POST %s is nothing', async path => {
+    const { status } = await called.send(path, { body: call() })
+    expect([status, heard()]).toEqual([404, []])
+  })
+})
+
+describe('route', () => {
+  it('direct, whose card names the agent itself, takes calls too', async () => {
+    const { status } = await called.send('/agents/tides/a2a', { body: call() })
+    expect([status, heard().length]).toEqual([200, 1])
+  })
+
+  it('closed takes none, in either version and binding', async () => {
+    const { origin } = called.agent
+    const codes = [
+      await called.send('/agents/closed/a2a', { body: call() }),
+      await called.send('/agents/closed/a2a', { body: call('message/send', message0()) }),
+      await called.send('/agents/closed/a2a/message:send', { body: message() }),
+      await called.send('/agents/closed/a2a/v1/message:send', { body: message0() }),
+    ].map(({ status, body, text }) => [status, codeOf(body), text.includes('only publishes'), text.includes(origin)])
+    expect(codes).toEqual([
+      [200, -32004, true, false],
+      [200, -32004, true, false],
+      [400, 400, true, false],
+      [400, -32004, true, false],
+    ])
+    expect(heard()).toEqual([])
+  })
+})
