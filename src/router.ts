@@ -14,15 +14,16 @@ import { deleteToken, listTokens, postToken } from './routes/tokens.ts'
 /** Every endpoint of this host. HEAD goes with GET; OPTIONS, 405 and 404 follow from the table. */
 export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, handler: Handler])[] =
   [
+    // What is asked most comes first: looking at each line costs a call more than the gate does.
+    ['POST', '/agents/:id/a2a', agentCall],
+    ['POST', '/agents/:id', agentCall],
+    ['POST', '/a2a', hostCall],
+    ['POST', '/a2a/v1', namedCall],
     ['GET', '/agents/:id/.well-known/agent-card.json', agentCard('agent-card.json')],
     ['GET', '/agents/:id/.well-known/agent.json', agentCard('agent.json')],
     ['GET', '/.well-known/agent-card.json', hostCard('agent-card.json')],
     ['GET', '/.well-known/agent.json', hostCard('agent.json')],
     ['GET', '/agents/:id', agentCard('agent-card.json')],
-    ['POST', '/agents/:id/a2a', agentCall],
-    ['POST', '/agents/:id', agentCall],
-    ['POST', '/a2a', hostCall],
-    ['POST', '/a2a/v1', namedCall],
     ['GET', '/agents/:id/a2a/:operation+', restAgentCall],
     ['POST', '/agents/:id/a2a/:operation+', restAgentCall],
     ['DELETE', '/agents/:id/a2a/:operation+', restAgentCall],

@@ -2,9 +2,10 @@ import type { CallTarget } from '../card/call-profile.ts'
 import { guardedFetch } from '../http/fetch-guard.ts'
 import { mediaTypeName } from '../http/json-type.ts'
 import { watchedEvents } from './event-stream.ts'
-import { answered, downHeaders } from './upstream-answer.ts'
+import { answered } from './upstream-answer.ts'
 import { type ErrorForm, lastEventText, upstreamErrorText } from './upstream-error.ts'
 import { type Credentials, upstreamHeaders } from './upstream-headers.ts'
+import { handedDown } from './upstream-response.ts'
 import { timeLimit } from './upstream-time.ts'
 import { type RestPath, upstreamUrl } from './upstream-url.ts'
 import { viaFromHere } from './upstream-via.ts'
@@ -87,9 +88,15 @@ export const forward = async (outgoing: Outgoing, options: ForwardOptions): Prom
 
 const misconfigured = (detail: string): Failure => ({ failed: 'misconfigured', detail })
 
-const streamed = (upstream: Response, { call }: Outgoing, { idleSeconds, heartbeatSeconds = 0.4 }: ForwardOptions) =>
-  new Response(
-    upstream.body &&
-      watchedEvents(upstream.body, { idleSeconds, heartbeatSeconds, lastEvent: why => lastEventText(call, why) }),
-    { status: upstream.status, headers: downHeaders(upstream, upstream.headers.get('Content-Type')) },
+const streamed = (
+  upstream: Response,
+  { call }: Outgoing,
+  { idleSeconds, heartbeatSeconds = 0.4 }: ForwardOptions,
+): Response => {
+  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (why: string) => lastEventText(call, why) }
+  return handedDown(
+    upstream.body && watchedEvents(upstream.body, watch),
+    upstream.headers.get('Content-Type'),
+    upstream,
   )
+}

@@ -13,8 +13,12 @@ const turnedAway = new Memory<{ until: number; size: 1 }>(10_000)
 const proven = new Memory<{ size: 1 }>(10_000)
 const one = { size: 1 } as const
 
-/** Whose attempts are counted together. */
-export const addressOf = (request: Request): string => request.headers.get('CF-Connecting-IP') ?? 'unknown'
+/** Whose attempts are counted together: an address, or the /64 that one has of IPv6 addresses. */
+export const addressOf = (request: Request): string => {
+  const address = request.headers.get('CF-Connecting-IP') ?? 'unknown'
+  if (!address.includes(':') || address.startsWith('::ffff:')) return address
+  return `${address.split('::', 1)[0]?.split(':', 4).join(':')}::`
+}
 
 /**
  * Whether credentials are not to be looked at, because too many of their address did not hold. Those that held here before

@@ -27,8 +27,21 @@ const whyNotPublic = ({ protocol, hostname, port }: URL): string | undefined => 
 const isAllowed = ({ protocol, origin }: URL, allowedOrigins: string): boolean =>
   /^https?:$/.test(protocol) && allowedOrigins.split(/[\s,]+/).some(allowed => URL.parse(allowed)?.origin === origin)
 
+/** Every call asks, and mostly of the same few addresses: what was found of them is kept, by address and exemptions. */
+const judged = new Map<string, string | undefined>()
+const mostJudged = 64
+
+const judge = (url: string, allowedOrigins: string): string | undefined => {
+  const key = `${url} ${allowedOrigins}`
+  if (judged.has(key)) return judged.get(key)
+  const why = whyBlocked(url, allowedOrigins)
+  if (judged.size >= mostJudged) judged.clear()
+  judged.set(key, why)
+  return why
+}
+
 /** Makes a request of this host: all of them go through here. Never follows a redirect; rejects as `fetch` does. */
 export const guardedFetch = (url: string, init: RequestInit, allowedOrigins = ''): Promise<Response> | Blocked => {
-  const blocked = whyBlocked(url, allowedOrigins)
+  const blocked = judge(url, allowedOrigins)
   return blocked === undefined ? fetch(url, { ...init, redirect: 'manual' }) : { blocked }
 }

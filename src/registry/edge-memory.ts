@@ -1,4 +1,5 @@
 import { log } from '../http/log.ts'
+import { keyForLog } from './entry.ts'
 import { Memory } from './memory.ts'
 
 /** What KV or a write says of a key: its value, or null for none, as of a `seq`; a lower one never replaces a higher. */
@@ -92,7 +93,7 @@ export class EdgeMemory<Value> {
     } catch (error) {
       // While KV is away, what held last goes on to hold, however old.
       const known = this.#memory.get(key)
-      log('error', 'kv-read-failed', { key, error: String(error) })
+      log('error', 'kv-read-failed', { key: keyForLog(key), error: String(error) })
       if (known === undefined) throw error
       known.expires = Date.now() + memoryMilliseconds
       return known.value

@@ -1,5 +1,6 @@
 import { log } from '../http/log.ts'
 import { entryOf } from './entries.ts'
+import { keyForLog } from './entry.ts'
 
 /** How long after a write, or a failed try, the alarm looks for what KV still lacks. In ms. */
 const firstRetry = 1_000
@@ -73,7 +74,7 @@ export class Publisher {
       await this.#write(key)
     } catch (error) {
       sql.exec('UPDATE pending SET attempts = attempts + 1 WHERE key = ?', key)
-      log('error', 'publication-failed', { key, error: String(error) })
+      log('error', 'publication-failed', { key: keyForLog(key), error: String(error) })
       return false
     }
     sql.exec('DELETE FROM pending WHERE key = ? AND version = ?', key, owed.version)

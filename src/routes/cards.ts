@@ -84,7 +84,9 @@ const readersCard = async (
   const profile = await readProfile(id, env, ctx)
   if (profile === null || profile.tiers.length === 0) return null
   const caller = await callerOfAgent(request, id, profile, env, ctx)
-  const card = await extendedCardFor(caller, id, profile, name, env, ctx)
+  // Credentials that are not for this host are no failed attempt here: nothing asked for them.
+  if (!may(caller, 'read', id)) return null
+  const card = await extendedCardFor(caller, id, profile, name, request, env, ctx)
   return 'refused' in card ? null : card
 }
 

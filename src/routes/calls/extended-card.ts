@@ -13,10 +13,11 @@ export const extendedCardFor = async (
   id: string,
   profile: CallProfile,
   dialect: RepresentationName,
+  request: Request,
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Served | Refusal> => {
-  const refusal = readerRefusal(caller, id)
+  const refusal = await readerRefusal(caller, id, request, env)
   if (refusal) return refusal
   const tier = highestTier(caller, profile)
   const card = tier === undefined ? null : await readExtended(id, tier, dialect, env, ctx)

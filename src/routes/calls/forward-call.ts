@@ -21,28 +21,42 @@ export const forwardCall = async (
   env: Env,
 ): Promise<Forwarded> => {
   // What the Worker's own secret opens is for those that the host knows, where the card says that callers must be known.
-  const unknown = profile.secret !== undefined && profile.secured ? readerRefusal(caller, id) : undefined
+  const unknown =
+    profile.secret !== undefined && profile.secured ? await readerRefusal(caller, id, request, env) : undefined
   if (unknown) return { problem: unknown }
   const service = profile.service === undefined ? undefined : serviceNamed(profile.service, env)
   if (service === null) return misconfigured(`this Worker has no service binding "${profile.service}"`)
   const credentials = credentialsFor(profile, caller, env)
   if (credentials === undefined) return misconfigured(`this Worker has no secret "${profile.secret}"`)
+  const streams = operations[call.operation].streams === true
   const answer = await forward(
     {
-      ...{ call, target, service, method, path, body, credentials },
-      ...{ streams: operations[call.operation].streams === true, extensions: call.extensions },
-      ...{ headers: request.headers, signal: request.signal },
+      call,
+      target,
+      service,
+      method,
+      path,
+      body,
+      credentials,
+      streams,
+      extensions: call.extensions,
+      headers: request.headers,
+      // With any other call the runtime ends, when its caller leaves, what was begun for it.
+      signal: streams ? request.signal : undefined,
     },
     {
       timeoutSeconds: seconds(env.UPSTREAM_TIMEOUT, 60),
       idleSeconds: seconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
-      pseudonym: `${id}.${new URL(request.url).host}`,
+      pseudonym: `${id}.${hostOf(request.url)}`,
     },
   )
   if ('failed' in answer) return { problem: answer }
   return { response: answer, upstream: answer.status }
 }
+
+/** The host of a URL as a request has it, which is sound. */
+const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
 
 const misconfigured = (detail: string): Forwarded => ({ problem: { failed: 'misconfigured', detail } })
 

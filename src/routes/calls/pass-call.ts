@@ -61,7 +61,7 @@ const pass = async (
   const verdict = check(read.call, profile)
   if ('refused' in verdict) return { read, caller, problem: verdict }
   if (read.call.operation === 'extendedCard') {
-    const card = await extendedCardFor(caller, id, profile, read.dialect, env, ctx)
+    const card = await extendedCardFor(caller, id, profile, read.dialect, request, env, ctx)
     return 'refused' in card ? { read, caller, problem: card } : { read, caller, response: asked.answerCard(card) }
   }
   const target = targetOf(read.call, profile)
