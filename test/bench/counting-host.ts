@@ -34,6 +34,10 @@ export const startCountingHost = async () => {
     forgetCounts: async () => {
       await Promise.all([json(`${origin}/counts`, 'DELETE'), json(`${kv}/counts`, 'DELETE')])
     },
+    /** Waits until KV was asked to put so often: word of a change follows a registration by a second. */
+    untilPuts: async (wanted: number) => {
+      for (let puts = 0; puts < wanted; ) puts = ((await json(`${kv}/counts`)) as KvCounts).put
+    },
     holdReads: () => json(`${kv}/hold`, 'PUT'),
     releaseReads: () => json(`${kv}/hold`, 'DELETE'),
     stop: async () => {
