@@ -6,11 +6,17 @@ export const boundedBody = async (message: Request | Response, most: number): Pr
   const { body, headers } = message
   if (body === null) return new Uint8Array()
   const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length')
-  if (length === null) return boundedStream(body, most)
-  return Number(length) <= most ? new Uint8Array(await message.arrayBuffer()) : undefined
+  if (length === null) return boundedStream(message, body, most)
+  if (Number(length) <= most) return new Uint8Array(await message.arrayBuffer())
+  await leave(message, body.getReader())
+  return undefined
 }
 
-const boundedStream = async (body: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array | undefined> => {
+const boundedStream = async (
+  message: Request | Response,
+  body: ReadableStream<Uint8Array>,
+  most: number,
+): Promise<Uint8Array | undefined> => {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
@@ -19,13 +25,29 @@ const boundedStream = async (body: ReadableStream<Uint8Array>, most: number): Pr
     if (done) break
     size += value.byteLength
     if (size > most) {
-      // Not awaited: what an upstream makes of it is nobody's concern.
-      reader.cancel().catch(() => undefined)
+      await leave(message, reader)
       return undefined
     }
     chunks.push(value)
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : joined(chunks, size)
+}
+
+/** The most of a request that is read only to be dropped, in bytes. */
+const mostDropped = 16 * 1024 * 1024
+
+/**
+ * Leaves the rest of a body. Of a request it is read, within reason: who is still sending when the answer comes may find the
+ * connection cut, and never read why.
+ */
+const leave = async (message: Request | Response, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> => {
+  for (let dropped = 0; message instanceof Request && dropped < mostDropped; ) {
+    const { done, value } = await reader.read()
+    if (done) return
+    dropped += value.byteLength
+  }
+  // Not awaited: what an upstream makes of it is nobody's concern.
+  reader.cancel().catch(() => undefined)
 }
 
 const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
