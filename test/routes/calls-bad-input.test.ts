@@ -1,0 +1,569 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/card/json.ts'
+import { says } from '../a2a/forwarding.ts'
+import {
+  agentCard,
+  answer,
+  type CalledHost,
+  type Came,
+  call,
+  codeOf,
+  message,
+  message0,
+  startCalledHost,
+} from './calling.ts'
+
+let called: CalledHost
+beforeAll(async () => {
+  called = await startCalledHost()
+  const { origin } = called.agent
+  await called.register('weather', { card: agentCard(origin), route: 'gateway' })
+  const only = (version: string) => ({
+    card: agentCard(origin, {
+      supportedInterfaces: [
+        { url: `${origin}/rpc-${version[0]}`, protocolBinding: 'JSONRPC', protocolVersion: version },
+      ],
+    }),
+  })
+  await called.register('only-1', only('1.0'))
+  await called.register('only-0', only('0.3'))
+})
+afterAll(() => called.close())
+beforeEach(() => called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+
+const path = '/agents/weather/a2a'
+const send = (body: Json | Uint8Array, headers: Record<string, string> = {}, to = path) =>
+  called.send(to, { body, headers })
+const heard = () => called.agent.asked.map(({ body }) => body)
+
+/** Whatever was sent: after it, the host serves the next request. */
+afterEach(async () => {
+  called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer)))
+  expect((await send(call())).body).toEqual(answer)
+})
+
+/** That a call was refused: as JSON-RPC, with the caller's id, and without a word to the agent. */
+const refused = (
+  { status, headers, body }: Came,
+  expected: { status?: number; code: number; id?: Json; says?: string },
+) => {
+  expect([status, headers.get('content-type'), headers.get('cache-control'), body, heard()]).toEqual([
+    expected.status ?? 200,
+    'application/json',
+    'no-store',
+    {
+      jsonrpc: '2.0',
+      id: expected.id === undefined ? 7 : expected.id,
+      error: expect.objectContaining({ code: expected.code, message: expect.stringContaining(expected.says ?? '') }),
+    },
+    [],
+  ])
+}
+
+const deep = (levels: number, inner = '1') => `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`
+const deepList = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
+describe('a body that is no call', () => {
+  it.each<[string, string | Uint8Array, number, number, Json, string]>([
+    ['nothing', '', 400, -32700, null, 'empty'],
+    ['white space', ' \n', 400, -32700, null, 'empty'],
+    ['text', 'hello', 400, -32700, null, ''],
+    ['HTML', '<!doctype html><p>hi', 400, -32700, null, ''],
+    ['cut JSON', '{"jsonrpc": "2.0", "id": 7', 400, -32700, null, ''],
+    ['two calls', `${JSON.stringify(call())}\n${JSON.stringify(call())}`, 400, -32700, null, ''],
+    ['NaN', '{"jsonrpc":"2.0","id":NaN,"method":"SendMessage"}', 400, -32700, null, ''],
+    ['a comment', '{"jsonrpc":"2.0",/* 7 */"id":7,"method":"SendMessage"}', 400, -32700, null, ''],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), 400, -32700, null, 'UTF-8'],
+    ['UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]), 400, -32700, null, ''],
+    ['null', 'null', 400, -32600, null, ''],
+    ['true', 'true', 400, -32600, null, ''],
+    ['a number', '7', 400, -32600, null, ''],
+    ['a number that JavaScript would round', '12345678901234567890', 400, -32600, null, ''],
+    ['a string', '"SendMessage"', 400, -32600, null, ''],
+    ['an empty batch', '[]', 400, -32600, null, 'batch'],
+    ['a batch', JSON.stringify([call(), call()]), 400, -32600, null, 'batch'],
+    ['an empty object', '{}', 400, -32600, null, 'jsonrpc'],
+    [
+      'params 10,000 deep',
+      `{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":${deep(10_000)}}`,
+      400,
+      -32600,
+      null,
+      '64',
+    ],
+    [
+      'lists 10,000 deep',
+      `{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"a":${deepList(10_000)}}}`,
+      400,
+      -32600,
+      null,
+      '64',
+    ],
+    ['1,000,000 brackets that never end', '['.repeat(1_000_000), 400, -32600, null, ''],
+    [
+      '10 MB',
+      `{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"a":"${'x'.repeat(10_000_000)}"}}`,
+      413,
+      -32600,
+      null,
+      '4194304',
+    ],
+    [
+      'a number of 2,000 digits',
+      `{"jsonrpc":"2.0","id":${'1'.repeat(2000)},"method":"SendMessage"}`,
+      400,
+      -32600,
+      null,
+      '1000',
+    ],
+  ])('%s', async (_, body, status, code, id, says) => {
+    refused(await send(body as never), { status, code, id, says })
+  })
+
+  it('10 MB that do not say how much they are', async () => {
+    const chunk = new TextEncoder().encode(' '.repeat(1024 * 1024))
+    let left = 10
+    const body = new ReadableStream({
+      pull: controller => (left-- > 0 ? controller.enqueue(chunk) : controller.close()),
+    })
+    const response = await fetch(new URL(path, called.host.url), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    expect([response.status, codeOf((await response.json()) as Json), heard()]).toEqual([413, -32600, []])
+  })
+
+  it('63 levels deep goes through: it is the 64th below the envelope that is too deep', async () => {
+    const body = (levels: number) => `{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${deep(levels)}}`
+    expect((await send(body(62))).body).toEqual(answer)
+    called.agent.asked.length = 0
+    refused(await send(body(64)), { status: 400, code: -32600, id: null })
+  })
+})
+
+describe('an envelope with a fault', () => {
+  const without = (name: string, changes: JsonObject = {}) =>
+    Object.fromEntries(Object.entries({ ...call(), ...changes }).filter(([each]) => each !== name))
+  it.each<[string, Json, number, number, Json]>([
+    ['no jsonrpc', without('jsonrpc'), 400, -32600, 7],
+    ['jsonrpc 1.0', { ...call(), jsonrpc: '1.0' }, 400, -32600, 7],
+    ['jsonrpc as a number', { ...call(), jsonrpc: 2 }, 400, -32600, 7],
+    ['jsonrpc null', { ...call(), jsonrpc: null }, 400, -32600, 7],
+    ['no method', without('method'), 400, -32600, 7],
+    ['method a number', { ...call(), method: 7 }, 400, -32600, 7],
+    ['method null', { ...call(), method: null }, 400, -32600, 7],
+    ['method a list', { ...call(), method: ['SendMessage'] }, 400, -32600, 7],
+    ['method an object', { ...call(), method: {} }, 400, -32600, 7],
+    ['method empty', { ...call(), method: '' }, 200, -32601, 7],
+    ['method of 100,000 characters', { ...call(), method: 'x'.repeat(100_000) }, 400, -32600, 7],
+    ['no id', without('id'), 400, -32600, null],
+    ['id true', { ...call(), id: true }, 400, -32600, null],
+    ['id a list', { ...call(), id: [7] }, 400, -32600, null],
+    ['id an object', { ...call(), id: { a: 7 } }, 400, -32600, null],
+    ['params a list', { ...call(), params: [message()] }, 200, -32602, 7],
+    ['params a string', { ...call(), params: 'message' }, 200, -32602, 7],
+    ['params null', { ...call(), params: null }, 200, -32602, 7],
+    ['params a number', { ...call(), params: 7 }, 200, -32602, 7],
+  ])('%s', async (_, body, status, code, id) => {
+    refused(await send(body), { status, code, id })
+  })
+
+  it.each<[string, string]>([
+    ['zero', '0'],
+    ['an empty string', '""'],
+    ['a string', '"seven"'],
+    ['a string of any characters', '"\\u0000\\ud83d\\ude00\\"</script>"'],
+    ['negative', '-7'],
+    ['a fraction', '1.5'],
+    ['an exponent', '1e3'],
+    ['a number that JavaScript would round', '12345678901234567890'],
+    ['null', 'null'],
+  ])('the id %s comes back as it was, and goes to the agent so', async (_, id) => {
+    const text = (method: string) => `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{}}`
+    // Strings may be written in another way, numbers not: a reader may not know them to be the same.
+    const same = `"id":${id.startsWith('"') ? JSON.stringify(JSON.parse(id)) : id},`
+    const { status, text: said } = await send(text('NoSuchMethod'))
+    expect([status, said.includes(same), heard()]).toEqual([200, true, []])
+    await send(text('GetTask'))
+    expect(heard()).toEqual([expect.stringContaining(same)])
+  })
+
+  it('is said before whose call it is', async () => {
+    refused(await send({ ...call(), jsonrpc: '1.0' }, {}, '/agents/nobody/a2a'), { status: 400, code: -32600 })
+  })
+})
+
+describe('what is checked is what goes to the agent', () => {
+  const raw = (members: string) => `{"jsonrpc":"2.0","id":7,${members}}`
+  it.each<[string, string, object]>([
+    [
+      'the last of two methods',
+      raw('"method":"message/send","method":"GetTask","params":{"id":"t"}'),
+      { jsonrpc: '2.0', id: 7, method: 'GetTask', params: { id: 't' } },
+    ],
+    [
+      'the last of two methods, one with an escape',
+      raw('"method":"ListTasks","\\u006dethod":"GetTask","params":{}'),
+      { jsonrpc: '2.0', id: 7, method: 'GetTask', params: {} },
+    ],
+    [
+      'the last of two params',
+      raw('"method":"GetTask","params":{"id":"a"},"params":{"id":"b"}'),
+      { jsonrpc: '2.0', id: 7, method: 'GetTask', params: { id: 'b' } },
+    ],
+    [
+      'no more members than JSON-RPC has',
+      raw('"method":"GetTask","params":{},"Method":"CancelTask","extra":1'),
+      { jsonrpc: '2.0', id: 7, method: 'GetTask', params: {} },
+    ],
+    [
+      'a byte order mark is gone',
+      `\ufeff${raw('"method":"GetTask","params":{}')}`,
+      { jsonrpc: '2.0', id: 7, method: 'GetTask', params: {} },
+    ],
+    [
+      '__proto__ is a member like others',
+      raw('"method":"GetTask","params":{"__proto__":{"a":1}}'),
+      JSON.parse('{"jsonrpc":"2.0","id":7,"method":"GetTask","params":{"__proto__":{"a":1}}}'),
+    ],
+  ])('%s', async (_, body, expected) => {
+    const { status } = await send(body)
+    expect([status, heard().map(each => JSON.parse(each))]).toEqual([200, [expected]])
+    expect(heard()[0]?.match(/"method"/g)?.length).toBe(1)
+  })
+
+  it('a second method that is refused is refused', async () => {
+    refused(await send(raw('"method":"GetTask","method":"CreateTaskPushNotificationConfig","params":{}')), {
+      code: -32003,
+    })
+  })
+
+  it('a second acceptedOutputModes that is refused is refused', async () => {
+    const params =
+      '"params":{"message":{"parts":[]},"configuration":{"acceptedOutputModes":["text/plain"],"acceptedOutputModes":["image/png"]}}'
+    refused(await send(raw(`"method":"SendMessage",${params}`)), { code: -32005 })
+  })
+})
+
+describe('a content type', () => {
+  it.each([
+    'text/plain',
+    'text/plain;charset=UTF-8',
+    'multipart/form-data; boundary=x',
+    'application/x-www-form-urlencoded',
+    'text/html',
+    'application/xml',
+    'application/jsonp',
+    'application/json-seq',
+    'text/json, application/json',
+    'application/octet-stream',
+    'json',
+    '*/*',
+    ' ',
+  ])('%s is refused', async type => {
+    refused(await send(JSON.stringify(call()), { 'Content-Type': type }), {
+      status: 415,
+      code: -32005,
+      id: null,
+      says: 'application/json',
+    })
+    const { status } = await called.send('/agents/weather/a2a/message:send', {
+      body: JSON.stringify(message()),
+      headers: { 'Content-Type': type },
+    })
+    expect([status, heard()]).toEqual([415, []])
+  })
+
+  it('that is missing is refused', async () => {
+    const response = await fetch(new URL(path, called.host.url), {
+      method: 'POST',
+      body: new TextEncoder().encode(JSON.stringify(call())),
+    })
+    expect([response.status, codeOf((await response.json()) as Json), heard()]).toEqual([415, -32005, []])
+  })
+
+  it.each([
+    'application/json',
+    'APPLICATION/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=latin1',
+    'application/a2a+json',
+    'application/vnd.api+json',
+  ])('%s is taken', async type => {
+    const { body } = await send(JSON.stringify(call()), { 'Content-Type': type })
+    expect([body, heard().length]).toEqual([answer, 1])
+  })
+
+  it('of a form is taken with credentials, which no page can send unasked', async () => {
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    const { body } = await send(JSON.stringify(call()), { ...form, Authorization: 'Bearer of-the-agent' })
+    expect([body, called.agent.asked.map(({ headers }) => headers['content-type'])]).toEqual([
+      answer,
+      ['application/json'],
+    ])
+    called.agent.asked.length = 0
+    refused(await send('a=b', { ...form, Authorization: 'Bearer of-the-agent' }), {
+      status: 400,
+      code: -32700,
+      id: null,
+    })
+  })
+})
+
+describe('a method', () => {
+  it.each<[string, string, string | undefined]>([
+    ['tasks/send', '0.3', 'message/send'],
+    ['tasks/sendSubscribe', '0.3', 'message/stream'],
+    ['tasks/pushNotification/set', '0.3', 'tasks/pushNotificationConfig/set'],
+    ['tasks/pushNotification/get', '0.3', 'tasks/pushNotificationConfig/get'],
+    ['tasks/list', '1.0', 'ListTasks'],
+    ['tasks/send', '1.0', 'SendMessage'],
+    ['message/send', '1.0', 'SendMessage'],
+    ['tasks/resubscribe', '1.0', 'SubscribeToTask'],
+    ['SendMessage', '0.3', 'message/send'],
+    ['SendStreamingMessage', '0.3', 'message/stream'],
+    ['TaskSubscription', '1.0', 'SubscribeToTask'],
+    ['ListTasks', '0.3', undefined],
+    ['sendmessage', '1.0', undefined],
+    ['message/Send', '0.3', undefined],
+    ['constructor', '1.0', undefined],
+    ['__proto__', '0.3', undefined],
+    ['rpc.discover', '1.0', undefined],
+    ['initialize', '0.3', undefined],
+    ['tools/call', '0.3', undefined],
+  ])("%s in A2A %s is none; today's name is %s", async (method, version, today) => {
+    const came = await send(call(method), { 'A2A-Version': version })
+    refused(came, { code: -32601, says: today === undefined ? 'no method' : `"${today}"` })
+  })
+
+  it.each([
+    ['agent/extendedCard'],
+    ['agent/authenticatedExtendedCard'],
+    ['agent/getAuthenticatedExtendedCard'],
+    ['GetExtendedAgentCard'],
+  ])('%s of an agent without an extended card never goes to the agent', async method => {
+    refused(await send(call(method, {})), { code: -32004 })
+  })
+})
+
+describe('the version of a call', () => {
+  const of = (method: string) => (method.includes('/') ? call(method, message0()) : call(method))
+  it.each<[string, string, string, string]>([
+    ['""', '', 'SendMessage', '1.0'],
+    ['""', '', 'message/send', '0.3'],
+    ['"0.3"', '0.3', 'message/send', '0.3'],
+    ['"0.3.0"', '0.3.0', 'message/send', '0.3'],
+    ['"0.2.5"', '0.2.5', 'message/send', '0.3'],
+    ['"1.0"', '1.0', 'SendMessage', '1.0'],
+    ['"1.0.1"', '1.0.1', 'SendMessage', '1.0'],
+    ['"1.0", with spaces', ' 1.0 ', 'SendMessage', '1.0'],
+    ['"1.0" twice', '1.0, 1.0.1', 'SendMessage', '1.0'],
+  ])('%s goes to the agent as exactly what it means', async (_, version, method, sent) => {
+    expect((await send(of(method), { 'A2A-Version': version })).body).toEqual(answer)
+    expect(called.agent.asked.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
+      [`/rpc-${sent[0]}`, sent],
+    ])
+  })
+
+  it.each([
+    '9.9',
+    '2.0',
+    '0.1',
+    '1',
+    '1.1',
+    'latest',
+    'v1.0',
+    '1.0;q=1',
+    '1.0, 0.3',
+    '0.3, 1.0',
+    '1.0, 9.9',
+    '-1.0',
+    '١.٠',
+    "1.0'",
+  ])('"%s" is spoken by nobody here', async version => {
+    const { status, body } = await called.sendLines(
+      path,
+      { 'A2A-Version': encodeURI(version) === version ? version : version.replace(/[^\x20-\x7e]/g, '?') },
+      JSON.stringify(call()),
+    )
+    expect([status, codeOf(body), heard()]).toEqual([200, -32009, []])
+    expect(JSON.stringify(body)).toContain('0.3 or 1.0')
+  })
+
+  it('in two headers that differ is neither; that agree, one', async () => {
+    const differ = await called.sendLines(path, { 'A2A-Version': ['1.0', '0.3'] }, JSON.stringify(call()))
+    expect([codeOf(differ.body), heard()]).toEqual([-32009, []])
+    const agree = await called.sendLines(path, { 'A2A-Version': ['1.0', '1.0.1'] }, JSON.stringify(call()))
+    expect([agree.body, heard().length]).toEqual([answer, 1])
+  })
+
+  it.each<[string, Record<string, string>, number | undefined]>([
+    ['?A2A-Version=1.0', {}, undefined],
+    ['?a2a-version=1.0.2', {}, undefined],
+    ['?A2A-Version=', {}, undefined],
+    ['?A2A-Version=1.0', { 'A2A-Version': '1.0' }, undefined],
+    ['?A2A-Version=9.9', {}, -32009],
+    ['?A2A-Version=0.3', { 'A2A-Version': '1.0' }, -32009],
+    ['?A2A-Version=1.0&A2A-Version=0.3', {}, -32009],
+    ['?A2A-Version=0.3', {}, -32601],
+  ])('in the query: %s with %j', async (query, headers, code) => {
+    const { body } = await send(call(), headers, path + query)
+    expect([codeOf(body), heard().length]).toEqual([code, code === undefined ? 1 : 0])
+  })
+
+  it.each([
+    ['only-1', 'message/send', '0.3', '1.0'],
+    ['only-1', 'message/send', '', '1.0'],
+    ['only-0', 'SendMessage', '1.0', '0.3'],
+    ['only-0', 'SendMessage', '', '0.3'],
+  ])('that the agent %s does not speak: %s, %j', async (id, method, version, spoken) => {
+    const came = await send(of(method), { 'A2A-Version': version }, `/agents/${id}/a2a`)
+    refused(came, { code: -32009, says: spoken })
+  })
+})
+
+describe('the modes of a call', () => {
+  it.each<[string, Json, string]>([
+    ['a string', 'text/plain', 'acceptedOutputModes'],
+    ['an object', { 'text/plain': true }, 'acceptedOutputModes'],
+    ['a number', 7, 'acceptedOutputModes'],
+    ['numbers', [7], 'acceptedOutputModes[0]'],
+    ['nulls', ['text/plain', null], 'acceptedOutputModes[1]'],
+    ['lists', [['text/plain']], 'acceptedOutputModes[0]'],
+    ['no media types', ['text/plain', 'not a/media/type'], 'acceptedOutputModes[1]'],
+    ['empty', [''], 'acceptedOutputModes[0]'],
+    ['endless', [`text/${'x'.repeat(100_000)}`], 'acceptedOutputModes[0]'],
+    ['more than anyone has', Array(1001).fill('text/plain'), 'acceptedOutputModes'],
+  ])('that are %s are invalid, and it says which', async (_, acceptedOutputModes, field) => {
+    for (const body of [
+      call('SendMessage', message({ configuration: { acceptedOutputModes } })),
+      call('message/send', message0({ configuration: { acceptedOutputModes } })),
+    ]) {
+      const came = await send(body)
+      refused(came, { code: -32602, says: field })
+      expect(came.text).toContain(`"field":"configuration.${field}"`)
+    }
+  })
+
+  it.each<[string, Json]>([
+    ['null', null],
+    ['an empty list', []],
+    ['a wildcard', ['*/*']],
+    ['a word of the wild', ['text']],
+    ['in another case', ['TEXT/Plain; charset=utf-8']],
+  ])('that are %s go through', async (_, acceptedOutputModes) => {
+    expect((await send(call('SendMessage', message({ configuration: { acceptedOutputModes } })))).body).toEqual(
+      acceptedOutputModes === null ? expect.anything() : answer,
+    )
+  })
+
+  it.each<[string, JsonObject, JsonObject]>([
+    [
+      '1.0',
+      call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })),
+      { offered: 'image/png', accepted: 'text/plain' },
+    ],
+    [
+      '0.3',
+      call('message/send', message0({ configuration: { acceptedOutputModes: ['image/png'] } })),
+      { offered: ['image/png'], accepted: ['text/plain'] } as never,
+    ],
+  ])(
+    'that nothing of the agent matches: -32005 with what was offered and what is accepted, in the form of %s',
+    async (version, body, facts) => {
+      const came = await send(body)
+      refused(came, { code: -32005 })
+      const { data } = (came.body as { error: { data: JsonObject & { metadata: Json }[] } }).error
+      expect(version === '1.0' ? data[0]?.metadata : data).toMatchObject(facts)
+    },
+  )
+
+  it('of its parts that the agent does not take', async () => {
+    const parts = [{ url: 'https://x.example/a.png', mediaType: 'image/png' }]
+    const came = await send(call('SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } }))
+    refused(came, { code: -32005, says: 'image/png' })
+  })
+})
+
+describe('a refusal of a stream', () => {
+  it('is one event to a client of 0.3, JSON to one of 1.0', async () => {
+    const configuration = { acceptedOutputModes: ['image/png'] }
+    const old = await send(call('message/stream', message0({ configuration })))
+    expect([old.status, old.headers.get('content-type'), JSON.parse(old.text.replace(/^data: /, ''))]).toEqual([
+      200,
+      'text/event-stream',
+      { jsonrpc: '2.0', id: 7, error: expect.objectContaining({ code: -32005 }) },
+    ])
+    expect(old.text).toMatch(/^data: .*\n\n$/)
+    refused(await send(call('SendStreamingMessage', message({ configuration }))), { code: -32005 })
+  })
+})
+
+describe('over HTTP+JSON', () => {
+  const rest = '/agents/weather/a2a'
+  it.each<[string, string, string, number, string]>([
+    ['not JSON', 'message:send', 'hello', 400, 'INVALID_ARGUMENT'],
+    ['a list', 'message:send', '[]', 400, 'INVALID_ARGUMENT'],
+    ['null', 'message:send', '"x"', 400, 'INVALID_ARGUMENT'],
+    ['a number', 'message:send', '12345678901234567890', 400, 'INVALID_ARGUMENT'],
+    ['10,000 deep', 'message:send', deep(10_000), 400, 'INVALID_ARGUMENT'],
+    ['10 MB', 'message:send', `{"a":"${'x'.repeat(10_000_000)}"}`, 413, 'INVALID_ARGUMENT'],
+    [
+      'modes that are no list',
+      'message:send',
+      JSON.stringify(message({ configuration: { acceptedOutputModes: 7 } })),
+      400,
+      'INVALID_ARGUMENT',
+    ],
+    [
+      'modes that do not match',
+      'message:send',
+      JSON.stringify(message({ configuration: { acceptedOutputModes: ['image/png'] } })),
+      400,
+      'INVALID_ARGUMENT',
+    ],
+    [
+      'a push configuration',
+      'message:send',
+      JSON.stringify(message({ configuration: { taskPushNotificationConfig: {} } })),
+      400,
+      'FAILED_PRECONDITION',
+    ],
+    ['a push configuration of a task', 'tasks/t/pushNotificationConfigs', '{}', 400, 'FAILED_PRECONDITION'],
+  ])('%s is refused as google.rpc.Status, and in 0.3 as a bare error', async (_, path, body, status, name) => {
+    const one = await called.send(`${rest}/${path}`, { body })
+    expect([one.status, one.body, heard()]).toEqual([
+      status,
+      {
+        error: {
+          code: status,
+          status: name,
+          message: expect.any(String),
+          details: [
+            expect.objectContaining({ '@type': 'type.googleapis.com/google.rpc.ErrorInfo' }),
+            ...(one.text.includes('fieldViolations') ? [expect.anything()] : []),
+          ],
+        },
+      },
+      [],
+    ])
+    const nought = await called.send(`${rest}/v1/${path}`, {
+      body: body.replace('taskPushNotificationConfig', 'pushNotificationConfig'),
+    })
+    expect([nought.status, nought.body, heard()]).toEqual([
+      status,
+      expect.objectContaining({ code: expect.any(Number), message: expect.any(String) }),
+      [],
+    ])
+  })
+
+  it('9.9 is a version that nobody speaks', async () => {
+    const { status, text } = await called.send(`${rest}/message:send`, {
+      body: message(),
+      headers: { 'A2A-Version': '9.9' },
+    })
+    expect([status, text, heard()]).toEqual([400, expect.stringContaining('VERSION_NOT_SUPPORTED'), []])
+  })
+})
