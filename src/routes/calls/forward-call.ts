@@ -41,8 +41,6 @@ export const forwardCall = async (
       streams,
       extensions: call.extensions,
       headers: request.headers,
-      // With any other call the runtime ends, when its caller leaves, what was begun for it.
-      signal: streams ? request.signal : undefined,
     },
     {
       timeoutSeconds: seconds(env.UPSTREAM_TIMEOUT, 60),

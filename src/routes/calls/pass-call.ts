@@ -2,6 +2,8 @@ import { check, targetOf } from '../../a2a/gate.ts'
 import type { Failure, Refusal } from '../../a2a/verdict.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { callerOf, callerOfAgent } from '../../auth/callers.ts'
+import { highestTier, may } from '../../auth/may.ts'
+import type { CallProfile } from '../../card/call-profile.ts'
 import { agentId } from '../../card/limits.ts'
 import { readProfile } from '../../registry/edge-profiles.ts'
 import { type Addressee, admission } from './admission.ts'
@@ -58,7 +60,7 @@ const pass = async (
   const { profile } = admitted
   const read = asked.read(profile)
   if ('refused' in read) return { caller, problem: read }
-  const verdict = check(read.call, profile)
+  const verdict = check(read.call, asShownTo(caller, id, profile))
   if ('refused' in verdict) return { read, caller, problem: verdict }
   if (read.call.operation === 'extendedCard') {
     const card = await extendedCardFor(caller, id, profile, read.dialect, request, env, ctx)
@@ -68,4 +70,12 @@ const pass = async (
   if (target === undefined) return { read, caller, problem: { refused: 'closed' } }
   const forwarded = await forwardCall(id, read, target, profile, caller, request, env)
   return { read, caller, warnings: verdict.warnings, ...forwarded }
+}
+
+/** The profile with the modes of the card that the caller may read: what an extended skill takes is not refused to who knows of it. */
+const asShownTo = (caller: Caller, id: string, profile: CallProfile): CallProfile => {
+  const { tierModes } = profile
+  const tier = tierModes && may(caller, 'read', id) ? highestTier(caller, profile) : undefined
+  const modes = tier === undefined ? undefined : tierModes?.[tier]
+  return modes ? { ...profile, modes } : profile
 }
