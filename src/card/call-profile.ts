@@ -1,5 +1,5 @@
 import type { AgentCard } from './agent-card.ts'
-import { isObject, sameJson } from './json.ts'
+import { isObject } from './json.ts'
 import type { TierRule } from './jwt-rules.ts'
 import type { Manifest } from './manifest.ts'
 import { beforeV1 } from './protocol-version.ts'
@@ -17,9 +17,6 @@ export type CallTarget = { binding: CallBinding; version: WireVersion; url: stri
 /** Media types that go in and come out. */
 export type Modes = { input: string[]; output: string[] }
 
-/** A card's default modes; those of any skill besides; and by skill id (an own member) those that it has of its own. */
-export type CardModes = { defaults: Modes; any: Modes; skills: Record<string, Partial<Modes>> }
-
 /** All that the gate needs to know of an agent to check and forward a call: compiled at registration, private to this host. */
 export type CallProfile = {
   visibility: Manifest['visibility']
@@ -36,9 +33,8 @@ export type CallProfile = {
   tiers: string[]
   /** The URIs of the extensions that a caller must name. */
   requiredExtensions: string[]
-  modes: CardModes
-  /** The same of each tier whose card says otherwise: for callers that read it. */
-  tierModes?: Record<string, CardModes>
+  /** The card's default modes; those of any skill besides; and by skill id (an own member) those that it has of its own. */
+  modes: { defaults: Modes; any: Modes; skills: Record<string, Partial<Modes>> }
   /** The names of the headers that the card's API keys go in, lower case. */
   apiKeyHeaders: string[]
   /** The discovery documents of the OpenID Connect issuers that the card names. */
@@ -56,15 +52,13 @@ export type CallProfile = {
 export const callProfile = (
   manifest: Manifest,
   card: AgentCard,
-  tiers: readonly { tier: string; modes: CardModes }[],
+  tiers: readonly string[],
   agentUrl: string,
 ): CallProfile => {
   const { visibility, route, gate, upstream, jwt } = manifest
   const { capabilities } = card
   const schemes = Object.values(card.securitySchemes ?? {})
   const openIdConnectUrls = issuersOf(card)
-  const modes = modesOf(card)
-  const others = tiers.filter(tier => !sameJson(tier.modes, modes)).map(({ tier, modes }) => [tier, modes])
   return {
     visibility,
     route,
@@ -80,10 +74,9 @@ export const callProfile = (
     streaming: capabilities.streaming === true,
     pushNotifications: capabilities.pushNotifications === true,
     extendedAgentCard: capabilities.extendedAgentCard === true,
-    tiers: tiers.map(({ tier }) => tier),
+    tiers: [...tiers],
     requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
-    modes,
-    ...(others.length > 0 && { tierModes: Object.fromEntries(others) }),
+    modes: modesOf(card),
     apiKeyHeaders: schemes.flatMap(scheme => {
       const key = scheme.apiKeySecurityScheme
       return isObject(key) && key.location === 'header' && typeof key.name === 'string' ? [key.name.toLowerCase()] : []
@@ -122,7 +115,11 @@ const targetsOf = ({ supportedInterfaces }: AgentCard, upstreamUrl: string | und
 }
 
 /** The modes of a card. */
-export const modesOf = ({ defaultInputModes: input, defaultOutputModes: output, skills }: AgentCard): CardModes => ({
+export const modesOf = ({
+  defaultInputModes: input,
+  defaultOutputModes: output,
+  skills,
+}: AgentCard): CallProfile['modes'] => ({
   defaults: { input, output },
   any: {
     input: [...new Set([...input, ...skills.flatMap(skill => skill.inputModes ?? [])])],

@@ -81,7 +81,12 @@ export const compile = (document: Json, registration: Registration): Compilation
     dropped: droppedAsAuthored(dropped, manifest.route, reading, authoredAt),
     issues: bounded([...issues, ...findings.issues], authoredAt),
   }
-  const profile = callProfile(manifest, direct, extended, agentUrl)
+  const profile = callProfile(
+    manifest,
+    direct,
+    extended.map(({ tier }) => tier),
+    agentUrl,
+  )
   return { compiled: { manifest, card, documents, profile, extended, origin, report } }
 }
 

@@ -1,6 +1,5 @@
 import type { AgentCard } from './agent-card.ts'
 import { checkBounds } from './bounds.ts'
-import { type CardModes, modesOf } from './call-profile.ts'
 import { type CompleteCard, completeCard } from './complete-card.ts'
 import type { JsonObject } from './json.ts'
 import { type Layer, layersOf } from './layers.ts'
@@ -13,7 +12,7 @@ import { type RepresentationName, represent } from './representations.ts'
 import { firstOfEachPlace } from './valibot-errors.ts'
 
 /** What callers with a token read in the place of the public card, by the tier that the token names. */
-export type ExtendedCard = { tier: string; documents: Record<RepresentationName, JsonObject>; modes: CardModes }
+export type ExtendedCard = { tier: string; documents: Record<RepresentationName, JsonObject> }
 
 /** What is told of a card, but for what its dialects have no place for. */
 export type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
@@ -46,7 +45,7 @@ export const extendedCards = (
       { dialect, document: authored, signed: layer.document },
       manifest.route,
     )
-    extended.push({ tier: layer.tier, documents, modes: modesOf(card) })
+    extended.push({ tier: layer.tier, documents })
     findings.filled.push(...news(read.filled, layer, told))
     findings.converted.push(...news(read.converted, layer, told))
     findings.issues.push(...news(read.issues, layer, told))

@@ -361,21 +361,3 @@ describe('the report on overlays', () => {
     ])
   })
 })
-
-describe('the modes that calls are checked against', () => {
-  const modesOf = (manifest: Json) => {
-    const { modes, tierModes = {} } = compiled(manifest).profile
-    return {
-      public: modes.any.output,
-      ...Object.fromEntries(Object.entries(tierModes).map(([t, m]) => [t, m.any.output])),
-    }
-  }
-  const drawing = { id: 'draw', name: 'Draw', description: 'Draws', tags: ['art'], outputModes: ['image/png'] }
-
-  it('are those of the card that the caller may read, where they differ from the public one', () => {
-    expect(modesOf({ card, extended: { skills: [history] }, tiers: { gold: { skills: [drawing] } } })).toEqual({
-      public: ['text/plain', 'application/json'],
-      gold: ['text/plain', 'application/json', 'image/png'],
-    })
-  })
-})

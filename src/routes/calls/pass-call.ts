@@ -1,10 +1,13 @@
+import type { Call } from '../../a2a/call.ts'
 import { check, targetOf } from '../../a2a/gate.ts'
-import type { Failure, Refusal } from '../../a2a/verdict.ts'
+import type { Failure, Refusal, Verdict } from '../../a2a/verdict.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { callerOf, callerOfAgent } from '../../auth/callers.ts'
 import { highestTier, may } from '../../auth/may.ts'
-import type { CallProfile } from '../../card/call-profile.ts'
+import type { AgentCard } from '../../card/agent-card.ts'
+import { type CallProfile, modesOf } from '../../card/call-profile.ts'
 import { agentId } from '../../card/limits.ts'
+import { readExtended } from '../../registry/edge-extended.ts'
 import { readProfile } from '../../registry/edge-profiles.ts'
 import { type Addressee, admission } from './admission.ts'
 import type { Asked, Read } from './asked.ts'
@@ -60,7 +63,7 @@ const pass = async (
   const { profile } = admitted
   const read = asked.read(profile)
   if ('refused' in read) return { caller, problem: read }
-  const verdict = check(read.call, asShownTo(caller, id, profile))
+  const verdict = await judge(read.call, caller, id, profile, env, ctx)
   if ('refused' in verdict) return { read, caller, problem: verdict }
   if (read.call.operation === 'extendedCard') {
     const card = await extendedCardFor(caller, id, profile, read.dialect, request, env, ctx)
@@ -72,10 +75,23 @@ const pass = async (
   return { read, caller, warnings: verdict.warnings, ...forwarded }
 }
 
-/** The profile with the modes of the card that the caller may read: what an extended skill takes is not refused to who knows of it. */
-const asShownTo = (caller: Caller, id: string, profile: CallProfile): CallProfile => {
-  const { tierModes } = profile
-  const tier = tierModes && may(caller, 'read', id) ? highestTier(caller, profile) : undefined
-  const modes = tier === undefined ? undefined : tierModes?.[tier]
-  return modes ? { ...profile, modes } : profile
+/**
+ * What the gate says of a call; and where it refuses its media types, what it says by the card that the caller may read: what an
+ * extended skill takes is not refused to who knows of it.
+ */
+const judge = async (
+  call: Call,
+  caller: Caller,
+  id: string,
+  profile: CallProfile,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Verdict> => {
+  const verdict = check(call, profile)
+  if (!('refused' in verdict) || !['input-modes', 'output-modes'].includes(verdict.refused)) return verdict
+  const tier = may(caller, 'read', id) ? highestTier(caller, profile) : undefined
+  const extended = tier === undefined ? null : await readExtended(id, tier, '1.0', env, ctx)
+  if (extended === null) return verdict
+  const card: AgentCard = JSON.parse(new TextDecoder().decode(extended.body))
+  return check(call, { ...profile, modes: modesOf(card) })
 }

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { agentCard, answer, type CalledHost, startCalledHost } from './calling.ts'
+
+let called: CalledHost
+beforeAll(async () => {
+  called = await startCalledHost()
+  called.agent.answer(response => {
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify(answer))
+  })
+  const drawing = {
+    id: 'draw',
+    name: 'Draw',
+    description: 'Draws the weather',
+    tags: ['art'],
+    outputModes: ['image/png'],
+  }
+  await called.register('weather', { card: agentCard(called.agent.origin), extended: { skills: [drawing] } })
+})
+afterAll(() => called.close())
+
+const call = {
+  ...{ jsonrpc: '2.0', id: 7, method: 'SendMessage' },
+  params: {
+    message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Tokyo' }] },
+    configuration: { acceptedOutputModes: ['image/png'] },
+  },
+}
+
+it('takes what an extended skill puts out from a caller that may read its card, and from nobody else', async () => {
+  const { token } = await called.issue({ scopes: ['read'], agents: ['weather'] })
+  const known = await called.send('/agents/weather/a2a', { body: call, token })
+  const unknown = await called.send('/agents/weather/a2a', { body: call })
+  expect([known.body, unknown.text.includes('-32005'), unknown.text.includes('image/png, ')]).toEqual([
+    answer,
+    true,
+    false,
+  ])
+})
