@@ -1,4 +1,5 @@
 import { WholeEvents } from './event-stream-whole.ts'
+import { within } from './upstream-patience.ts'
 
 /** How an agent's stream is watched. */
 export type StreamWatch = {
@@ -58,11 +59,4 @@ export const watchedEvents = (
   }
 
   return new ReadableStream({ pull, cancel: reason => reader.cancel(reason) }, { highWaterMark: 0 })
-}
-
-/** What a promise brings within so many seconds; undefined where it takes longer. */
-const within = <Value>(promise: Promise<Value>, seconds: number): Promise<Value | undefined> => {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), seconds * 1000)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

@@ -5,8 +5,8 @@ import { watchedEvents } from './event-stream.ts'
 import { answered } from './upstream-answer.ts'
 import { type ErrorForm, lastEventText, upstreamErrorText } from './upstream-error.ts'
 import { type Credentials, upstreamHeaders } from './upstream-headers.ts'
+import { within } from './upstream-patience.ts'
 import { handedDown } from './upstream-response.ts'
-import { timeLimit } from './upstream-time.ts'
 import { type RestPath, upstreamUrl } from './upstream-url.ts'
 import { viaFromHere } from './upstream-via.ts'
 import type { Failure } from './verdict.ts'
@@ -30,8 +30,6 @@ export type Outgoing = {
   extensions: readonly string[]
   /** Those of the caller's request. */
   headers: Headers
-  /** Tells that the caller has left, where the runtime does not end the whole request by itself. */
-  signal?: AbortSignal | undefined
   credentials: Credentials
 }
 
@@ -61,36 +59,42 @@ export const forward = async (outgoing: Outgoing, options: ForwardOptions): Prom
   const hasBody = body !== undefined
   const sent = upstreamHeaders({ target, headers, extensions, credentials, streams, hasBody, via })
   if (sent === undefined) return misconfigured('the secret is empty, or holds what no header can')
-  const limit = timeLimit(options.timeoutSeconds, streams, outgoing.signal)
-  const init: RequestInit = { method, headers: sent, redirect: 'manual', signal: limit.signal }
+  const init: RequestInit = { method, headers: sent, redirect: 'manual' }
   if (hasBody) init.body = body
   try {
-    const upstream = await (outgoing.service?.fetch(url, init) ?? guardedFetch(url, init, options.allowedOrigins))
-    if ('blocked' in upstream) return misconfigured(`the agent's address is ${upstream.blocked}`)
-    if (streams && upstream.ok && mediaTypeName(upstream.headers.get('Content-Type')) === 'text/event-stream') {
-      limit.lift()
-      return streamed(upstream, outgoing, options)
-    }
-    const answer = await answered(upstream, {
-      maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
-      mayBeEmpty: method === 'DELETE',
-      ownCredentials: 'secret' in credentials,
-      errorText: message => upstreamErrorText(outgoing.call, message, upstream.status),
-    })
-    if (!upstream.bodyUsed) upstream.body?.cancel().catch(() => undefined)
-    return answer
+    const came = await within(ask(url, init, outgoing, options), options.timeoutSeconds)
+    return came ?? { failed: 'timeout', seconds: options.timeoutSeconds }
   } catch {
-    return limit.isOver() ? { failed: 'timeout', seconds: options.timeoutSeconds } : { failed: 'unreachable' }
-  } finally {
-    limit.lift()
+    return { failed: 'unreachable' }
   }
+}
+
+const ask = async (
+  url: string,
+  init: RequestInit,
+  outgoing: Outgoing,
+  options: ForwardOptions,
+): Promise<Response | Failure> => {
+  const { call, service, method, streams, credentials } = outgoing
+  const upstream = await (service?.fetch(url, init) ?? guardedFetch(url, init, options.allowedOrigins))
+  if ('blocked' in upstream) return misconfigured(`the agent's address is ${upstream.blocked}`)
+  if (streams && upstream.ok && mediaTypeName(upstream.headers.get('Content-Type')) === 'text/event-stream')
+    return streamed(upstream, call, options)
+  const answer = await answered(upstream, {
+    maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
+    mayBeEmpty: method === 'DELETE',
+    ownCredentials: 'secret' in credentials,
+    errorText: message => upstreamErrorText(call, message, upstream.status),
+  })
+  if (!upstream.bodyUsed) upstream.body?.cancel().catch(() => undefined)
+  return answer
 }
 
 const misconfigured = (detail: string): Failure => ({ failed: 'misconfigured', detail })
 
 const streamed = (
   upstream: Response,
-  { call }: Outgoing,
+  call: ErrorForm,
   { idleSeconds, heartbeatSeconds = 0.4 }: ForwardOptions,
 ): Response => {
   const watch = { idleSeconds, heartbeatSeconds, lastEvent: (why: string) => lastEventText(call, why) }

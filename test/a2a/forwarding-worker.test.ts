@@ -97,7 +97,7 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
     ],
   ])('is a timeout where the agent %s, and the agent is told', async (_, how) => {
     agent.answer(how)
-    const came = await call({ ...way, timeoutSeconds: 0.2, works: true })
+    const came = await call({ ...way, timeoutSeconds: 0.2 })
     expect(await came.json()).toEqual({ failed: 'timeout', seconds: 0.2 })
     await agent.left()
   })

@@ -1,0 +1,28 @@
+import { noStore } from '../http/caching.ts'
+import { callCors } from '../http/cors.ts'
+
+const json = 'application/json'
+
+/** What every answer says, most often all that it says: copied from here they cost the runtime half. */
+const always = new Headers({ ...callCors, 'Cache-Control': noStore, 'Content-Type': json })
+
+/** Only these of an agent's headers come down. */
+const passed = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']
+const passedRefusing = [...passed, 'WWW-Authenticate']
+
+/** What an agent's caller gets: a body of a type, the agent's status, an allow-list of its headers, and this host's own. */
+export const handedDown = (
+  body: BodyInit | null,
+  type: string | null,
+  { status, headers: from }: Response,
+): Response => {
+  const response = new Response(body, { status, headers: always })
+  const { headers } = response
+  if (type === null) headers.delete('Content-Type')
+  else if (type !== json) headers.set('Content-Type', type)
+  for (const name of status === 401 ? passedRefusing : passed) {
+    const value = from.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  return response
+}
