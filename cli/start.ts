@@ -28,7 +28,15 @@ const { say, ...speaker } = voice(false)
 
 /** Registers the cards of the folder and shows what is there then; cards that are bad keep nobody from the rest. */
 const showCards = async (): Promise<void> => {
-  const options = { dryRun: false, check: false, prune: false, force: false, retries: 4, confirm: async () => false }
+  const options = {
+    dryRun: false,
+    check: false,
+    prune: false,
+    force: false,
+    refresh: true,
+    retries: 4,
+    confirm: async () => false,
+  }
   try {
     const outcome = await syncCards([], { url, token }, options, { say, ...speaker })
     const odd = outcome.results.some(

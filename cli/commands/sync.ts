@@ -21,6 +21,7 @@ type Flags = {
   prune?: true
   yes?: true
   force?: true
+  refresh?: true
   watch?: true
   wait?: number | true
   retries: number
@@ -46,6 +47,7 @@ export const addSync = (command: Command): Command =>
     .option('--prune', 'delete from the host what no file describes; asks first')
     .option('--yes', 'do not ask')
     .option('--force', 'overwrite what somebody else wrote meanwhile')
+    .option('--refresh', 'send what is unchanged too, after the host was upgraded or moved')
     .option('--watch', 'go on, push what changes, and tell only that')
     .option('--wait [seconds]', `wait until the edge serves what was pushed (at most ${usualWait} seconds)`, count)
     .option('--retries <count>', 'how often a lost connection is tried again', count, 4)
@@ -71,11 +73,12 @@ const refuseNonsense = (files: readonly string[], { prune, check, watch, yes, dr
     throw new UsageError('--prune cannot ask here: add --yes to delete without being asked.')
 }
 
-const optionsOf = ({ dryRun, check, prune, force, retries, wait, yes }: Flags) => ({
+const optionsOf = ({ dryRun, check, prune, force, refresh, retries, wait, yes }: Flags) => ({
   dryRun: dryRun === true,
   check: check === true,
   prune: prune === true,
   force: force === true,
+  refresh: refresh === true,
   retries,
   wait: wait === true ? usualWait : wait,
   confirm: yes ? async () => true : confirmDeletion,

@@ -58,7 +58,15 @@ const sendCards = async (url: string, token: string, voice: Voice): Promise<numb
     voice.note(`The Worker is deployed, but ${url} does not answer yet. Later: npx sync-card --url ${url} --wait`)
     return exitCodes.unreachable
   }
-  const options = { dryRun: false, check: false, prune: false, force: false, retries: 6, confirm: async () => false }
+  const options = {
+    dryRun: false,
+    check: false,
+    prune: false,
+    force: false,
+    refresh: true,
+    retries: 6,
+    confirm: async () => false,
+  }
   const outcome = await syncCards([], { url, token }, { ...options, wait }, voice)
   voice.say(outcomeText(outcome))
   voice.say(`From now on: npx sync-card --url ${url} (or SYNC_CARD_URL=${url} in .env)`)

@@ -9,6 +9,7 @@ export type Registered = { manifest: JsonObject; etag: string }
 const Stored = v.object({
   id: v.string(),
   seq: v.optional(v.number()),
+  changed: v.optional(v.boolean(), true),
   published: v.optional(v.boolean(), true),
   etags: v.optional(v.record(v.string(), v.string()), {}),
   root: v.optional(v.boolean(), false),

@@ -4,6 +4,8 @@ export type SyncOptions = {
   check: boolean
   prune: boolean
   force: boolean
+  /** Sends what is unchanged too: a host that was upgraded, or moved, makes of the same manifest another card. */
+  refresh: boolean
   retries: number
   wait?: number | undefined
   /** Asked before anything is deleted. */

@@ -12,11 +12,10 @@ const attempts = 3
  */
 export const push = async (host: Host, step: Step, force: boolean): Promise<Result> => {
   const { draft } = step
-  const done = step.todo === 'create' ? 'created' : 'updated'
   let etag = step.etag
   for (let attempt = 1; ; attempt++) {
     const answer = await host.put(draft.id, draft.manifest, etag)
-    if (!('refused' in answer)) return { ...resultOf(step), action: done, ...storedResult(answer) }
+    if (!('refused' in answer)) return { ...resultOf(step), action: doneAction(step, answer), ...storedResult(answer) }
     if (answer.refused !== 'changed' || attempt === attempts) return refusedResult(step, answer)
     const now = await host.registered(draft.id)
     if (now && 'refused' in now) return refusedResult(step, now)
@@ -30,6 +29,10 @@ export const push = async (host: Host, step: Step, force: boolean): Promise<Resu
     etag = now?.etag
   }
 }
+
+/** What a host made of a manifest: of one that it had already, perhaps another card. */
+const doneAction = ({ todo }: Step, { changed }: Stored) =>
+  todo === 'create' ? 'created' : todo === 'update' || changed ? 'updated' : 'unchanged'
 
 /** What a step says of its file, before anything is done. */
 export const resultOf = ({ draft, todo, before }: Step): Omit<Result, 'action'> => ({

@@ -47,7 +47,8 @@ export class Run {
 
   /** Does what the steps say, or only tells it. */
   async carryOut(steps: readonly Step[]): Promise<Result[]> {
-    const due = steps.filter(step => step.todo !== 'nothing')
+    const { refresh } = this.#options
+    const due = steps.filter(step => step.todo !== 'nothing' || refresh)
     const told = steps.map((step): Result => ({ ...resultOf(step), action: dueActions[step.todo] }))
     if (this.#looking) return told
     // An empty host makes its first agent the root: the first goes ahead, so that it is the same one every time.
@@ -55,7 +56,7 @@ export class Run {
       const result = await this.circuit.guard(() => push(this.#host, step, this.#options.force))
       return result ? this.#waited(step, result) : this.#notPushed(step)
     })
-    return [...told.filter(({ action }) => action === 'unchanged'), ...pushed]
+    return [...(refresh ? [] : told.filter(({ action }) => action === 'unchanged')), ...pushed]
   }
 
   /** The agents that no file describes; none while a file is bad, as it may be the file of any of them. */

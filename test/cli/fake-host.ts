@@ -24,6 +24,8 @@ export class FakeHost {
   pageSize = 100
   /** Whether the edge takes what is written. */
   publishes = true
+  /** Whether it makes another card of a manifest than it did when it took it. */
+  upgraded = false
   /** The agent that the host name stands for. */
   rootAgent: string | undefined
   token = 'secret-token'
@@ -123,7 +125,7 @@ export class FakeHost {
     const body = {
       id,
       seq: 1,
-      changed: etag !== (before && tagOf(before.manifest)),
+      changed: this.upgraded || etag !== (before && tagOf(before.manifest)),
       published: this.publishes,
       root: this.agents.size === 1,
       etags: { manifest: etag, 'agent-card.json': etag },

@@ -47,7 +47,7 @@ describe('sync-card --prune', () => {
       asked.push(question)
       return answer
     }
-    const options = { dryRun: false, check: false, prune: true, force: false, retries: 0, confirm }
+    const options = { dryRun: false, check: false, prune: true, force: false, refresh: false, retries: 0, confirm }
     await syncCards([`${folder}/cards`], { url: host.url, token: host.token }, options, quiet)
     expect(asked).toEqual(['Delete old, older, oldest from the host? No file describes it any more.'])
     expect([...host.agents.keys()]).toEqual(left)

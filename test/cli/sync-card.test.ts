@@ -41,6 +41,20 @@ describe('sync-card', () => {
     ).toMatch(/^"/)
   })
 
+  it.each([
+    ['another', true, '~ updated'],
+    ['the same', false, '= unchanged'],
+  ])(
+    'sends with --refresh what is unchanged, and says that the host makes %s card of it',
+    async (_, upgraded, told) => {
+      host.upgraded = upgraded
+      host.register('same', { card: card('same') })
+      const workspace = new Workspace({ 'cards/same.json': card('same') })
+      const { code, stdout } = await workspace.run(['--refresh'], env)
+      expect([code, host.writes, stdout.includes(told)]).toEqual([0, ['PUT /agents/same'], true])
+    },
+  )
+
   it('says when the host kept a card that the edge has not taken yet', async () => {
     host.publishes = false
     const workspace = new Workspace({ 'cards/late.json': card('late') })
