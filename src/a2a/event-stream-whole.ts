@@ -17,7 +17,7 @@ export class WholeEvents {
   /** The last two bytes so far. A stream begins as if after a blank line. */
   #before: [number, number] = [lineFeed, lineFeed]
 
-  /** What of the stream may pass, now that this has come. */
+  /** What of the stream may pass, now that this has come: to be written before more is taken, it is not copied. */
   take(chunk: Uint8Array): Uint8Array[] {
     const end = this.#endOfEvents(chunk)
     this.#before = [chunk.at(-2) ?? this.#before[1], chunk.at(-1) ?? this.#before[1]]
@@ -36,7 +36,7 @@ export class WholeEvents {
   /** What was kept back: of a stream that ends, not of one that breaks off. */
   rest(): Uint8Array[] {
     if (this.#kept === undefined || this.#size === 0) return []
-    const rest = this.#kept.slice(0, this.#size)
+    const rest = this.#kept.subarray(0, this.#size)
     this.#size = 0
     return [rest]
   }

@@ -13,50 +13,54 @@ export type StreamWatch = {
 
 const encoder = new TextEncoder()
 const heartbeat = encoder.encode(':\n\n')
+const bufferBytes = 64 * 1024
 
 /**
- * An agent's events as they come, never more of them than the caller reads. A stream that goes silent or breaks off ends after
- * its last whole event with one that says so. When the caller leaves, so does this: the agent's stream is cancelled.
+ * An agent's events as they come, no faster than the caller reads. A stream that goes silent or breaks off ends after its last
+ * whole event with one that says so. When the caller leaves, the agent's stream is cancelled.
  */
-export const watchedEvents = (
-  body: ReadableStream<Uint8Array>,
+export const watchedEvents = (body: ReadableStream<Uint8Array>, watch: StreamWatch): ReadableStream<Uint8Array> => {
+  const { readable, writable } = new IdentityTransformStream()
+  const reader = body.getReader({ mode: 'byob' })
+  const writer = writable.getWriter()
+  const leave = (reason: unknown) => reader.cancel(reason).catch(() => undefined)
+  // Nobody reads: a caller that leaves while the agent is silent is known by this alone.
+  writer.closed.catch(leave)
+  pass(reader, writer, watch).catch(leave)
+  return readable
+}
+
+/** Reads into one buffer, over and over: what is written has left it when the write is done. */
+const pass = async (
+  reader: ReadableStreamBYOBReader,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
   { idleSeconds, heartbeatSeconds, lastEvent }: StreamWatch,
-): ReadableStream<Uint8Array> => {
-  const reader = body.getReader()
+): Promise<void> => {
   const events = new WholeEvents()
-  let coming: ReturnType<typeof reader.read> | undefined
+  let coming = reader.read(new Uint8Array(bufferBytes))
   let silentSeconds = 0
 
-  const end = (controller: ReadableStreamDefaultController<Uint8Array>, why: string) => {
-    controller.enqueue(encoder.encode((events.open ? '\n\n' : '') + lastEvent(why)))
-    controller.close()
+  const end = async (why: string): Promise<void> => {
+    await writer.write(encoder.encode((events.open ? '\n\n' : '') + lastEvent(why)))
+    await writer.close()
   }
 
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    // A pull must bring something, or there is no other.
-    for (let passed = 0; passed === 0; ) {
-      coming ??= reader.read()
-      const patience = Math.min(heartbeatSeconds, idleSeconds - silentSeconds)
-      const came = await within(coming, patience).catch(() => 'broken' as const)
-      if (came === 'broken') return end(controller, 'The agent broke off its stream.')
-      if (came === undefined) {
-        silentSeconds += patience
-        if (silentSeconds >= idleSeconds) {
-          reader.cancel().catch(() => undefined)
-          return end(controller, `The agent went silent: nothing came for ${idleSeconds} seconds.`)
-        }
-        if (events.open) continue
-        controller.enqueue(heartbeat)
-        return
+  for (;;) {
+    const patience = Math.min(heartbeatSeconds, idleSeconds - silentSeconds)
+    const came = await within(coming, patience).catch(() => 'broken' as const)
+    if (came === 'broken') return end('The agent broke off its stream.')
+    if (came === undefined) {
+      silentSeconds += patience
+      if (silentSeconds >= idleSeconds) {
+        reader.cancel().catch(() => undefined)
+        return end(`The agent went silent: nothing came for ${idleSeconds} seconds.`)
       }
-      coming = undefined
-      silentSeconds = 0
-      const passing = came.done ? events.rest() : events.take(came.value)
-      for (const bytes of passing) controller.enqueue(bytes)
-      if (came.done) return controller.close()
-      passed = passing.length
+      if (!events.open) await writer.write(heartbeat)
+      continue
     }
+    silentSeconds = 0
+    for (const bytes of came.done ? events.rest() : events.take(came.value)) await writer.write(bytes)
+    if (came.done) return writer.close()
+    coming = reader.read(new Uint8Array(came.value.buffer))
   }
-
-  return new ReadableStream({ pull, cancel: reason => reader.cancel(reason) }, { highWaterMark: 0 })
 }

@@ -1,4 +1,4 @@
-import { boundedBody } from '../http/bounded-body.ts'
+import { boundedText } from '../http/bounded-text.ts'
 import { isJsonType } from '../http/json-type.ts'
 import { handedDown } from './upstream-response.ts'
 import type { Failure } from './verdict.ts'
@@ -31,22 +31,22 @@ export const answered = async (upstream: Response, terms: AnswerTerms): Promise<
   const type = headers.get('Content-Type')
   const isJson = isJsonType(type)
   if (isJson || terms.mayBeEmpty) {
-    const bytes = await boundedBody(upstream, terms.maxBytes)
-    if (bytes === undefined) return { failed: 'too-large', most: terms.maxBytes }
-    if (terms.mayBeEmpty && upstream.ok && bytes.byteLength === 0) return handedDown(null, null, upstream)
+    const read = await boundedText(upstream, terms.maxBytes)
+    if ('failed' in read) return read.failed === 'too-large' ? tooLarge(terms) : { failed: 'not-json', status }
+    if (terms.mayBeEmpty && upstream.ok && read.text === '') return handedDown(null, null, upstream)
     // What a Response can carry is what HTTP knows.
-    if (isJson && status >= 200 && status < 600 && parses(bytes)) return handedDown(bytes, type, upstream)
+    if (isJson && status >= 200 && status < 600 && parses(read.text)) return handedDown(read.text, type, upstream)
   }
   const said = plainRefusals[status]
   if (said === undefined) return { failed: 'not-json', status }
   return handedDown(terms.errorText(said), 'application/json', upstream)
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+const tooLarge = ({ maxBytes: most }: AnswerTerms): Failure => ({ failed: 'too-large', most })
 
-const parses = (bytes: Uint8Array): boolean => {
+const parses = (text: string): boolean => {
   try {
-    JSON.parse(decoder.decode(bytes))
+    JSON.parse(text)
     return true
   } catch {
     return false

@@ -1,4 +1,4 @@
-import { boundedBody } from './bounded-body.ts'
+import { boundedText } from './bounded-text.ts'
 import { guardedFetch } from './fetch-guard.ts'
 import { isJsonType } from './json-type.ts'
 
@@ -35,11 +35,13 @@ const read = async (response: Response, maxBytes: number): Promise<Fetched> => {
   if (status !== 200) return { failed: 'status', detail: `${status}` }
   const type = headers.get('Content-Type')
   if (!isJsonType(type)) return { failed: 'not-json', detail: `its Content-Type is ${type}` }
-  const bytes = await boundedBody(response, maxBytes)
-  if (bytes === undefined) return { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
+  const body = await boundedText(response, maxBytes)
+  if ('failed' in body && body.failed === 'too-large')
+    return { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
   try {
-    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)) }
+    if ('text' in body) return { value: JSON.parse(body.text) }
   } catch {
-    return { failed: 'not-json', detail: 'it says that it is JSON, but does not parse' }
+    // Told below, as what is not even text.
   }
+  return { failed: 'not-json', detail: 'it says that it is JSON, but does not parse' }
 }

@@ -129,7 +129,7 @@ describe('an answer on its way down', () => {
 
   it.each([
     ['JSON of another kind', 200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, '{ "a" : 1.0 }'],
-    ['a BOM', 200, json, '\ufeff{}'],
+    ['a BOM, which stays behind', 200, json, '\ufeff{}'],
     ['gzip, inflated', 200, { ...json, 'Content-Encoding': 'gzip' }, '{"zipped":true}'],
     ["a JSON-RPC error that is not A2A's", 200, json, '{"jsonrpc":"2.0","id":7,"error":{"code":-32099,"message":"x"}}'],
     ['an error of HTTP', 404, json, '{"error":{"code":404,"status":"NOT_FOUND","message":"no such task"}}'],
@@ -141,7 +141,10 @@ describe('an answer on its way down', () => {
     const came = response(await call())
     const { 'Content-Encoding': __, ...down } = { 'Content-Encoding': '', ...headers }
     for (const [name, value] of Object.entries(down)) expect(came.headers.get(name)).toBe(value)
-    expect([came.status, Buffer.from(await came.arrayBuffer()).toString()]).toEqual([status, text])
+    expect([came.status, Buffer.from(await came.arrayBuffer()).toString()]).toEqual([
+      status,
+      text.replace('\ufeff', ''),
+    ])
   })
 
   it.each([

@@ -1,7 +1,7 @@
 import { parseCall } from '../../a2a/exact-json.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
 import type { Json } from '../../card/json.ts'
-import { boundedBody } from '../../http/bounded-body.ts'
+import { boundedText } from '../../http/bounded-text.ts'
 import { isJsonType, mediaTypeName } from '../../http/json-type.ts'
 
 /** The largest call that this host takes, in bytes (design §9). */
@@ -13,13 +13,12 @@ export const callBody = async (request: Request, needed: boolean): Promise<{ val
   // A POST without a body says so by its length, and has no type.
   if (!needed && (body === null || headers.get('Content-Length') === '0')) return { value: null }
   if (!isAccepted(headers)) return { refused: 'content-type', offered: headers.get('Content-Type') }
-  const bytes = await boundedBody(request, most)
-  if (bytes === undefined) return { refused: 'too-large', most }
-  if (bytes.byteLength === 0 && !needed) return { value: null }
-  const text = decode(bytes)
-  return text === undefined
-    ? { refused: 'not-json', detail: 'The body is not UTF-8 text; JSON always is.' }
-    : parseCall(text)
+  const read = await boundedText(request, most)
+  if ('failed' in read)
+    return read.failed === 'too-large'
+      ? { refused: 'too-large', most }
+      : { refused: 'not-json', detail: 'The body is not UTF-8 text; JSON always is.' }
+  return read.text === '' && !needed ? { value: null } : parseCall(read.text)
 }
 
 /**
@@ -31,14 +30,4 @@ const isAccepted = (headers: Headers): boolean => {
   return (
     isJsonType(type) || (mediaTypeName(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
   )
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-
-const decode = (bytes: Uint8Array): string | undefined => {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
 }

@@ -1,0 +1,28 @@
+import { boundedBody } from './bounded-body.ts'
+
+/** The text of a body; or why there is none. */
+export type BoundedText = { text: string } | { failed: 'too-large' | 'not-utf-8' }
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+const replacement = '\ufffd'
+
+/**
+ * Reads a body that is text, as `boundedBody` does. One whose length is known is left to the runtime, which makes text of bytes
+ * at half the cost but puts a replacement character for what is no UTF-8: then there are more bytes than came.
+ */
+export const boundedText = async (message: Request | Response, most: number): Promise<BoundedText> => {
+  const { body, headers } = message
+  const length = body === null || headers.has('Content-Encoding') ? null : headers.get('Content-Length')
+  if (length !== null && Number(length) <= most) {
+    const text = await message.text()
+    const sound = !text.includes(replacement) || new TextEncoder().encode(text).byteLength === Number(length)
+    return sound ? { text } : { failed: 'not-utf-8' }
+  }
+  const bytes = await boundedBody(message, most)
+  if (bytes === undefined) return { failed: 'too-large' }
+  try {
+    return { text: decoder.decode(bytes) }
+  } catch {
+    return { failed: 'not-utf-8' }
+  }
+}
