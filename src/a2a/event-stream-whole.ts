@@ -12,7 +12,9 @@ const colon = 0x3a
 export class WholeEvents {
   /** Whether a part of an event has passed: what follows would be glued to it. */
   open = false
-  #kept: Uint8Array<ArrayBuffer> | undefined
+  #kept: Uint8Array | undefined
+  /** What was handed out last, and is written by now. */
+  #spare: Uint8Array | undefined
   #size = 0
   /** The last two bytes so far. A stream begins as if after a blank line. */
   #before: [number, number] = [lineFeed, lineFeed]
@@ -35,8 +37,11 @@ export class WholeEvents {
 
   /** What was kept back: of a stream that ends, not of one that breaks off. */
   rest(): Uint8Array[] {
-    if (this.#kept === undefined || this.#size === 0) return []
-    const rest = this.#kept.subarray(0, this.#size)
+    const kept = this.#kept
+    if (kept === undefined || this.#size === 0) return []
+    const rest = kept.subarray(0, this.#size)
+    this.#kept = this.#spare
+    this.#spare = kept
     this.#size = 0
     return [rest]
   }

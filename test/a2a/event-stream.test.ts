@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { watchedEvents } from '../../src/a2a/event-stream.ts'
 import { WholeEvents } from '../../src/a2a/event-stream-whole.ts'
+import '../stand-ins/identity-transform-stream.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: readonly Uint8Array[]) => Buffer.concat(bytes).toString()
@@ -17,9 +18,10 @@ const eventsOf = (text: string) => {
 const source = () => {
   const cancelled = Promise.withResolvers<unknown>()
   let pulls = 0
-  let controller: ReadableStreamDefaultController<Uint8Array>
-  const body = new ReadableStream<Uint8Array>(
+  let controller: ReadableByteStreamController
+  const body = new ReadableStream(
     {
+      type: 'bytes',
       start: given => {
         controller = given
       },
@@ -35,7 +37,10 @@ const source = () => {
     cancelled: cancelled.promise,
     pulls: () => pulls,
     send: (text: string) => controller.enqueue(encode(text)),
-    close: () => controller.close(),
+    close: () => {
+      controller.close()
+      controller.byobRequest?.respond(0)
+    },
     fail: () => controller.error(new Error('connection lost')),
   }
 }
@@ -160,7 +165,7 @@ describe('events that come in parts', () => {
         const passed: Uint8Array[] = []
         for (let at = 0, cut = 0; at < bytes.length; cut++) {
           const next = at + (cuts[cut % cuts.length] ?? 0) + 1
-          passed.push(...events.take(bytes.subarray(at, next)))
+          passed.push(...events.take(bytes.subarray(at, next)).map(part => part.slice()))
           at = next
           const soFar = decode(passed)
           // Apart from comments, what has passed ends where an event does.

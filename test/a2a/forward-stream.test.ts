@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ForwardOptions, Outgoing } from '../../src/a2a/forward.ts'
+import '../stand-ins/identity-transform-stream.ts'
 import { forwardTo, json, ours, response, says, stream } from './forwarding.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
 
