@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http'
 import type { Json, JsonObject } from '../../src/card/json.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 import { token as adminToken, type Host, startHost } from '../host.ts'
+import type { BareHost } from './bare-host.ts'
 
 /** An agent that speaks both versions over both bindings, each at a path of its own. */
 export const agentCard = (origin: string, more: JsonObject = {}): JsonObject => ({
@@ -33,8 +34,8 @@ export type Sent = {
 export type Came = { status: number; headers: Headers; text: string; body: Json }
 
 /** A host with an agent behind it that does what a test says, and each call from an address of its own. */
-export type CalledHost = {
-  host: Host
+export type CalledHost<Started extends BareHost = Host> = {
+  host: Started
   agent: UpstreamServer
   send: (path: string, sent?: Sent) => Promise<Came>
   /** Sends a request with headers as lines: several of one name too. */
@@ -47,13 +48,16 @@ export type CalledHost = {
 /** The answer of an agent that does as it should, to any call. */
 export const answer = { jsonrpc: '2.0', id: 7, result: { said: 'It rains' } }
 
-/** Starts both. */
-export const startCalledHost = async (vars: Record<string, string> = {}): Promise<CalledHost> => {
+/** Starts both; the host in the harness, where it can be looked into, or in a bare runtime. */
+export const startCalledHost = async <Started extends BareHost = Host>(
+  vars: Record<string, string> = {},
+  start: (vars: Record<string, string>) => Promise<Started> = startHost as never,
+): Promise<CalledHost<Started>> => {
   const agent = await startUpstream()
-  const host = await startHost({ ALLOWED_ORIGINS: agent.origin, ...vars })
+  const host = await start({ ALLOWED_ORIGINS: agent.origin, ...vars })
   let count = 0
   const address = () => `198.51.${(++count >> 8) & 255}.${count & 255}`
-  const send: CalledHost['send'] = async (path, { method = 'POST', headers = {}, body, token } = {}) =>
+  const send: CalledHost<Started>['send'] = async (path, { method = 'POST', headers = {}, body, token } = {}) =>
     came(
       await host.fetch(path, {
         method,

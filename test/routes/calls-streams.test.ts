@@ -1,0 +1,202 @@
+import type { ServerResponse } from 'node:http'
+import { createParser } from 'eventsource-parser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/card/json.ts'
+import { json, says, stream } from '../a2a/forwarding.ts'
+import { type BareHost, startBareHost } from './bare-host.ts'
+import { agentCard, answer, type CalledHost, call, message, message0, startCalledHost } from './calling.ts'
+
+/** Seconds that a stream may be silent, and that an agent may take to begin one. */
+const patience = 0.5
+
+let called: CalledHost<BareHost>
+let impatient: CalledHost<BareHost>
+beforeAll(async () => {
+  called = await startCalledHost({}, startBareHost)
+  impatient = await startCalledHost(
+    { UPSTREAM_TIMEOUT: String(patience), STREAM_IDLE_TIMEOUT: String(patience) },
+    startBareHost,
+  )
+  for (const each of [called, impatient])
+    await each.register('weather', { card: agentCard(each.agent.origin), route: 'gateway' })
+})
+afterAll(async () => {
+  await called.close()
+  await impatient.close()
+})
+
+/** The ways to ask for a stream, and the error that ends one in the place of its agent. */
+const ways: [string, string, JsonObject, (why: string) => object][] = [
+  [
+    'JSON-RPC 1.0',
+    '',
+    call('SendStreamingMessage'),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: { code: -32603, message: why } } }),
+  ],
+  [
+    'JSON-RPC 0.3',
+    '',
+    call('message/stream', message0()),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: { code: -32603, message: why } } }),
+  ],
+  [
+    'JSON-RPC 1.0, coming back',
+    '',
+    call('SubscribeToTask', { id: 't' }),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: { code: -32603, message: why } } }),
+  ],
+  [
+    'HTTP+JSON 1.0',
+    '/message:stream',
+    message(),
+    why => ({ event: 'error', data: { error: expect.objectContaining({ code: 502, message: why }) } }),
+  ],
+  [
+    'HTTP+JSON 0.3',
+    '/v1/message:stream',
+    message0(),
+    why => ({ event: 'error', data: expect.objectContaining({ code: -32603, message: why }) }),
+  ],
+]
+
+const ask = ({ host }: CalledHost<BareHost>, path: string, body: JsonObject, init: RequestInit = {}) =>
+  host.fetch(`/agents/weather/a2a${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Accept-Encoding': 'identity' },
+    body: JSON.stringify(body),
+    ...init,
+  })
+
+const readerOf = (response: Response) => {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const read = async (): Promise<string> => {
+    const { done, value } = await reader.read()
+    if (done) return ''
+    const text = Buffer.from(value).toString()
+    // What keeps a silent stream alive is no event.
+    return /^(?::\n\n)+$/.test(text) ? read() : text.replace(/^(?::\n\n)+/, '')
+  }
+  return { read, cancel: () => reader.cancel() }
+}
+
+const eventsIn = (text: string) => {
+  const events: { event?: string; data: unknown }[] = []
+  createParser({ onEvent: ({ event, data }) => events.push({ ...(event && { event }), data: JSON.parse(data) }) }).feed(
+    text,
+  )
+  return events
+}
+
+describe.each(ways)('a stream by %s', (_, path, body, last) => {
+  it('brings each event before the agent sends the next', async () => {
+    let connection: ServerResponse | undefined
+    called.agent.answer(response => {
+      connection = response
+      response.writeHead(200, { ...stream, 'Set-Cookie': 'a=1' }).write('data: {"n":0}\n\n')
+    })
+    const response = await ask(called, path, body)
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+      response.headers.get('set-cookie'),
+    ]).toEqual([200, 'text/event-stream', 'no-store', null])
+    const { read } = readerOf(response)
+    for (let n = 0; n < 5; n++) {
+      expect(await read()).toBe(`data: {"n":${n}}\n\n`)
+      // The agent has heard that its event arrived; only then it sends the next.
+      connection?.write(`data: {"n":${n + 1}}\n\n`)
+    }
+    expect(await read()).toBe('data: {"n":5}\n\n')
+    connection?.end()
+    expect(await read()).toBe('')
+    expect(called.agent.asked[0]?.headers.accept).toBe('text/event-stream')
+  })
+
+  it('that the client leaves ends at the agent within a second', async () => {
+    called.agent.answer(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
+    const client = new AbortController()
+    const { read } = readerOf(await ask(called, path, body, { signal: client.signal }))
+    expect(await read()).toBe('data: {"n":0}\n\n')
+    const begun = performance.now()
+    client.abort()
+    await called.agent.left()
+    expect(performance.now() - begun).toBeLessThan(1000)
+  })
+
+  it('that the client leaves while the agent goes on sending ends at the agent within a second', async () => {
+    called.agent.answer(response => {
+      response.writeHead(200, stream)
+      const sending = setInterval(() => response.write('data: {"n":0}\n\n'), 5)
+      response.on('close', () => clearInterval(sending))
+    })
+    const { read, cancel } = readerOf(await ask(called, path, body))
+    await read()
+    const begun = performance.now()
+    await cancel()
+    await called.agent.left()
+    expect(performance.now() - begun).toBeLessThan(1000)
+  })
+
+  it('that goes silent is ended with an event that says so, and the agent is told', async () => {
+    impatient.agent.answer(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
+    const text = await (await ask(impatient, path, body)).text()
+    expect(eventsIn(text)).toEqual([
+      { data: { n: 0 } },
+      last(`The agent went silent: nothing came for ${patience} seconds.`),
+    ])
+    await impatient.agent.left()
+  })
+
+  it('that outlasts the time for answers, but is never silent, goes on', async () => {
+    impatient.agent.answer(response => {
+      response.writeHead(200, stream)
+      let n = 0
+      const sending = setInterval(
+        () => {
+          response.write(`data: {"n":${n++}}\n\n`)
+          if (n < 20) return
+          clearInterval(sending)
+          response.end()
+        },
+        (patience * 1000) / 10,
+      )
+    })
+    const text = await (await ask(impatient, path, body)).text()
+    expect(eventsIn(text)).toEqual(Array.from({ length: 20 }, (_, n) => ({ data: { n } })))
+  })
+
+  it.each([
+    ['between events', 'data: {"n":0}\n\n'],
+    ['in the middle of an event', 'data: {"n":0}\n\ndata: {"n":'],
+  ])('that the agent breaks off %s is ended with an event that says so', async (_, sent) => {
+    called.agent.answer(response => void response.writeHead(200, stream).write(sent, () => response.destroy()))
+    const text = await (await ask(called, path, body)).text()
+    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last('The agent broke off its stream.')])
+  })
+
+  it('that never begins is given up in time', async () => {
+    impatient.agent.answer(() => undefined)
+    expect((await ask(impatient, path, body)).status).toBe(504)
+    await impatient.agent.left()
+  })
+
+  it('that the agent answers with JSON comes down as JSON', async () => {
+    called.agent.answer(says(200, json, JSON.stringify(answer)))
+    const response = await ask(called, path, body)
+    expect([response.headers.get('content-type'), await response.json()]).toEqual(['application/json', answer])
+  })
+})
+
+it('after a hundred streams that clients left, the host serves the next request', async () => {
+  called.agent.answer(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
+  await Promise.all(
+    Array.from({ length: 100 }, async () => {
+      const { read, cancel } = readerOf(await ask(called, '', call('SendStreamingMessage')))
+      await read()
+      await cancel()
+    }),
+  )
+  called.agent.answer(says(200, json, JSON.stringify(answer)))
+  expect((await called.send('/agents/weather/a2a', { body: call() })).body).toEqual(answer)
+})

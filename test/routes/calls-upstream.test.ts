@@ -1,0 +1,254 @@
+import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/card/json.ts'
+import { json, says, stream } from '../a2a/forwarding.ts'
+import { token as adminToken } from '../host.ts'
+import { type BareHost, startBareHost } from './bare-host.ts'
+import { agentCard, answer, type CalledHost, call, codeOf, message, message0, startCalledHost } from './calling.ts'
+
+/** Seconds that the impatient host waits for an agent, and for its stream. */
+const patience = 0.5
+
+let called: CalledHost<BareHost>
+let impatient: CalledHost<BareHost>
+beforeAll(async () => {
+  called = await startCalledHost({ AGENT_TOKEN: 'the-hosts-own-secret' }, startBareHost)
+  impatient = await startCalledHost(
+    { UPSTREAM_TIMEOUT: String(patience), STREAM_IDLE_TIMEOUT: String(patience) },
+    startBareHost,
+  )
+  for (const each of [called, impatient])
+    await each.register('weather', { card: agentCard(each.agent.origin), route: 'gateway' })
+  await called.register('trusted', {
+    card: agentCard(called.agent.origin),
+    route: 'gateway',
+    upstream: { secret: 'AGENT_TOKEN' },
+  })
+})
+afterAll(async () => {
+  await called.close()
+  await impatient.close()
+})
+
+const well = says(200, json, JSON.stringify(answer))
+
+/** Whatever the agent did: after it, the host serves the next request. */
+afterEach(async () => {
+  for (const { agent, send } of [called, impatient]) {
+    agent.answer(well)
+    expect((await send('/agents/weather/a2a', { body: call() })).body).toEqual(answer)
+  }
+})
+
+type Answering = (response: ServerResponse) => void
+
+/** The four ways to send a message, with what each is told when an agent fails. */
+const ways: [string, string, JsonObject, (code: number, status: number) => object][] = [
+  [
+    'JSON-RPC 1.0',
+    '',
+    call(),
+    code => ({ jsonrpc: '2.0', id: 7, error: expect.objectContaining({ code, data: [expect.anything()] }) }),
+  ],
+  [
+    'JSON-RPC 0.3',
+    '',
+    call('message/send', message0()),
+    code => ({
+      jsonrpc: '2.0',
+      id: 7,
+      error: expect.objectContaining({ code, data: expect.objectContaining({ reason: expect.any(String) }) }),
+    }),
+  ],
+  [
+    'HTTP+JSON 1.0',
+    '/message:send',
+    message(),
+    (_, status) => ({ error: expect.objectContaining({ code: status, details: [expect.anything()] }) }),
+  ],
+  ['HTTP+JSON 0.3', '/v1/message:send', message0(), code => expect.objectContaining({ code })],
+]
+
+const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
+
+describe.each(ways)('an agent called by %s that', (_, path, body, told) => {
+  it.each<[string, Answering, number, number]>([
+    ['says JSON and sends HTML', says(200, json, '<h1>hi'), 502, -32006],
+    ['says JSON and sends nothing', says(200, json, ''), 502, -32006],
+    ['says JSON and sends half', says(200, json, '{"jsonrpc":"2.0",'), 502, -32006],
+    ['says JSON and sends bytes that are not UTF-8', says(200, json, Buffer.from([0x22, 0xff, 0x22])), 502, -32006],
+    ['says HTML', says(200, { 'Content-Type': 'text/html' }, JSON.stringify(answer)), 502, -32006],
+    ['says no type', says(200, {}, JSON.stringify(answer)), 502, -32006],
+    [
+      'says two types',
+      response => void response.writeHead(200, { 'Content-Type': ['text/html', 'application/json'] }).end('{}'),
+      502,
+      -32006,
+    ],
+    ['streams unasked', says(200, stream, `data: ${JSON.stringify(answer)}\n\n`), 502, -32006],
+    ['fails in HTML', says(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace'), 502, -32006],
+    ['sends 204', says(204, {}, ''), 502, -32006],
+    ['sends 304', says(304, {}, ''), 502, -32006],
+    [
+      'redirects to a private address',
+      says(302, { Location: 'http://169.254.169.254/latest/meta-data' }, ''),
+      502,
+      -32006,
+    ],
+    ['redirects to this machine', says(308, { Location: 'http://127.0.0.1:1/' }, ''), 502, -32006],
+    ['sends a bomb', says(200, { ...json, 'Content-Encoding': 'gzip' }, bomb), 502, -32006],
+    ['sends 20 MB', says(200, json, JSON.stringify({ a: 'x'.repeat(20_000_000) })), 502, -32006],
+    ['sends no gzip as gzip', says(200, { ...json, 'Content-Encoding': 'gzip' }, JSON.stringify(answer)), 502, -32603],
+    [
+      'closes in the middle',
+      response =>
+        void response.writeHead(200, { ...json, 'Content-Length': '99' }).write('{', () => response.destroy()),
+      502,
+      -32603,
+    ],
+    ['closes at once', response => void response.destroy(), 502, -32603],
+    ['speaks no HTTP', response => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n'), 502, -32603],
+  ])('%s is told as its failure', async (_, how, status, code) => {
+    called.agent.answer(how)
+    const came = await called.send(`/agents/weather/a2a${path}`, { body })
+    expect([came.status, came.headers.get('content-type'), came.headers.get('cache-control'), came.body]).toEqual([
+      status,
+      'application/json',
+      'no-store',
+      told(code, status),
+    ])
+    expect(came.text).not.toMatch(/Stack trace|127\.0\.0\.1|169\.254|OpenSSH/)
+  })
+
+  it.each<[string, Answering]>([
+    ['never answers', () => undefined],
+    ['never goes on after its headers', response => response.writeHead(200, json).flushHeaders()],
+    [
+      'answers byte by byte',
+      response => {
+        response.writeHead(200, json)
+        const drip = setInterval(() => response.write(' '), 20)
+        response.on('close', () => clearInterval(drip))
+      },
+    ],
+  ])('%s is given up in time, and told', async (_, how) => {
+    impatient.agent.answer(how)
+    const came = await impatient.send(`/agents/weather/a2a${path}`, { body })
+    expect([came.status, came.body]).toEqual([504, told(-32603, 504)])
+    expect(came.text).toContain(`${patience} seconds`)
+    await impatient.agent.left()
+  })
+})
+
+describe('of what an agent says', () => {
+  it('no cookie, credential or word about its server comes down', async () => {
+    const headers = {
+      ...json,
+      'Set-Cookie': ['a=1', 'b=2'],
+      'WWW-Authenticate': 'Bearer',
+      'Proxy-Authenticate': 'Basic',
+      'Authentication-Info': 'x',
+      Server: 'agent/1',
+      'X-Powered-By': 'agent',
+      'Access-Control-Allow-Origin': 'https://evil.example',
+      'Access-Control-Allow-Credentials': 'true',
+      'Cache-Control': 'public, max-age=99999',
+      'CDN-Cache-Control': 'max-age=99999',
+      'Cache-Tag': 'agents',
+      'Content-Security-Policy': 'default-src *',
+      'Strict-Transport-Security': 'max-age=1',
+      'Clear-Site-Data': '"*"',
+      'Alt-Svc': 'h3=":1"',
+      Location: '/elsewhere',
+      ETag: '"x"',
+      'CF-Ray': 'x',
+      'A2A-Version': '1.0',
+      'Retry-After': '3',
+    }
+    called.agent.answer(response => void response.writeHead(200, headers).end(JSON.stringify(answer)))
+    const came = await called.send('/agents/weather/a2a', { body: call() })
+    expect(
+      Object.fromEntries(
+        [...came.headers].filter(
+          ([name]) => !/^(?:date|content-length|connection|keep-alive|transfer-encoding)$/.test(name),
+        ),
+      ),
+    ).toEqual({
+      'a2a-version': '1.0',
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': expect.any(String),
+      'cache-control': 'no-store',
+      'content-type': 'application/json',
+      'retry-after': '3',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  it('its JSON comes down byte for byte, vendor codes too', async () => {
+    const text =
+      '{ "jsonrpc":"2.0","id" : 7, "error":{"code":-31999,"message":"Bücher","data":{"n":1.0,"big":12345678901234567890}}}\n'
+    called.agent.answer(says(200, json, text))
+    expect((await called.send('/agents/weather/a2a', { body: call() })).text).toBe(text)
+  })
+
+  it.each([400, 401, 403, 404, 409, 429, 500, 503])('its own %d with JSON comes down as it is', async status => {
+    called.agent.answer(says(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
+    const came = await called.send('/agents/weather/a2a', { body: call() })
+    expect([came.status, came.body, came.headers.get('www-authenticate')]).toEqual([
+      status,
+      answer,
+      status === 401 ? 'Bearer realm="agent"' : null,
+    ])
+  })
+
+  it.each([401, 403])(
+    "that it does not take the host's own credentials (%d) is no business of the caller",
+    async status => {
+      called.agent.answer(says(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
+      const came = await called.send('/agents/trusted/a2a', { body: call(), token: adminToken })
+      expect([came.status, codeOf(came.body), came.headers.get('www-authenticate')]).toEqual([502, -32603, null])
+    },
+  )
+})
+
+describe('a call that comes back', () => {
+  it('is refused: 508', async () => {
+    called.agent.answer(well)
+    await called.send('/agents/weather/a2a', { body: call() })
+    const via = String(called.agent.asked[0]?.headers.via)
+    called.agent.asked.length = 0
+    const came = await called.send('/agents/weather/a2a', { body: call(), headers: { Via: via } })
+    expect([came.status, codeOf(came.body), called.agent.asked.length]).toEqual([508, -32603, 0])
+    const through = await called.send('/agents/trusted/a2a', { body: call(), headers: { Via: via } })
+    expect([through.body, called.agent.asked.length]).toEqual([answer, 1])
+  })
+
+  it('from the agent itself comes to an end', async () => {
+    called.agent.answer(async (response, request) => {
+      const again = await called.send('/agents/weather/a2a', {
+        body: call(),
+        headers: { Via: String(request.headers.via) },
+      })
+      response.writeHead(again.status, json).end(again.text)
+    })
+    const came = await called.send('/agents/weather/a2a', { body: call() })
+    expect([came.status, codeOf(came.body), called.agent.asked.length]).toEqual([508, -32603, 1])
+  })
+
+  it.each([
+    ['a private address', 'https://10.0.0.1/a2a'],
+    ['a private name', 'https://agent.internal/a2a'],
+    ['another port of this machine', 'http://127.0.0.1:1/a2a'],
+    ['plain http', 'http://agent.example.com/a2a'],
+  ])('nor is %s ever called: 502, and why is for the log', async (_, url) => {
+    await called.register('private', {
+      card: {
+        ...agentCard('https://x.example'),
+        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      },
+    })
+    const came = await called.send('/agents/private/a2a', { body: call() })
+    expect([came.status, codeOf(came.body), came.text.includes(url)]).toEqual([502, -32603, false])
+  })
+})
