@@ -76,7 +76,9 @@ const ask = async (
   options: ForwardOptions,
 ): Promise<Response | Failure> => {
   const { call, service, method, streams, credentials } = outgoing
-  const upstream = await (service?.fetch(url, init) ?? guardedFetch(url, init, options.allowedOrigins))
+  const upstream = service
+    ? withoutLength(await service.fetch(url, init))
+    : await guardedFetch(url, init, options.allowedOrigins)
   if ('blocked' in upstream) return misconfigured(`the agent's address is ${upstream.blocked}`)
   if (streams && upstream.ok && mediaTypeName(upstream.headers.get('Content-Type')) === 'text/event-stream')
     return streamed(upstream, call, options)
@@ -91,6 +93,13 @@ const ask = async (
 }
 
 const misconfigured = (detail: string): Failure => ({ failed: 'misconfigured', detail })
+
+/** HTTP holds an answer to the length that it announces; between Workers nothing does. */
+const withoutLength = (answer: Response): Response => {
+  const copy = new Response(answer.body, answer)
+  copy.headers.delete('Content-Length')
+  return copy
+}
 
 const streamed = (
   upstream: Response,

@@ -155,3 +155,10 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
     expect(performance.now() - begun).toBeLessThan(1000)
   })
 })
+
+describe('a service', () => {
+  it('is not believed how long its answer is', async () => {
+    const came = await call({ url: 'http://agent/lies', service: true, maxBytes: 1000 })
+    expect(await came.json()).toEqual({ failed: 'too-large', most: 1000 })
+  })
+})

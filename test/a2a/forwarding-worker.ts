@@ -14,10 +14,14 @@ export type Settings = {
   works?: boolean
 }
 
-/** An agent behind a service binding: it passes every request on. */
+/** An agent behind a service binding: it passes every request on, or lies about the length of its own answer. */
 export class Agent extends WorkerEntrypoint {
-  override fetch(request: Request): Promise<Response> {
-    return fetch(request)
+  override fetch(request: Request): Promise<Response> | Response {
+    if (!request.url.endsWith('/lies')) return fetch(request)
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    void writer.write(new Uint8Array(2000)).then(() => writer.close())
+    return new Response(readable, { headers: { 'Content-Type': 'application/json', 'Content-Length': '5' } })
   }
 }
 
