@@ -8,15 +8,15 @@ const replacement = '\ufffd'
 
 /**
  * Reads a body that is text, as `boundedBody` does. One whose length is known is left to the runtime, which makes text of bytes
- * at half the cost but puts a replacement character for what is no UTF-8: then there are more bytes than came.
+ * at half the cost but puts a replacement character for what is no UTF-8: then there are other bytes than came, or, of a
+ * character that lacks its last byte, as many, and a replacement character is all that is lost.
  */
 export const boundedText = async (message: Request | Response, most: number): Promise<BoundedText> => {
   const { body, headers } = message
   const length = body === null || headers.has('Content-Encoding') ? null : headers.get('Content-Length')
   if (length !== null && Number(length) <= most) {
     const text = await message.text()
-    const sound = !text.includes(replacement) || new TextEncoder().encode(text).byteLength === Number(length)
-    return sound ? { text } : { failed: 'not-utf-8' }
+    return text.includes(replacement) && !hasLength(text, Number(length)) ? { failed: 'not-utf-8' } : { text }
   }
   const bytes = await boundedBody(message, most)
   if (bytes === undefined) return { failed: 'too-large' }
@@ -26,3 +26,7 @@ export const boundedText = async (message: Request | Response, most: number): Pr
     return { failed: 'not-utf-8' }
   }
 }
+
+/** A BOM, of three bytes, is no part of the text. */
+const hasLength = (text: string, length: number): boolean =>
+  [length, length - 3].includes(new TextEncoder().encode(text).byteLength)

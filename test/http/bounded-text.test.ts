@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { boundedText } from '../../src/http/bounded-text.ts'
+
+const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as never))))
+
+/** A body that tells its length, and one that comes byte by byte. */
+const bodies: [string, (body: Uint8Array<ArrayBuffer>) => Response][] = [
+  ['of known length', body => new Response(body, { headers: { 'Content-Length': String(body.byteLength) } })],
+  [
+    'byte by byte',
+    body =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            for (const byte of body) controller.enqueue(new Uint8Array([byte]))
+            controller.close()
+          },
+        }),
+      ),
+  ],
+]
+
+describe.each(bodies)('the text of a body %s', (_, made) => {
+  it.each<[string, Uint8Array<ArrayBuffer>, object]>([
+    ['is what was sent', bytes('{"a":"é"}'), { text: '{"a":"é"}' }],
+    ['is empty', bytes(''), { text: '' }],
+    ['has no BOM', bytes([0xef, 0xbb, 0xbf], '{}'), { text: '{}' }],
+    ['may hold a replacement character that was sent', bytes('"\ufffd"'), { text: '"\ufffd"' }],
+    ['may hold one behind a BOM', bytes([0xef, 0xbb, 0xbf], '"\ufffd"'), { text: '"\ufffd"' }],
+    ['is none where it is Latin-1', bytes('"', [0xe9], '"'), { failed: 'not-utf-8' }],
+    ['is none where it is UTF-16', bytes([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), { failed: 'not-utf-8' }],
+    ['may be as long as allowed', bytes('x'.repeat(100)), { text: 'x'.repeat(100) }],
+    ['is none where it is longer', bytes('x'.repeat(101)), { failed: 'too-large' }],
+  ])('%s', async (_, body, expected) => {
+    expect(await boundedText(made(body), 100)).toEqual(expected)
+  })
+})
