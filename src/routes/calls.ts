@@ -33,7 +33,7 @@ const rpcEndpoint =
   async (request, env, ctx) => {
     const asked = rpcCall(request, await callBody(request, true))
     const { envelope } = asked
-    if ('refusal' in envelope) return refuseCall(asked, envelope.refusal, request.params.id)
+    if ('refusal' in envelope) return refuseCall(asked, envelope.refusal)
     const addressee = await find(envelope.params, request, env, ctx)
     return 'refused' in addressee ? refuseCall(asked, addressee) : passCall(asked, addressee, request, env, ctx)
   }
@@ -60,14 +60,14 @@ export const restAgentCall: Handler = async (request, env, ctx) => {
   // What follows /agents/{id}/a2a/: an agent's id may be `a2a` too.
   const path = new URL(url).pathname.split('/').slice(4).join('/')
   const match = matchRest(method, path)
-  if (match === undefined) return unknownPath(method, path, params.id)
+  if (match === undefined) return unknownPath(method, path)
   if ('otherMethods' in match) throw otherMethod(method, match.otherMethods)
   const body = method === 'POST' ? await callBody(request, false) : { value: null }
   return passCall(restCall(request, match, path, body), byId(params.id), request, env, ctx)
 }
 
-const unknownPath = (method: string, path: string, id?: string): Response => {
+const unknownPath = (method: string, path: string): Response => {
   const version = path.startsWith('v1/') ? '0.3' : '1.0'
   const refuse = (problem: Refusal | Failure) => errorResponse(restErrorAnswer(problem, version))
-  return refuseCall({ refuse }, { refused: 'method', method: `${method} /${path}`, version }, id)
+  return refuseCall({ refuse }, { refused: 'method', method: `${method} /${path}`, version })
 }

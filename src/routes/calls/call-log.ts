@@ -1,11 +1,11 @@
 import type { Call } from '../../a2a/call.ts'
 import type { Failure, Refusal } from '../../a2a/verdict.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { agentId } from '../../card/limits.ts'
 import { log } from '../../http/log.ts'
 
 /** What is told of one call. */
 type CallFacts = {
+  /** Of an agent that is here; else empty. */
   id: string
   caller: Caller | undefined
   call: Call | undefined
@@ -19,7 +19,7 @@ type CallFacts = {
 /** Writes the line of one call: words of this host, numbers and ids; nothing that a caller or an agent wrote. */
 export const logCall = ({ id, caller, call, problem, warnings, upstream, ...facts }: CallFacts): void =>
   log('info', 'call', {
-    agent: agentId.test(id) ? id : '',
+    agent: id,
     caller: caller === undefined ? '' : caller.known ? caller.subject : caller.given,
     operation: call?.operation ?? '',
     binding: call?.binding ?? '',

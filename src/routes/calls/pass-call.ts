@@ -21,9 +21,9 @@ type Outcome = { read?: Read; caller?: Caller; warnings?: Refusal[]; upstream?: 
   | { problem: Refusal | Failure }
 )
 
-/** Refuses a call of which nothing is known but perhaps its agent. */
-export const refuseCall = ({ refuse }: Pick<Asked, 'refuse'>, problem: Refusal, id = ''): Response =>
-  logged(refuse(problem), id, { problem }, Date.now())
+/** Refuses a call before it is known whose it is. */
+export const refuseCall = ({ refuse }: Pick<Asked, 'refuse'>, problem: Refusal): Response =>
+  logged(refuse(problem), '', { problem }, Date.now())
 
 /** Takes a call through the gate: whose agent, who calls, how often, what the card allows; then to the agent; and into the log. */
 export const passCall = async (
@@ -34,10 +34,13 @@ export const passCall = async (
   ctx: ExecutionContext,
 ): Promise<Response> => {
   const begun = Date.now()
-  const outcome = await pass(asked, addressee, request, env, ctx)
+  const { id } = addressee
+  const profile = agentId.test(id) ? await readProfile(id, env, ctx) : null
+  const outcome = await pass(asked, addressee, profile, request, env, ctx)
   const response = 'problem' in outcome ? asked.refuse(outcome.problem, outcome.read?.call) : outcome.response
   if (outcome.warnings?.length) response.headers.set('Gate-Warning', warningsText(outcome.warnings))
-  return logged(response, addressee.id, outcome, begun)
+  // The id of an agent that is not there is the caller's word.
+  return logged(response, profile ? id : '', outcome, begun)
 }
 
 const logged = (response: Response, id: string, outcome: Outcome, begun: number): Response => {
@@ -51,12 +54,12 @@ const logged = (response: Response, id: string, outcome: Outcome, begun: number)
 const pass = async (
   asked: Asked,
   addressee: Addressee,
+  found: CallProfile | null,
   request: Request,
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Outcome> => {
   const { id } = addressee
-  const found = agentId.test(id) ? await readProfile(id, env, ctx) : null
   const caller = found ? await callerOfAgent(request, id, found, env, ctx) : await callerOf(request, env, ctx)
   const admitted = await admission(addressee, found, caller, request, env)
   if ('refused' in admitted) return { caller, problem: admitted }
