@@ -1,14 +1,7 @@
-import { type WireVersion, wireVersions } from '../card/call-profile.ts'
+import { readAs, type WireVersion, wireVersions } from '../card/call-profile.ts'
 import { majorMinor } from '../card/protocol-version.ts'
 import { versionByLook } from './method.ts'
 import type { Refusal } from './verdict.ts'
-
-/** What this host reads a Major.Minor as: v0.2 has the names and the shapes of v0.3, v0.1 has neither. */
-const readAs: ReadonlyMap<string, WireVersion> = new Map([
-  ['0.2', '0.3'],
-  ['0.3', '0.3'],
-  ['1.0', '1.0'],
-])
 
 /**
  * The version that a call names: in the header `A2A-Version`, several of which are joined by commas, or in query parameters

@@ -1,18 +1,24 @@
-import type { AgentCard } from './agent-card.ts'
+import type { AgentCard, AgentInterface } from './agent-card.ts'
 import { isObject } from './json.ts'
 import type { TierRule } from './jwt-rules.ts'
 import type { Manifest } from './manifest.ts'
-import { beforeV1 } from './protocol-version.ts'
 
-/** The versions of A2A whose calls this host understands; every 0.x is read as 0.3, whose names it shares. */
+/** The versions of A2A whose calls this host understands. */
 export const wireVersions = ['0.3', '1.0'] as const
 export type WireVersion = (typeof wireVersions)[number]
+
+/** What this host reads a Major.Minor as: v0.2 has the names and the shapes of v0.3, v0.1 has neither. */
+export const readAs: ReadonlyMap<string, WireVersion> = new Map([
+  ['0.2', '0.3'],
+  ['0.3', '0.3'],
+  ['1.0', '1.0'],
+])
 
 /** The bindings of A2A that pass through this host. */
 export type CallBinding = 'JSONRPC' | 'HTTP+JSON'
 
-/** Where calls of one binding and version go. */
-export type CallTarget = { binding: CallBinding; version: WireVersion; url: string }
+/** Where calls of one binding and version go, and as whose: v1.0 knows tenants of an endpoint. */
+export type CallTarget = { binding: CallBinding; version: WireVersion; url: string; tenant?: string }
 
 /** Media types that go in and come out. */
 export type Modes = { input: string[]; output: string[] }
@@ -105,13 +111,24 @@ export const issuersOf = ({ securitySchemes = {} }: AgentCard): string[] => {
 /** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */
 const targetsOf = ({ supportedInterfaces }: AgentCard, upstreamUrl: string | undefined): CallTarget[] => {
   const targets = new Map<string, CallTarget>()
-  for (const { url, protocolBinding: binding, protocolVersion } of supportedInterfaces) {
-    const version = beforeV1(protocolVersion) ? '0.3' : protocolVersion === '1.0' ? '1.0' : undefined
-    if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) continue
-    const key = `${binding} ${version}`
-    if (!targets.has(key)) targets.set(key, { binding, version, url: upstreamUrl ?? url })
+  for (const each of supportedInterfaces) {
+    const target = targetOf(each)
+    const key = target && `${target.binding} ${target.version}`
+    if (key && !targets.has(key)) targets.set(key, { ...target, url: upstreamUrl ?? target.url })
   }
   return [...targets.values()]
+}
+
+/** Where calls go by an interface; undefined where they cannot pass through this host. */
+export const targetOf = ({
+  url,
+  protocolBinding: binding,
+  protocolVersion,
+  tenant,
+}: AgentInterface): CallTarget | undefined => {
+  const version = readAs.get(protocolVersion)
+  if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) return undefined
+  return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
 }
 
 /** The modes of a card. */

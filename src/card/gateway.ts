@@ -1,28 +1,23 @@
 import type { AgentInterface } from './agent-card.ts'
+import { readAs, targetOf } from './call-profile.ts'
 import { isObject, type JsonObject } from './json.ts'
 import type { CardError } from './report.ts'
 
-/** The bindings that this host answers calls in; another cannot pass through it. */
-const answered = ['JSONRPC', 'HTTP+JSON']
-
-/** Whether an interface's calls can pass through this host. */
-const passes = ({ protocolBinding }: AgentInterface): boolean => answered.includes(protocolBinding)
-
 /** Why the calls of a card cannot pass through this host; nothing where they can. */
 export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[] =>
-  interfaces.some(passes)
+  interfaces.some(targetOf)
     ? []
     : [
         {
           pointer: '/route',
-          message: 'calls can pass through this host as JSONRPC or HTTP+JSON only; the card names neither',
+          message: `calls pass through this host as JSONRPC or HTTP+JSON of A2A ${[...readAs.keys()].join(', ')} only; the card names none of these`,
         },
       ]
 
 /** The interfaces of an agent whose calls go through this host: its own bindings and versions, at this host's address. */
 export const gatewayInterfaces = (interfaces: readonly AgentInterface[], agentUrl: string): AgentInterface[] => {
   const rerouted = new Map<string, AgentInterface>()
-  for (const { protocolBinding, protocolVersion } of interfaces.filter(passes)) {
+  for (const { protocolBinding, protocolVersion } of interfaces.filter(targetOf)) {
     const key = `${protocolBinding} ${protocolVersion}`
     if (!rerouted.has(key)) rerouted.set(key, { url: `${agentUrl}/a2a`, protocolBinding, protocolVersion })
   }

@@ -59,12 +59,52 @@ describe('route: gateway', () => {
   it.each<[string, JsonObject]>([
     ['MCP', { ...base, protocol: 'mcp', protocolVersion: '2024-11-05', url: `${upstream}/mcp` }],
     ['GRPC', { ...base, url: upstream, preferredTransport: 'GRPC' }],
+    ['a version that this host does not', { ...base, url: upstream, protocolVersion: '1.1' }],
+    ['v0.1', { ...base, url: upstream, protocolVersion: '0.1.0' }],
   ])('is refused to an agent that speaks %s only', (_, card) => {
     expect(refusal({ card, route: 'gateway' })).toStrictEqual([
       {
         pointer: '/route',
-        message: 'calls can pass through this host as JSONRPC or HTTP+JSON only; the card names neither',
+        message:
+          'calls pass through this host as JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0 only; the card names none of these',
       },
+    ])
+  })
+
+  it('names what the host has a target for, and nothing else', () => {
+    const versions = ['1.1', '1.0', '0.4', '0.3', '0.2', '0.1', '2.0']
+    const { card, profile } = compiled({
+      card: {
+        ...base,
+        supportedInterfaces: ['JSONRPC', 'HTTP+JSON', 'GRPC', 'MCP'].flatMap(protocolBinding =>
+          versions.map(protocolVersion => ({
+            url: `${upstream}/${protocolVersion}`,
+            protocolBinding,
+            protocolVersion,
+          })),
+        ),
+      },
+      route: 'gateway',
+    })
+    expect({
+      named: card.supportedInterfaces.map(({ protocolBinding, protocolVersion }) => [protocolBinding, protocolVersion]),
+      targets: profile.targets.map(({ binding, version, url }) => [binding, version, url]),
+    }).toStrictEqual({
+      named: ['JSONRPC', 'HTTP+JSON'].flatMap(binding => ['1.0', '0.3', '0.2'].map(version => [binding, version])),
+      targets: ['JSONRPC', 'HTTP+JSON'].flatMap(binding =>
+        ['1.0', '0.3'].map(version => [binding, version, `${upstream}/${version}`]),
+      ),
+    })
+  })
+
+  it("keeps a v1.0 interface's tenant for the agent alone", () => {
+    const { documents, profile } = compiled({ card: cards['1.0'] as Json, route: 'gateway' })
+    expect([JSON.stringify(documents).includes('north'), profile.targets]).toStrictEqual([
+      false,
+      [
+        { binding: 'JSONRPC', version: '1.0', url: `${upstream}/v1`, tenant: 'north' },
+        { binding: 'JSONRPC', version: '0.3', url: `${upstream}/v0` },
+      ],
     ])
   })
 
