@@ -44,6 +44,23 @@ describe('where a call goes', () => {
     expect(upstreamUrl(target(url, version), path)).toBe(href)
   })
 
+  it.each([
+    ['north', 'message:send', 'https://a.example.com/a2a/north/message:send'],
+    ['north', 'tasks?tenant=south&pageSize=2', 'https://a.example.com/a2a/north/tasks?pageSize=2'],
+    ['a/b c?#%2F', 'tasks/1:cancel', 'https://a.example.com/a2a/a%2Fb%20c%3F%23%252F/tasks/1:cancel'],
+    ['Zürich', 'tasks/1', 'https://a.example.com/a2a/Z%C3%BCrich/tasks/1'],
+    ['..', 'tasks/1', undefined],
+    ['.', 'tasks/1', undefined],
+    ['...', 'tasks/1', 'https://a.example.com/a2a/.../tasks/1'],
+  ])('is below the tenant %s for %s', (tenant, path, href) => {
+    expect(upstreamUrl({ ...target('https://a.example.com/a2a'), tenant }, path)).toBe(href)
+  })
+
+  it('is no matter of a tenant over JSON-RPC, which names it among the parameters', () => {
+    const url = 'https://a.example.com/a2a'
+    expect(upstreamUrl({ ...target(url, '1.0', 'JSONRPC'), tenant: 'north' })).toBe(url)
+  })
+
   it.each(['..', 'tasks/..', 'tasks/../../admin', 'tasks/%2e%2E/x', './x', 'tasks/.%2e', 'tasks\\..\\x', 'tasks/1#x'])(
     'is nowhere for a path that leads out of the endpoint: %s',
     path => {

@@ -1,0 +1,14 @@
+import type { CallTarget } from '../card/call-profile.ts'
+import { type JsonObject, without } from '../card/json.ts'
+
+/** A parameter by which a call may name its agent at this host. */
+export type AgentParameter = 'tenant' | 'agentName'
+
+/**
+ * The parameters of a call as they go to its agent. What chose the agent here says nothing there; and whose the call is at the
+ * agent's endpoint, its card says and no caller.
+ */
+export const addressedTo = (params: JsonObject, { tenant }: CallTarget, chosenBy?: AgentParameter): JsonObject => ({
+  ...(chosenBy === undefined ? params : without(params, chosenBy)),
+  ...(tenant !== undefined && { tenant }),
+})
