@@ -6,37 +6,39 @@ import { countFailure, isFailure, isTurnedAway, noteProven } from './attempts.ts
 import type { BadToken, Bearer, Caller } from './caller.ts'
 import { credentialsOf } from './credentials.ts'
 import { judgeJwt } from './jwt.ts'
-import { hashOf, isOurs, isToken } from './token.ts'
+import { may } from './may.ts'
+import { holdsOwnToken } from './own-tokens.ts'
+import { hashOf, isToken } from './token.ts'
 
 /** What of an agent's profile says how its callers prove who they are. */
-type Schemes = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls'>
+type Schemes = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' | 'visibility'>
 
 /** Where a token was found: the header, in lower case. */
 type Found = { header: string; token: string }
 
-/** Who makes a request, by the bearer token of this host that it brings. Credentials that do not hold are counted. */
-export const callerOf = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> => {
-  const bearer = bearerOf(request.headers)
-  return counted('token' in bearer ? await judge(bearer, request, env, ctx) : bearer, request, env)
-}
+/** Who makes a request, by the token of this host in its Authorization header. Credentials that do not hold are counted. */
+export const callerOf = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> =>
+  counted(await judgeAuthorization(request, env, ctx), request, env)
 
 /**
- * Who calls an agent: as `callerOf`, and by what the agent's card says besides: a token of this host in the header of an API
- * key, or a JWT of an OpenID Connect issuer.
+ * Who calls an agent: `before`, which is what `callerOf` says; or who it is by what the agent's card says besides: a JWT of an
+ * OpenID Connect issuer, or a token of this host in the header of an API key. An internal agent's card says nothing to who may
+ * not read it, not even by what is counted.
  */
 export const callerOfAgent = async (
+  before: Caller,
   request: Request,
   id: string,
   profile: Schemes,
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Caller> => {
-  const bearer = bearerOf(request.headers)
-  const keys = await ownTokens(request.headers, profile, env)
-  const caller = 'token' in bearer ? await judge(bearer, request, env, ctx, { id, profile }) : bearer
-  const better = keys[0] && isOpen(caller) ? await judge(keys[0], request, env, ctx) : caller
-  if (!better.known) return counted(better, request, env)
-  return { ...better, withheld: [...new Set([...better.withheld, ...keys.map(({ header }) => header)])] }
+  const keys = ownKeys(request.headers, profile, env)
+  const issuers = isOpen(before) ? await judgeIssuers(before, request.headers, id, profile, env, ctx) : before
+  const caller = keys[0] && isOpen(issuers) ? await judge(keys[0], request, env, ctx) : issuers
+  if (profile.visibility === 'internal' && !may(caller, 'read', id)) return before
+  if (!caller.known) return caller === before ? before : counted(caller, request, env)
+  return { ...caller, withheld: [...new Set([...caller.withheld, ...keys.map(({ header }) => header)])] }
 }
 
 /** Counts another failed attempt: where credentials that may be the agent's own were not enough. Whether there were too many. */
@@ -44,58 +46,67 @@ export const isOneTooMany = (request: Request, env: Pick<Env, 'AUTH_LIMIT'>): Pr
   countFailure(request, env.AUTH_LIMIT)
 
 const counted = async (caller: Caller, request: Request, env: Env): Promise<Caller> =>
-  isFailure(caller) && (await isOneTooMany(request, env)) ? { known: false, given: 'throttled' } : caller
-
-const bearerOf = (headers: Headers): Found | Caller => {
-  const credentials = credentialsOf(headers)
-  if (credentials.scheme === 'bearer') return { header: 'authorization', token: credentials.token }
-  const { scheme } = credentials
-  return scheme === 'nothing' || scheme === 'foreign' ? { known: false, given: scheme } : bad(scheme)
-}
+  isFailure(caller) && (await isOneTooMany(request, env)) ? throttled : caller
 
 const bad = (why: BadToken): Caller => ({ known: false, given: 'bad-token', why })
+
+const foreign: Caller = { known: false, given: 'foreign' }
 
 /** Whether other credentials of the request may still say who calls. */
 const isOpen = (caller: Caller): boolean => !caller.known && (caller.given === 'nothing' || caller.given === 'foreign')
 
-/** The tokens of this host in the headers of an agent's API keys. */
-const ownTokens = async (headers: Headers, { apiKeyHeaders }: Schemes, env: Env): Promise<Found[]> => {
-  const found: Found[] = []
-  for (const header of apiKeyHeaders) {
-    const token = headers.get(header)?.trim() ?? ''
-    if (isOurs(token) || (token !== '' && (await isAdminToken(token, env)))) found.push({ header, token })
-  }
-  return found
+/** The tokens of this host in the headers of an agent's API keys, with or without a scheme before them. */
+const ownKeys = (headers: Headers, { apiKeyHeaders }: Schemes, env: Env): Found[] =>
+  apiKeyHeaders.flatMap(header => {
+    const text = headers.get(header)?.trim() ?? ''
+    return header !== 'authorization' && holdsOwnToken(text, env)
+      ? [{ header, token: text.replace(/^Bearer[ \t]+/i, '') }]
+      : []
+  })
+
+/** A token of this host is judged, and goes nowhere else, however the header says it. */
+const judgeAuthorization = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> => {
+  const credentials = credentialsOf(request.headers)
+  if (credentials.scheme === 'nothing') return { known: false, given: 'nothing' }
+  if (credentials.scheme === 'several') return bad('several')
+  const text = request.headers.get('Authorization')?.trim() ?? ''
+  const token = credentials.scheme === 'bearer' ? credentials.token : text
+  if (holdsOwnToken(text, env)) return judge({ header: 'authorization', token }, request, env, ctx)
+  return credentials.scheme === 'bearer' && isTurnedAway(request, await hashOf(token)) ? throttled : foreign
 }
 
-const judge = async (
-  { header, token }: Found,
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
-  agent?: { id: string; profile: Schemes },
-): Promise<Caller> => {
+const throttled: Caller = { known: false, given: 'throttled' }
+
+/** Judges what holds a token of this host. */
+const judge = async ({ header, token }: Found, request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> => {
   const hash = await hashOf(token)
-  if (isTurnedAway(request, hash)) return { known: false, given: 'throttled' }
-  const caller = await judgeText(header, token, hash, env, ctx, agent)
+  if (isTurnedAway(request, hash)) return throttled
+  const caller = (await isAdminToken(token, env))
+    ? administrator(header)
+    : isToken(token)
+      ? await judgeHash(header, hash, env, ctx)
+      : bad('malformed')
   if (caller.known) noteProven(hash)
   return caller
 }
 
-const judgeText = async (
-  header: string,
-  token: string,
-  hash: string,
+/** Judges a bearer token that may be a JWT of the agent's issuers; `before` is who calls where there is none. */
+const judgeIssuers = async (
+  before: Caller,
+  headers: Headers,
+  id: string,
+  profile: Schemes,
   env: Env,
   ctx: ExecutionContext,
-  agent?: { id: string; profile: Schemes },
 ): Promise<Caller> => {
-  if (await isAdminToken(token, env)) return administrator(header)
-  if (isOurs(token)) return isToken(token) ? judgeHash(header, hash, env, ctx) : bad('malformed')
-  const judged = agent ? await judgeJwt(token, agent.id, agent.profile, env, ctx) : 'foreign'
-  if (typeof judged === 'string') return { known: false, given: judged }
+  const credentials = credentialsOf(headers)
+  if (credentials.scheme !== 'bearer') return before
+  const judged = await judgeJwt(credentials.token, id, profile, env, ctx)
+  if (typeof judged === 'string') return judged === 'foreign' ? before : { known: false, given: judged }
+  if ('bad' in judged) return bad(judged.bad)
+  noteProven(await hashOf(credentials.token))
   // The agent may want to see for itself who calls: the issuer's tokens are not this host's to keep.
-  return 'bad' in judged ? bad(judged.bad) : { ...judged.bearer, withheld: [] }
+  return { ...judged.bearer, withheld: [] }
 }
 
 const judgeHash = async (header: string, hash: string, env: Env, ctx: ExecutionContext): Promise<Caller> => {

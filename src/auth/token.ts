@@ -19,9 +19,6 @@ export const newToken = async (): Promise<NewToken> => {
   return { id, token, hash: await hashOf(token) }
 }
 
-/** Whether a text means to be a token of this host: then it goes nowhere else, not even where it is mistyped. */
-export const isOurs = (text: string): boolean => text.startsWith('cc_')
-
 /** Whether a text has a token's form. What has not costs neither a hash nor a read. */
 export const isToken = (text: string): boolean => form.test(text)
 

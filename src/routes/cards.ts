@@ -1,14 +1,14 @@
 import { callerOf, callerOfAgent } from '../auth/callers.ts'
-import { may } from '../auth/may.ts'
+import { highestTier, may } from '../auth/may.ts'
 import { notAuthenticated } from '../auth/require.ts'
 import { agentId } from '../card/limits.ts'
 import type { RepresentationName } from '../card/representations.ts'
 import { heldDocument, readDocument, type Served } from '../registry/edge.ts'
+import { readExtended } from '../registry/edge-extended.ts'
 import { readProfile } from '../registry/edge-profiles.ts'
 import { agentOfHost, heldAgentOfHost } from '../registry/hosts.ts'
 import { truth } from '../registry/truth.ts'
 import { agentNotFound, noRootAgent } from './agent-errors.ts'
-import { extendedCardFor } from './calls/extended-card.ts'
 import { cardResponse, type Hybrid } from './card-response.ts'
 import type { Handler } from './handler.ts'
 import { hostNameOf, withoutDot } from './host-name.ts'
@@ -70,38 +70,33 @@ const sendCard = async (
   const own = request.headers.has('Authorization') ? await readersCard(id, name, request, env, ctx) : null
   if (own) return cardResponse(own, name, request, env)
   const held = heldDocument(id, name)
-  const found = held === undefined ? await readDocument(id, name, env, ctx) : held
-  const served = found ?? (await internalDocument(id, name, request, env, ctx))
+  const served = held === undefined ? await readDocument(id, name, env, ctx) : held
   return served ? cardResponse(served, name, request, env) : undefined
 }
 
-/** The extended card that a request's credentials open, if they do: whoever they say nothing of gets what everyone gets. */
+/**
+ * The card that a request's credentials open, if they do: whoever they say nothing of gets what everyone gets. To who may not
+ * read an internal agent, it looks like none, whatever the credentials.
+ */
 const readersCard = async (
   id: string,
   name: RepresentationName,
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Served | null> => {
   const profile = await readProfile(id, env, ctx)
-  if (profile === null || profile.tiers.length === 0) return null
-  const caller = await callerOfAgent(request, id, profile, env, ctx)
-  // Credentials that are not for this host are no failed attempt here: nothing asked for them.
-  if (!may(caller, 'read', id)) return null
-  const card = await extendedCardFor(caller, id, profile, name, request, env, ctx)
-  return 'refused' in card ? null : card
+  if (profile?.visibility === 'public' && profile.tiers.length === 0) return null
+  const bearer = await callerOf(request, env, ctx)
+  const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
+  if (profile?.visibility !== 'public' && !caller.known && caller.given === 'throttled')
+    throw notAuthenticated(caller, env)
+  if (profile === null || !may(caller, 'read', id)) return null
+  const tier = highestTier(caller, profile)
+  const extended = tier === undefined ? null : await readExtended(id, tier, name, env, ctx)
+  return extended ?? (profile.visibility === 'internal' ? internalDocument(id, name, env) : null)
 }
 
-/**
- * The card of an internal agent, for a reader with a token: from the Registry itself, so that no edge ever holds it. To who
- * may not read it, it looks like no agent, whatever the token.
- */
-const internalDocument = async (
-  id: string,
-  name: RepresentationName,
-  ...[request, env, ctx]: Parameters<Handler>
-): Promise<Served | null> => {
-  const caller = await callerOf(request, env, ctx)
-  if (!caller.known && caller.given === 'throttled') throw notAuthenticated(caller, env)
-  if (!may(caller, 'read', id)) return null
+/** The card of an internal agent: from the Registry itself, so that no edge ever holds it. */
+const internalDocument = async (id: string, name: RepresentationName, env: Env): Promise<Served | null> => {
   const document = await truth(env).document(id, name)
   return (
     document && {

@@ -66,9 +66,12 @@ const request = (headers: [string, string][] | Record<string, string>, address =
 }
 const bearing = (text: string, address?: string) => request({ Authorization: `Bearer ${text}` }, address)
 const callerOf = (asking: Request) => callers.callerOf(asking, env, ctx)
-const schemes = { apiKeyHeaders: ['x-api-key'], openIdConnectUrls: [] as string[] }
-const callerOfAgent = (asking: Request, profile: Parameters<typeof callers.callerOfAgent>[2] = schemes) =>
-  callers.callerOfAgent(asking, 'weather', profile, env, ctx)
+const schemes = { visibility: 'public' as const, apiKeyHeaders: ['x-api-key'], openIdConnectUrls: [] as string[] }
+const callerOfAgent = async (
+  asking: Request,
+  profile: Parameters<typeof callers.callerOfAgent>[3] = schemes,
+  id = 'weather',
+) => callers.callerOfAgent(await callerOf(asking), asking, id, profile, env, ctx)
 
 const admin = { known: true, subject: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'] }
 const reader = {
@@ -114,6 +117,32 @@ describe('callerOf', () => {
     ],
   ] as [string, Record<string, string>, object][])('reads nothing for %s', async (_, headers, expected) => {
     expect([await callerOf(request(headers)), reads]).toEqual([{ known: false, ...expected }, []])
+  })
+
+  it.each([
+    ['without a scheme', token],
+    ['with the ADMIN_TOKEN for a scheme', 'the-admin-token'],
+  ])('judges a token %s all the same', async (_, authorization) => {
+    expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({
+      known: true,
+      withheld: ['authorization'],
+    })
+  })
+
+  it.each([
+    `Token ${token}`,
+    `Bearer: ${token}`,
+    `Bearer:${token}`,
+    `Bearer x${token}`,
+    `ApiKey key="${token}"`,
+    'Token the-admin-token',
+    'Bearer u:the-admin-token',
+    `Basic ${btoa(`u:${token}`)}`,
+    `Basic ${btoa('u:the-admin-token')}`,
+    `Bearer ${'a'.repeat(8192)} ${token}`,
+  ])('takes a token that is badly sent for nobody else: %s', async authorization => {
+    expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({ given: 'bad-token' })
+    expect(failures).toHaveLength(1)
   })
 
   it('does not know a token that nobody issued', async () => {
@@ -212,6 +241,23 @@ describe('callerOfAgent', () => {
     })
   })
 
+  it.each([`Bearer ${token}`, 'Bearer the-admin-token'])('takes it with a scheme before it: %s', async key => {
+    expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ known: true, withheld: ['x-api-key'] })
+  })
+
+  it.each([
+    `Token ${token}`,
+    `Bearer: ${token}`,
+    `${token}, theirs`,
+    'Token the-admin-token',
+    `Basic ${btoa(`u:${token}`)}`,
+    `Basic ${btoa('u:the-admin-token')}`,
+  ])('refuses one that is badly sent, and keeps it: %s', async key => {
+    expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ given: 'bad-token' })
+    const asking = request({ 'X-API-Key': key, Authorization: `Bearer ${token}` })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['authorization', 'x-api-key'] })
+  })
+
   it('lets credentials of the agent pass beside a token in the header of an API key', async () => {
     const asking = request({ 'X-API-Key': token, Authorization: "Bearer the-agent's" })
     expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['x-api-key'] })
@@ -253,6 +299,29 @@ describe('callerOfAgent', () => {
     expect(await callerOfAgent(request(headers))).toEqual({ known: false, ...expected })
   })
 
+  describe('of an internal agent, to who may not read it', () => {
+    const internal = { ...schemes, visibility: 'internal' as const }
+    it.each([
+      ['nothing', {}, 0],
+      ['a key that nobody issued', { 'X-API-Key': other }, 0],
+      ['a key that is badly sent', { 'X-API-Key': `Token ${token}` }, 0],
+      ['a bearer token that nobody issued', { Authorization: `Bearer ${other}` }, 1],
+      ['a token of another agent', { Authorization: `Bearer ${token}` }, 0],
+      ['a key of another agent', { 'X-API-Key': token }, 0],
+    ] as [string, Record<string, string>, number][])('says and counts as of none: %s', async (_, headers, count) => {
+      const asking = request(headers)
+      const ofNone = await callerOf(asking)
+      expect(failures).toHaveLength(count)
+      failures = []
+      expect([await callerOfAgent(asking, internal, 'hidden'), failures.length]).toEqual([ofNone, count])
+    })
+
+    it('knows who may', async () => {
+      const asking = request({ 'X-API-Key': token })
+      expect(await callerOfAgent(asking, internal, 'weather-1')).toEqual({ ...reader, withheld: ['x-api-key'] })
+    })
+  })
+
   describe('by a JWT', () => {
     let server: IssuerServer
     beforeEach(async () => {
@@ -281,6 +350,12 @@ describe('callerOfAgent', () => {
     ])('knows nobody else: %j', async (claims, expected, counted) => {
       const caller = await callerOfAgent(bearing(await server.sign(claims)), profile())
       expect([caller, failures.length]).toEqual([{ known: false, ...expected }, counted])
+    })
+
+    it('counts nothing of what the issuer of an internal agent does not hold to', async () => {
+      const internal = { ...profile(), visibility: 'internal' as const }
+      const caller = await callerOfAgent(bearing(await server.sign({ exp: 1 })), internal)
+      expect([caller, failures]).toEqual([{ known: false, given: 'foreign' }, []])
     })
 
     it('lets nobody pass while the issuer is away, and blames nobody', async () => {

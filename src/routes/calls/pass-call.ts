@@ -60,7 +60,8 @@ const pass = async (
   ctx: ExecutionContext,
 ): Promise<Outcome> => {
   const { id } = addressee
-  const caller = found ? await callerOfAgent(request, id, found, env, ctx) : await callerOf(request, env, ctx)
+  const bearer = await callerOf(request, env, ctx)
+  const caller = found ? await callerOfAgent(bearer, request, id, found, env, ctx) : bearer
   const admitted = await admission(addressee, found, caller, request, env)
   if ('refused' in admitted) return { caller, problem: admitted }
   const { profile } = admitted

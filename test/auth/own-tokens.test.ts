@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { holdsOwnToken } from '../../src/auth/own-tokens.ts'
+
+const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
+const admin = 'Zm9v+the/admin=token'
+const basic = (text: string) => `Basic ${btoa(text)}`
+const holds = (value: string, ADMIN_TOKEN = admin) => holdsOwnToken(value, { ADMIN_TOKEN })
+
+describe('a header that holds a token of this host', () => {
+  it.each([
+    token,
+    admin,
+    'cc_',
+    'cc_mistyped',
+    `CC_${token.slice(3)}`,
+    `Bearer ${token}`,
+    `Bearer: ${token}`,
+    `Bearer:${token}`,
+    `Bearer\t${token}`,
+    `Bearer "${token}"`,
+    `Token ${token}`,
+    `Token token=${token}`,
+    `ApiKey key='${token}'`,
+    `Digest username="u", response="${token}"`,
+    `theirs, ${token}`,
+    `theirs;${token}`,
+    `u:${token}`,
+    `Bearer${token}`,
+    `Bearer%20${token}`,
+    `x.${token}.y`,
+    `${token}${token}`,
+    `Token ${admin}`,
+    `Bearer: ${admin}`,
+    `x${admin}x`,
+    `${admin.slice(0, 5)}${admin}`,
+    `u:${admin}`,
+    basic(`u:${token}`),
+    basic(`${token}:`),
+    basic(`u:${admin}`),
+    basic(`u:${admin}`).replace(/=+$/, ''),
+    `basic  ${btoa(`>>>???${token}`).replaceAll('+', '-').replaceAll('/', '_')}`,
+    `Basic dTpw, ${basic(`u:${token}`)}`,
+  ])('%s', value => {
+    expect(holds(value)).toBe(true)
+  })
+})
+
+describe('a header that holds none', () => {
+  it.each([
+    '',
+    'theirs',
+    'Bearer theirs',
+    'acc_theirs',
+    'eyJhbGciOiJub25lIn0.cc_theirs.acc_-cc_x/cc_y+cc_z',
+    'Basic dTpw',
+    'Basic !',
+    'Basic A',
+    'Basic AAAAA',
+    admin.slice(1),
+    admin.slice(0, -1),
+    `${admin.slice(0, -1)}x`,
+    admin.toLowerCase(),
+  ])('%s', value => {
+    expect(holds(value)).toBe(false)
+  })
+
+  it('is any, of an ADMIN_TOKEN that is not there', () => {
+    expect([
+      holds('', ''),
+      holds('theirs', ''),
+      holdsOwnToken('undefined', { ADMIN_TOKEN: undefined as never }),
+    ]).toEqual([false, false, false])
+  })
+
+  it('is read in linear time', () => {
+    const started = performance.now()
+    for (const text of ['cc', 'Basic ', 'Basic A', 'cc_aaaaaaaaaaaa', admin.slice(0, -1)])
+      for (let time = 0; time < 5; time++) expect(typeof holds(`x${text.repeat(5_000)}`)).toBe('boolean')
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})
