@@ -1,3 +1,4 @@
+import { addressErrors, addressFinder } from './agent-address.ts'
 import type { AgentCard } from './agent-card.ts'
 import { bounded, boundedPlaces } from './bounded.ts'
 import { checkBounds } from './bounds.ts'
@@ -66,12 +67,16 @@ export const compile = (document: Json, registration: Registration): Compilation
   if (unworkable.length > 0) return refuse(unworkable)
   const origin = hostOrigin(manifest, registration)
   const agentUrl = `${origin}/agents/${registration.id}`
-  const serve = (card: AgentCard) => (manifest.route === 'gateway' ? throughGateway(card, agentUrl) : card)
+  const isGateway = manifest.route === 'gateway'
+  const serve = (card: AgentCard) => (isGateway ? throughGateway(card, agentUrl) : card)
+  const addressesIn = isGateway ? addressFinder(manifest, direct, origin) : () => []
   const card = serve(direct)
   const { documents, dropped } = represent(card, { dialect, document: authored, signed: manifest.card }, manifest.route)
+  const showing = addressErrors(addressesIn, card, documents[dialect], reading)
+  if (showing.length > 0) return refusal(showing)
   const issues = lint({ card, authored, dialect, manifest, at: place => reading.authored(place) })
   const { filled, converted } = reading
-  const further = extendedCards(manifest, read, { filled, converted, issues }, serve)
+  const further = extendedCards(manifest, read, { filled, converted, issues }, serve, addressesIn)
   if ('errors' in further) return refuse(further.errors)
   const { extended, findings } = further
   const report: Report = {

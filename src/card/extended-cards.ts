@@ -1,3 +1,4 @@
+import { type AddressFinder, addressErrors } from './agent-address.ts'
 import type { AgentCard } from './agent-card.ts'
 import { checkBounds } from './bounds.ts'
 import { type CompleteCard, completeCard } from './complete-card.ts'
@@ -26,6 +27,7 @@ export const extendedCards = (
   base: CompleteCard,
   known: Findings,
   serve: (card: AgentCard) => AgentCard,
+  addressesIn: AddressFinder,
 ): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
   const layers = layersOf(manifest, base)
   if ('errors' in layers) return layers
@@ -36,15 +38,13 @@ export const extendedCards = (
   for (const layer of layers) {
     const read = readLayer(layer, manifest, base)
     if ('errors' in read) {
-      errors.push(...read.errors.map(error => ({ ...error, pointer: layer.from(error.pointer) ?? error.pointer })))
+      errors.push(...placed(read.errors, layer))
       continue
     }
-    const { card, authored, dialect } = read
-    const { documents } = represent(
-      serve(card),
-      { dialect, document: authored, signed: layer.document },
-      manifest.route,
-    )
+    const { authored, dialect, reading } = read
+    const card = serve(read.card)
+    const { documents } = represent(card, { dialect, document: authored, signed: layer.document }, manifest.route)
+    errors.push(...placed(addressErrors(addressesIn, card, documents[dialect], reading), layer))
     extended.push({ tier: layer.tier, documents })
     findings.filled.push(...news(read.filled, layer, told))
     findings.converted.push(...news(read.converted, layer, told))
@@ -58,7 +58,7 @@ const readLayer = (
   { document }: Layer,
   manifest: Manifest,
   base: CompleteCard,
-): (CompleteCard & Findings) | { errors: CardError[] } => {
+): (CompleteCard & Findings & { reading: Reading }) | { errors: CardError[] } => {
   const bounds = checkBounds(document)
   if (bounds.length > 0) return { errors: bounds }
   const reading = new Reading()
@@ -68,8 +68,12 @@ const readLayer = (
   const errors = enforced ? promiseErrors(read.card, base.card) : []
   if (errors.length > 0) return { errors }
   const issues = lint({ ...read, manifest, at: place => reading.authored(place) })
-  return { ...read, filled: reading.filled, converted: reading.converted, issues }
+  return { ...read, filled: reading.filled, converted: reading.converted, issues, reading }
 }
+
+/** Errors where the manifest's overlays say what is wrong. */
+const placed = (errors: readonly CardError[], { from }: Layer): CardError[] =>
+  errors.map(error => ({ ...error, pointer: from(error.pointer) ?? error.pointer }))
 
 /** Calls are checked against the public card: what an extended one promised beyond it would be refused. */
 const promiseErrors = (extended: AgentCard, { capabilities }: AgentCard): CardError[] =>

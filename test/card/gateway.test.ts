@@ -136,3 +136,124 @@ describe.each(['direct', 'closed'])('route: %s', route => {
     expect(compiled({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
   })
 })
+
+const agent = 'https://weather.agents.example/a2a/one'
+const reach = (fields: JsonObject, manifest: JsonObject = {}): JsonObject => ({
+  card: { ...base, url: agent, protocolVersion: '0.3.0', ...fields },
+  route: 'gateway',
+  ...manifest,
+})
+const says = (pointer: string) => ({
+  pointer,
+  message: "holds the agent's own address, which `route: gateway` is to hide: leave it out",
+})
+const skill = { id: 's', name: 'S', description: 'Does it', tags: ['t'] }
+
+describe("the agent's address in a gateway's card", () => {
+  it.each<[string, JsonObject, string]>([
+    ['the description', { description: `Ask me at ${agent}.` }, '/card/description'],
+    ['a name in a text', { description: 'Lives on Weather.Agents.Example, in Oslo' }, '/card/description'],
+    ['an example', { skills: [{ ...skill, examples: ['a', agent] }] }, '/card/skills/0/examples/1'],
+    ['an unknown field', { endpoint: { rpc: agent } }, '/card/endpoint/rpc'],
+    ['a list that is none of interfaces', { interfaces: [{ url: agent }] }, '/card/interfaces/0/url'],
+    ['the name of a member', { routes: { [agent]: true } }, '/card/routes/https:~1~1weather.agents.example~1a2a~1one'],
+    [
+      "an extension's parameters",
+      { capabilities: { extensions: [{ uri: 'urn:x', params: { at: [agent] } }] } },
+      '/card/capabilities/extensions/0/params/at/0',
+    ],
+    ['a link to it', { documentationUrl: agent }, '/card/documentationUrl'],
+    ['a link below it', { documentationUrl: `${agent}/docs` }, '/card/documentationUrl'],
+    ['a link to it by http', { iconUrl: agent.replace('https', 'http') }, '/card/iconUrl'],
+    ['a link that carries it', { iconUrl: `https://proxy.example/?u=${encodeURIComponent(agent)}` }, '/card/iconUrl'],
+    ['a link of a skill', { skills: [{ ...skill, url: 'https://weather.agents.example/s' }] }, '/card/skills/0/url'],
+    [
+      'a name in two spellings',
+      { protocol: 'a2a', iconUrl: 'https://cdn.example/i', icon_url: agent },
+      '/card/icon_url',
+    ],
+    ["an agent card's other members", { agentCard: { url: agent, also: agent } }, '/card/agentCard/also'],
+    [
+      'a token endpoint that is the agent itself',
+      { securitySchemes: { oidc: { type: 'openIdConnect', openIdConnectUrl: `${agent}/openid` } } },
+      '/card/securitySchemes/oidc/openIdConnectUrl',
+    ],
+    [
+      'the text of a scheme',
+      { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: agent } } },
+      '/card/securitySchemes/bearer/description',
+    ],
+  ])('is refused in %s', (_, fields, pointer) => {
+    expect(refusal(reach(fields))).toStrictEqual([says(pointer)])
+    expect(compiled({ ...reach(fields), route: 'direct' })).toHaveProperty('documents')
+  })
+
+  it.each<[string, JsonObject]>([
+    ['documentation', { documentationUrl: 'https://weather.agents.example/docs' }],
+    ['an icon', { iconUrl: 'https://weather.agents.example/a2a/one-icon.png' }],
+    ['the provider', { provider: { organization: 'W', url: 'https://weather.agents.example' } }],
+    [
+      'an issuer',
+      { securitySchemes: { o: { type: 'openIdConnect', openIdConnectUrl: 'https://weather.agents.example/openid' } } },
+    ],
+  ])('is not that of %s on the same host, of which the report warns', (_, fields) => {
+    const { report } = compiled(reach(fields))
+    expect(report.issues.filter(({ rule }) => rule === 'gateway-host')).toHaveLength(1)
+    const elsewhere = JSON.parse(JSON.stringify(fields).replaceAll('weather.agents.example', 'www.example'))
+    expect(compiled(reach(elsewhere)).report.issues.filter(({ rule }) => rule === 'gateway-host')).toStrictEqual([])
+  })
+
+  it.each<[string, JsonObject]>([
+    ['a host below it', { supportUrl: 'https://help.weather.agents.example/' }],
+    ['a host that ends like it', { supportUrl: 'https://my-weather.agents.example/' }],
+    ['a host that begins like it', { supportUrl: 'https://weather.agents.example.org/' }],
+    ['the host above it', { description: 'An agent of agents.example' }],
+  ])('is not %s', (_, fields) => {
+    expect(compiled(reach(fields))).toHaveProperty('documents')
+  })
+
+  it.each<[string, JsonObject]>([
+    ['url', { url: 'https://behind.example/a2a' }],
+    ['card', { card: 'https://behind.example/card.json' }],
+    ['mcp', { mcp: 'https://behind.example/mcp' }],
+  ])('may be on no host of upstream.%s, in any link', (_, upstream) => {
+    for (const fields of [
+      { documentationUrl: 'https://behind.example/docs' },
+      { provider: { organization: 'W', url: 'https://behind.example' } },
+    ])
+      expect(refusal(reach(fields as JsonObject, { upstream }))).toHaveLength(1)
+  })
+
+  it('is refused in overlays, where they say it', () => {
+    const overlays = {
+      extended: { skills: [{ ...skill, id: 'more', examples: [agent] }] },
+      tiers: { gold: { internalUrl: agent } },
+    }
+    expect(refusal(reach({ skills: [skill] }, overlays))).toStrictEqual([
+      says('/extended/skills/0/examples/0'),
+      says('/tiers/gold/internalUrl'),
+    ])
+  })
+
+  it('is no word that is the name of a host without points', () => {
+    const card = { name: 'Echo', description: 'An echo agent', url: 'http://echo/a2a' }
+    expect(compiled({ card, route: 'gateway' })).toHaveProperty('documents')
+    expect(refusal({ card: { ...card, note: 'see http://echo/a2a' }, route: 'gateway' })).toStrictEqual([
+      says('/card/note'),
+    ])
+  })
+
+  it('is found in the letters that its author uses', () => {
+    const card = { ...base, url: 'https://bücher.example/a2a' }
+    for (const note of ['ask bücher.example', 'ask xn--bcher-kva.example'])
+      expect(refusal({ card: { ...card, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
+  })
+
+  it('is, where the host is this host too, the endpoint alone', () => {
+    const hosts = ['weather.agents.example']
+    expect(compiled(reach({ supportUrl: 'https://weather.agents.example/help' }, { hosts }))).toHaveProperty(
+      'documents',
+    )
+    expect(refusal(reach({ supportUrl: agent }, { hosts }))).toStrictEqual([says('/card/supportUrl')])
+  })
+})

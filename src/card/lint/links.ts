@@ -3,8 +3,8 @@ import { type Pointer, pointer } from '../pointer.ts'
 import { isPrivateHost } from './private-host.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 
-/** Links for people. */
-const linksOf = ({ card }: Subject): [Pointer, unknown][] => [
+/** Links for people, and where each stands in the canonical card. */
+export const linksOf = ({ card }: Subject): [Pointer, unknown][] => [
   ...['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl'].map((name): [Pointer, unknown] => [
     pointer(name),
     (card as JsonObject)[name],

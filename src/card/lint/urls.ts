@@ -2,6 +2,7 @@ import type { Json } from '../json.ts'
 import type { Pointer } from '../pointer.ts'
 import type { Severity } from '../report.ts'
 import { authoredAs, listedAs } from './authored.ts'
+import { linksOf } from './links.ts'
 import { isPrivateHost } from './private-host.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 import { stringsIn } from './strings.ts'
@@ -53,6 +54,14 @@ const published = (subject: Subject): Address[] => {
   return subject.manifest.route === 'gateway' ? authorities(subject) : followed(subject)
 }
 
+/** What a gateway's card tells of its agent's host. */
+const onAgentHost = (subject: Subject): Address[] => {
+  if (subject.manifest.route !== 'gateway') return []
+  const hosts = endpoints(subject).map(({ url }) => url.hostname)
+  const links = linksOf(subject).flatMap(([place, value]) => asAddress(value as Json, subject.at(place)))
+  return [...links, ...authorities(subject)].filter(({ url }) => hosts.includes(url.hostname))
+}
+
 const exampleHost = /(?:^|\.)example(?:\.(?:com|net|org))?$/
 const placeholderHost =
   /(?:^|[.-])(?:your-?(?:agent|api|app|company|domain|host|server)|change-?me|placeholder)(?:[.-]|$)/
@@ -80,6 +89,13 @@ export const urls: readonly Rule[] = [
     'is where a card is read, not where calls go: give the endpoint, such as …/a2a',
     endpoints,
     url => /\/\.well-known\/[^/]*$|\.json$/i.test(url.pathname),
+  ),
+  ofEach(
+    'gateway-host',
+    'warning',
+    "is on the agent's own host: `route: gateway` hides where the agent is, and this tells",
+    onAgentHost,
+    () => true,
   ),
   ofEach(
     'placeholder-url',
