@@ -5,12 +5,12 @@ import { isObject, type Json, type JsonObject } from '../card/json.ts'
 export const member = (object: Json | undefined, ...names: readonly string[]): Json | undefined =>
   isObject(object) ? names.map(name => object[name]).find(value => value !== undefined && value !== null) : undefined
 
-/**
- * The parts of a call's message; v0.3 over HTTP calls them its content, and its readers take `request` for `message`. What is
- * no list has none: the agent will say so.
- */
+/** What a call's message is called: readers of v0.3 over HTTP take `request` for `message`. */
+export const messageNames = ['message', 'request'] as const
+
+/** The parts of a call's message; v0.3 over HTTP calls them its content. What is no list has none: the agent will say so. */
 export const messageParts = (params: JsonObject): Json[] =>
-  ['message', 'request'].flatMap(message =>
+  messageNames.flatMap(message =>
     ['parts', 'content'].flatMap(name => {
       const parts = member(params[message], name)
       return Array.isArray(parts) ? parts : []
@@ -19,7 +19,7 @@ export const messageParts = (params: JsonObject): Json[] =>
 
 /** The media types that a part says or implies; none where it cannot be told. An agent must take all of them. */
 export const partTypes = (part: Json, version: WireVersion): string[] =>
-  isObject(part) ? partReaders[version](part).filter(type => typeof type === 'string' && type !== '') : []
+  isObject(part) ? partReaders[version](part) : []
 
 const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
   '0.3': part => {
@@ -27,12 +27,12 @@ const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
     return [
       ...(has('text') ? ['text/plain'] : []),
       ...(has('data') ? ['application/json'] : []),
-      ...textOf(member(part.file, 'mimeType', 'mime_type')),
+      ...textsOf(part.file, 'mimeType', 'mime_type'),
     ]
   },
   '1.0': part => {
-    const explicit = textOf(member(part, 'mediaType', 'media_type'))
-    if (explicit.some(type => type !== '')) return explicit
+    const explicit = textsOf(part, 'mediaType', 'media_type')
+    if (explicit.length > 0) return explicit
     return [
       ...(member(part, 'text') !== undefined ? ['text/plain'] : []),
       // Data may be null: it is any JSON.
@@ -41,4 +41,9 @@ const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
   },
 }
 
-const textOf = (value: Json | undefined): string[] => (typeof value === 'string' ? [value] : [])
+/** The texts that an object has under each of these names, of which its reader may take any. */
+const textsOf = (object: Json | undefined, ...names: readonly string[]): string[] =>
+  names
+    .map(name => member(object, name))
+    .filter(value => typeof value === 'string')
+    .filter(text => text !== '')

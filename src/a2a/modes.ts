@@ -1,7 +1,7 @@
 import type { CallProfile, Modes, WireVersion } from '../card/call-profile.ts'
-import type { JsonObject } from '../card/json.ts'
+import type { Json, JsonObject } from '../card/json.ts'
 import { closeness, couldBeMode, covers, type MediaType, overlap, readMediaType } from './media-type.ts'
-import { member, messageParts, partTypes } from './message-parts.ts'
+import { member, messageNames, messageParts, partTypes } from './message-parts.ts'
 import type { Refusal } from './verdict.ts'
 
 /** The most parts of a message, and modes of a list, that are checked; a call with more is refused. */
@@ -13,6 +13,8 @@ export const inputModesRefusal = (
   version: WireVersion,
   modes: CallProfile['modes'],
 ): Refusal | undefined => {
+  const doubled = twice(params, '', ...messageNames)
+  if (doubled) return doubled
   const accepted = modesFor(params, modes, 'input')
   const parts = messageParts(params)
   if (accepted.length === 0) return undefined
@@ -24,8 +26,10 @@ export const inputModesRefusal = (
 
 /** Why nothing that the agent puts out is among `acceptedOutputModes`; an absent or empty list accepts anything. */
 export const outputModesRefusal = (params: JsonObject, modes: CallProfile['modes']): Refusal | undefined => {
-  const wanted = member(params.configuration, 'acceptedOutputModes', 'accepted_output_modes')
-  if (wanted === undefined) return undefined
+  const { configuration } = params
+  const doubled = twice(configuration, 'configuration.', 'acceptedOutputModes', 'accepted_output_modes')
+  const wanted = member(configuration, 'acceptedOutputModes', 'accepted_output_modes')
+  if (doubled || wanted === undefined) return doubled
   const field = 'configuration.acceptedOutputModes'
   if (!Array.isArray(wanted)) return invalid(field, 'must be a list of media types')
   if (wanted.length > most) return invalid(field, `must be at most ${most} media types`)
@@ -48,9 +52,15 @@ const invalid = (field: string, description: string): Refusal => ({
   violations: [{ field, description }],
 })
 
+/** Why a field that is there under both of its names is refused: what was checked might not be what its reader takes. */
+const twice = (object: Json | undefined, at: string, name: string, other: string): Refusal | undefined =>
+  member(object, name) !== undefined && member(object, other) !== undefined
+    ? invalid(at + other, `is another name of \`${name}\`, which is there too: send one of them`)
+    : undefined
+
 /** The modes of the skill that the message names, else the agent's; of a skill that is not known, those of any. */
 const modesFor = (params: JsonObject, { defaults, any, skills }: CallProfile['modes'], way: keyof Modes): string[] => {
-  const skill = member(member(member(params, 'message', 'request'), 'metadata'), 'skillId')
+  const skill = member(member(member(params, ...messageNames), 'metadata'), 'skillId')
   if (typeof skill !== 'string' || !Object.hasOwn(skills, skill)) return any[way]
   return skills[skill]?.[way] ?? defaults[way]
 }

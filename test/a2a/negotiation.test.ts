@@ -160,6 +160,24 @@ describe('accepted output modes', () => {
   })
 
   it.each([
+    [['text/plain'], ['image/png']],
+    [['image/png'], ['text/plain']],
+    [['text/plain'], []],
+  ])('are refused under both names: %j and %j', (acceptedOutputModes, accepted_output_modes) => {
+    const field = 'configuration.accepted_output_modes'
+    const description = 'is another name of `acceptedOutputModes`, which is there too: send one of them'
+    expect(
+      verdicts(agentOf({ output: ['text/plain'] }), { configuration: { acceptedOutputModes, accepted_output_modes } }),
+    ).toStrictEqual({
+      refused: 'invalid-params',
+      detail: `\`${field}\` ${description}.`,
+      violations: [{ field, description }],
+    })
+    const configuration = { acceptedOutputModes: null, accepted_output_modes: ['text/plain'] }
+    expect(verdicts(agentOf({ output: ['text/plain'] }), { configuration })).toStrictEqual(passes)
+  })
+
+  it.each([
     ['text/plain', '', 'must be a list of media types'],
     [{ 0: 'text/plain' }, '', 'must be a list of media types'],
     [1, '', 'must be a list of media types'],
@@ -293,6 +311,12 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, refus
     ['image/png'],
   ],
   // What two readers could read as two things must be fit for both.
+  [
+    [text],
+    [{ kind: 'file', file: { mimeType: text, mime_type: 'image/png' } }],
+    [{ raw: 'r', mediaType: text, media_type: 'image/png' }],
+    ['image/png'],
+  ],
   [[json], [{ kind: 'data', data: {}, text: 'a' }], [{ data: {}, text: 'a' }], [text]],
   // What is no part is for the agent to refuse.
   [[text], [null, 1, 'text', [], {}], [null, 1, 'text', [], {}], []],
@@ -337,6 +361,16 @@ describe('the media types of parts', () => {
     expect(check(callWith({ params }), profile)).toStrictEqual(
       accepted === undefined ? passes : { refused: 'input-modes', offered: ['audio/wav'], accepted },
     )
+  })
+
+  it('are refused where there are two messages: each may name a skill', () => {
+    const params = { message: { parts: [] }, request: { content: [], metadata: { skillId: 'listen' } } }
+    const description = 'is another name of `message`, which is there too: send one of them'
+    expect(verdicts(agentOf({}), params)).toStrictEqual({
+      refused: 'invalid-params',
+      detail: `\`request\` ${description}.`,
+      violations: [{ field: 'request', description }],
+    })
   })
 
   it('are those of 1,000 parts at most', () => {
