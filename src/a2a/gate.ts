@@ -1,4 +1,4 @@
-import type { CallProfile, CallTarget, WireVersion } from '../card/call-profile.ts'
+import { type CallProfile, type CallTarget, type WireVersion, wireVersions } from '../card/call-profile.ts'
 import type { Call } from './call.ts'
 import { member } from './message-parts.ts'
 import { inputModesRefusal, outputModesRefusal } from './modes.ts'
@@ -82,6 +82,18 @@ const versionRefusal = ({ version, binding }: Call, { targets }: CallProfile): R
   accepted: spokenVersions(targets, binding),
 })
 
-/** The versions that an agent speaks in a binding. */
+/** The versions that an agent speaks in a binding, the oldest first. */
 export const spokenVersions = (targets: readonly CallTarget[], binding: CallTarget['binding']): WireVersion[] =>
-  targets.filter(target => target.binding === binding).map(({ version }) => version)
+  wireVersions.filter(version => targets.some(target => target.binding === binding && target.version === version))
+
+/**
+ * Why a call is refused that could not be read, now that it is known whose it is: what the agent speaks comes before what is
+ * asked of it (design §6).
+ */
+export const versionFirst = (refusal: Refusal, binding: CallTarget['binding'], profile: CallProfile): Refusal => {
+  const accepted = spokenVersions(profile.targets, binding)
+  if (refusal.refused === 'version') return { ...refusal, accepted }
+  if (refusal.refused !== 'method' || profile.gate.version !== 'enforce' || accepted.includes(refusal.version))
+    return refusal
+  return { refused: 'version', offered: refusal.version, accepted }
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Call } from '../../src/a2a/call.ts'
-import { check, targetOf } from '../../src/a2a/gate.ts'
+import { check, targetOf, versionFirst } from '../../src/a2a/gate.ts'
 import { type OperationName, operations } from '../../src/a2a/operations.ts'
 import type { Refusal } from '../../src/a2a/verdict.ts'
 import { rpcError } from '../../src/a2a/wire-error.ts'
@@ -79,6 +79,43 @@ describe('the version', () => {
       targetOf(callWith({ binding: 'HTTP+JSON', version: '1.0' }), profile),
       targetOf(callWith(), profileWith({ targets: [] })),
     ]).toStrictEqual([targets[2], targets[1], targets[0], undefined])
+  })
+})
+
+describe('a call that could not be read', () => {
+  const profile = (level: 'off' | 'warn' | 'enforce' = 'enforce') =>
+    profileWith({
+      targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0'), target('HTTP+JSON', '0.3')],
+      gate: { ...profileWith().gate, version: level },
+    })
+  const shout = (version: Call['version']): Refusal => ({ refused: 'method', method: 'shout', version })
+
+  it('is told its version before its method', () => {
+    expect([
+      versionFirst(shout('1.0'), 'JSONRPC', profile()),
+      versionFirst(shout('0.3'), 'JSONRPC', profile()),
+      versionFirst(shout('1.0'), 'HTTP+JSON', profile()),
+    ]).toStrictEqual([{ refused: 'version', offered: '1.0', accepted: ['0.3'] }, shout('0.3'), shout('1.0')])
+  })
+
+  it.each(['off', 'warn'] as const)('is told its method where the level of the version is %s', level => {
+    expect(versionFirst(shout('1.0'), 'JSONRPC', profile(level))).toStrictEqual(shout('1.0'))
+  })
+
+  it('is told what the agent speaks, not what the host does', () => {
+    const unknown: Refusal = { refused: 'version', offered: '9.9', accepted: ['0.3', '1.0'] }
+    expect([
+      versionFirst(unknown, 'JSONRPC', profile()),
+      versionFirst(unknown, 'HTTP+JSON', profile('off')),
+    ]).toStrictEqual([
+      { ...unknown, accepted: ['0.3'] },
+      { ...unknown, accepted: ['0.3', '1.0'] },
+    ])
+  })
+
+  it('is told anything else as it is', () => {
+    const refusal: Refusal = { refused: 'not-json', detail: 'D.' }
+    expect(versionFirst(refusal, 'JSONRPC', profile())).toBe(refusal)
   })
 })
 
