@@ -1,10 +1,12 @@
 import { type WireVersion, wireVersions } from '../card/call-profile.ts'
-import { namesOfOthers, type OperationName, operations, retiredNames } from './operations.ts'
+import { extendedCardDialects, type OperationName, operations, retiredNames } from './operations.ts'
 import type { Refusal } from './verdict.ts'
 
 const named = (version: WireVersion): ReadonlyMap<string, OperationName> =>
   new Map([
-    ...namesOfOthers,
+    ...[...extendedCardDialects]
+      .filter(([, dialect]) => dialect !== '0.3' && dialect !== '1.0')
+      .map(([name]): [string, OperationName] => [name, 'extendedCard']),
     ...(Object.keys(operations) as OperationName[]).flatMap((operation): [string, OperationName][] => {
       const name = operations[operation][version]
       return name === undefined ? [] : [[name, operation]]

@@ -50,18 +50,12 @@ export type OperationName = keyof typeof table
 /** Every operation of A2A. */
 export const operations: Readonly<Record<OperationName, Operation>> = table
 
-/** The dialect of the extended card that each name of that operation asks for. */
+/** The dialect of the extended card that each name of that operation asks for; those of other hosts are of no version. */
 export const extendedCardDialects: ReadonlyMap<string, DialectName> = new Map([
   [table.extendedCard['1.0'], '1.0'],
   [table.extendedCard['0.3'], '0.3'],
   ['agent/extendedCard', 'gopherhole'],
   ['agent/authenticatedExtendedCard', 'shaman'],
-])
-
-/** Names that other hosts have given an operation, in whatever version. */
-export const namesOfOthers: ReadonlyMap<string, OperationName> = new Map([
-  ['agent/extendedCard', 'extendedCard'],
-  ['agent/authenticatedExtendedCard', 'extendedCard'],
 ])
 
 /** Names that are gone: those of v0.1, and those that v1.0 had as a draft or took over from gRPC with other words. */
