@@ -11,6 +11,9 @@ declare global {
   }
 }
 
+/** Only texts up to this length are looked at so closely, in characters: to look at every value of 4 MiB takes seconds. */
+const longestExact = 256 * 1024
+
 /** A number longer than this is no number of any agent's, and costs those who read it more than its length. */
 const longestNumber = 1000
 
@@ -26,7 +29,7 @@ const unusualNumber = /(?:^|[[:,])\s*(?:-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d
  */
 export const parseCall = (text: string): { value: Json } | Refusal => {
   const parsed = parseJson(text)
-  if ('value' in parsed) return unusualNumber.test(text) ? exactly(text) : parsed
+  if ('value' in parsed) return text.length <= longestExact && unusualNumber.test(text) ? exactly(text) : parsed
   if (parsed.refused === 'too-deep') return { refused: 'not-a-request', detail: parsed.detail, id: null }
   return {
     refused: 'not-json',

@@ -41,6 +41,15 @@ const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
   },
 }
 
+/** Whether a part says its type in a way that readers take for one type or another: as no text, or as a range of types. */
+export const hasOddType = (part: Json): boolean =>
+  [part, member(part, 'file')].some(object =>
+    ['mediaType', 'media_type', 'mimeType', 'mime_type'].some(name => {
+      const type = member(object, name)
+      return type !== undefined && (typeof type !== 'string' || type.includes('*'))
+    }),
+  )
+
 /** The texts that an object has under each of these names, of which its reader may take any. */
 const textsOf = (object: Json | undefined, ...names: readonly string[]): string[] =>
   names

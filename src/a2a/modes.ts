@@ -1,11 +1,12 @@
 import type { CallProfile, Modes, WireVersion } from '../card/call-profile.ts'
 import type { Json, JsonObject } from '../card/json.ts'
 import { closeness, couldBeMode, covers, type MediaType, overlap, readMediaType } from './media-type.ts'
-import { member, messageNames, messageParts, partTypes } from './message-parts.ts'
+import { hasOddType, member, messageNames, messageParts, partTypes } from './message-parts.ts'
 import type { Refusal } from './verdict.ts'
 
 /** The most parts of a message, and modes of a list, that are checked; a call with more is refused. */
 const most = 1000
+const mostModes = 100
 
 /** Why the media types of a message's parts do not go in; `offered` are those that do not. */
 export const inputModesRefusal = (
@@ -19,6 +20,8 @@ export const inputModesRefusal = (
   const parts = messageParts(params)
   if (accepted.length === 0) return undefined
   if (parts.length > most) return invalid('message.parts', `must be at most ${most} parts`)
+  const odd = parts.findIndex(hasOddType)
+  if (odd >= 0) return invalid(`message.parts[${odd}]`, 'must say its media type as a string, and one type')
   const types = new Set(parts.flatMap(part => partTypes(part, version)))
   const offered = [...types].filter(type => !goesIn(type, accepted))
   return offered.length > 0 ? { refused: 'input-modes', offered, accepted } : undefined
@@ -32,7 +35,7 @@ export const outputModesRefusal = (params: JsonObject, modes: CallProfile['modes
   if (doubled || wanted === undefined) return doubled
   const field = 'configuration.acceptedOutputModes'
   if (!Array.isArray(wanted)) return invalid(field, 'must be a list of media types')
-  if (wanted.length > most) return invalid(field, `must be at most ${most} media types`)
+  if (wanted.length > mostModes) return invalid(field, `must be at most ${mostModes} media types`)
   const offered: string[] = []
   for (const [index, mode] of wanted.entries()) {
     if (typeof mode !== 'string') return invalid(`${field}[${index}]`, 'must be a string')

@@ -24,7 +24,7 @@ const tracing = ['traceparent', 'tracestate']
 
 /** Names that a card may give an API key, but that mean something else to the agent, to a proxy or to this host. */
 const neverKeys =
-  /^(?:(?:cf|x-forwarded|proxy|sec|access-control|content|accept|if)-.*|cookie2?|set-cookie2?|host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|expect|via|forwarded|x-real-ip|true-client-ip|x-client-ip|cdn-loop|accept|origin|referer|date|range|user-agent|(?:x-)?a2a-.*|traceparent|tracestate|x-http-method(?:-override)?|x-method-override)$/
+  /^(?:(?:cf|x-forwarded|x-original|x-rewrite|x-envoy|fastly|proxy|sec|access-control|content|accept|if)-.*|x-cluster-client-ip|max-forwards|cache-control|pragma|early-data|cookie2?|set-cookie2?|host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|expect|via|forwarded|x-real-ip|true-client-ip|x-client-ip|cdn-loop|accept|origin|referer|date|range|user-agent|(?:x-)?a2a-.*|traceparent|tracestate|x-http-method(?:-override)?|x-method-override)$/
 
 /** The headers of a call on its way up: an allow-list, made anew. Undefined where the secret is none that a header can hold. */
 export const upstreamHeaders = (source: HeaderSource): Record<string, string> | undefined => {

@@ -22,7 +22,14 @@ export const handedDown = (
   else if (type !== json) headers.set('Content-Type', type)
   for (const name of status === 401 ? passedRefusing : passed) {
     const value = from.get(name)
-    if (value !== null) headers.set(name, value)
+    if (value !== null) headers.set(name, name === 'WWW-Authenticate' ? withoutAddresses(value) : value)
   }
   return response
 }
+
+/** A challenge without the parameters that say where the agent is, such as RFC 9728's `resource_metadata`. */
+const withoutAddresses = (challenge: string): string =>
+  challenge
+    .replace(/(?:,\s*)?[\w-]+\s*=\s*(?:"[^"]*:\/\/[^"]*"|[^\s",]*:\/\/[^\s",]*)/g, '')
+    .replace(/^(\S+)\s*,\s*/, '$1 ')
+    .trim()

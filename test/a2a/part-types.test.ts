@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { inputModesRefusal } from '../../src/a2a/modes.ts'
+import { matchRest } from '../../src/a2a/rest-operations.ts'
+import type { Json } from '../../src/card/json.ts'
+
+const text = { input: ['text/plain'], output: ['text/plain'] }
+const modes = { defaults: text, any: text, skills: {} }
+const refusal = (part: Json, version: '0.3' | '1.0') =>
+  inputModesRefusal({ message: { parts: [part] } }, version, modes)?.refused
+
+describe('the type of a part', () => {
+  // Readers make one text of a list, and take a range for whatever they like.
+  it.each<[string, '0.3' | '1.0', Json]>([
+    ['a list', '1.0', { url: 'https://a.example/x', mediaType: ['image/png'] }],
+    ['an object', '1.0', { url: 'https://a.example/x', mediaType: {} }],
+    ['a range', '1.0', { url: 'https://a.example/x', mediaType: 'text/*' }],
+    ['any', '1.0', { url: 'https://a.example/x', media_type: '*/*' }],
+    ['a list', '0.3', { kind: 'file', file: { uri: 'https://a.example/x', mimeType: ['image/png'] } }],
+    ['a range', '0.3', { kind: 'file', file: { uri: 'https://a.example/x', mime_type: '*' } }],
+  ])('is no %s (%s)', (_, version, part) => {
+    expect(refusal(part, version)).toBe('invalid-params')
+  })
+
+  it('may be left out', () => {
+    expect(refusal({ url: 'https://a.example/x', mediaType: null }, '1.0')).toBeUndefined()
+  })
+})
+
+it.each(['tasks/1%3Asubscribe', 'tasks/1%3acancel', 'v1/tasks/1%3Asubscribe'])('takes %s for no path', path => {
+  expect(matchRest('GET', path)).toBeUndefined()
+})
