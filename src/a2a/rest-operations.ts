@@ -57,15 +57,13 @@ export const matchRest = (method: string, path: string): RestMatch | undefined =
   return { operation: found.operation, version: found.version, path: parameters }
 }
 
-/** What could leave its segment of a path, or of a header or a log. */
+/** What could leave its segment of a path, or of a header or a log; or be another operation to who decodes before looking. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is they that must not get through
-const unsafe = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\.{1,2}$/
+const unsafe = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\.{1,2}$|:(?:cancel|subscribe)$/
 
 const parametersOf = (pattern: RegExp, path: string): Record<string, string> | undefined => {
   try {
     const entries = Object.entries(pattern.exec(path)?.groups ?? {})
-    // To a server that decodes before it looks, `1%3Asubscribe` would be another operation.
-    if (entries.some(([, text]) => /%3a/i.test(text))) return undefined
     const parameters = entries.map(([name, text]): [string, string] => [name, decodeURIComponent(text)])
     return parameters.some(([, value]) => unsafe.test(value)) ? undefined : Object.fromEntries(parameters)
   } catch {

@@ -200,7 +200,7 @@ describe('accepted output modes', () => {
       '[0]',
       'is no media type, such as "text/plain" or "image/*", and can never match',
     ],
-    [Array(1001).fill('text/plain'), '', 'must be at most 1000 media types'],
+    [Array(101).fill('text/plain'), '', 'must be at most 100 media types'],
   ] as [Json, string, string][])('that are %j are refused as parameters', (modes, at, description) => {
     const field = `configuration.acceptedOutputModes${at}`
     expect(verdicts(agentOf({ output: ['text/plain'] }), accepting(modes))).toStrictEqual({
@@ -260,7 +260,6 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, refus
   [[text], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], []],
   [[text], [{ kind: 'file', file: { uri: 'https://a.example/b.png' } }], [{ url: 'https://a.example/b.png' }], []],
   [[text], [{ kind: 'file', file: { mimeType: '' } }], [{ raw: 'AA==', mediaType: '' }], []],
-  [[text], [{ kind: 'file', file: { mimeType: 7 } }], [{ raw: 'AA==', mediaType: 7 }], []],
   [[text], [{ kind: 'file', file: { mimeType: 'nonsense' } }], [{ raw: 'AA==', mediaType: 'nonsense' }], ['nonsense']],
   [['*/*'], [{ kind: 'file', file: { mimeType: 'nonsense' } }], [{ raw: 'AA==', mediaType: 'nonsense' }], []],
   [
