@@ -4,28 +4,25 @@ import type { Caller } from '../../auth/caller.ts'
 import { isOneTooMany } from '../../auth/callers.ts'
 import { may } from '../../auth/may.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
-
-/** An agent by its id, and as the caller named it: what it did not say, it is not told. */
-export type Addressee = { id: string; named: string }
+import type { Visit } from './visit.ts'
 
 /** The period of the rate limit of calls, in seconds (wrangler.toml). */
 const period = 60
 
-/**
- * Lets a caller through to an agent's profile; or says why it gets no further, whatever it asks: too many calls, credentials that
- * do not hold, or an agent that is not there. An internal one is there for who may read it alone: all others are told, and
- * counted, as if it were none, whatever their credentials.
- */
-export const admission = async (
-  { id, named }: Addressee,
-  profile: CallProfile | null,
-  caller: Caller,
-  request: Request,
-  env: Env,
-): Promise<{ profile: CallProfile } | Refusal> => {
+/** Counts a call; why it gets no further, whatever it asks, where it is one too many. */
+export const limitRefusal = async (caller: Caller, request: Request, env: Env): Promise<Refusal | undefined> => {
   if (!caller.known && caller.given === 'throttled') return { refused: 'rate-limit', retryAfter }
   const { success } = await env.CALL_LIMIT.limit({ key: caller.known ? caller.subject : addressOf(request) })
-  if (!success) return { refused: 'rate-limit', retryAfter: period }
+  return success ? undefined : { refused: 'rate-limit', retryAfter: period }
+}
+
+/**
+ * Lets a caller through to an agent's profile; or says why it gets no further: credentials that do not hold, or an agent that is
+ * not there. An internal one is there for who may read it alone: all others are told as if it were none, whatever their
+ * credentials.
+ */
+export const admission = ({ id, named, profile, caller }: Visit): { profile: CallProfile } | Refusal => {
+  if (!caller.known && caller.given === 'throttled') return { refused: 'rate-limit', retryAfter }
   if (profile === null || (profile.visibility === 'internal' && !may(caller, 'read', id)))
     return { refused: 'unknown-agent', agent: named }
   if (!caller.known && caller.given === 'bad-token') return { refused: 'bad-token' }

@@ -1,6 +1,7 @@
 import type { Call } from '../../a2a/call.ts'
 import type { Failure, Refusal } from '../../a2a/verdict.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
+import type { JsonObject } from '../../card/json.ts'
 import type { RepresentationName } from '../../card/representations.ts'
 import type { Served } from '../../registry/edge.ts'
 
@@ -17,6 +18,9 @@ export type Read = {
 
 /** A call as it came, in the words of its binding. */
 export type Asked = {
+  /** Why it is no call, whosever it might be. */
+  refusal?: Refusal | undefined
+  params: JsonObject
   read: (profile: CallProfile) => Read | Refusal
   refuse: (problem: Refusal | Failure, call?: Call) => Response
   answerCard: (card: Served) => Response

@@ -1,14 +1,18 @@
 import { parseCall } from '../../a2a/exact-json.ts'
-import type { Refusal } from '../../a2a/verdict.ts'
-import type { Json } from '../../card/json.ts'
 import { boundedText } from '../../http/bounded-text.ts'
 import { isJsonType, mediaTypeName } from '../../http/json-type.ts'
+import type { Body } from './endpoint.ts'
 
 /** The largest call that this host takes, in bytes (design §9). */
 const most = 4 * 1024 * 1024
 
+/** Whether the body of a call says that it is small: then it is read, were it but for the id of a call that goes no further. */
+export const isSmall = ({ headers }: Request): boolean => Number(headers.get('Content-Length') ?? most) <= small
+
+const small = 16 * 1024
+
 /** The body of a call, parsed; or why it cannot be one. An empty one is null where the call needs none. */
-export const callBody = async (request: Request, needed: boolean): Promise<{ value: Json } | Refusal> => {
+export const callBody = async (request: Request, needed: boolean): Promise<Body> => {
   const { headers, body } = request
   // A POST without a body says so by its length, and has no type.
   if (!needed && (body === null || headers.get('Content-Length') === '0')) return { value: null }

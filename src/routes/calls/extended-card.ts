@@ -6,6 +6,7 @@ import type { RepresentationName } from '../../card/representations.ts'
 import type { Served } from '../../registry/edge.ts'
 import { readExtended } from '../../registry/edge-extended.ts'
 import { readerRefusal } from './admission.ts'
+import { unavailable } from './visit.ts'
 
 /** The extended card that is a caller's, in the dialect that it asks for; or why there is none for it. */
 export const extendedCardFor = async (
@@ -20,6 +21,7 @@ export const extendedCardFor = async (
   const refusal = await readerRefusal(caller, id, request, env)
   if (refusal) return refusal
   const tier = highestTier(caller, profile)
-  const card = tier === undefined ? null : await readExtended(id, tier, dialect, env, ctx)
+  if (tier === undefined) return { refused: 'extended-card-not-configured' }
+  const card = await readExtended(id, tier, dialect, env, ctx).catch(() => unavailable)
   return card ?? { refused: 'extended-card-not-configured' }
 }

@@ -3,19 +3,21 @@ import { restErrorAnswer } from '../../a2a/error-answer.ts'
 import { otherVersionsPath, type RestMatch, restParams } from '../../a2a/rest-operations.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
 import { namedVersion } from '../../a2a/version.ts'
-import { isObject, type Json, type JsonObject } from '../../card/json.ts'
+import { isObject, type JsonObject } from '../../card/json.ts'
 import { writeV0SchemeTwice } from '../../card/security-schemes.ts'
 import type { Asked, Read } from './asked.ts'
+import { extensionsOf, versionsInQuery } from './call-headers.ts'
 import { cardAnswer, errorResponse } from './call-responses.ts'
-import { extensionsOf, versionsInQuery } from './rpc-call.ts'
+import type { Body } from './endpoint.ts'
 
 /** A call over HTTP+JSON, by what its path stands for. `body` is what came, parsed or refused; null where there is none. */
 export const restCall = (
   request: Request,
   match: Extract<RestMatch, { operation: string }>,
   path: string,
-  body: { value: Json } | Refusal,
+  body: Body,
 ): Asked => ({
+  params: {},
   read: () => readCall(request, match, path, body),
   refuse: (problem, call) => errorResponse(restErrorAnswer(problem, call?.version ?? match.version)),
   answerCard: ({ body }) => cardAnswer(match.version === '0.3' ? twiceWrapped(body) : body),
@@ -39,7 +41,7 @@ const readCall = (
   request: Request,
   match: Extract<RestMatch, { operation: string }>,
   path: string,
-  body: { value: Json } | Refusal,
+  body: Body,
 ): Read | Refusal => {
   if ('refused' in body) return body
   const named = namedVersion(request.headers.get('A2A-Version'), versionsInQuery(request.url))

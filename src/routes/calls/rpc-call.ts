@@ -1,25 +1,25 @@
 import { type Envelope, readEnvelope } from '../../a2a/envelope.ts'
 import { rpcErrorAnswer } from '../../a2a/error-answer.ts'
-import { namedExtensions } from '../../a2a/extensions.ts'
 import { spokenVersions } from '../../a2a/gate.ts'
 import { readMethod } from '../../a2a/method.ts'
 import { extendedCardDialects } from '../../a2a/operations.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
 import { answerVersion, namedVersion } from '../../a2a/version.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
-import type { Json } from '../../card/json.ts'
 import type { Asked, Read } from './asked.ts'
+import { extensionsOf, versionsInQuery } from './call-headers.ts'
 import { cardAnswer, errorResponse } from './call-responses.ts'
+import type { Body } from './endpoint.ts'
 
 const encoder = new TextEncoder()
 
-/** A JSON-RPC call: its envelope, and how it is read and answered. `body` is what came, parsed or refused. */
-export const rpcCall = (request: Request, body: { value: Json } | Refusal): Asked & { envelope: Envelope } => {
+/** A JSON-RPC call: how it is read and answered. `body` is what came, parsed or refused. */
+export const rpcCall = (request: Request, body: Body): Asked => {
   const envelope: Envelope = 'value' in body ? readEnvelope(body.value) : { id: null, method: '', refusal: body }
   const named = namedVersion(request.headers.get('A2A-Version'), versionsInQuery(request.url))
   const { id, method } = envelope
   return {
-    envelope,
+    ...('refusal' in envelope ? { refusal: envelope.refusal, params: {} } : { params: envelope.params }),
     read: profile => readCall(envelope, named, extensionsOf(request.headers), profile),
     refuse: (problem, call) =>
       errorResponse(
@@ -55,13 +55,3 @@ const readCall = (
     body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
   }
 }
-
-/** The versions that a URL names, whatever the case of the name. */
-export const versionsInQuery = (url: string): string[] =>
-  url.includes('?')
-    ? [...new URL(url).searchParams].flatMap(([name, value]) => (name.toLowerCase() === 'a2a-version' ? [value] : []))
-    : []
-
-/** The extensions that a request's headers name. */
-export const extensionsOf = (headers: Headers): string[] =>
-  namedExtensions(headers.get('A2A-Extensions'), headers.get('X-A2A-Extensions'))

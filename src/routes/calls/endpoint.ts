@@ -1,0 +1,18 @@
+import type { Refusal } from '../../a2a/verdict.ts'
+import type { Json, JsonObject } from '../../card/json.ts'
+import type { Handler } from '../handler.ts'
+import type { Asked } from './asked.ts'
+
+/** An agent by its id, and as the caller named it: what it did not say, it is not told. */
+export type Addressee = { id: string; named: string }
+
+/** What came in the body of a call, parsed; or why it cannot be one. */
+export type Body = { value: Json } | Refusal
+
+/** A place that calls come to. */
+export type Endpoint = {
+  /** The agent, where the path names it; else how to find it by what the call says. */
+  whose: Addressee | ((params: JsonObject, ...rest: Parameters<Handler>) => Promise<Addressee | Refusal>)
+  body: () => Promise<Body>
+  ask: (body: Body) => Asked
+}

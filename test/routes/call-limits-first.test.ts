@@ -1,0 +1,163 @@
+import { timingSafeEqual } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Handler } from '../../src/routes/handler.ts'
+
+const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+
+/** What was asked of the platform, in order; and what it says. */
+let asked: string[]
+let limited: boolean
+let kv: () => Promise<unknown>
+let env: Env
+let calls: typeof import('../../src/routes/calls.ts')
+beforeEach(async () => {
+  Object.assign(crypto.subtle, {
+    timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
+  })
+  for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)
+  vi.resetModules()
+  calls = await import('../../src/routes/calls.ts')
+  asked = []
+  limited = false
+  kv = async () => ({ value: null, metadata: null })
+  const read = (key: string) => {
+    asked.push(`kv ${key}`)
+    return kv()
+  }
+  const limit = (name: string) => ({
+    limit: async ({ key }: { key: string }) => {
+      asked.push(`${name} ${key}`)
+      return { success: !limited }
+    },
+  })
+  env = {
+    ADMIN_TOKEN: 'the-admin-token',
+    ROOT_AGENT: '',
+    CARDS: { getWithMetadata: read, get: (key: string) => read(key).then(() => null) },
+    CALL_LIMIT: limit('calls'),
+    AUTH_LIMIT: limit('failures'),
+    REGISTRY: {
+      getByName: () => ({
+        agentNamed: async (name: string) => {
+          asked.push(`registry ${name}`)
+          return kv().then(() => null)
+        },
+      }),
+    },
+  } as unknown as Env
+})
+afterEach(() => vi.restoreAllMocks())
+
+const request = (
+  path: string,
+  body: string | undefined,
+  { method = 'POST', ...headers }: Record<string, string> = {},
+) => {
+  const made = new Request(`https://host.example${path}`, {
+    method,
+    headers: {
+      'Content-Type': 'application/json',
+      'CF-Connecting-IP': '192.0.2.1',
+      ...(body !== undefined && { 'Content-Length': String(body.length) }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  })
+  return Object.assign(made, {
+    params: { id: path.split('/')[2] ?? '' },
+    query: {},
+  }) as unknown as Parameters<Handler>[0]
+}
+const send = async (handler: keyof typeof calls, ...made: Parameters<typeof request>) => {
+  const response = await calls[handler](request(...made), env, ctx)
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
+}
+const call = (params: object = {}) => JSON.stringify({ jsonrpc: '2.0', id: 'mine', method: 'SendMessage', params })
+const large = call({ text: 'x'.repeat(100_000) })
+
+const each: [string, keyof typeof calls, ...Parameters<typeof request>][] = [
+  ['a call of an agent', 'agentCall', '/agents/a/a2a', call()],
+  ['a call by the host name', 'hostCall', '/a2a', call()],
+  ['a call by a tenant', 'hostCall', '/a2a', call({ tenant: 'a' })],
+  ['a call by a name', 'namedCall', '/a2a/v1', call({ agentName: 'A' })],
+  ['what is no JSON', 'agentCall', '/agents/a/a2a', '{'],
+  ['what is no JSON, by the host name', 'hostCall', '/a2a', '{'],
+  ['what names nobody', 'namedCall', '/a2a/v1', call()],
+  ['what is too large', 'hostCall', '/a2a', 'x'.repeat(5_000_000)],
+  ['HTTP+JSON', 'restAgentCall', '/agents/a/a2a/message:send', '{}'],
+  ['a path that there is not', 'restAgentCall', '/agents/a/a2a/nothing', '{}'],
+  ['a method that a path has not', 'restAgentCall', '/agents/a/a2a/tasks', '{}'],
+]
+
+describe('the limit of calls', () => {
+  it.each(each)('counts %s once', async (_, ...sent) => {
+    await send(...sent)
+    expect(asked.filter(what => what.startsWith('calls'))).toEqual(['calls 192.0.2.1'])
+  })
+
+  it.each(each)('comes before the Registry and the name of the host: %s', async (_, ...sent) => {
+    limited = true
+    expect((await send(...sent)).status).toBe(429)
+    expect(asked.filter(what => /registry|kv host:/.test(what))).toEqual([])
+  })
+
+  it('says whose call it refuses, where that is told in few words', async () => {
+    limited = true
+    const ids = [(await send('hostCall', '/a2a', call())).body.id, (await send('hostCall', '/a2a', large)).body.id]
+    expect(ids).toEqual(['mine', null])
+  })
+})
+
+describe('credentials that do not hold', () => {
+  it.each(each)('are counted once, and before anything else is asked: %s', async (_, handler, path, body) => {
+    await send(handler, path, body, { Authorization: 'Bearer cc_x' })
+    expect([asked[0], asked.filter(what => what.startsWith('failures'))]).toEqual([
+      'failures 192.0.2.1',
+      ['failures 192.0.2.1'],
+    ])
+  })
+})
+
+describe('while KV and the Registry are away', () => {
+  it.each([
+    ...each.slice(0, 4),
+    ['HTTP+JSON', 'restAgentCall', '/agents/a/a2a/message:send', '{}'] as (typeof each)[number],
+  ])('says so, and when to come back: %s', async (_, ...sent) => {
+    kv = () => Promise.reject(new Error('away'))
+    const { status, headers, body } = await send(...sent)
+    expect([status, headers.get('retry-after')]).toEqual([503, '10'])
+    expect(body).toEqual(
+      sent[0] === 'restAgentCall'
+        ? { error: expect.objectContaining({ code: 503 }) }
+        : { jsonrpc: '2.0', id: 'mine', error: expect.objectContaining({ code: expect.any(Number) }) },
+    )
+  })
+})
+
+describe('HTTP+JSON, asked in another way', () => {
+  it.each([
+    [
+      'DELETE',
+      '/agents/a/a2a/message:send',
+      'POST',
+      { error: expect.objectContaining({ code: 405, status: 'UNIMPLEMENTED' }) },
+    ],
+    ['POST', '/agents/a/a2a/tasks', 'GET', { error: expect.objectContaining({ code: 405 }) }],
+    ['HEAD', '/agents/a/a2a/tasks', 'GET', { error: expect.objectContaining({ code: 405 }) }],
+    ['DELETE', '/agents/a/a2a/v1/message:send', 'POST', expect.objectContaining({ code: -32601 })],
+  ])('%s %s is 405 in the form of its version, and in the log', async (method, path, allow, expected) => {
+    const { status, headers, body } = await send('restAgentCall', path, undefined, { method })
+    expect([status, headers.get('allow'), body]).toEqual([405, allow, expected])
+    expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"verdict":"method"'))
+  })
+
+  it('answers HEAD of an extended card as GET', async () => {
+    const sent = ['/agents/a/a2a/extendedAgentCard', undefined] as const
+    const [head, get] = [
+      await send('restAgentCall', ...sent, { method: 'HEAD' }),
+      await send('restAgentCall', ...sent, { method: 'GET' }),
+    ]
+    expect([head.status, head.body]).toEqual([get.status, get.body])
+  })
+})
