@@ -49,7 +49,12 @@ const publicInits = (served: Served, name: RepresentationName, env: Env): Inits 
 const asRuntimeHas = ({ headers, ...init }: ResponseInit): ResponseInit => ({ ...init, headers: new Headers(headers) })
 
 const initsFor = ({ etag, modified }: Served, name: RepresentationName, caching: string): Inits => {
-  const common = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': caching, Vary: 'A2A-Version', ETag: etag }
+  const common = {
+    'Access-Control-Allow-Origin': '*',
+    'Cache-Control': caching,
+    Vary: 'A2A-Version, Authorization',
+    ETag: etag,
+  }
   const headers: Record<string, string> = {
     ...cors,
     ...common,

@@ -32,7 +32,7 @@ describe.each([
       'content-length': String(body.byteLength),
       'content-type': 'application/json',
       etag: `"${createHash('sha256').update(body).digest('hex')}"`,
-      vary: 'A2A-Version',
+      vary: 'A2A-Version, Authorization',
       'x-content-type-options': 'nosniff',
     })
     expect(Math.abs(Date.parse(modified ?? '') - Date.now())).toBeLessThan(60_000)
