@@ -17,8 +17,10 @@ type CallFacts = {
 }
 
 /** Writes the line of one call: words of this host, numbers and ids; nothing that a caller or an agent wrote. */
-export const logCall = ({ id, caller, call, problem, warnings, upstream, ...facts }: CallFacts): void =>
-  log('info', 'call', {
+export const logCall = ({ id, caller, call, problem, warnings, upstream, ...facts }: CallFacts): void => {
+  const why = problem !== undefined && 'failed' in problem && problem.failed === 'misconfigured' && problem.detail
+  // What the owner has to mend is an error, which `npm start` shows.
+  log(why ? 'error' : 'info', 'call', {
     agent: id,
     caller: caller === undefined ? '' : caller.known ? caller.subject : caller.given,
     operation: call?.operation ?? '',
@@ -26,10 +28,11 @@ export const logCall = ({ id, caller, call, problem, warnings, upstream, ...fact
     version: call?.version ?? '',
     verdict: problem === undefined ? 'passed' : tagOf(problem),
     ...(warnings.length > 0 && { warnings: warningsText(warnings) }),
-    ...(problem !== undefined && 'failed' in problem && problem.failed === 'misconfigured' && { why: problem.detail }),
+    ...(why && { why }),
     ...(upstream !== undefined && { upstream }),
     ...facts,
   })
+}
 
 /** The names of what the gate would have refused, where the manifest says `warn`. */
 export const warningsText = (warnings: readonly Refusal[]): string => warnings.map(tagOf).join(', ')
