@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { createParser } from 'eventsource-parser'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ForwardOptions, Outgoing } from '../../src/a2a/forward.ts'
+import type { Failure } from '../../src/a2a/verdict.ts'
+import { restError, rpcError } from '../../src/a2a/wire-error.ts'
 import '../stand-ins/identity-transform-stream.ts'
 import { forwardTo, json, ours, response, says, stream } from './forwarding.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
@@ -24,7 +26,7 @@ describe('a stream', () => {
     createParser({ onEvent: ({ event, data }) => found.push({ event, data: JSON.parse(data) }) }).feed(text)
     return found
   }
-  const ended = (why: string) => ({ data: { jsonrpc: '2.0', id: 7, error: { code: -32603, message: why } } })
+  const ended = (failure: Failure) => ({ data: { jsonrpc: '2.0', id: 7, error: rpcError(failure, '1.0') } })
 
   it('brings each event before the agent has the next one', async () => {
     let connection: ServerResponse | undefined
@@ -48,11 +50,20 @@ describe('a stream', () => {
   })
 
   it('may last longer than an answer may take', async () => {
+    let connection: ServerResponse | undefined
     agent.answer(answering => {
+      connection = answering
       answering.writeHead(200, stream).write('data: 1\n\n')
-      setTimeout(() => answering.end('data: 2\n\n'), 150)
     })
-    expect(await (await streams({}, { timeoutSeconds: 0.1 })).text()).toBe('data: 1\n\ndata: 2\n\n')
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const came = await streams({}, { timeoutSeconds: 0.1 })
+      await vi.advanceTimersByTimeAsync(1000)
+      connection?.end('data: 2\n\n')
+      expect(await came.text()).toBe('data: 1\n\ndata: 2\n\n')
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it.each([
@@ -85,19 +96,19 @@ describe('a stream', () => {
     agent.answer(
       answering => void answering.writeHead(200, stream).write(`data: 1\n\n${half}`, () => answering.destroy()),
     )
-    expect(events(await (await streams()).text())).toEqual([{ data: 1 }, ended('The agent broke off its stream.')])
+    expect(events(await (await streams()).text())).toEqual([{ data: 1 }, ended({ failed: 'broken-off' })])
   })
 
   it('that goes silent ends with an error event, and the agent is told', async () => {
     agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"half'))
     const text = await (await streams({}, { idleSeconds: 0.1 })).text()
-    expect(events(text)).toEqual([{ data: 1 }, ended('The agent went silent: nothing came for 0.1 seconds.')])
+    expect(events(text)).toEqual([{ data: 1 }, ended({ failed: 'silent', seconds: 0.1 })])
     await agent.left()
   })
 
   it.each([
-    ['1.0', { error: { code: 502, status: 'UNAVAILABLE', message: 'The agent broke off its stream.', details: [] } }],
-    ['0.3', { code: -32603, message: 'The agent broke off its stream.' }],
+    ['1.0', restError({ failed: 'broken-off' }, '1.0')],
+    ['0.3', restError({ failed: 'broken-off' }, '0.3')],
   ] as const)('tells its end over HTTP+JSON %s in an event of the type error', async (version, data) => {
     agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n', () => answering.destroy()))
     const target = { binding: 'HTTP+JSON', version, url: agent.origin } as const
