@@ -1,5 +1,6 @@
 import { WholeEvents } from './event-stream-whole.ts'
 import { within } from './upstream-patience.ts'
+import type { Failure } from './verdict.ts'
 
 /** How an agent's stream is watched. */
 export type StreamWatch = {
@@ -7,8 +8,8 @@ export type StreamWatch = {
   idleSeconds: number
   /** After how long a silence the caller is sent a comment: it is by writing that one learns that nobody reads any more. */
   heartbeatSeconds: number
-  /** The event that ends a stream in place of the agent; `why` is for people. */
-  lastEvent: (why: string) => string
+  /** The event that ends a stream in place of the agent. */
+  lastEvent: (why: Failure) => string
 }
 
 const encoder = new TextEncoder()
@@ -40,7 +41,7 @@ const pass = async (
   let coming = reader.read(new Uint8Array(bufferBytes))
   let silentSeconds = 0
 
-  const end = async (why: string): Promise<void> => {
+  const end = async (why: Failure): Promise<void> => {
     await writer.write(encoder.encode((events.open ? '\n\n' : '') + lastEvent(why)))
     await writer.close()
   }
@@ -48,12 +49,12 @@ const pass = async (
   for (;;) {
     const patience = Math.min(heartbeatSeconds, idleSeconds - silentSeconds)
     const came = await within(coming, patience).catch(() => 'broken' as const)
-    if (came === 'broken') return end('The agent broke off its stream.')
+    if (came === 'broken') return end({ failed: 'broken-off' })
     if (came === undefined) {
       silentSeconds += patience
       if (silentSeconds >= idleSeconds) {
         reader.cancel().catch(() => undefined)
-        return end(`The agent went silent: nothing came for ${idleSeconds} seconds.`)
+        return end({ failed: 'silent', seconds: idleSeconds })
       }
       if (!events.open) await writer.write(heartbeat)
       continue

@@ -1,6 +1,13 @@
 import type { Problem } from './problem.ts'
 import type { Failure } from './verdict.ts'
 
+/** What an agent refuses that its caller must hear of, even where the agent tells it in HTML. */
+export const plainRefusals: Readonly<Record<number, string>> = {
+  401: 'wants credentials',
+  403: 'does not let these credentials do this',
+  429: 'is called too often',
+}
+
 /** What is said of each failure: never where the agent is, nor what it answered. */
 export const failures: { [Tag in Failure['failed']]: Problem<Extract<Failure, { failed: Tag }>> } = {
   unreachable: {
@@ -13,8 +20,9 @@ export const failures: { [Tag in Failure['failed']]: Problem<Extract<Failure, { 
     code: -32603,
     reason: 'AGENT_TIMEOUT',
     status: 504,
-    say: ({ seconds }) => `The agent did not answer within ${seconds} seconds.`,
-    facts: ({ seconds }) => ({ seconds }),
+    say: ({ seconds }) =>
+      `The agent did not answer ${seconds === undefined ? 'in time' : `within ${seconds} seconds`}.`,
+    facts: ({ seconds }) => (seconds === undefined ? {} : { seconds }),
   },
   'not-json': {
     code: -32006,
@@ -47,5 +55,25 @@ export const failures: { [Tag in Failure['failed']]: Problem<Extract<Failure, { 
     reason: 'AGENT_MISCONFIGURED',
     status: 502,
     say: () => 'This host is not set up to reach the agent; its owner will find why in the log.',
+  },
+  silent: {
+    code: -32603,
+    reason: 'AGENT_SILENT',
+    status: 504,
+    say: ({ seconds }) => `The agent went silent: nothing came for ${seconds} seconds.`,
+    facts: ({ seconds }) => ({ seconds }),
+  },
+  'broken-off': {
+    code: -32603,
+    reason: 'AGENT_BROKE_OFF',
+    status: 502,
+    say: () => 'The agent broke off its stream.',
+  },
+  'agent-refused': {
+    code: -32603,
+    reason: 'AGENT_REFUSED',
+    status: ({ status }) => status,
+    say: ({ status }) => `The agent ${plainRefusals[status] ?? 'refuses the call'} (HTTP ${status}).`,
+    facts: ({ status }) => ({ status }),
   },
 }

@@ -86,7 +86,7 @@ const ask = async (
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
     mayBeEmpty: method === 'DELETE',
     ownCredentials: 'secret' in credentials,
-    errorText: message => upstreamErrorText(call, message, upstream.status),
+    errorText: failure => upstreamErrorText(call, failure),
   })
   if (!upstream.bodyUsed) upstream.body?.cancel().catch(() => undefined)
   return answer
@@ -106,7 +106,7 @@ const streamed = (
   call: ErrorForm,
   { idleSeconds, heartbeatSeconds = 0.4 }: ForwardOptions,
 ): Response => {
-  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (why: string) => lastEventText(call, why) }
+  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (why: Failure) => lastEventText(call, why) }
   return handedDown(
     upstream.body && watchedEvents(upstream.body, watch),
     upstream.headers.get('Content-Type'),

@@ -8,7 +8,7 @@ export type Problem<Tagged> = {
   /** google.rpc.ErrorInfo's; that of A2A where A2A has the error. */
   reason: string
   /** Of both bindings, where the problem is not in the A2A call itself. */
-  status?: number
+  status?: number | ((problem: Tagged) => number)
   /** Of HTTP+JSON, where that is not 400; JSON-RPC answers a well-formed call with 200. */
   restStatus?: number
   /** Whether the body was no JSON-RPC request at all: 400 in both bindings. */

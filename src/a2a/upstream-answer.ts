@@ -1,5 +1,6 @@
 import { boundedText } from '../http/bounded-text.ts'
 import { isJsonType } from '../http/json-type.ts'
+import { plainRefusals } from './failures.ts'
 import { handedDown } from './upstream-response.ts'
 import type { Failure } from './verdict.ts'
 
@@ -11,18 +12,17 @@ export type AnswerTerms = {
   mayBeEmpty: boolean
   /** Whether the credentials were this Worker's: then that the agent does not take them is no concern of the caller's. */
   ownCredentials: boolean
-  /** The body that tells an error in the form of the call. */
-  errorText: (message: string) => string
+  /** The body that tells a failure in the form of the call. */
+  errorText: (failure: Failure) => string
 }
 
-/** What a caller must see even where the agent tells it in HTML, and what is said then. */
-const plainRefusals: Readonly<Record<number, string>> = {
-  401: 'The agent wants credentials (HTTP 401).',
-  403: 'The agent does not let these credentials do this (HTTP 403).',
-  429: 'The agent is called too often (HTTP 429).',
-}
+/** What Cloudflare's network answers with a page of its own, where it does not get to the agent or waits for it in vain. */
+const networkFailures: ReadonlyMap<number, Failure> = new Map([
+  ...[520, 521, 523, 525, 526, 530].map((status): [number, Failure] => [status, { failed: 'unreachable' }]),
+  ...[522, 524].map((status): [number, Failure] => [status, { failed: 'timeout' }]),
+])
 
-/** An agent's answer on its way down, but a stream: JSON byte for byte as it came, no more of it than allowed. */
+/** An agent's answer on its way down, but a stream: its JSON as it came, but for a BOM, and no more of it than allowed. */
 export const answered = async (upstream: Response, terms: AnswerTerms): Promise<Response | Failure> => {
   const { status, headers } = upstream
   if (status >= 300 && status < 400) return { failed: 'redirect' }
@@ -37,9 +37,8 @@ export const answered = async (upstream: Response, terms: AnswerTerms): Promise<
     // What a Response can carry is what HTTP knows.
     if (isJson && status >= 200 && status < 600 && parses(read.text)) return handedDown(read.text, type, upstream)
   }
-  const said = plainRefusals[status]
-  if (said === undefined) return { failed: 'not-json', status }
-  return handedDown(terms.errorText(said), 'application/json', upstream)
+  if (!(status in plainRefusals)) return networkFailures.get(status) ?? { failed: 'not-json', status }
+  return handedDown(terms.errorText({ failed: 'agent-refused', status }), 'application/json', upstream)
 }
 
 const tooLarge = ({ maxBytes: most }: AnswerTerms): Failure => ({ failed: 'too-large', most })

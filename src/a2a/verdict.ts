@@ -30,13 +30,19 @@ export type Refusal =
 /** Why a call that was let through brought no answer of the agent. */
 export type Failure =
   | { failed: 'unreachable' }
-  | { failed: 'timeout'; seconds: number }
+  /** Without the seconds where it was not this host that waited. */
+  | { failed: 'timeout'; seconds?: number }
   | { failed: 'not-json'; status: number }
   | { failed: 'too-large'; most: number }
   | { failed: 'redirect' }
   | { failed: 'loop' }
   /** The manifest names what this Worker does not have, or may not reach; the detail is for the log. */
   | { failed: 'misconfigured'; detail: string }
+  /** What came of a stream has passed. */
+  | { failed: 'silent'; seconds: number }
+  | { failed: 'broken-off' }
+  /** The agent wants other credentials or fewer calls, and said so in no form of A2A; the status is its own. */
+  | { failed: 'agent-refused'; status: number }
 
 /** What the gate says of a call: to be forwarded, though `warnings` were found where its manifest says `warn`; or refused. */
 export type Verdict = { passed: true; warnings: Refusal[] } | Refusal

@@ -53,6 +53,7 @@ export const restError = (problem: Refusal | Failure, version: WireVersion): Jso
 /** The HTTP status: over JSON-RPC, 200 for the errors of a well-formed call (protocol.md). */
 export const httpStatus = (problem: Refusal | Failure, binding: CallBinding): number => {
   const { status, restStatus = 400, malformed } = entryOf(problem)
+  if (typeof status === 'function') return told(status, problem) ?? 502
   return status ?? (malformed || binding === 'HTTP+JSON' ? restStatus : 200)
 }
 

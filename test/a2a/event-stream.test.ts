@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { watchedEvents } from '../../src/a2a/event-stream.ts'
 import { WholeEvents } from '../../src/a2a/event-stream-whole.ts'
+import type { Failure } from '../../src/a2a/verdict.ts'
 import '../stand-ins/identity-transform-stream.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -48,10 +49,10 @@ const source = () => {
 const watch = {
   idleSeconds: 5,
   heartbeatSeconds: 5,
-  lastEvent: (why: string) => `data: ${JSON.stringify({ error: why })}\n\n`,
+  lastEvent: (why: Failure) => `data: ${JSON.stringify(why)}\n\n`,
 }
-const brokeOff = '{"error":"The agent broke off its stream."}'
-const wentSilent = '{"error":"The agent went silent: nothing came for 0.05 seconds."}'
+const brokeOff = '{"failed":"broken-off"}'
+const wentSilent = '{"failed":"silent","seconds":0.05}'
 
 describe('a stream of events', () => {
   it('hands each event on before the next one comes', async () => {
@@ -98,7 +99,7 @@ describe('a stream of events', () => {
     while (agent.pulls() === 0) await Promise.resolve()
     agent.fail()
     await reading
-    expect(text).toBe(`${passed}${watch.lastEvent('The agent broke off its stream.')}`)
+    expect(text).toBe(`${passed}${watch.lastEvent({ failed: 'broken-off' })}`)
     expect(eventsOf(text).at(-1)).toBe(brokeOff)
   })
 

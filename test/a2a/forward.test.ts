@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ForwardOptions, Outgoing } from '../../src/a2a/forward.ts'
+import type { Failure } from '../../src/a2a/verdict.ts'
+import { restError, rpcError } from '../../src/a2a/wire-error.ts'
 import { body, forwardTo, html, json, ours, response, says, stream } from './forwarding.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
 
@@ -134,6 +136,7 @@ describe('an answer on its way down', () => {
     ["a JSON-RPC error that is not A2A's", 200, json, '{"jsonrpc":"2.0","id":7,"error":{"code":-32099,"message":"x"}}'],
     ['an error of HTTP', 404, json, '{"error":{"code":404,"status":"NOT_FOUND","message":"no such task"}}'],
     ['a failure of the agent', 500, { 'Content-Type': 'application/problem+json' }, '{"title":"oops"}'],
+    ["JSON with a status of Cloudflare's", 522, json, '{"error":"mine"}'],
     ['a wish for credentials', 401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, '{"error":{"code":401}}'],
     ['too much', 429, { ...json, 'Retry-After': '7' }, '{"error":{"code":429}}'],
   ])('may be %s', async (_, status, headers, text) => {
@@ -184,6 +187,17 @@ describe('an answer on its way down', () => {
     agent.answer(says(status, headers as Record<string, string>, text))
     expect(await call({}, { maxBytes: 1000 })).toEqual(failure)
     expect(agent.asked).toHaveLength(1)
+  })
+
+  it.each<[number, Failure]>([
+    ...[520, 521, 523, 525, 526, 530].map((status): [number, Failure] => [status, { failed: 'unreachable' }]),
+    ...[522, 524].map((status): [number, Failure] => [status, { failed: 'timeout' }]),
+    ...[519, 527].map((status): [number, Failure] => [status, { failed: 'not-json', status }]),
+  ])("is a failure of the network's where a page of Cloudflare's says %d", async (status, failure) => {
+    for (const headers of [html, { 'Content-Type': 'text/plain' }, {}]) {
+      agent.answer(says(status, headers as Record<string, string>, `error code: ${status}`))
+      expect(await call()).toEqual(failure)
+    }
   })
 
   it('is no longer read when it is larger than allowed, even if it never ends', async () => {
@@ -254,13 +268,13 @@ describe('a refusal of the agent', () => {
     expect(agent.asked[0]?.headers.authorization).toBe('Bearer s3cret')
   })
 
-  const errors = [
-    ['JSONRPC', '1.0', { jsonrpc: '2.0', id: 7, error: { code: -32603, message: expect.any(String) } }],
-    ['JSONRPC', '0.3', { jsonrpc: '2.0', id: 7, error: { code: -32603, message: expect.any(String) } }],
-    ['HTTP+JSON', '0.3', { code: -32603, message: expect.any(String) }],
-    ['HTTP+JSON', '1.0', { error: { code: 401, status: 'UNAUTHENTICATED', message: expect.any(String), details: [] } }],
-  ] as const
-  it.each(errors)(
+  const refused = { failed: 'agent-refused', status: 401 } as const
+  it.each([
+    ['JSONRPC', '1.0', { jsonrpc: '2.0', id: 7, error: rpcError(refused, '1.0') }],
+    ['JSONRPC', '0.3', { jsonrpc: '2.0', id: 7, error: rpcError(refused, '0.3') }],
+    ['HTTP+JSON', '0.3', restError(refused, '0.3')],
+    ['HTTP+JSON', '1.0', restError(refused, '1.0')],
+  ] as const)(
     'comes in the form of the call where the agent tells it in HTML: %s %s',
     async (binding, version, error) => {
       agent.answer(says(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))

@@ -111,11 +111,17 @@ const table: readonly (readonly [
   [{ refused: 'rate-limit', retryAfter: 60 }, -32000, 'RESOURCE_EXHAUSTED', 429, 429, 'RESOURCE_EXHAUSTED'],
   [{ failed: 'unreachable' }, -32603, 'AGENT_UNREACHABLE', 502, 502, 'UNAVAILABLE'],
   [{ failed: 'timeout', seconds: 30 }, -32603, 'AGENT_TIMEOUT', 504, 504, 'DEADLINE_EXCEEDED'],
+  [{ failed: 'timeout' }, -32603, 'AGENT_TIMEOUT', 504, 504, 'DEADLINE_EXCEEDED'],
   [{ failed: 'not-json', status: 500 }, -32006, 'INVALID_AGENT_RESPONSE', 502, 502, 'UNAVAILABLE'],
   [{ failed: 'too-large', most: 1 }, -32006, 'INVALID_AGENT_RESPONSE', 502, 502, 'UNAVAILABLE'],
   [{ failed: 'redirect' }, -32006, 'INVALID_AGENT_RESPONSE', 502, 502, 'UNAVAILABLE'],
   [{ failed: 'loop' }, -32603, 'LOOP_DETECTED', 508, 508, 'ABORTED'],
   [{ failed: 'misconfigured', detail: 'no service WEATHER' }, -32603, 'AGENT_MISCONFIGURED', 502, 502, 'UNAVAILABLE'],
+  [{ failed: 'silent', seconds: 120 }, -32603, 'AGENT_SILENT', 504, 504, 'DEADLINE_EXCEEDED'],
+  [{ failed: 'broken-off' }, -32603, 'AGENT_BROKE_OFF', 502, 502, 'UNAVAILABLE'],
+  [{ failed: 'agent-refused', status: 401 }, -32603, 'AGENT_REFUSED', 401, 401, 'UNAUTHENTICATED'],
+  [{ failed: 'agent-refused', status: 403 }, -32603, 'AGENT_REFUSED', 403, 403, 'PERMISSION_DENIED'],
+  [{ failed: 'agent-refused', status: 429 }, -32603, 'AGENT_REFUSED', 429, 429, 'RESOURCE_EXHAUSTED'],
 ]
 
 /** The reasons that the specification has; every other is this host's own. */
