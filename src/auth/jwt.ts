@@ -53,15 +53,29 @@ const unverified = (token: string): JWTPayload => {
 
 type Verified = { payload: JWTPayload } | { bad: BadToken } | 'unknown-key'
 
-const verify = async (token: string, { issuer, keyFor }: Issuer, { audience }: JwtRules): Promise<Verified> => {
+const verify = async (token: string, known: Issuer, rules: JwtRules): Promise<Verified> => {
   try {
-    const options = { issuer, audience, algorithms, clockTolerance, requiredClaims: ['exp'] }
+    const { issuer, keyFor } = known
+    const options = { issuer, audience: rules.audience, algorithms, clockTolerance, requiredClaims: ['exp'] }
     const { payload } = await jwtVerify(token, keyFor, options)
     return { payload }
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-key'
+    if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithOne(error, token, known, rules)
     return { bad: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
   }
+}
+
+/** A token that does not say which key signed it is tried with each that might have. */
+const verifyWithOne = async (
+  keys: AsyncIterable<CryptoKey>,
+  ...[token, issuer, rules]: Parameters<typeof verify>
+): Promise<Verified> => {
+  for await (const key of keys) {
+    const verified = await verify(token, { ...issuer, keyFor: async () => key }, rules)
+    if (verified !== 'unknown-key' && !('bad' in verified && verified.bad === 'unknown')) return verified
+  }
+  return { bad: 'unknown' }
 }
 
 const verdict = async (verified: Verified, id: string, { scope, tiers }: JwtRules): Promise<JwtVerdict> => {

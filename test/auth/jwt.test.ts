@@ -69,6 +69,17 @@ describe("a JWT of an issuer that the agent's card names", () => {
     expect(await judge(await server.sign({}, { typ }))).toEqual(bearer())
   })
 
+  it('holds without a kid whichever of several keys signed it', async () => {
+    const [first] = server.keys
+    const second = await makeKey('second', 'RS256')
+    server.keys = [...server.keys, second]
+    for (const key of [first, second])
+      expect(await judge(await server.sign({}, { kid: undefined }, key))).toEqual(bearer())
+    expect(await judge(await server.sign({ exp: 1 }, { kid: undefined }, second))).toEqual({ bad: 'expired' })
+    const stranger = await makeKey('third', 'RS256')
+    expect(await judge(await server.sign({}, { kid: undefined }, stranger))).toEqual({ bad: 'unknown' })
+  })
+
   it('holds without a kid where one key fits', async () => {
     expect(await judge(await server.sign({}, { kid: undefined }))).toEqual(bearer())
   })
