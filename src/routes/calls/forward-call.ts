@@ -6,6 +6,7 @@ import type { Caller } from '../../auth/caller.ts'
 import type { CallProfile, CallTarget } from '../../card/call-profile.ts'
 import { readerRefusal } from './admission.ts'
 import type { Read } from './asked.ts'
+import { seconds } from './seconds.ts'
 
 /** What came of a call that the gate let through; `upstream` is the agent's own status. */
 type Forwarded = { response: Response; upstream: number } | { problem: Refusal | Failure }
@@ -57,8 +58,6 @@ export const forwardCall = async (
 const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
 
 const misconfigured = (detail: string): Forwarded => ({ problem: { failed: 'misconfigured', detail } })
-
-const seconds = (value: string, otherwise: number): number => (Number(value) > 0 ? Number(value) : otherwise)
 
 /** Bindings are looked up by name, as manifests name them: what is not a service has no `fetch`. */
 const bindingNamed = (name: string, env: Env): unknown => Object.entries(env).find(([each]) => each === name)?.[1]
