@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import colors from 'picocolors'
-import { scopes } from '../../src/registry/token-record.ts'
+import { scopes } from '../../src/card/scopes.ts'
 import { readEnvironment } from '../environment.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { HostError } from '../host/host-error.ts'

@@ -1,4 +1,4 @@
-import type { Scope } from '../registry/token-record.ts'
+import type { Scope } from '../card/scopes.ts'
 
 /** What is wrong with credentials that do not hold. */
 export type BadToken = 'unknown' | 'expired' | 'malformed' | 'several'

@@ -1,5 +1,5 @@
+import type { Scope } from '../card/scopes.ts'
 import { HttpError } from '../http/problem.ts'
-import type { Scope } from '../registry/token-record.ts'
 import { retryAfter } from './attempts.ts'
 import type { BadToken, Bearer, Caller } from './caller.ts'
 import { callerOf, isOneTooMany } from './callers.ts'

@@ -1,6 +1,4 @@
-/** What a token lets its bearer do: `admin` everything, `write` change agents, `read` see what is not public and call it. */
-export const scopes = ['read', 'write', 'admin'] as const
-export type Scope = (typeof scopes)[number]
+import type { Scope } from '../card/scopes.ts'
 
 /** A token as the Registry and KV know it: never the token itself. `expires` and `created` in ms since 1970. */
 export type TokenRecord = {

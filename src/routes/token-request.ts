@@ -3,8 +3,9 @@ import { anyText, list, matches, oneOf, some } from '../card/fields.ts'
 import { isObject, type Json } from '../card/json.ts'
 import { pointer } from '../card/pointer.ts'
 import type { CardError } from '../card/report.ts'
+import { scopes } from '../card/scopes.ts'
 import { issueErrors } from '../card/valibot-errors.ts'
-import { scopes, type TokenRecord } from '../registry/token-record.ts'
+import type { TokenRecord } from '../registry/token-record.ts'
 import { expiryOf } from './token-expiry.ts'
 
 const most = 20

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Bearer, Caller } from '../../src/auth/caller.ts'
 import { matchesGlob } from '../../src/auth/glob.ts'
 import { highestTier, may, tiersOf } from '../../src/auth/may.ts'
-import { type Scope, scopes } from '../../src/registry/token-record.ts'
+import { type Scope, scopes } from '../../src/card/scopes.ts'
 
 const bearer = (more: Partial<Bearer> = {}): Bearer => ({
   known: true,
