@@ -418,6 +418,13 @@ describe('the version of a call', () => {
     ['only-1', 'message/send', '', '1.0'],
     ['only-0', 'SendMessage', '1.0', '0.3'],
     ['only-0', 'SendMessage', '', '0.3'],
+    ['only-0', 'message/send', '1.0', '0.3'],
+    ['only-0', 'message/shout', '1.0', '0.3'],
+    ['only-0', 'ShoutMessage', '', '0.3'],
+    ['only-1', 'message/shout', '0.3', '1.0'],
+    // It is told what the agent speaks, not what the host does.
+    ['only-0', 'message/send', '9.9', '`A2A-Version`: 0.3.'],
+    ['only-1', 'SendMessage', '9.9', '`A2A-Version`: 1.0.'],
   ])('that the agent %s does not speak: %s, %j', async (id, method, version, spoken) => {
     const came = await send(of(method), { 'A2A-Version': version }, `/agents/${id}/a2a`)
     refused(came, { code: -32009, says: spoken })

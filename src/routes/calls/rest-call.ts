@@ -1,8 +1,10 @@
 import type { Call } from '../../a2a/call.ts'
 import { restErrorAnswer } from '../../a2a/error-answer.ts'
+import { versionFirst } from '../../a2a/gate.ts'
 import { otherVersionsPath, type RestMatch, restParams } from '../../a2a/rest-operations.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
 import { namedVersion } from '../../a2a/version.ts'
+import type { CallProfile } from '../../card/call-profile.ts'
 import { isObject, type JsonObject } from '../../card/json.ts'
 import { writeV0SchemeTwice } from '../../card/security-schemes.ts'
 import type { Asked, Read } from './asked.ts'
@@ -18,7 +20,7 @@ export const restCall = (
   body: Body,
 ): Asked => ({
   params: {},
-  read: () => readCall(request, match, path, body),
+  read: profile => readCall(request, match, path, body, profile),
   refuse: (problem, call) => errorResponse(restErrorAnswer(problem, call?.version ?? match.version)),
   answerCard: ({ body }) => cardAnswer(match.version === '0.3' ? twiceWrapped(body) : body),
 })
@@ -42,12 +44,13 @@ const readCall = (
   match: Extract<RestMatch, { operation: string }>,
   path: string,
   body: Body,
+  profile: CallProfile,
 ): Read | Refusal => {
   if ('refused' in body) return body
   const named = namedVersion(request.headers.get('A2A-Version'), versionsInQuery(request.url))
-  if ('refused' in named) return named
+  if ('refused' in named) return versionFirst(named, 'HTTP+JSON', profile)
   const elsewhere = otherVersionsPath(request.method, match, named.version)
-  if (elsewhere !== undefined) return elsewhere
+  if (elsewhere !== undefined) return versionFirst(elsewhere, 'HTTP+JSON', profile)
   const { value } = body
   if (value !== null && (!isObject(value) || JSON.isRawJSON(value)))
     return { refused: 'not-a-request', detail: 'The body must be a JSON object.', id: null }

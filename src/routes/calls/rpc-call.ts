@@ -1,6 +1,6 @@
 import { type Envelope, readEnvelope } from '../../a2a/envelope.ts'
 import { rpcErrorAnswer } from '../../a2a/error-answer.ts'
-import { spokenVersions } from '../../a2a/gate.ts'
+import { spokenVersions, versionFirst } from '../../a2a/gate.ts'
 import { readMethod } from '../../a2a/method.ts'
 import { extendedCardDialects } from '../../a2a/operations.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
@@ -43,10 +43,10 @@ const readCall = (
   profile: CallProfile,
 ): Read | Refusal => {
   if ('refusal' in envelope) return envelope.refusal
-  if ('refused' in named) return named
+  if ('refused' in named) return versionFirst(named, 'JSONRPC', profile)
   const { id, method, params } = envelope
   const read = readMethod(method, named.version, spokenVersions(profile.targets, 'JSONRPC'))
-  if ('refused' in read) return read
+  if ('refused' in read) return versionFirst(read, 'JSONRPC', profile)
   return {
     call: { binding: 'JSONRPC', ...read, id, params, extensions },
     dialect: extendedCardDialects.get(method) ?? read.version,
