@@ -5,7 +5,7 @@ import { changesKey } from './changes.ts'
 import { distinct, type Representation } from './envelope.ts'
 import { extendedKey, isExtendedBy, keepExtended, tiersKept } from './extended.ts'
 import { claimHosts, releaseHosts } from './host-claims.ts'
-import { idNamed, namesIndex } from './names.ts'
+import { idNamed, namedSince, namesIndex } from './names.ts'
 import { Publisher } from './publisher.ts'
 import { tables } from './tables.ts'
 import type { TokenRecord } from './token-record.ts'
@@ -82,7 +82,7 @@ export class Registry extends DurableObject<Env> {
       .map(({ id, summary, origin }) => ({ id, origin, ...(JSON.parse(summary) as Summary) }))
   }
 
-  /** The id of the agent of a name in lower case, else of an id. */
+  /** The id of the agent of an id, else of a name, in lower case. */
   agentNamed(name: string): string | null {
     return idNamed(this.#sql, name)
   }
@@ -140,13 +140,14 @@ export class Registry extends DurableObject<Env> {
   }
 
   #revise({ id, visibility, origin, manifest, ...made }: Registration, seq: number, modified: number): void {
+    const summary = { ...made.summary, named: namedSince(this.#sql, id, made.summary.name, modified) }
     this.#sql.exec(
       'INSERT INTO revisions (id, seq, created, origin, manifest) VALUES (?, ?, ?, ?, ?)',
       ...[id, seq, modified, origin, manifest],
     )
     this.#sql.exec(
       'INSERT OR REPLACE INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      ...[id, seq, visibility, origin, modified, made.manifestEtag, JSON.stringify(made.summary)],
+      ...[id, seq, visibility, origin, modified, made.manifestEtag, JSON.stringify(summary)],
     )
     this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
     for (const { names, etag, bytes } of distinct({ ...made.representations, profile: made.profile }))
