@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Failure } from '../../src/a2a/verdict.ts'
+import { restError, rpcError } from '../../src/a2a/wire-error.ts'
 import type { JsonObject } from '../../src/card/json.ts'
 import { json, says, stream } from '../a2a/forwarding.ts'
 import { type BareHost, startBareHost } from './bare-host.ts'
@@ -26,37 +28,27 @@ afterAll(async () => {
 })
 
 /** The ways to ask for a stream, and the error that ends one in the place of its agent. */
-const ways: [string, string, JsonObject, (why: string) => object][] = [
+const ways: [string, string, JsonObject, (why: Failure) => object][] = [
   [
     'JSON-RPC 1.0',
     '',
     call('SendStreamingMessage'),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: { code: -32603, message: why } } }),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: rpcError(why, '1.0') } }),
   ],
   [
     'JSON-RPC 0.3',
     '',
     call('message/stream', message0()),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: { code: -32603, message: why } } }),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: rpcError(why, '0.3') } }),
   ],
   [
     'JSON-RPC 1.0, coming back',
     '',
     call('SubscribeToTask', { id: 't' }),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: { code: -32603, message: why } } }),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: rpcError(why, '1.0') } }),
   ],
-  [
-    'HTTP+JSON 1.0',
-    '/message:stream',
-    message(),
-    why => ({ event: 'error', data: { error: expect.objectContaining({ code: 502, message: why }) } }),
-  ],
-  [
-    'HTTP+JSON 0.3',
-    '/v1/message:stream',
-    message0(),
-    why => ({ event: 'error', data: expect.objectContaining({ code: -32603, message: why }) }),
-  ],
+  ['HTTP+JSON 1.0', '/message:stream', message(), why => ({ event: 'error', data: restError(why, '1.0') })],
+  ['HTTP+JSON 0.3', '/v1/message:stream', message0(), why => ({ event: 'error', data: restError(why, '0.3') })],
 ]
 
 const ask = ({ host }: CalledHost<BareHost>, path: string, body: JsonObject, init: RequestInit = {}) =>
@@ -141,10 +133,7 @@ describe.each(ways)('a stream by %s', (_, path, body, last) => {
   it('that goes silent is ended with an event that says so, and the agent is told', async () => {
     impatient.agent.answer(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
     const text = await (await ask(impatient, path, body)).text()
-    expect(eventsIn(text)).toEqual([
-      { data: { n: 0 } },
-      last(`The agent went silent: nothing came for ${patience} seconds.`),
-    ])
+    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ failed: 'silent', seconds: patience })])
     await impatient.agent.left()
   })
 
@@ -172,7 +161,7 @@ describe.each(ways)('a stream by %s', (_, path, body, last) => {
   ])('that the agent breaks off %s is ended with an event that says so', async (_, sent) => {
     called.agent.answer(response => void response.writeHead(200, stream).write(sent, () => response.destroy()))
     const text = await (await ask(called, path, body)).text()
-    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last('The agent broke off its stream.')])
+    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ failed: 'broken-off' })])
   })
 
   it('that never begins is given up in time', async () => {
