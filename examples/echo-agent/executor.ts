@@ -3,9 +3,12 @@ import { Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '@a2a-js/sd
 import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from '@a2a-js/sdk/server'
 import { echo, type Progress, skills } from './skills.ts'
 
+/** The most tasks that wait for an answer: of more, the oldest can be cancelled no longer. */
+const mostOpen = 200
+
 /** Does what the messages say, and tells of it. */
 export class EchoExecutor implements AgentExecutor {
-  /** How to end each task that has not ended. */
+  /** How to end each task that has not ended, the oldest first. */
   readonly #open = new Map<string, () => void>()
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
@@ -17,6 +20,7 @@ export class EchoExecutor implements AgentExecutor {
       progress.status('TASK_STATE_CANCELED')
       cancelled.abort()
     })
+    for (const oldest of this.#open.keys()) if (this.#open.size > mostOpen) this.#open.delete(oldest)
     const text = userMessage.parts
       .flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []))
       .join(' ')

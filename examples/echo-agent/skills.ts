@@ -18,14 +18,18 @@ export const echo: Skill = (text, { status, say }) => {
   status('TASK_STATE_COMPLETED')
 }
 
+/** The most words that are said one by one; what follows them is said at once. */
+const mostWords = 100
+
 /** What the agent does with the rest of a message, by its first word. */
 export const skills: Readonly<Record<string, Skill>> = {
   stream: async (text, { status, say, wait }) => {
     status('TASK_STATE_WORKING')
     const words = text.split(/\s+/)
-    for (const [index, word] of words.entries()) {
+    const pieces = [...words.slice(0, mostWords - 1), words.slice(mostWords - 1).join(' ')].filter(Boolean)
+    for (const [index, piece] of pieces.entries()) {
       await wait(200)
-      say(index === 0 ? word : ` ${word}`, index === words.length - 1)
+      say(index === 0 ? piece : ` ${piece}`, index === pieces.length - 1)
     }
     status('TASK_STATE_COMPLETED')
   },
