@@ -12,6 +12,7 @@ import { connect } from './host/host.ts'
 import { outcomeText } from './report/outcome-text.ts'
 import { localToken, localUrl } from './settings.ts'
 import { syncCards } from './sync/sync.ts'
+import { unasked } from './sync/unasked.ts'
 import { voice } from './sync/voice.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -28,17 +29,8 @@ const { say, ...speaker } = voice(false)
 
 /** Registers the cards of the folder and shows what is there then; cards that are bad keep nobody from the rest. */
 const showCards = async (): Promise<void> => {
-  const options = {
-    dryRun: false,
-    check: false,
-    prune: false,
-    force: false,
-    refresh: true,
-    retries: 4,
-    confirm: async () => false,
-  }
   try {
-    const outcome = await syncCards([], { url, token }, options, { say, ...speaker })
+    const outcome = await syncCards([], { url, token }, unasked, { say, ...speaker })
     const odd = outcome.results.some(
       ({ action, unexposed }) =>
         !['created', 'updated', 'unchanged'].includes(action) || (unexposed && action !== 'unchanged'),
@@ -48,7 +40,7 @@ const showCards = async (): Promise<void> => {
     if (!(error instanceof UsageError)) throw error
     say(error.message)
   }
-  const shown = await shownAgents(connect({ url, token, retries: options.retries, note: speaker.note }))
+  const shown = await shownAgents(connect({ url, token, retries: unasked.retries, note: speaker.note }))
   say(agentsText(url, shown, quotedAuthorization(environment, process.env)))
 }
 

@@ -4,6 +4,7 @@ import { outcomeText } from '../report/outcome-text.ts'
 import { readUrl } from '../settings.ts'
 import { exitCodeOf } from '../sync/outcome.ts'
 import { syncCards } from '../sync/sync.ts'
+import { unasked } from '../sync/unasked.ts'
 import type { Voice } from '../sync/voice.ts'
 import { adminToken } from './admin-token.ts'
 import { deployedUrl } from './deployed-url.ts'
@@ -58,16 +59,7 @@ const sendCards = async (url: string, token: string, voice: Voice): Promise<numb
     voice.note(`The Worker is deployed, but ${url} does not answer yet. Later: npx sync-card --url ${url} --wait`)
     return exitCodes.unreachable
   }
-  const options = {
-    dryRun: false,
-    check: false,
-    prune: false,
-    force: false,
-    refresh: true,
-    retries: 6,
-    confirm: async () => false,
-  }
-  const outcome = await syncCards([], { url, token }, { ...options, wait }, voice)
+  const outcome = await syncCards([], { url, token }, { ...unasked, retries: 6, wait }, voice)
   voice.say(outcomeText(outcome))
   voice.say(`From now on: npx sync-card --url ${url} (or SYNC_CARD_URL=${url} in .env)`)
   return exitCodeOf(outcome, false)

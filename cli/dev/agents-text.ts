@@ -1,28 +1,14 @@
-import Table from 'cli-table3'
 import colors from 'picocolors'
+import { bareTable } from '../report/bare-table.ts'
 import { callable, callLines } from './call-lines.ts'
 import type { Shown, ShownAgent } from './shown-agents.ts'
-
-/** Nothing but columns, two spaces apart. */
-const bare = {
-  chars: Object.fromEntries(
-    ['top', 'bottom', 'left', 'right', 'mid']
-      .flatMap(side => [side, `${side}-mid`, `${side}-left`, `${side}-right`])
-      .concat('mid-mid', 'middle')
-      .map(place => [place, place === 'middle' ? '  ' : '']),
-  ),
-  style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-}
 
 /** The agents of a host that runs here, and what to try first; `authorization` is the admin's header, quoted. */
 export const agentsText = (url: string, { agents, root, hasRootCard }: Shown, authorization: string): string => {
   const called = agents.some(({ id, internal }) => id === callable && !internal)
-  const table = new Table(bare)
-  for (const agent of agents) table.push([agent.name, `${url}/agents/${agent.id}/`, colors.dim(marksOf(agent, root))])
+  const rows = agents.map(agent => [agent.name, `${url}/agents/${agent.id}/`, colors.dim(marksOf(agent, root))])
   return [
-    ...(agents.length > 0
-      ? [table.toString().replace(/ +$/gm, '')]
-      : ['No agents yet: npx sync-card sends those of cards/.']),
+    ...(agents.length > 0 ? [bareTable(rows)] : ['No agents yet: npx sync-card sends those of cards/.']),
     ...group('Try:', cardLines(url, root, hasRootCard)),
     ...group(
       'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
