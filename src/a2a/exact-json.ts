@@ -18,23 +18,21 @@ const longestExact = 256 * 1024
 const longestNumber = 1000
 
 /**
- * Where a number may stand that JavaScript would write in another way: one of 16 digits or more, with an exponent, with a
- * zero at its end after the point, or minus zero. Text inside strings may match too, which costs time and nothing else.
+ * Where a number may stand that JavaScript would write in another way: one of 16 digits or more, with an exponent or small
+ * enough to get one, with a zero at its end after the point, or minus zero. Text inside strings may match too, which costs
+ * time and nothing else.
  */
-const unusualNumber = /(?:^|[[:,])\s*(?:-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d))|-0(?![\d.]))/
+const unusualNumber = /(?:^|[[:,])\s*(?:-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![\d.]))/
 
 /**
- * Parses the JSON text of a call so that what is forwarded says what was sent: a number that JavaScript would round or
- * respell is kept as its own text (an object for `JSON.isRawJSON`, which `JSON.stringify` writes as that text).
+ * Parses the JSON text of a call so that what is forwarded says what was sent: but in a very long call, a number that JavaScript
+ * would round or respell is kept as its own text (an object for `JSON.isRawJSON`, which `JSON.stringify` writes as that text).
  */
 export const parseCall = (text: string): { value: Json } | Refusal => {
-  const parsed = parseJson(text)
+  const parsed = parseJson(text, 'a call')
   if ('value' in parsed) return text.length <= longestExact && unusualNumber.test(text) ? exactly(text) : parsed
   if (parsed.refused === 'too-deep') return { refused: 'not-a-request', detail: parsed.detail, id: null }
-  return {
-    refused: 'not-json',
-    detail: text.trim() === '' ? 'The body is empty; a call as JSON was expected.' : parsed.detail,
-  }
+  return { refused: 'not-json', detail: parsed.detail }
 }
 
 const exactly = (text: string): { value: Json } | Refusal => {

@@ -4,22 +4,26 @@ import { limits } from './limits.ts'
 /** What came of a text that should be JSON. `detail` is for people. */
 export type Parsed = { value: Json } | { refused: 'not-json' | 'too-deep'; detail: string }
 
-/** Parses JSON text, with or without a BOM, refusing what nests deeper than this host reads. */
-export const parseJson = (text: string): Parsed => {
+const cards = 'a card or a manifest'
+
+/** Parses JSON text, with or without a BOM, refusing what nests deeper than this host reads. `expected` is what it should be. */
+export const parseJson = (text: string, expected = cards): Parsed => {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (nestsDeeper(source, limits.depth))
     return { refused: 'too-deep', detail: `The document nests deeper than ${limits.depth} levels.` }
   try {
     return { value: JSON.parse(source) }
   } catch (error) {
-    return { refused: 'not-json', detail: `${whatItIs(source)} ${error instanceof Error ? error.message : ''}`.trim() }
+    const why = error instanceof Error && source.trim() !== '' ? ` ${error.message}` : ''
+    return { refused: 'not-json', detail: whatItIs(source, expected) + why }
   }
 }
 
-const whatItIs = (source: string): string => {
-  if (source.trim() === '') return 'The body is empty; a card or a manifest as JSON was expected.'
+const whatItIs = (source: string, expected: string): string => {
+  if (source.trim() === '') return `The body is empty; ${expected} as JSON was expected.`
   if (/^\s*</.test(source)) return 'This is HTML or XML, not JSON.'
-  if (/^\s*---/.test(source)) return 'This looks like YAML or Markdown; this host takes JSON (sync-card converts it).'
+  if (expected === cards && /^\s*---/.test(source))
+    return 'This looks like YAML or Markdown; this host takes JSON (sync-card converts it).'
   return 'This is not JSON.'
 }
 

@@ -16,6 +16,7 @@ describe('numbers', () => {
     ['too large for a double', '{"a":1e400}'],
     ['too small for a double', '{"a":1E-400}'],
     ['with an exponent', '{"a":1e2,"b":1E+2}'],
+    ['that would get an exponent', '{"a":0.0000001,"b":-0.00000012,"c":0.000001}'],
     ['with a zero at the end', '{"a":1.0,"b":[2.50]}'],
     ['minus zero', '{"a":-0,"b":-0.0}'],
     ['alone', '12345678901234567890'],
@@ -102,6 +103,7 @@ describe('a text that is no call', () => {
     ['{"a":NaN}', /^This is not JSON\./],
     ['{"a":1.}', /^This is not JSON\./],
     ['message=hello', /^This is not JSON\./],
+    ['---\njsonrpc: 2.0', /^This is not JSON\. (?!.*sync-card)/],
   ])('%j is not JSON', (text, detail) => {
     expect(parseCall(text)).toStrictEqual({
       refused: 'not-json',

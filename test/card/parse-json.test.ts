@@ -27,6 +27,13 @@ describe('text that is not', () => {
     expect(parseJson(text)).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(detail) })
   })
 
+  it.each([
+    ['', /^The body is empty; a call as JSON was expected\.$/],
+    ['---\nname: A', /^This is not JSON\. /],
+  ])('%j says nothing of cards to whoever sends something else', (text, detail) => {
+    expect(parseJson(text, 'a call')).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(detail) })
+  })
+
   it.each([65, 1_000_000])('nesting of %i levels is refused before anything recurses into it', levels => {
     const refused = { refused: 'too-deep', detail: 'The document nests deeper than 64 levels.' }
     expect([parseJson(nested(levels)), parseJson('{"a":'.repeat(levels))]).toStrictEqual([refused, refused])
