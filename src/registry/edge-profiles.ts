@@ -16,12 +16,6 @@ const profiles = new EdgeMemory<Parsed>(
   unchangedAt,
 )
 
-/** What this isolate holds to check calls of an agent against; null: there is no such agent; undefined: ask `readProfile`. */
-export const heldProfile = (id: string): CallProfile | null | undefined => {
-  const held = profiles.held(id)
-  return held === null ? null : held?.profile
-}
-
 /** What calls of an agent are checked against, internal ones included; null where there is no such agent. */
 export const readProfile = async (id: string, env: Env, ctx: ExecutionContext): Promise<CallProfile | null> => {
   const held = profiles.held(id)

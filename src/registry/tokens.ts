@@ -3,10 +3,10 @@ import { type Entry, tombstoneSeconds } from './entry.ts'
 import type { TokenRecord } from './token-record.ts'
 
 /** The most tokens that a host keeps. */
-export const mostTokens = 10_000
+const mostTokens = 10_000
 
 /** A token is issued once and revoked once: what is known of it later is of a higher number. */
-export const tokenSeqs = { issued: 1, revoked: 2 } as const
+const tokenSeqs = { issued: 1, revoked: 2 } as const
 
 /** What came of issuing a token; where none was issued, nothing was changed. */
 export type Issued =
