@@ -10,13 +10,14 @@ const held = (sql: SqlStorage, id: string): Row[] =>
   sql.exec<Row>('SELECT hostname, id, seq, automatic FROM hosts WHERE id = ?', id).toArray()
 
 /**
- * Makes the host names of a manifest the agent's. A name belongs to one agent; but the root that a host gave to its first
- * public agent by itself yields to whoever claims it.
+ * Makes the host names of a manifest the agent's; only those that are so already, where `mayClaim` is false. A name belongs to
+ * one agent; but the root that a host gave to its first public agent by itself yields to whoever claims it.
  */
-export const claimHosts = (sql: SqlStorage, registration: Registration): HostChanges | Declined => {
+export const claimHosts = (sql: SqlStorage, registration: Registration, mayClaim: boolean): HostChanges | Declined => {
   const { id, visibility, hosts } = registration
   for (const hostname of hosts) {
     const row = rowOf(sql, hostname)
+    if (!mayClaim && (row?.id !== id || row.automatic)) return { outcome: 'host-not-held', hostname }
     if (row && row.id !== null && row.id !== id && !row.automatic)
       return { outcome: 'host-taken', hostname, holder: row.id }
   }

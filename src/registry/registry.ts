@@ -27,9 +27,12 @@ export class Registry extends DurableObject<Env> {
     this.#sql.exec(tables + namesIndex)
   }
 
-  /** Registers or replaces an agent. The condition is compared, and all is written, in one transaction. */
-  async register(registration: Registration): Promise<Registered | Declined> {
-    const written = this.ctx.storage.transactionSync(() => this.#register(registration))
+  /**
+   * Registers or replaces an agent; with host names that are not its own already only where `mayClaim`. The condition is
+   * compared, and all is written, in one transaction.
+   */
+  async register(registration: Registration, mayClaim: boolean): Promise<Registered | Declined> {
+    const written = this.ctx.storage.transactionSync(() => this.#register(registration, mayClaim))
     if (written.outcome !== 'registered') return written
     // All that it holds, so that what failed before heals with any write; and what it gave up.
     const hostnames = [...written.hosts, ...written.changed.map(({ hostname }) => hostname)]
@@ -45,11 +48,11 @@ export class Registry extends DurableObject<Env> {
     return { ...removed, published: await this.#publisher.publish(keysOf(id, freed, removed.tiersGone)) }
   }
 
-  /** The manifest of an agent as it was registered, with its entity tag. */
-  manifest(id: string): { manifest: string; etag: string; modified: number } | null {
+  /** The manifest of an agent as it was registered, with its entity tag, and where absolute URLs of this host started then. */
+  manifest(id: string): { manifest: string; etag: string; modified: number; origin: string } | null {
     const [row] = this.#sql
-      .exec<{ manifest: string; etag: string; modified: number }>(
-        `SELECT manifest, manifest_etag AS etag, modified FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
+      .exec<{ manifest: string; etag: string; modified: number; origin: string }>(
+        `SELECT manifest, manifest_etag AS etag, modified, agents.origin FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
         id,
       )
       .toArray()
@@ -119,13 +122,13 @@ export class Registry extends DurableObject<Env> {
     await this.#publisher.retry()
   }
 
-  #register(registration: Registration): Registered | Declined {
+  #register(registration: Registration, mayClaim: boolean): Registered | Declined {
     const { id, condition, origin } = registration
     const before = this.#agent(id)
     if (!holds(condition, before && this.#etags(id, before.manifestEtag)))
       return { outcome: 'precondition-failed', exists: before !== undefined }
     const revised = !before || before.origin !== origin || !this.#isServed(registration, before.manifestEtag)
-    const claim = claimHosts(this.#sql, registration)
+    const claim = claimHosts(this.#sql, registration, mayClaim)
     if ('outcome' in claim) return claim
     const seq = revised ? this.#lastSeq(id) + 1 : before.seq
     const modified = revised ? Date.now() : before.modified

@@ -58,4 +58,5 @@ export type Removed = {
 export type Declined =
   | { outcome: 'precondition-failed'; exists: boolean }
   | { outcome: 'host-taken'; hostname: string; holder: string }
+  | { outcome: 'host-not-held'; hostname: string }
   | { outcome: 'unknown-agent' }

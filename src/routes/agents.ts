@@ -1,4 +1,5 @@
 import type { Bearer } from '../auth/caller.ts'
+import { isAdmin } from '../auth/may.ts'
 import { requireScope } from '../auth/require.ts'
 import { type Compiled, compile } from '../card/compile.ts'
 import type { Json } from '../card/json.ts'
@@ -17,7 +18,7 @@ import { agentNotFound, badAgentId } from './agent-errors.ts'
 import { forgetLists } from './catalog.ts'
 import type { Handler } from './handler.ts'
 import { jsonBody } from './json-body.ts'
-import { upstreamCondition } from './upstream-rights.ts'
+import { needsAdmin, upstreamCondition } from './writer-rights.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
@@ -27,7 +28,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
   const compiled = compileOrRefuse(document, id, request, env)
   const condition = await upstreamCondition(bearer, id, compiled, asked, env)
   const registration = await hashed(id, document, compiled, condition)
-  const result = await truth(env).register(registration)
+  const result = await truth(env).register(registration, isAdmin(bearer))
   if (result.outcome !== 'registered') throw declined(result, id, condition)
   showAtOnce(registration, result)
   forgetLists(ctx)
@@ -80,6 +81,9 @@ const compileOrRefuse = (document: Json, id: string, request: Request, env: Env)
 
 const declined = (result: Declined, id: string, condition: Condition): HttpError => {
   if (result.outcome === 'unknown-agent') return agentNotFound(id)
+  if (result.outcome === 'host-not-held')
+    return needsAdmin(`The host name "${result.hostname}" is not agent "${id}"'s. To make it so`)
+  // Whoever gets here may know of every agent: without `admin`, no name that is another's is looked at.
   if (result.outcome === 'host-taken')
     return new HttpError(
       409,

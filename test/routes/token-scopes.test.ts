@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Json } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/card/json.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
 import { minimalCard } from '../cards.ts'
 import { token as adminToken, type Host, startHost } from '../host.ts'
@@ -238,6 +238,57 @@ describe('what this host sends upstream for an agent', () => {
     expect(await put('own', manifest({ secret: 'AGENT_TOKEN' }, { version: '2.0.0' }))).toEqual([200, ''])
   })
 
+  const schemes = {
+    login: { type: 'openIdConnect', openIdConnectUrl: 'https://login.example.com/.well-known/openid-configuration' },
+    key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+  }
+  const closed = { ...(manifest(secret, { securitySchemes: schemes, security: [{ key: [] }] }) as JsonObject) }
+  const card = closed.card as JsonObject
+  it.each<[string, JsonObject]>([
+    ['card.security', { card: { ...card, security: [] } }],
+    [
+      'card.securitySchemes',
+      { card: { ...card, securitySchemes: { ...schemes, key: { ...schemes.key, name: 'Y' } } } },
+    ],
+    [
+      'card.securitySchemes',
+      {
+        card: {
+          ...card,
+          securitySchemes: { ...schemes, login: { ...schemes.login, openIdConnectUrl: 'https://evil.example.com' } },
+        },
+      },
+    ],
+    ['jwt', { jwt: { audience: 'https://evil.example.com' } }],
+    ['visibility', { visibility: 'internal' }],
+    ['route', { route: 'closed' }],
+    ['gate', { gate: { modes: 'off' } }],
+  ])('is sent for nobody else than now: %s with %j', async (field, change) => {
+    await host.put('guarded', closed)
+    expect(await put('guarded', { ...closed, ...change })).toEqual([
+      403,
+      expect.stringMatching(`^upstream.secret would go there for others than now: ${field} is not .*scope \`admin\``),
+    ])
+    expect(await put('guarded', { ...closed, card: { ...card, description: 'Another description' } })).toEqual([
+      200,
+      '',
+    ])
+  })
+
+  it('is sent to no other tenant', async () => {
+    const tenant = (name: string) =>
+      manifest(
+        { secret: 'AGENT_TOKEN' },
+        {
+          supportedInterfaces: [
+            { url: 'https://mine.example.com', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: name },
+          ],
+        },
+      )
+    await host.put('tenanted', tenant('one'))
+    expect(await put('tenanted', tenant('two'))).toEqual([403, expect.stringContaining('another address')])
+  })
+
   it('comes back with no registration that was not compared: a condition that fails is 412', async () => {
     const token = await issue(['write'])
     await host.put('conditional', manifest(secret))
@@ -247,5 +298,36 @@ describe('what this host sends upstream for an agent', () => {
       body: JSON.stringify(manifest(secret)),
     })
     expect(response.status).toBe(412)
+  })
+})
+
+describe('a host name', () => {
+  const hosted = (...hosts: string[]): Json => ({ card: minimalCard, hosts })
+  const put = async (id: string, document: Json) => {
+    const response = await send('PUT', `/agents/${id}`, await issue(['write'], ['hosted-*']), document)
+    return [response.status, response.headers.get('www-authenticate'), (await said(response)).detail ?? '']
+  }
+  const refused = (name: string, id: string) => [
+    403,
+    'Bearer realm="calling-card", error="insufficient_scope", scope="admin"',
+    `The host name "${name}" is not agent "${id}"'s. To make it so needs a token with the scope \`admin\`.`,
+  ]
+
+  it.each([['free.example.com'], ['taken.example.com'], ['secret.example.com'], ['127.0.0.1'], ['*']])(
+    'is given by an administrator only, whoever has it: %s',
+    async name => {
+      await host.put('zoo', { card: minimalCard, visibility: 'internal', hosts: ['secret.example.com'] })
+      await host.put('open', hosted('taken.example.com'))
+      expect(await put('hosted-new', hosted(name))).toEqual(refused(name, 'hosted-new'))
+      expect((await host.fetch('/agents/hosted-new')).status).toBe(404)
+    },
+  )
+
+  it('is kept and given up by who may write the agent, and not taken back', async () => {
+    const [one, two] = ['one.example.com', 'two.example.com']
+    expect((await host.put('hosted-kept', hosted(one, two))).status).toBe(201)
+    expect(await put('hosted-kept', hosted(one, two))).toEqual([200, null, ''])
+    expect(await put('hosted-kept', hosted(two))).toEqual([200, null, ''])
+    expect(await put('hosted-kept', hosted(one, two))).toEqual(refused(one, 'hosted-kept'))
   })
 })
