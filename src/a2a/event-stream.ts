@@ -3,7 +3,7 @@ import { within } from './upstream-patience.ts'
 import type { Failure } from './verdict.ts'
 
 /** How an agent's stream is watched. */
-export type StreamWatch = {
+type StreamWatch = {
   /** How long the agent may be silent before its stream is ended. */
   idleSeconds: number
   /** After how long a silence the caller is sent a comment: it is by writing that one learns that nobody reads any more. */

@@ -27,7 +27,7 @@ const v0_3: readonly RestOperation[] = v1_0
   .map(([methods, path, operation]) => [methods, operation === 'extendedCard' ? 'v1/card' : `v1/${path}`, operation])
 
 /** Every operation of the HTTP+JSON binding, by version. */
-export const restOperations: Readonly<Record<WireVersion, readonly RestOperation[]>> = { '0.3': v0_3, '1.0': v1_0 }
+const restOperations: Readonly<Record<WireVersion, readonly RestOperation[]>> = { '0.3': v0_3, '1.0': v1_0 }
 
 const patterns = (['0.3', '1.0'] as const).flatMap(version =>
   restOperations[version].map(([methods, path, operation]) => ({

@@ -5,7 +5,7 @@ import { handedDown } from './upstream-response.ts'
 import type { Failure } from './verdict.ts'
 
 /** What an answer is judged by. */
-export type AnswerTerms = {
+type AnswerTerms = {
   /** The most that an answer may hold, in bytes. */
   maxBytes: number
   /** Whether the agent may answer nothing at all, as to a DELETE over HTTP+JSON. */

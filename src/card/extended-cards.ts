@@ -16,7 +16,7 @@ import { firstOfEachPlace } from './valibot-errors.ts'
 export type ExtendedCard = { tier: string; documents: Record<RepresentationName, JsonObject> }
 
 /** What is told of a card, but for what its dialects have no place for. */
-export type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
+type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
 
 /**
  * Makes the extended cards of a manifest, the lowest tier first, as the public one is made. Of their overlays is told what

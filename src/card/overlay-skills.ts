@@ -4,7 +4,7 @@ import { Reading } from './reading.ts'
 import { readSkills } from './skills.ts'
 
 /** Skills with others over them, and for each that changed or is new the index of the one that says so. */
-export type OverlaidSkills = { skills: Json[]; sources: ReadonlyMap<number, number> }
+type OverlaidSkills = { skills: Json[]; sources: ReadonlyMap<number, number> }
 
 /** Lays skills over others: one of a known id is patched onto it, any other is added. None can be taken away. */
 export const overlaySkills = (below: readonly Json[], patches: readonly Json[]): OverlaidSkills => {
