@@ -41,7 +41,8 @@ export const startNode = (file: string, args: string[], core: number = cores.ser
   start([process.execPath, file, ...args], core, 1)
 
 const start = async (command: string[], core: number, sockets: number): Promise<Server> => {
-  const child = spawn(...pinned(command, core), { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] })
+  // A host's log of calls is written, and goes nowhere: the platform takes it in, not the machine's terminal.
+  const child = spawn(...pinned(command, core), { stdio: ['ignore', 'ignore', 'inherit', 'pipe'] })
   running.add(child)
   const gone = once(child, 'exit').then(() => running.delete(child))
   const ports = await listening(child.stdio[3] as Readable, sockets)

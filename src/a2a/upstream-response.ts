@@ -1,10 +1,6 @@
-import { noStore } from '../http/caching.ts'
-import { callCors } from '../http/cors.ts'
+import { callAnswer } from '../http/call-answer.ts'
 
 const json = 'application/json'
-
-/** What every answer says, most often all that it says: copied from here they cost the runtime half. */
-const always = new Headers({ ...callCors, 'Cache-Control': noStore, 'Content-Type': json })
 
 /** Only these of an agent's headers come down. */
 const passed = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']
@@ -16,7 +12,7 @@ export const handedDown = (
   type: string | null,
   { status, headers: from }: Response,
 ): Response => {
-  const response = new Response(body, { status, headers: always })
+  const response = callAnswer(body, status)
   const { headers } = response
   if (type === null) headers.delete('Content-Type')
   else if (type !== json) headers.set('Content-Type', type)

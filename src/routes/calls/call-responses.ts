@@ -1,10 +1,16 @@
 import type { ErrorAnswer } from '../../a2a/error-answer.ts'
-import { noStore, privateNoStore } from '../../http/caching.ts'
+import { privateNoStore } from '../../http/caching.ts'
+import { callAnswer } from '../../http/call-answer.ts'
 import { callCors } from '../../http/cors.ts'
 
 /** The response that says why a call was refused, or failed. */
 export const errorResponse = ({ status, headers, body }: ErrorAnswer): Response =>
-  new Response(body, { status, headers: { ...callCors, 'Cache-Control': noStore, ...headers } })
+  withHeaders(callAnswer(body, status), headers)
+
+const withHeaders = (response: Response, headers: Record<string, string>): Response => {
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+  return response
+}
 
 /** The response to a call that this host itself answers with a card. */
 export const cardAnswer = (body: BodyInit): Response =>
