@@ -44,7 +44,7 @@ const figures: Figure[] = [
     name: 'bundle, minified, gzip',
     unit: 'bytes',
     value: exact(gzipBytes(bundle)),
-    bound: { most: 60 * 1024 },
+    bound: { most: 64 * 1024 },
   }),
 ]
 const parts: [string, () => Promise<Figure[]>][] = [
