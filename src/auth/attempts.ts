@@ -16,8 +16,11 @@ const one = { size: 1 } as const
 /** Whose attempts are counted together: an address, or the /64 that one has of IPv6 addresses. */
 export const addressOf = (request: Request): string => {
   const address = request.headers.get('CF-Connecting-IP') ?? 'unknown'
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address
-  return `${address.split('::', 1)[0]?.split(':', 4).join(':')}::`
+  const written = address.includes(':') ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
+  if (written === undefined || written.startsWith('::ffff:')) return address
+  const [first = [], last = []] = written.split('::').map(part => part.split(':').filter(Boolean))
+  const zeros = Array<string>(8 - first.length - last.length).fill('0')
+  return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::`
 }
 
 /**

@@ -59,7 +59,7 @@ const isOpen = (caller: Caller): boolean => !caller.known && (caller.given === '
 const ownKeys = (headers: Headers, { apiKeyHeaders }: Schemes, env: Env): Found[] =>
   apiKeyHeaders.flatMap(header => {
     const text = headers.get(header)?.trim() ?? ''
-    return header !== 'authorization' && holdsOwnToken(text, env)
+    return text !== '' && header !== 'authorization' && holdsOwnToken(text, env)
       ? [{ header, token: text.replace(/^Bearer[ \t]+/i, '') }]
       : []
   })

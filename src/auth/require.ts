@@ -61,7 +61,8 @@ const noAdminToken =
 const whyBad: Record<BadToken, string> = {
   unknown: 'The bearer token is not one that this host knows; or it has expired, or was revoked.',
   expired: 'The bearer token has expired.',
-  malformed: 'The bearer token is cut short or mistyped: it has not the form of a token of this host.',
+  malformed:
+    'The bearer token is not one that this host knows: it is cut short or mistyped, or not sent as `Authorization: Bearer <token>`.',
   several: 'There is more than one set of credentials: send one Authorization header with one bearer token.',
 }
 
