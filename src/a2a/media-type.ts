@@ -1,4 +1,3 @@
-import { parse } from 'content-type'
 import { test as isMediaTypeName } from 'media-typer'
 
 /** A mode: a media type or a range of them, lower case; or a word that is neither, as cards in the wild have them. */
@@ -20,13 +19,21 @@ const ranges: ReadonlyMap<string, string> = new Map([
 /** More than a media type with a few parameters takes; what follows is not looked at. */
 const longest = 256
 
+/** One parameter of a media type, its value quoted or not (RFC 9110 §5.6.6). */
+const parameter = /;\s*([^;=]*?)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
+
 /** Reads a mode; every text is one, be it a word that only the same word matches. */
 export const readMediaType = (text: string): MediaType => {
-  const { type, parameters } = parse(text.slice(0, longest))
-  const { q, ...others } = parameters
+  const [name = ''] = text.slice(0, longest).split(';', 1)
+  const type = name.trim().toLowerCase()
+  // The first of a name counts.
+  const said = [...text.slice(name.length, longest).toLowerCase().matchAll(parameter)].reverse()
+  const { q, ...others } = Object.fromEntries(
+    said.map(([, name = '', quoted, plain = '']) => [name, quoted?.replace(/\\(.)/g, '$1') ?? plain.trim()]),
+  )
   return {
     range: ranges.get(type) ?? type,
-    parameters: Object.entries(others).map(([name, value]) => [name, value.toLowerCase()]),
+    parameters: Object.entries(others),
     excluded: q !== undefined && /^0(?:\.0*)?$/.test(q),
   }
 }

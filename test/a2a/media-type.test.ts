@@ -1,0 +1,62 @@
+import { parse } from 'content-type'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readMediaType } from '../../src/a2a/media-type.ts'
+
+describe('a media type', () => {
+  it.each<[string, [string, string][]]>([
+    ['text/plain', []],
+    ['text/plain;', []],
+    ['text/plain ; Charset = UTF-8 ', [['charset', 'utf-8']]],
+    [
+      'text/plain;a="x;y, z=\\"1\\"";b=2',
+      [
+        ['a', 'x;y, z="1"'],
+        ['b', '2'],
+      ],
+    ],
+    ['text/plain;a=1;a=2', [['a', '1']]],
+    ['text/plain;flag;a=1', [['a', '1']]],
+    ['text/plain;a=', [['a', '']]],
+    ['text/plain;a=1;q=0.5', [['a', '1']]],
+    [
+      'text/plain;__proto__=1;constructor=2',
+      [
+        ['__proto__', '1'],
+        ['constructor', '2'],
+      ],
+    ],
+  ])('%s has the parameters %j', (text, parameters) => {
+    const read = readMediaType(text)
+    expect({ ...read, parameters: Object.fromEntries(read.parameters) }).toStrictEqual({
+      range: 'text/plain',
+      parameters: Object.fromEntries(parameters),
+      excluded: false,
+    })
+  })
+
+  it('is read as the library of servers reads a Content-Type', () => {
+    const token = fc.stringMatching(/^[a-z0-9!#$&^_.+-]{1,8}$/)
+    const value = fc.oneof(
+      token,
+      fc.stringMatching(/^[ -~]{0,8}$/).map(text => `"${text.replace(/["\\]/g, '\\$&')}"`),
+    )
+    const header = fc
+      .tuple(token, token, fc.array(fc.tuple(token, value, fc.constantFrom('', ' ', '\t')), { maxLength: 4 }))
+      .map(([type, subtype, parameters]) =>
+        [`${type}/${subtype}`, ...parameters.map(([name, value, space]) => `${space}${name}${space}=${value}`)].join(
+          ';',
+        ),
+      )
+    fc.assert(
+      fc.property(header, text => {
+        const { type, parameters } = parse(text)
+        const { q: _, ...others } = parameters
+        expect(readMediaType(text)).toMatchObject({ range: type })
+        expect(Object.fromEntries(readMediaType(text).parameters)).toStrictEqual(
+          Object.fromEntries(Object.entries(others).map(([name, value]) => [name, value.toLowerCase()])),
+        )
+      }),
+    )
+  })
+})
