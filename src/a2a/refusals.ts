@@ -28,7 +28,9 @@ export const refusals: { [Tag in Refusal['refused']]: Problem<Extract<Refusal, {
     code: -32602,
     reason: 'AGENT_NOT_FOUND',
     status: 404,
-    say: ({ agent }) => `There is no agent "${agent}" here. GET /agents lists the agents of this host.`,
+    // Who asked by the host name alone has named none.
+    say: ({ agent }) =>
+      `${agent === '' ? 'No agent stands for this host name.' : `There is no agent "${agent}" here.`} GET /agents lists the agents of this host.`,
     facts: ({ agent }) => ({ agent }),
   },
   'invalid-params': { code: -32602, reason: 'INVALID_PARAMS', say: ({ detail }) => detail },

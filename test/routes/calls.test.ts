@@ -204,6 +204,7 @@ describe('an internal agent', () => {
   it('that a host name stands for, or nobody does: nobody is told its id', async () => {
     const { status, text } = await called.send('http://internal.example.com/a2a', { body: call() })
     expect([status, text]).toEqual([404, expect.not.stringContaining('secret-host')])
+    expect(text).toContain('"No agent stands for this host name. GET /agents lists the agents of this host."')
     expect(heard()).toEqual([])
   })
 
