@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { unstable_readConfig } from 'wrangler'
 import type { JsonObject } from '../../src/card/json.ts'
 import { json, says } from '../a2a/forwarding.ts'
 import { token as adminToken } from '../host.ts'
@@ -176,6 +177,16 @@ describe('upstream.secret', () => {
       expect([came.status, codeOf(came.body), sent()]).toEqual([502, -32603, []])
       expect(came.text).not.toMatch(/NO_SUCH|EMPTY_TOKEN|CARDS|AGENT_TOKEN/)
       await expect.poll(() => called.host.logged().at(-1)).toMatch(/"why":"this Worker has no|"why":"the secret/)
+    },
+  )
+
+  it.each(Object.keys(unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true }).vars))(
+    "is no variable of the host's own: %s",
+    async name => {
+      const id = name.toLowerCase().replaceAll('_', '-')
+      await called.register(id, { card: agentCard(called.agent.origin), upstream: { secret: name } })
+      const came = await send(id)
+      expect([came.status, codeOf(came.body), sent()]).toEqual([502, -32603, []])
     },
   )
 

@@ -70,9 +70,13 @@ const serviceNamed = (name: string, env: Env): Fetcher | null => {
 const isService = (binding: unknown): binding is Fetcher =>
   typeof binding === 'object' && binding !== null && 'fetch' in binding && typeof binding.fetch === 'function'
 
+/** This host's own key, and the variables of wrangler.toml, which are no secrets: who sends one trusts that nobody knows it. */
+const notForAgents =
+  /^(?:ADMIN_TOKEN|CACHE_(?:MAX_AGE|STALE_WHILE_REVALIDATE)|PUBLIC_URL|ROOT_AGENT|UPSTREAM_TIMEOUT|STREAM_IDLE_TIMEOUT|ALLOWED_ORIGINS)$/
+
 const credentialsFor = ({ secret, apiKeyHeaders }: CallProfile, caller: Caller, env: Env): Credentials | undefined => {
   if (secret !== undefined) {
-    const value = secret === 'ADMIN_TOKEN' ? undefined : bindingNamed(secret, env)
+    const value = notForAgents.test(secret) ? undefined : bindingNamed(secret, env)
     return typeof value === 'string' && value !== '' ? { secret: value } : undefined
   }
   const withheld = caller.known ? caller.withheld : []
