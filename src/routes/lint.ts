@@ -1,3 +1,4 @@
+import { addressOf } from '../auth/attempts.ts'
 import { compile } from '../card/compile.ts'
 import { isObject } from '../card/json.ts'
 import { jsonResponse } from '../http/json-response.ts'
@@ -7,7 +8,7 @@ import { jsonBody } from './json-body.ts'
 
 /** `POST /lint`: the report on a posted card or manifest. Stores nothing. */
 export const postLint: Handler = async (request, env) => {
-  const { success } = await env.LINT_LIMIT.limit({ key: request.headers.get('CF-Connecting-IP') ?? 'unknown' })
+  const { success } = await env.LINT_LIMIT.limit({ key: addressOf(request) })
   if (!success)
     throw new HttpError(
       429,

@@ -2,19 +2,19 @@ import { expect, it } from 'vitest'
 import { minimalCard } from '../cards.ts'
 import { startHost } from '../host.ts'
 
-it('lints sixty cards a minute for one address, and tells the next when to come back', async () => {
+it('lints sixty cards a minute for one address or IPv6 network, and tells the next when to come back', async () => {
   const host = await startHost()
-  const lint = () =>
+  const lint = (count: number) =>
     host.fetch('/lint', {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': '203.0.113.7' },
+      headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': `2001:db8::${count}` },
       body: JSON.stringify(minimalCard),
     })
   // The limit's minute may turn while the test runs: at most twice sixty pass.
   let passed = 0
   let refused: Response | undefined
   for (let count = 0; count < 130; count++) {
-    const response = await lint()
+    const response = await lint(count)
     if (response.status === 200) passed++
     else refused = response.clone()
     await response.arrayBuffer()

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { addressOf } from '../../src/auth/attempts.ts'
+
+const from = (address?: string) =>
+  addressOf(new Request('https://host.example.com/', { headers: address ? { 'CF-Connecting-IP': address } : {} }))
+
+describe('whose attempts are counted together', () => {
+  it.each([
+    ['2001:db8:1::', '2001:db8:1:0:5:6:7:8'],
+    ['2001:db8:1::5', '2001:0DB8:0001:0000:0000:0000:0000:0006'],
+    ['2001:db8::1:0:0:1', '2001:db8:0:0:2::'],
+    ['::1', '0:0:0:0:0:0:0:2'],
+    ['1::', '1:0:0::8'],
+    ['1:2:3:4:5:6:7:8', '1:2:3:4::'],
+    ['1:2:3:4:5:6:7::', '1:2:3:4:0:0:1.2.3.4'],
+    ['::ffff:1.2.3.4', '::ffff:1.2.3.4'],
+  ])('are those of %s and %s', (one, other) => {
+    expect(from(one)).toBe(from(other))
+  })
+
+  it.each([
+    ['2001:db8:1::5', '2001:db8:1:1::5'],
+    ['2001:db8::1:2:0:0:1', '2001:db8::2:2:0:0:1'],
+    ['1::2', '1:0:0:1::2'],
+    ['203.0.113.1', '203.0.113.2'],
+    ['::ffff:203.0.113.1', '::ffff:203.0.113.2'],
+    ['203.0.113.1', undefined],
+    ['not:an:address', 'no:address:either'],
+  ])('are not those of %s and %s', (one, other) => {
+    expect(from(one)).not.toBe(from(other))
+  })
+})
