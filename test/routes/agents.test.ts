@@ -255,7 +255,7 @@ describe('tokens', () => {
     ['none', {}, 'no-token', 'Authorization: Bearer'],
     ['a wrong one', { Authorization: 'Bearer wrong' }, 'bad-token', 'not one that this host knows'],
     ['an empty one', { Authorization: 'Bearer ' }, 'bad-token', 'not one that this host knows'],
-    ['another scheme', { Authorization: `Basic ${token}` }, 'bad-token', 'not one that this host knows'],
+    ['another scheme', { Authorization: `Basic ${token}` }, 'bad-token', 'cut short or mistyped'],
     ['a longer one', { Authorization: `Bearer ${token}x` }, 'bad-token', 'cut short or mistyped'],
   ])('%s: 401 on every write and on the manifest, and nothing changes', async (_, headers, code, detail) => {
     for (const [method, path] of [
