@@ -2,11 +2,12 @@ import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../card/representations.ts'
 import { type Condition, holds } from '../http/condition.ts'
 import { changesKey } from './changes.ts'
-import { distinct, type Representation } from './envelope.ts'
-import { extendedKey, isExtendedBy, keepExtended, tiersKept } from './extended.ts'
+import type { Representation } from './envelope.ts'
+import { extendedKey, tiersKept } from './extended.ts'
 import { claimHosts, releaseHosts } from './host-claims.ts'
-import { idNamed, namedSince, namesIndex } from './names.ts'
+import { idNamed, namesIndex } from './names.ts'
 import { Publisher } from './publisher.ts'
+import { endRevisions, etagsOf, isRevision, newestRevision, revise } from './revisions.ts'
 import { tables } from './tables.ts'
 import type { TokenRecord } from './token-record.ts'
 import { dropToken, type Issued, keepToken, type Revoked, tokenKey, tokenPage } from './tokens.ts'
@@ -123,92 +124,36 @@ export class Registry extends DurableObject<Env> {
   }
 
   #register(registration: Registration, mayClaim: boolean): Registered | Declined {
-    const { id, condition, origin } = registration
-    const before = this.#agent(id)
-    if (!holds(condition, before && this.#etags(id, before.manifestEtag)))
+    const { id, condition } = registration
+    const before = newestRevision(this.#sql, id)
+    if (!holds(condition, before && etagsOf(this.#sql, id, before)))
       return { outcome: 'precondition-failed', exists: before !== undefined }
-    const revised = !before || before.origin !== origin || !this.#isServed(registration, before.manifestEtag)
+    const same = before && isRevision(this.#sql, before, registration) ? before : undefined
     const claim = claimHosts(this.#sql, registration, mayClaim)
     if ('outcome' in claim) return claim
-    const seq = revised ? this.#lastSeq(id) + 1 : before.seq
-    const modified = revised ? Date.now() : before.modified
+    const modified = same?.modified ?? Date.now()
     const tiers = registration.extended.map(({ tier }) => tier)
     const tiersGone = tiersKept(this.#sql, id).filter(tier => !tiers.includes(tier))
-    if (revised) this.#revise(registration, seq, modified)
+    const seq = same?.seq ?? revise(this.#sql, registration, modified)
     const hostnames = claim.changed.map(({ hostname }) => hostname)
     this.#publisher.owe(
-      revised ? [...keysOf(id, hostnames, [...tiers, ...tiersGone]), changesKey] : hostnames.map(hostKey),
+      same ? hostnames.map(hostKey) : [...keysOf(id, hostnames, [...tiers, ...tiersGone]), changesKey],
     )
-    return { outcome: 'registered', seq, modified, created: !before, revised, published: false, tiersGone, ...claim }
-  }
-
-  #revise({ id, visibility, origin, manifest, ...made }: Registration, seq: number, modified: number): void {
-    const summary = { ...made.summary, named: namedSince(this.#sql, id, made.summary.name, modified) }
-    this.#sql.exec(
-      'INSERT INTO revisions (id, seq, created, origin, manifest) VALUES (?, ?, ?, ?, ?)',
-      ...[id, seq, modified, origin, manifest],
-    )
-    this.#sql.exec(
-      'INSERT OR REPLACE INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      ...[id, seq, visibility, origin, modified, made.manifestEtag, JSON.stringify(summary)],
-    )
-    this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
-    for (const { names, etag, bytes } of distinct({ ...made.representations, profile: made.profile }))
-      this.#sql.exec(
-        'INSERT INTO representations (id, etag, names, body) VALUES (?, ?, ?, ?)',
-        ...[id, etag, JSON.stringify(names), bytes],
-      )
-    keepExtended(this.#sql, id, made.extended)
-  }
-
-  /** Whether what is registered, and kept under each name, is what is being registered. */
-  #isServed({ id, manifestEtag, representations, profile, extended }: Registration, servedManifest: string): boolean {
-    const rows = this.#sql
-      .exec<{ etag: string; names: string }>('SELECT etag, names FROM representations WHERE id = ?', id)
-      .toArray()
-    const served = rows.map(({ etag, names }) => `${etag} ${names}`).sort()
-    const given = distinct({ ...representations, profile }).map(({ etag, names }) => `${etag} ${JSON.stringify(names)}`)
-    return (
-      manifestEtag === servedManifest && served.join() === given.sort().join() && isExtendedBy(this.#sql, id, extended)
-    )
+    const outcome = { outcome: 'registered', published: false } as const
+    return { ...outcome, seq, modified, created: !before, revised: !same, tiersGone, ...claim }
   }
 
   #remove(id: string, condition: Condition): Removed | Declined {
-    const before = this.#agent(id)
+    const before = newestRevision(this.#sql, id)
     if (!before)
       return condition.ifMatch ? { outcome: 'precondition-failed', exists: false } : { outcome: 'unknown-agent' }
-    if (!holds(condition, this.#etags(id, before.manifestEtag))) return { outcome: 'precondition-failed', exists: true }
-    const seq = this.#lastSeq(id) + 1
+    if (!holds(condition, etagsOf(this.#sql, id, before))) return { outcome: 'precondition-failed', exists: true }
     const changed = releaseHosts(this.#sql, id)
-    this.#sql.exec('INSERT INTO revisions (id, seq, created) VALUES (?, ?, ?)', id, seq, Date.now())
-    this.#sql.exec('DELETE FROM agents WHERE id = ?', id)
-    this.#sql.exec('DELETE FROM representations WHERE id = ?', id)
     const tiersGone = tiersKept(this.#sql, id)
-    keepExtended(this.#sql, id, [])
+    const seq = endRevisions(this.#sql, id)
     const hostnames = changed.map(({ hostname }) => hostname)
     this.#publisher.owe([...keysOf(id, hostnames, tiersGone), changesKey])
     return { outcome: 'removed', seq, published: false, changed, tiersGone }
-  }
-
-  #agent(id: string): { seq: number; origin: string; modified: number; manifestEtag: string } | undefined {
-    return this.#sql
-      .exec<{ seq: number; origin: string; modified: number; manifestEtag: string }>(
-        'SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?',
-        id,
-      )
-      .toArray()[0]
-  }
-
-  #etags(id: string, manifestEtag: string): string[] {
-    const rows = this.#sql
-      .exec<{ etag: string }>(`SELECT etag FROM representations WHERE id = ? AND names <> '["profile"]'`, id)
-      .toArray()
-    return [manifestEtag, ...rows.map(({ etag }) => etag)]
-  }
-
-  #lastSeq(id: string): number {
-    return this.#sql.exec<{ seq: number }>('SELECT COALESCE(MAX(seq), 0) AS seq FROM revisions WHERE id = ?', id).one()
-      .seq
   }
 }
 
