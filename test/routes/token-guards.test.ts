@@ -120,6 +120,20 @@ describe('the card of an internal agent', () => {
   )
 })
 
+describe('HEAD of an extended card', () => {
+  it('answers as GET does, without the card', async () => {
+    const ask = (method: string) =>
+      host.fetch('/agents/weather/a2a/extendedAgentCard', { method, headers: { Authorization: `Bearer ${token}` } })
+    const [head, get] = [await ask('HEAD'), await ask('GET')]
+    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+      200,
+      get.headers.get('content-type'),
+      '',
+    ])
+    expect(await get.json()).toMatchObject({ description: 'More of it' })
+  })
+})
+
 describe('who may not be told what a card says', () => {
   it('keeps caches from taking the one for the other', async () => {
     const vary = async (headers = {}) => (await card('weather', headers)).headers.get('vary')
