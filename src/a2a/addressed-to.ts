@@ -8,7 +8,11 @@ export type AgentParameter = 'tenant' | 'agentName'
  * The parameters of a call as they go to its agent. What chose the agent here says nothing there; and whose the call is at the
  * agent's endpoint, its card says and no caller.
  */
-export const addressedTo = (params: JsonObject, { tenant }: CallTarget, chosenBy?: AgentParameter): JsonObject => ({
+export const addressedTo = (
+  params: JsonObject,
+  target: CallTarget | undefined,
+  chosenBy?: AgentParameter,
+): JsonObject => ({
   ...(chosenBy === undefined ? params : without(params, chosenBy)),
-  ...(tenant !== undefined && { tenant }),
+  ...(target?.tenant !== undefined && { tenant: target.tenant }),
 })

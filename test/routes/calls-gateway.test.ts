@@ -12,7 +12,7 @@ const cards = (origin: string): Record<string, JsonObject> => ({
   '1-0': agentCard(origin, {
     supportedInterfaces: [
       { url: `${origin}/one`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'north' },
-      { url: `${origin}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url: `${origin}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'a/b' },
       { url: `${origin}/grpc`, protocolBinding: 'GRPC', protocolVersion: '1.0' },
       { url: `${origin}/nought`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     ],
@@ -182,6 +182,26 @@ const sendBy = ({ url, binding, version }: Interface): Promise<Came> => {
   if (binding === 'HTTP+JSON') return called.send(rest, { headers, body: isOld ? message0() : message() })
   return called.send(url, { headers, body: isOld ? call('message/send', message0()) : call() })
 }
+
+describe('the tenant of an interface', () => {
+  it.each([{}, { tenant: 'south' }])('is that of every call by it, whatever its caller says: %j', async more => {
+    await called.send('/agents/1-0/a2a', { body: call('SendMessage', { ...message(), ...more }) })
+    await called.send('/agents/1-0/a2a/message:send?tenant=south', { body: { ...message(), ...more } })
+    expect([called.agent.asked[0]?.path, JSON.parse(called.agent.asked[0]?.body ?? '')]).toMatchObject([
+      '/one',
+      { params: { ...message(), tenant: 'north' } },
+    ])
+    expect([called.agent.asked[1]?.path, JSON.parse(called.agent.asked[1]?.body ?? '')]).toEqual([
+      '/rest/a%2Fb/message:send',
+      { ...message(), tenant: 'a/b' },
+    ])
+  })
+
+  it('is no matter of a call by another', async () => {
+    await called.send('/agents/1-0/a2a', { body: call('message/send', message0()) })
+    expect(called.agent.asked.map(({ path, body }) => [path, body.includes('north')])).toEqual([['/nought', false]])
+  })
+})
 
 describe('every interface that a card behind the gateway names', () => {
   it.each(ids)('answers: %s', async id => {

@@ -1,6 +1,7 @@
+import { addressedTo } from '../../a2a/addressed-to.ts'
 import type { Call } from '../../a2a/call.ts'
 import { restErrorAnswer } from '../../a2a/error-answer.ts'
-import { versionFirst } from '../../a2a/gate.ts'
+import { targetOf, versionFirst } from '../../a2a/gate.ts'
 import { otherVersionsPath, type RestMatch, restParams } from '../../a2a/rest-operations.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
 import { namedVersion } from '../../a2a/version.ts'
@@ -55,12 +56,13 @@ const readCall = (
   if (value !== null && (!isObject(value) || JSON.isRawJSON(value)))
     return { refused: 'not-a-request', detail: 'The body must be a JSON object.', id: null }
   const query = queryOf(request.url)
+  const call = callOf(request, match, restParams(match.path, query, value ?? {}))
   return {
-    call: callOf(request, match, restParams(match.path, query, value ?? {})),
+    call,
     dialect: match.version,
     method: request.method,
     path: query.size > 0 ? `${path}?${query}` : path,
-    body: value === null ? undefined : JSON.stringify(value),
+    body: value === null ? undefined : JSON.stringify(addressedTo(value, targetOf(call, profile))),
   }
 }
 
