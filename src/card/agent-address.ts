@@ -88,5 +88,8 @@ const namesOf = ({ hostname, host, pathname }: URL, own: URL | null): string[] =
 /** The name of a host as it was written, where URLs spell it in ASCII. */
 const inOtherLetters = (url: string): string[] => /(?<=\/\/)[^/?#:]*[^\0-\x7f][^/?#:]*/.exec(url.toLowerCase()) ?? []
 
+/** Everything is below a root: there only the root itself is where the agent is. */
 const isBelow = (url: URL, endpoint: URL): boolean =>
-  `${url.pathname}/`.startsWith(endpoint.pathname.replace(/\/*$/, '/'))
+  endpoint.pathname === '/'
+    ? url.pathname === '/'
+    : `${url.pathname}/`.startsWith(endpoint.pathname.replace(/\/*$/, '/'))

@@ -1,3 +1,4 @@
+import type { AgentParameter } from '../a2a/addressed-to.ts'
 import { matchRest } from '../a2a/rest-operations.ts'
 import type { Refusal } from '../a2a/verdict.ts'
 import { agentOfHost } from '../registry/hosts.ts'
@@ -20,13 +21,19 @@ const noName: Refusal = {
 
 const byId = (id = ''): Addressee => ({ id, named: id })
 
-const rpcEndpoint = (whose: Endpoint['whose'], ...asking: Parameters<Handler>): Promise<Response> => {
+/** `chosenBy`: the parameter that says whose the call is, which is for this host and not for the agent. */
+const rpcEndpoint = (
+  whose: Endpoint['whose'],
+  chosenBy: AgentParameter | undefined,
+  ...asking: Parameters<Handler>
+): Promise<Response> => {
   const [request] = asking
-  return passCall({ whose, body: () => callBody(request, true), ask: body => rpcCall(request, body) }, ...asking)
+  const ask = (body: Body) => rpcCall(request, body, chosenBy)
+  return passCall({ whose, body: () => callBody(request, true), ask }, ...asking)
 }
 
 /** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
-export const agentCall: Handler = (...asking) => rpcEndpoint(byId(asking[0].params.id), ...asking)
+export const agentCall: Handler = (...asking) => rpcEndpoint(byId(asking[0].params.id), undefined, ...asking)
 
 /** `POST /a2a`: a JSON-RPC call of the agent that `tenant` names, else of the one that the host name stands for. */
 export const hostCall: Handler = (...asking) =>
@@ -36,6 +43,7 @@ export const hostCall: Handler = (...asking) =>
       const told = (id = '') => ({ id, named: '' })
       return agentOfHost(hostNameOf(request), env, ctx).then(told, () => unavailable)
     },
+    'tenant',
     ...asking,
   )
 
@@ -49,6 +57,7 @@ export const namedCall: Handler = (...asking) =>
         () => unavailable,
       )
     },
+    'agentName',
     ...asking,
   )
 
