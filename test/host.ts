@@ -1,8 +1,8 @@
 import { createTestHarness, unstable_readConfig } from 'wrangler'
 import type { Json } from '../src/card/json.ts'
 
-/** The admin token of every host under test. */
-export const token = 'a-test-token'
+/** The admin token of every host under test that is not given another. */
+export const token = 'the-admin-token-of-tests'
 
 /** A host under test: the production build in the real runtime, spoken to over HTTP only. */
 export type Host = {
@@ -39,9 +39,10 @@ export const startHost = async (
   const config: Bindings = unstable_readConfig({ config: worker.configPath }, { hideWarnings: true })
   const absent = (config.services ?? []).filter(({ service }) => !along.some(example => example === service))
   const bindingOverrides = Object.fromEntries(absent.map(({ binding }) => [binding, config.name]))
+  const { ADMIN_TOKEN = token, ...others } = vars
   const harness = createTestHarness({
     workers: [
-      { ...worker, vars, secrets: { ADMIN_TOKEN: token }, bindingOverrides },
+      { ...worker, vars: others, secrets: { ADMIN_TOKEN }, bindingOverrides },
       ...along.map(example => ({ configPath: examples[example] })),
     ],
   })

@@ -72,7 +72,8 @@ const judgeAuthorization = async (request: Request, env: Env, ctx: ExecutionCont
   const text = request.headers.get('Authorization')?.trim() ?? ''
   const token = credentials.scheme === 'bearer' ? credentials.token : text
   if (holdsOwnToken(text, env)) return judge({ header: 'authorization', token }, request, env, ctx)
-  return credentials.scheme === 'bearer' && isTurnedAway(request, await hashOf(token)) ? throttled : foreign
+  // What may be the agent's own is never kept from it, whatever else its sender's address has tried.
+  return foreign
 }
 
 const throttled: Caller = { known: false, given: 'throttled' }
@@ -81,7 +82,7 @@ const throttled: Caller = { known: false, given: 'throttled' }
 const judge = async ({ header, token }: Found, request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> => {
   const hash = await hashOf(token)
   if (isTurnedAway(request, hash)) return throttled
-  const caller = (await isAdminToken(token, env))
+  const caller = (await isAdminToken(token, request, env))
     ? administrator(header)
     : isToken(token)
       ? await judgeHash(header, hash, env, ctx)
@@ -104,7 +105,6 @@ const judgeIssuers = async (
   const judged = await judgeJwt(credentials.token, id, profile, env, ctx)
   if (typeof judged === 'string') return judged === 'foreign' ? before : { known: false, given: judged }
   if ('bad' in judged) return bad(judged.bad)
-  noteProven(await hashOf(credentials.token))
   // The agent may want to see for itself who calls: the issuer's tokens are not this host's to keep.
   return { ...judged.bearer, withheld: [] }
 }

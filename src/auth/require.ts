@@ -1,5 +1,6 @@
 import type { Scope } from '../card/scopes.ts'
 import { HttpError } from '../http/problem.ts'
+import { lacksAdminToken } from './admin-token.ts'
 import { retryAfter } from './attempts.ts'
 import type { BadToken, Bearer, Caller } from './caller.ts'
 import { callerOf, isOneTooMany } from './callers.ts'
@@ -36,26 +37,28 @@ const requireBearer = async (request: Request, env: Env, ctx: ExecutionContext):
   if (caller.known) return caller
   // There is no agent here whose own credentials these might be: they are a guess like any other.
   if (caller.given === 'foreign' && (await isOneTooMany(request, env))) throw tooManyAttempts()
-  throw notAuthenticated(caller, env)
+  throw notAuthenticated(caller, request, env)
 }
 
 /** What a caller is told whose credentials do not hold, or that brings none. */
 export const notAuthenticated = (
   caller: Exclude<Caller, Bearer>,
-  { ADMIN_TOKEN }: Pick<Env, 'ADMIN_TOKEN'>,
+  request: Request,
+  env: Pick<Env, 'ADMIN_TOKEN'>,
 ): HttpError => {
   if (caller.given === 'throttled') return tooManyAttempts()
   if (caller.given === 'unavailable')
     return new HttpError(503, 'unavailable', 'This host cannot check the token now. Try again in a moment.', {
       headers: { 'Retry-After': '10' },
     })
-  if (caller.given === 'nothing') return unauthenticated('no-token', ADMIN_TOKEN ? noToken : noAdminToken)
-  return unauthenticated('bad-token', whyBad['why' in caller ? caller.why : 'unknown'])
+  const lacking = lacksAdminToken(request, env) ? noAdminToken : ''
+  if (caller.given === 'nothing') return unauthenticated('no-token', lacking.trim() || noToken)
+  return unauthenticated('bad-token', whyBad['why' in caller ? caller.why : 'unknown'] + lacking)
 }
 
 const noToken = 'This needs a token: send `Authorization: Bearer <token>`.'
 const noAdminToken =
-  'This host has no ADMIN_TOKEN yet, so nobody can write. Set it: npx wrangler secret put ADMIN_TOKEN'
+  ' This host has no ADMIN_TOKEN of at least 16 characters. Set a random one: npx wrangler secret put ADMIN_TOKEN'
 
 /** What is wrong with a token, for its bearer. */
 const whyBad: Record<BadToken, string> = {

@@ -13,3 +13,6 @@ export const limits = {
 
 /** The form of an agent's id. */
 export const agentId = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+/** In characters: a random ADMIN_TOKEN of so many is not guessed, though nobody counts what may be the agents' own credentials. */
+export const shortestAdminToken = 16

@@ -88,7 +88,7 @@ const readersCard = async (
   const bearer = await callerOf(request, env, ctx)
   const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
   if (profile?.visibility !== 'public' && !caller.known && caller.given === 'throttled')
-    throw notAuthenticated(caller, env)
+    throw notAuthenticated(caller, request, env)
   if (profile === null || !may(caller, 'read', id)) return null
   const tier = highestTier(caller, profile)
   const extended = tier === undefined ? null : await readExtended(id, tier, name, env, ctx)

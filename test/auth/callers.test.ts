@@ -37,7 +37,7 @@ beforeEach(async () => {
   failures = []
   most = 3
   env = {
-    ADMIN_TOKEN: 'the-admin-token',
+    ADMIN_TOKEN: 'the-long-admin-token',
     ALLOWED_ORIGINS: '',
     CARDS: {
       getWithMetadata: async (key: string) => {
@@ -84,7 +84,10 @@ const reader = {
 
 describe('callerOf', () => {
   it('knows the ADMIN_TOKEN, who may do everything, and asks nobody', async () => {
-    expect([await callerOf(bearing('the-admin-token')), reads]).toEqual([{ ...admin, withheld: ['authorization'] }, []])
+    expect([await callerOf(bearing('the-long-admin-token')), reads]).toEqual([
+      { ...admin, withheld: ['authorization'] },
+      [],
+    ])
   })
 
   it('knows a token by what was kept of it, and asks by its hash', async () => {
@@ -111,7 +114,7 @@ describe('callerOf', () => {
       'two headers',
       [
         ['Authorization', `Bearer ${token}`],
-        ['Authorization', 'Bearer the-admin-token'],
+        ['Authorization', 'Bearer the-long-admin-token'],
       ],
       { given: 'bad-token', why: 'several' },
     ],
@@ -121,7 +124,7 @@ describe('callerOf', () => {
 
   it.each([
     ['without a scheme', token],
-    ['with the ADMIN_TOKEN for a scheme', 'the-admin-token'],
+    ['with the ADMIN_TOKEN for a scheme', 'the-long-admin-token'],
   ])('judges a token %s all the same', async (_, authorization) => {
     expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({
       known: true,
@@ -135,10 +138,10 @@ describe('callerOf', () => {
     `Bearer:${token}`,
     `Bearer x${token}`,
     `ApiKey key="${token}"`,
-    'Token the-admin-token',
-    'Bearer u:the-admin-token',
+    'Token the-long-admin-token',
+    'Bearer u:the-long-admin-token',
     `Basic ${btoa(`u:${token}`)}`,
-    `Basic ${btoa('u:the-admin-token')}`,
+    `Basic ${btoa('u:the-long-admin-token')}`,
     `Bearer ${'a'.repeat(8192)} ${token}`,
   ])('takes a token that is badly sent for nobody else: %s', async authorization => {
     expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({ given: 'bad-token' })
@@ -165,7 +168,7 @@ describe('callerOf', () => {
   it('knows nobody where the host has no ADMIN_TOKEN', async () => {
     for (const ADMIN_TOKEN of ['', undefined]) {
       env = { ...env, ADMIN_TOKEN } as Env
-      for (const text of ['undefined', '""', 'the-admin-token'])
+      for (const text of ['undefined', '""', 'the-long-admin-token'])
         expect(await callerOf(bearing(text))).toEqual({ known: false, given: 'foreign' })
     }
   })
@@ -211,7 +214,7 @@ describe('failed attempts', () => {
   it('keep out what has not been seen, be it right', async () => {
     most = 0
     await callerOf(bearing(other))
-    expect(await callerOf(bearing('the-admin-token'))).toEqual({ known: false, given: 'throttled' })
+    expect(await callerOf(bearing('the-long-admin-token'))).toEqual({ known: false, given: 'throttled' })
   })
 
   it.each([
@@ -241,7 +244,7 @@ describe('callerOfAgent', () => {
     })
   })
 
-  it.each([`Bearer ${token}`, 'Bearer the-admin-token'])('takes it with a scheme before it: %s', async key => {
+  it.each([`Bearer ${token}`, 'Bearer the-long-admin-token'])('takes it with a scheme before it: %s', async key => {
     expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ known: true, withheld: ['x-api-key'] })
   })
 
@@ -249,9 +252,9 @@ describe('callerOfAgent', () => {
     `Token ${token}`,
     `Bearer: ${token}`,
     `${token}, theirs`,
-    'Token the-admin-token',
+    'Token the-long-admin-token',
     `Basic ${btoa(`u:${token}`)}`,
-    `Basic ${btoa('u:the-admin-token')}`,
+    `Basic ${btoa('u:the-long-admin-token')}`,
   ])('refuses one that is badly sent, and keeps it: %s', async key => {
     expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ given: 'bad-token' })
     const asking = request({ 'X-API-Key': key, Authorization: `Bearer ${token}` })
@@ -269,7 +272,7 @@ describe('callerOfAgent', () => {
   })
 
   it('lets none of its own tokens pass, wherever they are', async () => {
-    const asking = request({ 'X-API-Key': 'the-admin-token', Authorization: `Bearer ${token}` })
+    const asking = request({ 'X-API-Key': 'the-long-admin-token', Authorization: `Bearer ${token}` })
     expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['authorization', 'x-api-key'] })
   })
 

@@ -110,6 +110,13 @@ services = [{ binding = "ECHO", service = "echo-agent" }, { binding = "AGAIN", s
     expect(existsSync(join(workspace.folder, '.env'))).toBe(false)
   })
 
+  it('deploys with no ADMIN_TOKEN that can be guessed', async () => {
+    const workspace = workspaceWithWrangler({ '.env': 'ADMIN_TOKEN=fifteen-letters' })
+    const { code, stderr } = await ended(workspace.start('deploy.ts', [], { PATH: join(workspace.folder, 'bin') }))
+    expect([code, stderr]).toEqual([2, expect.stringContaining('ADMIN_TOKEN has fewer than 16 characters')])
+    expect([existsSync(join(workspace.folder, 'calls.ndjson')), host.seen]).toEqual([false, []])
+  })
+
   it.each([
     ['passes on wrangler’s failure', ['--fail'], 7],
     ['sends nothing after a dry run', ['--dry-run'], 0],

@@ -28,7 +28,7 @@ export class FakeHost {
   upgraded = false
   /** The agent that the host name stands for. */
   rootAgent: string | undefined
-  token = 'secret-token'
+  token = 'the-secret-admin-token'
   readonly #server: Server
   #waiting: { matches: (seen: Seen) => boolean; found: (seen: Seen) => void }[] = []
 

@@ -31,7 +31,7 @@ beforeEach(async () => {
     },
   })
   env = {
-    ADMIN_TOKEN: 'the-admin-token',
+    ADMIN_TOKEN: 'the-long-admin-token',
     ROOT_AGENT: '',
     CARDS: { getWithMetadata: read, get: (key: string) => read(key).then(() => null) },
     CALL_LIMIT: limit('calls'),

@@ -126,7 +126,11 @@ describe('30 credentials a minute that do not hold', () => {
     expect(passed).toBeGreaterThanOrEqual(30)
     expect([codeOf(refused?.body ?? null), refused?.headers.get('retry-after')]).toEqual([-32000, '60'])
     expect(called.agent.asked).toEqual([])
-    // Neither callers without credentials nor other addresses pay for it.
+    // Neither callers without credentials, nor those with the agent's own, nor other addresses pay for it.
+    for (const theirs of ['Bearer theirs', 'Basic dTpw']) {
+      const headers = { ...from(address), Authorization: theirs }
+      expect((await called.send('/agents/weather/a2a', { body: call(), headers })).body).toEqual(answer)
+    }
     expect((await called.send('/agents/weather/a2a', { body: call(), headers: from(address) })).body).toEqual(answer)
     const elsewhere = await called.send('/agents/weather/a2a', {
       body: call(),

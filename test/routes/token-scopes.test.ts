@@ -172,6 +172,22 @@ describe('tokens that do not hold', () => {
     }
   })
 
+  it('are a short ADMIN_TOKEN, but on the machine that the host runs on', async () => {
+    const local = await startHost({ ADMIN_TOKEN: 'dev' })
+    const headers = { Authorization: 'Bearer dev' }
+    expect((await local.fetch('/tokens', { headers })).status).toBe(200)
+    for (const sent of [headers, {}]) {
+      const response = await local.fetch('http://cards.example.com/tokens', { headers: sent })
+      expect([response.status, (await said(response)).detail]).toEqual([
+        401,
+        expect.stringContaining(
+          'This host has no ADMIN_TOKEN of at least 16 characters. Set a random one: npx wrangler',
+        ),
+      ])
+    }
+    await local.close()
+  })
+
   it('are looked at no more after thirty in a minute from one address: 429; others go on', async () => {
     const guess = (index: number, ip: string) =>
       host.fetch('/tokens', {

@@ -1,7 +1,6 @@
 import type { Refusal } from '../../a2a/verdict.ts'
 import { addressOf, retryAfter } from '../../auth/attempts.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { isOneTooMany } from '../../auth/callers.ts'
 import { may } from '../../auth/may.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
 import type { Visit } from './visit.ts'
@@ -31,15 +30,7 @@ export const admission = ({ id, named, profile, caller }: Visit): { profile: Cal
 }
 
 /** Why a caller may not have what an agent keeps for those that may read it. */
-export const readerRefusal = async (
-  caller: Caller,
-  id: string,
-  request: Request,
-  env: Env,
-): Promise<Refusal | undefined> => {
-  if (!caller.known && caller.given === 'nothing') return { refused: 'no-token' }
-  // Credentials that might have been the agent's own, and are a guess where only this host's count.
-  if (!caller.known)
-    return (await isOneTooMany(request, env)) ? { refused: 'rate-limit', retryAfter } : { refused: 'bad-token' }
+export const readerRefusal = (caller: Caller, id: string): Refusal | undefined => {
+  if (!caller.known) return { refused: caller.given === 'nothing' ? 'no-token' : 'bad-token' }
   return may(caller, 'read', id) ? undefined : { refused: 'forbidden', missing: `the scope "read" for agent "${id}"` }
 }

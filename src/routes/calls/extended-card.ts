@@ -14,11 +14,10 @@ export const extendedCardFor = async (
   id: string,
   profile: CallProfile,
   dialect: RepresentationName,
-  request: Request,
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Served | Refusal> => {
-  const refusal = await readerRefusal(caller, id, request, env)
+  const refusal = readerRefusal(caller, id)
   if (refusal) return refusal
   const tier = highestTier(caller, profile)
   if (tier === undefined) return { refused: 'extended-card-not-configured' }

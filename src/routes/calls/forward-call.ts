@@ -22,8 +22,7 @@ export const forwardCall = async (
   env: Env,
 ): Promise<Forwarded> => {
   // What the Worker's own secret opens is for those that the host knows, where the card says that callers must be known.
-  const unknown =
-    profile.secret !== undefined && profile.secured ? await readerRefusal(caller, id, request, env) : undefined
+  const unknown = profile.secret !== undefined && profile.secured ? readerRefusal(caller, id) : undefined
   if (unknown) return { problem: unknown }
   const service = profile.service === undefined ? undefined : serviceNamed(profile.service, env)
   if (service === null) return misconfigured(`this Worker has no service binding "${profile.service}"`)

@@ -67,7 +67,7 @@ const pass = async (asked: Asked, visit: Visit, ...[request, env, ctx]: Paramete
   const verdict = await judge(read.call, caller, id, profile, env, ctx)
   if ('refused' in verdict) return { ...known, read, problem: verdict }
   if (read.call.operation === 'extendedCard') {
-    const card = await extendedCardFor(caller, id, profile, read.dialect, request, env, ctx)
+    const card = await extendedCardFor(caller, id, profile, read.dialect, env, ctx)
     return { ...known, read, ...('refused' in card ? { problem: card } : { response: asked.answerCard(card) }) }
   }
   const target = targetOf(read.call, profile)
