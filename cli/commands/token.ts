@@ -3,8 +3,10 @@ import colors from 'picocolors'
 import { scopes } from '../../src/card/scopes.ts'
 import { readEnvironment } from '../environment.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { connect, type Host } from '../host/host.ts'
 import { HostError } from '../host/host-error.ts'
 import { connectTokens, type Declined } from '../host/tokens.ts'
+import { unknownNames } from '../host/unknown-names.ts'
 import { tokensText, tokenText } from '../report/tokens-text.ts'
 import { isLoopback, readSettings } from '../settings.ts'
 import { readExpiry } from './expiry.ts'
@@ -40,7 +42,7 @@ const addCreate = (token: Command): void => {
     .option('--tier <tier>', 'an extended card that its bearer may read beside the first; * for all', several)
     .option('--expires <when>', 'in 90m, 12h, 30d, 8w; or a date such as 2027-01-31; else never', readExpiry)
     .option('--note <text>', 'whose it is, what it is for')
-    .action((flags: CreateFlags) => withTokens(flags, tokens => create(tokens, flags)))
+    .action((flags: CreateFlags) => withTokens(flags, (tokens, host) => create(tokens, host, flags)))
 }
 
 const addList = (token: Command): void => {
@@ -85,7 +87,12 @@ const choice = (value: string, before: string[] = []): string[] => {
 /** Who pastes the whole token means its id; the rest of it is not to be sent anywhere. */
 const idOf = (text: string): string => /^cc_([a-z2-7]+)_/.exec(text)?.[1] ?? text
 
-const create = async (tokens: Tokens, { scope, agent, tier, expires, note, json }: CreateFlags): Promise<void> => {
+const create = async (
+  tokens: Tokens,
+  host: Host,
+  { scope, agent, tier, expires, note, json }: CreateFlags,
+): Promise<void> => {
+  const unknown = await unknownNames(host, { agents: agent, tiers: tier })
   const issued = await tokens.issue({
     scopes: scope,
     ...(agent && { agents: agent }),
@@ -96,6 +103,8 @@ const create = async (tokens: Tokens, { scope, agent, tier, expires, note, json 
   if ('declined' in issued) return decline(issued)
   print(json ? JSON.stringify(issued) : issued.token)
   say(`${tokenText(issued, Date.now())}. Keep the token: nobody can show it again.`)
+  for (const words of unknown)
+    say(`${colors.yellow('warning:')} ${words}: the token is for what may come by that name.`)
   if (!issued.published) say('The edge has not taken it yet: the host goes on publishing.')
 }
 
@@ -110,12 +119,13 @@ const revoke = async (tokens: Tokens, ids: readonly string[], { json }: HostFlag
   if (json) print(JSON.stringify({ revoked }))
 }
 
-const withTokens = async (flags: HostFlags, work: (tokens: Tokens) => Promise<void>): Promise<void> => {
+const withTokens = async (flags: HostFlags, work: (tokens: Tokens, host: Host) => Promise<void>): Promise<void> => {
   const settings = readSettings(flags, readEnvironment())
   if (settings.url.startsWith('http:') && !isLoopback(settings.url))
     say(`The token goes to ${settings.url} unencrypted: use https.`)
   try {
-    await work(connectTokens({ ...settings, retries: 4, note: say }))
+    const connection = { ...settings, retries: 4, note: say }
+    await work(connectTokens(connection), connect(connection))
   } catch (error) {
     if (!(error instanceof HostError)) throw error
     fail(`${error.message}.`, exitCodes.unreachable)

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readExpiry } from '../../cli/commands/expiry.ts'
 import { FakeHost, problem } from './fake-host.ts'
-import { Workspace } from './workspace.ts'
+import { card, Workspace } from './workspace.ts'
 
 type Token = {
   id: string
@@ -76,6 +76,21 @@ describe('sync-card token create', () => {
     expect(stderr).not.toContain(secret)
   })
 
+  it.each<[string, string[], string[]]>([
+    ['an agent that is not there', ['--agent', 'wether'], ['There is no agent "wether" on this host yet']],
+    ['one of two', ['--agent', 'weather', '--agent', 'wether'], ['There is no agent "wether" on this host yet']],
+    ['a tier', ['--agent', 'weather', '--tier', 'partner', '--tier', 'x'], ['None of its agents has a tier "x" yet']],
+    ['a tier of some of them', ['--agent', 'weather', '--agent', 'tides', '--tier', 'partner'], []],
+    ['a tier, where agents may come', ['--agent', 'weather*', '--agent', 'weather', '--tier', 'x'], []],
+    ['nothing', ['--agent', 'weather', '--tier', '*', '--tier', 'base'], []],
+    ['nothing, of all agents', ['--tier', 'x'], []],
+  ])('warns of names that the host does not have: %s', async (_, args, warnings) => {
+    host.register('weather', { card: card('weather'), tiers: { partner: {} } })
+    host.register('tides', { card: card('tides') })
+    const { code, stderr } = await run('create', '--scope', 'read', ...args)
+    expect([code, stderr.match(/(?<=warning:.* )(?:There|None) [^:]*/g) ?? []]).toEqual([0, warnings])
+  })
+
   it('asks for what the options say', async () => {
     const args = [
       '--scope',
@@ -92,7 +107,7 @@ describe('sync-card token create', () => {
       'CI',
     ]
     await run('create', ...args)
-    expect(JSON.parse(host.seen[0]?.body ?? '')).toEqual({
+    expect(JSON.parse(host.seen.find(({ method }) => method === 'POST')?.body ?? '')).toEqual({
       scopes: ['read'],
       agents: ['a', 'b'],
       tiers: ['gold'],
