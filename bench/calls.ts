@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Bound } from './bound.ts'
 import { workerBundle } from './bundle.ts'
 import { callBody, callPath, sameCall } from './call-requests.ts'
 import type { Setting } from './card-reads.ts'
@@ -27,34 +28,57 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
   const upstream = `http://127.0.0.1:${port(agent)}`
   const host = await startHost(bundle, port(kv), directory(), upstream)
   await register(port(host), id, { card: quickCard(id), route: 'gateway', upstream: { url: upstream } })
-  const constant = await startRival('reader', await answerOf(`${origin(host)}${callPath(id)}`, post(refused)))
-  const blind = await startBlind(upstream)
+  const refusal = await answerOf(`${origin(host)}${callPath(id)}`, post(refused))
+  const reader = await startRival('reader', refusal)
+  const logger = await startRival('reader', refusal, { LOG: { text: 'yes' } })
+  const blind = await startForwarder('blind', upstream)
+  const careful = await startForwarder('careful', upstream)
   const proxy = await startNode(join(import.meta.dirname, 'http-proxy-server.ts'), [upstream])
 
-  const [, refusals] = await compare(
-    { name: 'a Worker that reads and answers', server: constant, requests: sameCall(id, refused) },
-    [{ name: 'refusal', server: host, requests: sameCall(id, refused), bound: { least: 0.85 } }],
+  const calling = (body: string) => (name: string, server: Server, bound?: Bound) => ({
+    ...{ name, server, requests: sameCall(id, body) },
+    ...(bound && { bound }),
+  })
+  const refusing = calling(refused)
+  const sending = calling(send)
+  const [, ...refusals] = await compare(
+    refusing('a Worker that reads and answers', reader),
+    [
+      refusing('a Worker that parses and logs, beside one that reads', logger),
+      refusing('refusal, beside a Worker that reads', host),
+    ],
     effort,
   )
-  const [, passed] = await compare(
-    { name: 'a Worker that forwards blindly', server: blind, requests: sameCall(id, send) },
-    [{ name: 'gate, beside a blind forwarder', server: host, requests: sameCall(id, send), bound: { least: 0.9 } }],
+  const [, ...besideLogger] = await compare(
+    refusing('a Worker that parses, logs and answers', logger),
+    [refusing('refusal, beside one that parses and logs', host, { least: 0.85 })],
     effort,
   )
-  const [, beside] = await compare(
-    { name: 'http-proxy', server: proxy, requests: sameCall(id, send) },
-    [{ name: 'gate, beside http-proxy on Node', server: host, requests: sameCall(id, send), bound: { least: 1 } }],
+  const [, ...forwarded] = await compare(
+    sending('a Worker that forwards blindly', blind),
+    [
+      sending('careful forwarder, beside a blind one', careful),
+      sending('gate, beside a blind forwarder', host),
+      sending('http-proxy on Node, beside a blind forwarder', proxy),
+    ],
     effort,
   )
-  const stream = `${callPath(id)}`
+  const [, ...besideCareful] = await compare(
+    sending('a Worker that forwards with care', careful),
+    [sending('gate, beside a careful forwarder', host, { least: 0.9 })],
+    effort,
+  )
+  const path = callPath(id)
   const figures = [
-    refusals,
-    passed,
-    beside,
-    await firstEvents(origin(blind) + stream, origin(host) + stream, effort.rounds),
-    await flood(host, origin(host) + stream),
-  ].filter(figure => figure !== undefined)
-  await Promise.all([kv, agent, host, constant, blind, proxy].map(server => server.stop()))
+    ...refusals,
+    ...besideLogger,
+    ...forwarded,
+    ...besideCareful,
+    await firstEvents('a blind forwarder', origin(blind) + path, origin(host) + path, effort.rounds),
+    await firstEvents('a careful forwarder', origin(careful) + path, origin(host) + path, effort.rounds),
+    await flood(host, origin(host) + path),
+  ]
+  await Promise.all([kv, agent, host, reader, logger, blind, careful, proxy].map(server => server.stop()))
   return figures
 }
 
@@ -67,10 +91,10 @@ const post = (body: string): RequestInit => ({
   body,
 })
 
-const startBlind = async (upstream: string): Promise<Server> =>
+const startForwarder = async (name: 'blind' | 'careful', upstream: string): Promise<Server> =>
   startWorkerd({
     services: {
-      blind: { modules: { 'blind.js': await workerBundle('blind') }, bindings: { UPSTREAM: { text: upstream } } },
+      forwarder: { modules: { 'index.js': await workerBundle(name) }, bindings: { UPSTREAM: { text: upstream } } },
     },
-    sockets: ['blind'],
+    sockets: ['forwarder'],
   })

@@ -7,7 +7,7 @@ const body = callBody('SendStreamingMessage', 'weather in Tokyo')
 const each = 20
 
 /** How long a caller waits for the first event of a stream through the host, beside a blind forwarder: one call at a time, in turn. */
-export const firstEvents = async (blind: string, host: string, rounds: number): Promise<Figure> => {
+export const firstEvents = async (beside: string, blind: string, host: string, rounds: number): Promise<Figure> => {
   const agent = new Agent({ keepAlive: true })
   const batch = async (url: string) => {
     const waits: number[] = []
@@ -25,7 +25,7 @@ export const firstEvents = async (blind: string, host: string, rounds: number): 
   }
   agent.destroy()
   return judged({
-    name: 'time to the first event, beside a blind forwarder',
+    name: `time to the first event, beside ${beside}`,
     unit: 'ratio',
     value: interval(ratios),
     bound: { most: 1.1 },

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { workerBundle } from './bundle.ts'
 import { type Server, startNode, startWorkerd } from './server.ts'
+import type { Binding } from './workerd-config.ts'
 
 /** An answer as a host sent it: what the others are to send too. */
 export type Answer = { body: Uint8Array; headers: Record<string, string> }
@@ -17,13 +18,17 @@ export const answerOf = async (url: string, init?: RequestInit): Promise<Answer>
 }
 
 /** A Worker of bench/workers; those that answer with a card are given it when they start. */
-export const startRival = async (name: 'constant' | 'itty' | 'sink' | 'reader', card?: Answer): Promise<Server> =>
+export const startRival = async (
+  name: 'constant' | 'itty' | 'sink' | 'reader',
+  card?: Answer,
+  more: Record<string, Binding> = {},
+): Promise<Server> =>
   startWorkerd({
     services: {
       rival: {
         modules: { 'index.js': await workerBundle(name) },
         ...(card && {
-          bindings: { BODY: { data: card.body }, HEADERS: { json: card.headers } },
+          bindings: { BODY: { data: card.body }, HEADERS: { json: card.headers }, ...more },
         }),
       },
     },

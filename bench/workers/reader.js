@@ -1,13 +1,16 @@
-// The least that a Worker can do with a call: it reads the body, and answers the same bytes and headers every time.
+// What any Worker must do with a call that it refuses: it reads the body, and answers the same bytes and headers every time.
+// With LOG it reads the body as JSON and writes a line of log, too.
 
 import { env } from 'cloudflare:workers'
 
 const bytes = new Uint8Array(env.BODY)
 const init = { headers: new Headers(env.HEADERS) }
+const log = env.LOG === 'yes'
 
 export default {
   async fetch(request) {
-    await request.text()
+    const text = await request.text()
+    if (log) console.info(JSON.stringify({ event: 'call', agent: 'weather', operation: JSON.parse(text).method }))
     return new Response(bytes, init)
   },
 }
