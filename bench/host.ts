@@ -4,7 +4,7 @@ import { type Server, startWorkerd } from './server.ts'
 import type { Binding, Service } from './workerd-config.ts'
 
 /** The bearer token of the bench's hosts. */
-export const adminToken = 'bench'
+export const adminToken = 'the-admin-token-of-the-bench'
 
 /** KV in a process of its own, as in production: what it spends is not the host's. `agents`: how many ids it knows. */
 export const startKv = async (agents: number): Promise<Server> =>
