@@ -8,6 +8,8 @@ export type MediaType = {
   parameters: [name: string, value: string][]
   /** Whether it was listed with `q=0`: as what is not wanted. */
   excluded: boolean
+  /** Whether it is a media type, a range of them, or one plain word: what else it may be, nothing is of it. */
+  sound: boolean
 }
 
 /** Words that cards and clients write where they mean any media type of a kind. */
@@ -22,8 +24,21 @@ const longest = 256
 /** One parameter of a media type, its value quoted or not (RFC 9110 §5.6.6). */
 const parameter = /;\s*([^;=]*?)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
 
+/** Agents and their callers name few modes, over and over. */
+const known = new Map<string, MediaType>()
+const mostKnown = 500
+
 /** Reads a mode; every text is one, be it a word that only the same word matches. */
 export const readMediaType = (text: string): MediaType => {
+  const before = known.get(text)
+  if (before !== undefined || text.length > longest) return before ?? read(text)
+  if (known.size >= mostKnown) known.clear()
+  const mode = read(text)
+  known.set(text, mode)
+  return mode
+}
+
+const read = (text: string): MediaType => {
   const [name = ''] = text.slice(0, longest).split(';', 1)
   const type = name.trim().toLowerCase()
   // The first of a name counts.
@@ -35,15 +50,12 @@ export const readMediaType = (text: string): MediaType => {
     range: ranges.get(type) ?? type,
     parameters: Object.entries(others),
     excluded: q !== undefined && /^0(?:\.0*)?$/.test(q),
+    sound: /^\s*(?:[\w.+-]+|\*)\s*$/.test(name) || isMediaTypeName(name.trim().replaceAll('*', 'x')),
   }
 }
 
 /** Whether a text could be a mode of anything: a media type, a range of them, or one plain word. */
-export const couldBeMode = (text: string): boolean => {
-  const [name = ''] = text.split(';', 1)
-  if (text.length > longest) return false
-  return /^\s*(?:[\w.+-]+|\*)\s*$/.test(name) || isMediaTypeName(name.trim().replaceAll('*', 'x'))
-}
+export const couldBeMode = (text: string): boolean => text.length <= longest && readMediaType(text).sound
 
 /**
  * Whether something could be of both. Wildcards count on either side; parameters only where both give the same one: a card

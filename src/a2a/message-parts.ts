@@ -2,8 +2,14 @@ import type { WireVersion } from '../card/call-profile.ts'
 import { isObject, type Json, type JsonObject } from '../card/json.ts'
 
 /** The first member of these names that an object has: ProtoJSON has two names for a field, and readers take both. */
-export const member = (object: Json | undefined, ...names: readonly string[]): Json | undefined =>
-  isObject(object) ? names.map(name => object[name]).find(value => value !== undefined && value !== null) : undefined
+export const member = (object: Json | undefined, ...names: readonly string[]): Json | undefined => {
+  if (!isObject(object)) return undefined
+  for (const name of names) {
+    const value = object[name]
+    if (value !== undefined && value !== null) return value
+  }
+  return undefined
+}
 
 /** What a call's message is called: readers of v0.3 over HTTP take `request` for `message`. */
 export const messageNames = ['message', 'request'] as const

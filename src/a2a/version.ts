@@ -11,6 +11,8 @@ export const namedVersion = (
   header: string | null,
   query: readonly string[] = [],
 ): { version: WireVersion | undefined } | Refusal => {
+  const plain = query.length === 0 ? readAs.get(header ?? '') : undefined
+  if (plain !== undefined) return { version: plain }
   const named = [...(header ?? '').split(','), ...query]
     .map(text => majorMinor(text.trim()))
     .filter(text => text !== '')

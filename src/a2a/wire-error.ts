@@ -39,7 +39,8 @@ const longestList = 50
 /** The JSON-RPC error of what stopped a call, in the form of a version. */
 export const rpcError = (problem: Refusal | Failure, version: WireVersion): RpcError => {
   const { code } = entryOf(problem)
-  return { code, message: messageOf(problem), data: version === '1.0' ? detailsOf(problem) : factsOf(problem) }
+  const told = telling(problem)
+  return { code, message: told.message, data: version === '1.0' ? detailsOf(told) : factsOf(told) }
 }
 
 /** The body of an HTTP+JSON error: v1.0's is google.rpc.Status; v0.3's is the bare JSON-RPC error. */
@@ -47,44 +48,43 @@ export const restError = (problem: Refusal | Failure, version: WireVersion): Jso
   if (version === '0.3') return { ...rpcError(problem, version) }
   const code = httpStatus(problem, 'HTTP+JSON')
   const status = entryOf(problem).precondition ? 'FAILED_PRECONDITION' : (rpcStatuses[code] ?? 'INVALID_ARGUMENT')
-  return { error: { code, status, message: messageOf(problem), details: detailsOf(problem) } }
+  const told = telling(problem)
+  return { error: { code, status, message: told.message, details: detailsOf(told) } }
 }
 
 /** The HTTP status: over JSON-RPC, 200 for the errors of a well-formed call (protocol.md). */
 export const httpStatus = (problem: Refusal | Failure, binding: CallBinding): number => {
   const { status, restStatus = 400, malformed } = entryOf(problem)
-  if (typeof status === 'function') return told(status, problem) ?? 502
+  if (typeof status === 'function') return status(problem as never)
   return status ?? (malformed || binding === 'HTTP+JSON' ? restStatus : 200)
 }
 
 const entryOf = (problem: Refusal | Failure): Problem<never> =>
   'refused' in problem ? refusals[problem.refused] : failures[problem.failed]
 
+/** What is said of a problem. */
+type Told = { reason: string; message: string; facts: Facts; violations: JsonObject }
+
 /** The tables are typed by tag, so that each entry has its own facts; TypeScript cannot follow a tag to its entry. */
-const told = <Answer>(ask: ((problem: never) => Answer) | undefined, problem: Refusal | Failure): Answer | undefined =>
-  ask?.(bounded(problem) as never)
+const telling = (problem: Refusal | Failure): Told => {
+  const { reason, say, facts } = entryOf(problem)
+  const shown = bounded(problem) as never
+  return { reason, message: say(shown), facts: facts?.(shown) ?? {}, violations: violationsOf(problem) }
+}
 
-const messageOf = (problem: Refusal | Failure): string => told(entryOf(problem).say, problem) ?? ''
-
-const factsOf = (problem: Refusal | Failure): JsonObject => ({
-  reason: entryOf(problem).reason,
-  ...copied(told(entryOf(problem).facts, problem)),
-  ...violationsOf(problem),
-})
+const factsOf = ({ reason, facts, violations }: Told): JsonObject => ({ reason, ...copied(facts), ...violations })
 
 const violationsOf = (problem: Refusal | Failure): JsonObject =>
   'refused' in problem && problem.refused === 'invalid-params'
     ? { fieldViolations: problem.violations.map(violation => ({ ...violation })) }
     : {}
 
-const copied = (facts: Facts = {}): JsonObject =>
+const copied = (facts: Facts): JsonObject =>
   Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'object' ? [...fact] : fact]))
 
 /** v1.0's `data` and `details`: what happened, and which fields are wrong. */
-const detailsOf = (problem: Refusal | Failure): JsonObject[] => {
-  const { reason } = entryOf(problem)
-  const facts = Object.entries(told(entryOf(problem).facts, problem) ?? {})
-  const violations = violationsOf(problem)
+const detailsOf = ({ reason, facts: said, violations }: Told): JsonObject[] => {
+  const facts = Object.entries(said)
   return [
     {
       '@type': 'type.googleapis.com/google.rpc.ErrorInfo',

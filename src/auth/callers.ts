@@ -33,6 +33,8 @@ export const callerOfAgent = async (
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Caller> => {
+  // Most callers bring nothing, and most cards have no API key: nobody need look for either.
+  if (!before.known && before.given === 'nothing' && profile.apiKeyHeaders.length === 0) return before
   const keys = ownKeys(request.headers, profile, env)
   const issuers = isOpen(before) ? await judgeIssuers(before, request.headers, id, profile, env, ctx) : before
   const caller = keys[0] && isOpen(issuers) ? await judge(keys[0], request, env, ctx) : issuers

@@ -2,6 +2,7 @@ import { test as isMediaTypeName, parse } from 'media-typer'
 
 /** Whether a `Content-Type` says JSON: application/json, or any type whose suffix is +json; parameters do not count. */
 export const isJsonType = (header: string | null): boolean => {
+  if (header === 'application/json') return true
   const name = mediaTypeName(header)
   if (name === 'application/json') return true
   if (!isMediaTypeName(name)) return false

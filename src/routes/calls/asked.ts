@@ -13,7 +13,8 @@ export type Read = {
   method: string
   /** Of HTTP+JSON: path and query below the agent's address. */
   path: string
-  body: string | undefined
+  /** The JSON text that goes on; written only where it does. */
+  body: () => string | undefined
 }
 
 /** A call as it came, in the words of its binding. */

@@ -36,7 +36,7 @@ export const forwardCall = async (
       service,
       method,
       path,
-      body,
+      body: body(),
       credentials,
       streams,
       extensions: call.extensions,

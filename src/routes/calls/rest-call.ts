@@ -62,7 +62,7 @@ const readCall = (
     dialect: match.version,
     method: request.method,
     path: query.size > 0 ? `${path}?${query}` : path,
-    body: value === null ? undefined : JSON.stringify(addressedTo(value, targetOf(call, profile))),
+    body: () => (value === null ? undefined : JSON.stringify(addressedTo(value, targetOf(call, profile)))),
   }
 }
 

@@ -56,6 +56,6 @@ const readCall = (
     dialect: extendedCardDialects.get(method) ?? read.version,
     method: 'POST',
     path: '',
-    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: sent }),
+    body: () => JSON.stringify({ jsonrpc: '2.0', id, method, params: sent }),
   }
 }
