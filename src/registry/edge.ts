@@ -3,8 +3,8 @@ import { readUnlessUnchanged, unchangedAt } from './changes.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 
-/** A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date; `reads` is for its sender to count. */
-export type Served = { etag: string; modified: string; body: Uint8Array<ArrayBuffer>; reads: number }
+/** A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date. */
+export type Served = { etag: string; modified: string; body: Uint8Array<ArrayBuffer> }
 
 /** The most that an isolate of 128 MB should spend on cards. */
 const memoryBytes = 32 * 1024 * 1024
@@ -41,7 +41,7 @@ const loadDocument = async (id: string, name: RepresentationName, env: Env) => {
 /** A document of an envelope as it is served; null where it holds none of that name. */
 export const servedOf = ({ modified, representations }: Envelope, name: RepresentationName): Served | null => {
   const representation = representations[name]
-  return representation ? { etag: representation.etag, modified, body: representation.bytes, reads: 0 } : null
+  return representation ? { etag: representation.etag, modified, body: representation.bytes } : null
 }
 
 /** Makes a write visible in this isolate at once: the new documents, or that there are none any more. */

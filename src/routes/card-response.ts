@@ -9,61 +9,45 @@ export type Hybrid = 'agent-card.json' | 'agent.json'
 
 /** A card as any client gets it, or 304 where the client has it. What was asked with a token is for nobody else. */
 export const cardResponse = (served: Served, name: RepresentationName, request: Request, env: Env): Response => {
-  const { ok, notModified } = request.headers.has('Authorization')
-    ? initsFor(served, name, privateNoStore)
-    : publicInits(served, name, env)
-  return noneMatch(request.headers.get('If-None-Match'), served.etag)
-    ? new Response(null, notModified)
-    : new Response(served.body, ok)
+  const response = publicCard(served, name, request.headers, env)
+  if (request.headers.has('Authorization')) response.headers.set('Cache-Control', privateNoStore)
+  return response
+}
+
+/** A card as it was asked for without a token. */
+export const publicCard = (served: Served, name: RepresentationName, asked: Headers, env: Env): Response => {
+  const { ok, notModified } = common(name, env)
+  const isHeld = noneMatch(asked.get('If-None-Match'), served.etag)
+  const response = isHeld ? new Response(null, notModified) : new Response(served.body, ok)
+  const { headers } = response
+  headers.set('ETag', served.etag)
+  if (!isHeld) headers.set('Last-Modified', served.modified)
+  return response
 }
 
 /** Status and headers of the two responses. */
 type Inits = { ok: ResponseInit; notModified: ResponseInit }
 
-/** With every so many reads of a card its headers are kept, and of so many cards. */
-const readsToKeep = 256
-const most = 32
-
 /**
- * The headers of the most popular cards, as the runtime itself has them: it copies those in half the time that it takes to
- * read an object. Of few cards only: objects of the runtime that live long make every garbage collection longer.
+ * What the cards of a representation all say, as the runtime itself has it: it copies that in half the time that it takes to
+ * read an object.
  */
-const kept = new WeakMap<Served, Inits>()
-const keepers: Served[] = []
-let oldest = 0
+const commons = new Map<RepresentationName, Inits>()
 
-const publicInits = (served: Served, name: RepresentationName, env: Env): Inits => {
-  const known = kept.get(served)
+const common = (name: RepresentationName, env: Env): Inits => {
+  const known = commons.get(name)
   if (known) return known
-  const inits = initsFor(served, name, publicCaching(env))
-  if (++served.reads % readsToKeep === 0) {
-    const replaced = keepers[oldest]
-    if (replaced) kept.delete(replaced)
-    keepers[oldest] = served
-    oldest = (oldest + 1) % most
-    kept.set(served, { ok: asRuntimeHas(inits.ok), notModified: asRuntimeHas(inits.notModified) })
-  }
-  return inits
-}
-
-const asRuntimeHas = ({ headers, ...init }: ResponseInit): ResponseInit => ({ ...init, headers: new Headers(headers) })
-
-const initsFor = ({ etag, modified }: Served, name: RepresentationName, caching: string): Inits => {
-  const common = {
-    'Access-Control-Allow-Origin': '*',
-    'Cache-Control': caching,
-    Vary: 'A2A-Version, Authorization',
-    ETag: etag,
-  }
-  const headers: Record<string, string> = {
-    ...cors,
-    ...common,
-    'Content-Type': 'application/json',
-    'Last-Modified': modified,
-  }
-  // Relative to either of the paths that serve it.
-  if (name === 'agent.json') headers.Link = '<./agent-card.json>; rel="canonical"'
-  if (name === '1.0' || name === '0.3') headers['A2A-Version'] = name
   // A 304 has what a client updates its copy by, and no more (RFC 9110 §15.4.5).
-  return { ok: { headers }, notModified: { status: 304, headers: common } }
+  const updated = {
+    'Access-Control-Allow-Origin': '*',
+    'Cache-Control': publicCaching(env),
+    Vary: 'A2A-Version, Authorization',
+  }
+  const headers = new Headers({ ...cors, ...updated, 'Content-Type': 'application/json' })
+  // Relative to either of the paths that serve it.
+  if (name === 'agent.json') headers.set('Link', '<./agent-card.json>; rel="canonical"')
+  if (name === '1.0' || name === '0.3') headers.set('A2A-Version', name)
+  const inits = { ok: { headers }, notModified: { status: 304, headers: new Headers(updated) } }
+  commons.set(name, inits)
+  return inits
 }

@@ -9,7 +9,7 @@ import { readProfile } from '../registry/edge-profiles.ts'
 import { agentOfHost, heldAgentOfHost } from '../registry/hosts.ts'
 import { truth } from '../registry/truth.ts'
 import { agentNotFound, noRootAgent } from './agent-errors.ts'
-import { cardResponse, type Hybrid } from './card-response.ts'
+import { cardResponse, type Hybrid, publicCard } from './card-response.ts'
 import type { Handler } from './handler.ts'
 import { hostNameOf, withoutDot } from './host-name.ts'
 import { chooseRepresentation } from './representation-choice.ts'
@@ -58,7 +58,7 @@ export const heldCard = (request: Request, env: Env): Response | undefined => {
   if (id === undefined) return undefined
   const name = chooseRepresentation(request, {}, hybrid as Hybrid)
   const served = heldDocument(id, name)
-  return served ? cardResponse(served, name, request, env) : undefined
+  return served ? publicCard(served, name, request.headers, env) : undefined
 }
 
 const sendCard = async (
@@ -103,7 +103,6 @@ const internalDocument = async (id: string, name: RepresentationName, env: Env):
       etag: document.etag,
       body: document.bytes,
       modified: new Date(document.modified).toUTCString(),
-      reads: 0,
     }
   )
 }
