@@ -50,15 +50,16 @@ const wellKnown = new RegExp(
  * the routes do, and sooner: finding a route costs more than sending a card. Undefined: ask the router.
  */
 export const heldCard = (request: Request, env: Env): Response | undefined => {
-  if (request.method !== 'GET' || request.headers.has('Authorization')) return undefined
+  const { method, headers } = request
+  if (method !== 'GET' || headers.has('Authorization')) return undefined
   const match = wellKnown.exec(request.url)
   if (match === null) return undefined
   const [, hostname = '', named, hybrid] = match
   const id = named ?? heldAgentOfHost(withoutDot(hostname), env)
   if (id === undefined) return undefined
-  const name = chooseRepresentation(request, {}, hybrid as Hybrid)
+  const name = chooseRepresentation(headers, {}, hybrid as Hybrid)
   const served = heldDocument(id, name)
-  return served ? publicCard(served, name, request.headers, env) : undefined
+  return served ? publicCard(served, name, headers, env) : undefined
 }
 
 const sendCard = async (
@@ -66,7 +67,7 @@ const sendCard = async (
   hybrid: Hybrid,
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Response | undefined> => {
-  const name = chooseRepresentation(request, request.query, hybrid)
+  const name = chooseRepresentation(request.headers, request.query, hybrid)
   const own = request.headers.has('Authorization') ? await readersCard(id, name, request, env, ctx) : null
   if (own) return cardResponse(own, name, request, env)
   const held = heldDocument(id, name)

@@ -12,7 +12,7 @@ const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [n
 
 /** The document that a GET asks for: `?dialect=`, else the A2A version of header or query, else the path's own hybrid. */
 export const chooseRepresentation = (
-  request: Request,
+  headers: Headers,
   query: Record<string, string | string[] | undefined>,
   hybrid: 'agent-card.json' | 'agent.json',
 ): RepresentationName => {
@@ -26,6 +26,6 @@ export const chooseRepresentation = (
       `This host has no dialect "${String(dialect).slice(0, 40)}". It writes ${['hybrid', ...dialectNames].join(', ')}.`,
     )
   }
-  const version = request.headers.get('A2A-Version') || query['A2A-Version']
+  const version = headers.get('A2A-Version') || query['A2A-Version']
   return typeof version === 'string' && dialect === undefined ? (versions.get(majorMinor(version)) ?? hybrid) : hybrid
 }
