@@ -1,5 +1,5 @@
 import { log } from '../http/log.ts'
-import { keyForLog } from './entry.ts'
+import { keyForLog } from './key-for-log.ts'
 import { Memory } from './memory.ts'
 
 /** What KV or a write says of a key: its value, or null for none, as of a `seq`; a lower one never replaces a higher. */

@@ -15,6 +15,3 @@ export const goneEntry = (sql: SqlStorage, id: string): Entry => {
   const value = encodeEnvelope({ seq, modified: '', representations: {} })
   return { value, metadata: { seq }, seconds: tombstoneSeconds }
 }
-
-/** A key as the log may show it: without what a token is found by. */
-export const keyForLog = (key: string): string => key.replace(/[0-9a-f]{64}/, '…')

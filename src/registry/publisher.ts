@@ -1,6 +1,6 @@
 import { log } from '../http/log.ts'
 import { entryOf } from './entries.ts'
-import { keyForLog } from './entry.ts'
+import { keyForLog } from './key-for-log.ts'
 
 /** How long after a write, or a failed try, the alarm looks for what KV still lacks. In ms. */
 const firstRetry = 1_000
