@@ -45,7 +45,7 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
     refusing('a Worker that reads and answers', reader),
     [
       refusing('a Worker that parses and logs, beside one that reads', logger),
-      refusing('refusal, beside a Worker that reads', host),
+      refusing('refusal, beside a Worker that reads', host, { least: 0.85 }),
     ],
     effort,
   )
@@ -58,9 +58,13 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
     sending('a Worker that forwards blindly', blind),
     [
       sending('careful forwarder, beside a blind one', careful),
-      sending('gate, beside a blind forwarder', host),
-      sending('http-proxy on Node, beside a blind forwarder', proxy),
+      sending('gate, beside a blind forwarder', host, { least: 0.9 }),
     ],
+    effort,
+  )
+  const [, ...besideProxy] = await compare(
+    sending('http-proxy on Node', proxy),
+    [sending('gate, beside http-proxy on Node', host, { least: 1 })],
     effort,
   )
   const [, ...besideCareful] = await compare(
@@ -73,6 +77,7 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
     ...refusals,
     ...besideLogger,
     ...forwarded,
+    ...besideProxy,
     ...besideCareful,
     await firstEvents('a blind forwarder', origin(blind) + path, origin(host) + path, effort.rounds),
     await firstEvents('a careful forwarder', origin(careful) + path, origin(host) + path, effort.rounds),

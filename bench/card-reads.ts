@@ -62,8 +62,9 @@ export const rivals = (setting: Setting): Promise<Figure[]> =>
 const memoryBytes = 32 * 1024 * 1024
 
 /**
- * Many agents, drawn by Zipf's law: `sweep` of them are asked for once before, the most popular last. The baseline has the
- * host's memory and nothing to keep in it but bodies: what does not fit, it reads from KV as the host must.
+ * Many agents, drawn by Zipf's law: `sweep` of them are asked for once before, the most popular last. The baseline holds all
+ * cards; beside the host stands what a Worker of the host's memory makes of it, with nothing to keep in it but bodies: what
+ * does not fit, it reads from KV as the host must.
  */
 export const manyAgents = (setting: Setting, agents: number, sweep: number, settle: number): Promise<Figure[]> =>
   withHost(setting, agents, async (host, answer, kv) => {
@@ -78,9 +79,9 @@ export const manyAgents = (setting: Setting, agents: number, sweep: number, sett
     settling.close()
     const reads = await readCount(kv)
     const [, ...figures] = await compare(
-      { name: 'constant Worker, 32 MB of cards', server: bounded, requests: zipfCards(agents, 2) },
+      { name: 'constant Worker of all cards', server: all, requests: zipfCards(agents, 2) },
       [
-        { name: `constant Worker of all cards, ${ids}`, server: all, requests: zipfCards(agents, 4) },
+        { name: `constant Worker, 32 MB of cards, ${ids}`, server: bounded, requests: zipfCards(agents, 4) },
         { name: `host, ${ids}`, server: host, requests: zipfCards(agents, 3), bound: { least } },
       ],
       setting.effort,

@@ -15,6 +15,8 @@ describe('the type of a part', () => {
     ['an object', '1.0', { url: 'https://a.example/x', mediaType: {} }],
     ['a range', '1.0', { url: 'https://a.example/x', mediaType: 'text/*' }],
     ['any', '1.0', { url: 'https://a.example/x', media_type: '*/*' }],
+    ['a number', '1.0', { raw: 'AA==', mediaType: 7 }],
+    ['a number', '0.3', { kind: 'file', file: { mimeType: 7 } }],
     ['a list', '0.3', { kind: 'file', file: { uri: 'https://a.example/x', mimeType: ['image/png'] } }],
     ['a range', '0.3', { kind: 'file', file: { uri: 'https://a.example/x', mime_type: '*' } }],
   ])('is no %s (%s)', (_, version, part) => {

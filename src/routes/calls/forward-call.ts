@@ -59,7 +59,8 @@ const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('
 const misconfigured = (detail: string): Forwarded => ({ problem: { failed: 'misconfigured', detail } })
 
 /** Bindings are looked up by name, as manifests name them: what is not a service has no `fetch`. */
-const bindingNamed = (name: string, env: Env): unknown => Object.entries(env).find(([each]) => each === name)?.[1]
+const bindingNamed = (name: string, env: Env): unknown =>
+  Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined
 
 const serviceNamed = (name: string, env: Env): Fetcher | null => {
   const binding = bindingNamed(name, env)
