@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { anyText, anything, closed, HttpUrl, map, matches, oneOf } from './fields.ts'
+import { anyText, anything, closed, map, matches, oneOf } from './fields.ts'
+import { hostname } from './hostname.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { JwtRules } from './jwt-rules.ts'
 import { agentId, limits } from './limits.ts'
@@ -7,23 +8,12 @@ import { type Pointer, pointer } from './pointer.ts'
 import type { CardError } from './report.ts'
 import { fromFrontMatter, inFrontMatter } from './shaman-front-matter.ts'
 import { tierMap } from './tiers.ts'
+import { Upstream } from './upstream.ts'
 import { issueErrors } from './valibot-errors.ts'
 
 const object = map(anything, 'must be a JSON object')
 const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'
 const level = oneOf('off', 'warn', 'enforce')
-const bindingName = v.pipe(
-  v.string('must be a name'),
-  matches(/^[A-Za-z_]\w*$/, 'must be a name, such as WEATHER_TOKEN; never the secret itself'),
-)
-const hostname = v.pipe(
-  v.string('must be a host name'),
-  matches(
-    /^(?:\*|(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)$/,
-    'must be a host name in lower case, without scheme, port or path; or "*"',
-  ),
-)
-
 /** What an owner writes: a card, and how it is hosted (design §3). A field that is not here is an error. */
 export const Manifest = v.strictObject({
   id: v.optional(v.pipe(anyText, matches(agentId, idForm))),
@@ -39,27 +29,7 @@ export const Manifest = v.strictObject({
     [],
   ),
   route: v.optional(oneOf('direct', 'gateway', 'closed'), 'direct'),
-  upstream: v.optional(
-    closed(
-      {
-        url: v.optional(HttpUrl),
-        card: v.optional(HttpUrl),
-        mcp: v.optional(HttpUrl),
-        service: v.optional(bindingName),
-        secret: v.optional(
-          v.pipe(
-            bindingName,
-            matches(
-              /^(?!ADMIN_TOKEN$)/,
-              "is this host's own key: an upstream that was sent it could change every agent",
-            ),
-          ),
-        ),
-      },
-      'must be an object with url, card, mcp, service or secret',
-    ),
-    {},
-  ),
+  upstream: v.optional(Upstream, {}),
   gate: v.optional(
     closed(
       {
@@ -99,7 +69,7 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
   const misplaced = hosting ? [] : misplacedErrors(document)
   if (misplaced.length > 0) return { errors: misplaced }
   const cardAt = hosting ? '/card' : ''
-  const authored = hosting ? hosting.card : document
+  const authored = hosting ? (hosting.card ?? (isFetched(hosting) ? {} : undefined)) : document
   const frontMatter = isObject(authored) ? authored : {}
   const read = fromFrontMatter(frontMatter)
   const { exposed } = read ? frontMatter : {}
@@ -140,6 +110,10 @@ const hostingOf = (document: Json): JsonObject | undefined =>
   (isObject(document.card) || (!('name' in document) && ['card', ...marks].some(name => name in document)))
     ? document
     : undefined
+
+/** Where the card itself is fetched from elsewhere, there may be nothing to say of it here. */
+export const isFetched = ({ upstream }: JsonObject): boolean =>
+  isObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
 /** What a bare card holds that belongs beside it: published with the card, it would show what it was to hide. */
 const misplacedErrors = (document: Json): CardError[] =>

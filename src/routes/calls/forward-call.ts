@@ -72,7 +72,7 @@ const isService = (binding: unknown): binding is Fetcher =>
 
 /** This host's own key, and the variables of wrangler.toml, which are no secrets: who sends one trusts that nobody knows it. */
 const notForAgents =
-  /^(?:ADMIN_TOKEN|CACHE_(?:MAX_AGE|STALE_WHILE_REVALIDATE)|PUBLIC_URL|ROOT_AGENT|UPSTREAM_TIMEOUT|STREAM_IDLE_TIMEOUT|ALLOWED_ORIGINS)$/
+  /^(?:ADMIN_TOKEN|CACHE_(?:MAX_AGE|STALE_WHILE_REVALIDATE)|PUBLIC_URL|ROOT_AGENT|ROLE|UPSTREAM_TIMEOUT|STREAM_IDLE_TIMEOUT|ALLOWED_ORIGINS)$/
 
 const credentialsFor = ({ secret, apiKeyHeaders }: CallProfile, caller: Caller, env: Env): Credentials | undefined => {
   if (secret !== undefined) {
