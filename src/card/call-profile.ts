@@ -43,12 +43,40 @@ export type CallProfile = {
   modes: { defaults: Modes; any: Modes; skills: Record<string, Partial<Modes>> }
   /** The names of the headers that the card's API keys go in, lower case. */
   apiKeyHeaders: string[]
-  /** The discovery documents of the OpenID Connect issuers that the card names. */
+  /** How strictly each kind of check is made. */
+const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
+  capabilities: gate.capabilities ?? 'enforce',
+  modes: gate.modes ?? 'enforce',
+  extensions: gate.extensions ?? 'enforce',
+  version: gate.version ?? 'enforce',
+})
+
+/** The profile of an agent whose card is to come from elsewhere and never has. */
+export const uncardedProfile = ({ visibility, route, gate }: Manifest): CallProfile => ({
+  visibility,
+  route,
+  gate: gateLevels(gate),
+  targets: [],
+  streaming: false,
+  pushNotifications: false,
+  extendedAgentCard: false,
+  tiers: [],
+  requiredExtensions: [],
+  modes: { defaults: { input: [], output: [] }, any: { input: [], output: [] }, skills: {} },
+  apiKeyHeaders: [],
+  openIdConnectUrls: [],
+  secured: false,
+  uncarded: true,
+})
+
+/** The discovery documents of the OpenID Connect issuers that the card names. */
   openIdConnectUrls: string[]
   /** What a token of one of them must say; there with `openIdConnectUrls` only. */
   jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
   /** Whether the card says that callers need credentials. */
   secured: boolean
+  /** There where the card is to come from elsewhere and never has: then nothing can be checked, and no call passes. */
+  uncarded?: true
 }
 
 /**
@@ -68,12 +96,7 @@ export const callProfile = (
   return {
     visibility,
     route,
-    gate: {
-      capabilities: gate.capabilities ?? 'enforce',
-      modes: gate.modes ?? 'enforce',
-      extensions: gate.extensions ?? 'enforce',
-      version: gate.version ?? 'enforce',
-    },
+    gate: gateLevels(gate),
     targets: targetsOf(card, upstream.url),
     ...(upstream.service !== undefined && { service: upstream.service }),
     ...(upstream.secret !== undefined && { secret: upstream.secret }),
