@@ -43,33 +43,7 @@ export type CallProfile = {
   modes: { defaults: Modes; any: Modes; skills: Record<string, Partial<Modes>> }
   /** The names of the headers that the card's API keys go in, lower case. */
   apiKeyHeaders: string[]
-  /** How strictly each kind of check is made. */
-const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
-  capabilities: gate.capabilities ?? 'enforce',
-  modes: gate.modes ?? 'enforce',
-  extensions: gate.extensions ?? 'enforce',
-  version: gate.version ?? 'enforce',
-})
-
-/** The profile of an agent whose card is to come from elsewhere and never has. */
-export const uncardedProfile = ({ visibility, route, gate }: Manifest): CallProfile => ({
-  visibility,
-  route,
-  gate: gateLevels(gate),
-  targets: [],
-  streaming: false,
-  pushNotifications: false,
-  extendedAgentCard: false,
-  tiers: [],
-  requiredExtensions: [],
-  modes: { defaults: { input: [], output: [] }, any: { input: [], output: [] }, skills: {} },
-  apiKeyHeaders: [],
-  openIdConnectUrls: [],
-  secured: false,
-  uncarded: true,
-})
-
-/** The discovery documents of the OpenID Connect issuers that the card names. */
+  /** The discovery documents of the OpenID Connect issuers that the card names. */
   openIdConnectUrls: string[]
   /** What a token of one of them must say; there with `openIdConnectUrls` only. */
   jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
@@ -121,6 +95,32 @@ export const callProfile = (
     secured: (card.securityRequirements ?? []).length > 0,
   }
 }
+
+/** How strictly each kind of check is made. */
+const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
+  capabilities: gate.capabilities ?? 'enforce',
+  modes: gate.modes ?? 'enforce',
+  extensions: gate.extensions ?? 'enforce',
+  version: gate.version ?? 'enforce',
+})
+
+/** The profile of an agent whose card is to come from elsewhere and never has. */
+export const uncardedProfile = ({ visibility, route, gate }: Manifest): CallProfile => ({
+  visibility,
+  route,
+  gate: gateLevels(gate),
+  targets: [],
+  streaming: false,
+  pushNotifications: false,
+  extendedAgentCard: false,
+  tiers: [],
+  requiredExtensions: [],
+  modes: { defaults: { input: [], output: [] }, any: { input: [], output: [] }, skills: {} },
+  apiKeyHeaders: [],
+  openIdConnectUrls: [],
+  secured: false,
+  uncarded: true,
+})
 
 /** The discovery documents of the OpenID Connect issuers that a card names, each once. */
 export const issuersOf = ({ securitySchemes = {} }: AgentCard): string[] => {
