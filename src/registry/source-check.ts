@@ -1,0 +1,8 @@
+import type { SourceFailure, Validators } from '../sources/fetched.ts'
+import type { Held } from './held.ts'
+
+/**
+ * What came of a refresh that brought no new card to serve. `unchanged`: the card that is served is the source's (one that is
+ * held is so no more). `held`: the source has another, which waits for its owner.
+ */
+export type SourceCheck = { unchanged: true; validators?: Validators } | { failure: SourceFailure } | { held: Held }

@@ -1,0 +1,16 @@
+import type { Source } from '../card/source.ts'
+import type { SourceFailure } from '../sources/fetched.ts'
+import type { Held } from './held.ts'
+
+/** How the source of an agent's card stands, as its owner is told. Times are in ms since 1970. */
+export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' | 'pin'> & {
+  /** When the card was last known to be the source's; absent where there never was one. */
+  checked?: number
+  /** When it is asked again by itself. */
+  due: number
+  failing?: SourceFailure & { since: number }
+  held?: Omit<Held, 'card'>
+  /** The `seq` of the agent's newest revision, and the number of what the edge was told last: the same, or a later one. */
+  seq: number
+  told: number
+}
