@@ -1,7 +1,7 @@
 import type { Drift } from '../card/drift.ts'
+import type { CardError } from '../card/report.ts'
 import type { Source } from '../card/source.ts'
 import type { SourceFailure, Validators } from '../sources/fetched.ts'
-import type { Held } from './held.ts'
 
 /** What is kept of the source of an agent's card. */
 export type SourceRecord = {
@@ -19,3 +19,26 @@ export type SourceRecord = {
   /** Who made the newest revision: a registration of the manifest, or a refresh. */
   by: 'manifest' | 'fetch'
 }
+
+/**
+ * A fetched card that widens access, kept until an owner accepts it. `card` is its JSON text, `drift` what differs from what is
+ * served.
+ */
+export type Held = { etag: string; card: string; validators: Validators; widens: CardError[]; drift: Drift }
+
+/** The right to refresh a card, for a while, and all that it takes. */
+export type Leased = {
+  outcome: 'leased'
+  /** By what the lease is given back. */
+  lease: string
+  /** The manifest as it was registered, as JSON text, and its entity tag. */
+  manifest: string
+  manifestEtag: string
+  origin: string
+  /** The agent's newest revision: the refresh is of that, and of no later one. */
+  seq: number
+  record: SourceRecord
+}
+
+/** Why there is nothing to refresh: not before `due` (ms since 1970), somebody is at it, or there is no agent with a source. */
+export type NotLeased = { outcome: 'fresh'; due: number } | { outcome: 'busy' } | { outcome: 'none' }

@@ -1,16 +1,18 @@
 import type { Source } from '../card/source.ts'
 import type { SourceFailure } from '../sources/fetched.ts'
-import type { Held } from './held.ts'
+import type { SourceHealth } from './source-health.ts'
+import type { Held } from './source-record.ts'
 
 /** How the source of an agent's card stands, as its owner is told. Times are in ms since 1970. */
 export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' | 'pin'> & {
   /** When the card was last known to be the source's; absent where there never was one. */
   checked?: number
-  /** When it is asked again by itself. */
+  /** From when it is asked again by itself. */
   due: number
   failing?: SourceFailure & { since: number }
   held?: Omit<Held, 'card'>
-  /** The `seq` of the agent's newest revision, and the number of what the edge was told last: the same, or a later one. */
+  /** The `seq` of the agent's newest revision. */
   seq: number
-  told: number
+  /** What the edge was told of this last, and the number of that: the revision's, or a later one. */
+  told: { seq: number; health: SourceHealth }
 }
