@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { flag, lines, link, open } from '../fields.ts'
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
 import { vocabularies } from '../vocabulary.ts'
 import { members } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
 import { inOtherWords } from './in-other-words.ts'
 
 const flags = ['stateHistory', 'multiModal', 'parallelToolCalls']
+const allFlags = [...flags, 'streaming', 'pushNotifications', 'authentication', 'rateLimit']
 const object = v.nullish(open({}))
 
 const fields = {
@@ -24,14 +25,29 @@ const fields = {
   supportUrl: v.nullish(link),
 }
 
+const words = inOtherWords(vocabularies.shaman, fields)
+
 /** Shaman's card: v0.3 with words of its own, and skills that have no id. */
 export const shaman: Dialect = {
-  ...inOtherWords(vocabularies.shaman, fields),
+  ...words,
+  restore: (authored, card) => ({ ...authored, ...generated(authored, words.write(card).document) }),
   detect: card =>
     has(card.capabilities, flags) ||
     (has(card.provider, ['name']) && !has(card.provider, ['organization'])) ||
     ['additionalCapabilities', 'inputSchema', 'outputSchema', 'supportUrl'].some(name => name in card) ||
     (/^0\.3/.test(String(card.protocolVersion)) && skillsWithoutIds(card)),
+}
+
+/** What Shaman itself says of every agent, where its front matter does not: readers count on it. */
+const generated = (authored: JsonObject, written: JsonObject): JsonObject => {
+  const { version, preferredTransport, capabilities } = written
+  const told = isObject(capabilities)
+    ? Object.fromEntries(Object.entries(capabilities).filter(([name]) => allFlags.includes(name)))
+    : undefined
+  const all = Object.entries({ version, preferredTransport, capabilities: told })
+  return Object.fromEntries(
+    all.filter((entry): entry is [string, Json] => entry[1] !== undefined && !(entry[0] in authored)),
+  )
 }
 
 const has = (value: unknown, names: readonly string[]): boolean =>
