@@ -1,6 +1,7 @@
 import type { CallTarget } from '../card/call-profile.ts'
 import { guardedFetch } from '../http/fetch-guard.ts'
 import { mediaTypeName } from '../http/json-type.ts'
+import { serviceFetch } from '../http/service-fetch.ts'
 import { watchedEvents } from './event-stream.ts'
 import { answered } from './upstream-answer.ts'
 import { type ErrorForm, lastEventText, upstreamErrorText } from './upstream-error.ts'
@@ -59,7 +60,7 @@ export const forward = async (outgoing: Outgoing, options: ForwardOptions): Prom
   const hasBody = body !== undefined
   const sent = upstreamHeaders({ target, headers, extensions, credentials, streams, hasBody, via })
   if (sent === undefined) return misconfigured('the secret is empty, or holds what no header can')
-  const init: RequestInit = { method, headers: sent, redirect: 'manual' }
+  const init: RequestInit = { method, headers: sent }
   if (hasBody) init.body = body
   try {
     const came = await within(ask(url, init, outgoing, options), options.timeoutSeconds)
@@ -77,7 +78,7 @@ const ask = async (
 ): Promise<Response | Failure> => {
   const { call, service, method, streams, credentials } = outgoing
   const upstream = service
-    ? withoutLength(await service.fetch(url, init))
+    ? await serviceFetch(service, url, init)
     : await guardedFetch(url, init, options.allowedOrigins)
   if ('blocked' in upstream) return misconfigured(`the agent's address is ${upstream.blocked}`)
   if (streams && upstream.ok && mediaTypeName(upstream.headers.get('Content-Type')) === 'text/event-stream')
@@ -93,13 +94,6 @@ const ask = async (
 }
 
 const misconfigured = (detail: string): Failure => ({ failed: 'misconfigured', detail })
-
-/** HTTP holds an answer to the length that it announces; between Workers nothing does. */
-const withoutLength = (answer: Response): Response => {
-  const copy = new Response(answer.body, answer)
-  copy.headers.delete('Content-Length')
-  return copy
-}
 
 const streamed = (
   upstream: Response,

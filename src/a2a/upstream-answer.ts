@@ -1,5 +1,6 @@
 import { boundedText } from '../http/bounded-text.ts'
 import { isJsonType } from '../http/json-type.ts'
+import { networkFailures } from '../http/network-failures.ts'
 import { plainRefusals } from './failures.ts'
 import { handedDown } from './upstream-response.ts'
 import type { Failure } from './verdict.ts'
@@ -15,12 +16,6 @@ type AnswerTerms = {
   /** The body that tells a failure in the form of the call. */
   errorText: (failure: Failure) => string
 }
-
-/** What Cloudflare's network answers with a page of its own, where it does not get to the agent or waits for it in vain. */
-const networkFailures: ReadonlyMap<number, Failure> = new Map([
-  ...[520, 521, 523, 525, 526, 530].map((status): [number, Failure] => [status, { failed: 'unreachable' }]),
-  ...[522, 524].map((status): [number, Failure] => [status, { failed: 'timeout' }]),
-])
 
 /** An agent's answer on its way down, but a stream: its JSON as it came, but for a BOM, and no more of it than allowed. */
 export const answered = async (upstream: Response, terms: AnswerTerms): Promise<Response | Failure> => {

@@ -1,0 +1,73 @@
+import type { Json } from '../card/json.ts'
+import type { FetchFailure } from '../http/guarded-answer.ts'
+import { mediaTypeName } from '../http/json-type.ts'
+import { networkFailures } from '../http/network-failures.ts'
+import type { SourceFailure } from './fetched.ts'
+
+/** What this host does not call looks like what does not answer: else its owners could map what is around it. */
+const unreachable: SourceFailure = {
+  status: 502,
+  code: 'unreachable',
+  message:
+    "The card's address cannot be reached. See that it is right, public and https; the log of this host says more.",
+}
+
+const timeout: SourceFailure = {
+  status: 504,
+  code: 'timeout',
+  message: "The card's address did not answer in time.",
+}
+
+/** What an owner is told of a card that could not be fetched. */
+export const fetchFailure = (failure: FetchFailure): SourceFailure => {
+  switch (failure.failed) {
+    case 'blocked':
+    case 'unreachable':
+      return unreachable
+    case 'timeout':
+      return timeout
+    case 'redirect':
+      return { ...unreachable, message: `The card's address redirects ${failure.detail}.` }
+    case 'status':
+      return statusFailure(failure.status)
+    case 'type':
+      return notACard(typeText(failure.type))
+    case 'too-large':
+      return notACard(`The card holds ${failure.detail}.`)
+    case 'not-text':
+      return notACard('The card is not text in UTF-8.')
+  }
+}
+
+const statusFailure = (status: number): SourceFailure => {
+  const network = networkFailures.get(status)
+  if (network !== undefined) return network.failed === 'timeout' ? timeout : unreachable
+  return { ...unreachable, message: `The card's address answered HTTP ${status}.` }
+}
+
+const typeText = (type: string | null): string => {
+  const name = mediaTypeName(type)
+  if (name === '') return "The card's address answered without a Content-Type; a card is application/json."
+  if (/\bhtml\b/.test(name)) return "The card's address answered with a page (HTML), not with a card as JSON."
+  return `The card's address answered ${name.slice(0, 100)}; a card is application/json.`
+}
+
+/** What came is no Agent Card, as `message` says. */
+export const notACard = (message: string): SourceFailure => ({ status: 502, code: 'invalid-card', message })
+
+/** What came is JSON, but no object. */
+export const notAnObject = (value: Json): SourceFailure =>
+  notACard(`This is ${whatItIs(value)}; an Agent Card is a JSON object.`)
+
+const whatItIs = (value: Json): string => {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+}
+
+/** What the manifest names is not there. */
+export const misconfigured = (message: string): SourceFailure => ({ status: 502, code: 'unreachable', message })
+
+/** A card cannot come from where it goes. */
+export const thisHost = misconfigured(
+  "The card's address is this host itself. Name the one where the agent publishes its card.",
+)

@@ -1,0 +1,57 @@
+import type { Source } from '../card/source.ts'
+import { secretNamed, serviceNamed } from '../http/bindings.ts'
+import { guardedFetch } from '../http/fetch-guard.ts'
+import type { Ask } from '../http/follow.ts'
+import { serviceFetch } from '../http/service-fetch.ts'
+
+/** What is needed to know of a source to call it. */
+type Address = Pick<Source, 'url' | 'service' | 'secret'>
+
+/** A request that the fetch guard did not let out. The reason is for the log: to others it must look as if nobody answered. */
+export class BlockedError extends Error {
+  override readonly name = 'BlockedError'
+}
+
+/** Makes one request of a source. Rejects with a `BlockedError`, or as `fetch` does; follows no redirect. */
+export type SourceFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
+
+/** A source that this Worker can call: how, and with which credentials, which are for the source's own origin alone. */
+export type Reader = { ask: Ask; credentials: Record<string, string> }
+
+/** How a source is called; or what this Worker lacks of what the manifest names. For those who say where the credentials go. */
+export const readerOf = ({ url, service, secret }: Address, env: Env): Reader | { misconfigured: string } => {
+  const binding = service === undefined ? undefined : serviceNamed(service, env)
+  if (service !== undefined && binding === undefined)
+    return { misconfigured: `This Worker has no service binding "${service}".` }
+  const value = secret === undefined ? undefined : secretNamed(secret, env)?.trim()
+  if (secret !== undefined && value === undefined) return { misconfigured: `This Worker has no secret "${secret}".` }
+  if (value !== undefined && !/^[\x21-\x7e]+$/.test(value))
+    return { misconfigured: `The secret "${secret}" is empty, or holds what no header can.` }
+  return {
+    ask: binding ? asksService(binding, url) : async (to, init) => guardedFetch(to, init, env.ALLOWED_ORIGINS),
+    credentials: value === undefined ? {} : { Authorization: `Bearer ${value}` },
+  }
+}
+
+/** A service is asked for what is of the source's own origin: what is elsewhere, it does not stand for. */
+const asksService =
+  (service: Fetcher, address: string): Ask =>
+  async (url, init) =>
+    isSameOrigin(url, address) ? serviceFetch(service, url, init) : { blocked: 'not of the origin of its service' }
+
+const isSameOrigin = (url: string, address: string): boolean => URL.parse(url)?.origin === URL.parse(address)?.origin
+
+/** `fetch` for a source: through its service binding, else the fetch guard; its secret goes as a bearer token to its own origin. */
+export const sourceFetch = (source: Address, env: Env): SourceFetch | { misconfigured: string } => {
+  const reader = readerOf(source, env)
+  if ('misconfigured' in reader) return reader
+  const { ask, credentials } = reader
+  return async (to, init = {}) => {
+    const url = String(to)
+    const headers = new Headers(init.headers)
+    if (isSameOrigin(url, source.url)) for (const [name, value] of Object.entries(credentials)) headers.set(name, value)
+    const response = await ask(url, { ...init, headers })
+    if ('blocked' in response) throw new BlockedError(response.blocked)
+    return response
+  }
+}

@@ -1,0 +1,76 @@
+import { isObject } from '../card/json.ts'
+import { parseJson } from '../card/parse-json.ts'
+import type { Source } from '../card/source.ts'
+import type { Ask } from '../http/follow.ts'
+import type { Answer } from '../http/guarded-answer.ts'
+import { guardedText } from '../http/guarded-text.ts'
+import { isJsonType } from '../http/json-type.ts'
+import { log } from '../http/log.ts'
+import { fetchFailure, misconfigured, notACard, notAnObject, thisHost } from './card-failures.ts'
+import type { Fetched, SourceFailure, Validators } from './fetched.ts'
+import { readerOf } from './reader.ts'
+import { userAgent } from './user-agent.ts'
+
+/**
+ * Fetches a card from where its agent publishes it; `known` stands for the one that was had last. `hostOrigin` is this host's own,
+ * beside `PUBLIC_URL`: a card cannot come from where it goes. Never rejects.
+ */
+export const fetchUpstreamCard = async (
+  source: Source,
+  known: Validators | undefined,
+  env: Env,
+  hostOrigin?: string,
+): Promise<Fetched> => {
+  const reader = readerOf(source, env)
+  if ('misconfigured' in reader) return unread(source, misconfigured(reader.misconfigured), reader.misconfigured)
+  const isOwn = ownOrigins(hostOrigin, env.PUBLIC_URL)
+  if (isOwn(source.url)) return unread(source, thisHost, 'this host itself')
+  const answer = await guardedText(source.url, {
+    // Who serves cards by version takes silence for 0.3, and has more to say in 1.0; others do not look.
+    headers: { Accept: 'application/json', 'A2A-Version': '1.0', 'User-Agent': userAgent(hostOrigin) },
+    credentials: reader.credentials,
+    validators: conditions(known),
+    accepts: isJsonType,
+    ask: elsewhere(reader.ask, isOwn),
+  })
+  if (answer === null) return { unchanged: true }
+  if ('failed' in answer) return unread(source, fetchFailure(answer), `${answer.failed}: ${answer.detail}`)
+  return read(source, answer)
+}
+
+const conditions = ({ etag, lastModified }: Validators = {}): Record<string, string> | undefined => {
+  if (etag !== undefined) return { 'If-None-Match': etag }
+  return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
+}
+
+const ownOrigins = (...origins: (string | undefined)[]): ((url: string) => boolean) => {
+  const own = new Set(origins.map(origin => URL.parse(origin ?? '')?.origin))
+  own.delete(undefined)
+  return url => own.has(URL.parse(url)?.origin)
+}
+
+/** A redirect may lead back here, too. */
+const elsewhere =
+  (ask: Ask, isOwn: (url: string) => boolean): Ask =>
+  async (url, init) =>
+    isOwn(url) ? { blocked: 'this host itself' } : ask(url, init)
+
+const read = (source: Source, { content, headers, redirected }: Answer<string>): Fetched => {
+  const parsed = parseJson(content, 'an Agent Card')
+  if ('refused' in parsed) return unread(source, notACard(parsed.detail), parsed.refused)
+  if (!isObject(parsed.value)) return unread(source, notAnObject(parsed.value), 'no object')
+  // What another address answered says nothing of this one.
+  return { card: parsed.value, validators: redirected ? {} : validatorsOf(headers) }
+}
+
+const validatorsOf = (headers: Headers): Validators => {
+  const etag = headers.get('ETag')
+  const lastModified = headers.get('Last-Modified')
+  return { ...(etag !== null && { etag }), ...(lastModified !== null && { lastModified }) }
+}
+
+/** The log is told the reason, and of the address no more than its origin: the rest of it may be a secret. */
+const unread = ({ url }: Source, failure: SourceFailure, why: string): Fetched => {
+  log('error', 'card-unread', { origin: URL.parse(url)?.origin ?? '', why })
+  return { failure }
+}
