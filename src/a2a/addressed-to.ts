@@ -15,4 +15,5 @@ export const addressedTo = (
 ): JsonObject => ({
   ...(chosenBy === undefined ? params : without(params, chosenBy)),
   ...(target?.tenant !== undefined && { tenant: target.tenant }),
+  ...(target?.agentName !== undefined && { agentName: target.agentName }),
 })

@@ -17,8 +17,17 @@ export const readAs: ReadonlyMap<string, WireVersion> = new Map([
 /** The bindings of A2A that pass through this host. */
 export type CallBinding = 'JSONRPC' | 'HTTP+JSON'
 
-/** Where calls of one binding and version go, and as whose: v1.0 knows tenants of an endpoint. */
-export type CallTarget = { binding: CallBinding; version: WireVersion; url: string; tenant?: string }
+/**
+ * Where calls of one binding and version go, and as whose: v1.0 knows tenants of an endpoint, Shaman's JSON-RPC endpoints know
+ * agents by name.
+ */
+export type CallTarget = {
+  binding: CallBinding
+  version: WireVersion
+  url: string
+  tenant?: string
+  agentName?: string
+}
 
 /** Media types that go in and come out. */
 export type Modes = { input: string[]; output: string[] }
@@ -71,7 +80,7 @@ export const callProfile = (
     visibility,
     route,
     gate: gateLevels(gate),
-    targets: targetsOf(card, upstream.url),
+    targets: targetsOf(card, upstream),
     ...(upstream.service !== undefined && { service: upstream.service }),
     ...(upstream.secret !== undefined && { secret: upstream.secret }),
     streaming: capabilities.streaming === true,
@@ -132,12 +141,13 @@ export const issuersOf = ({ securitySchemes = {} }: AgentCard): string[] => {
 }
 
 /** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */
-const targetsOf = ({ supportedInterfaces }: AgentCard, upstreamUrl: string | undefined): CallTarget[] => {
+const targetsOf = ({ supportedInterfaces }: AgentCard, { url, agentName }: Manifest['upstream']): CallTarget[] => {
   const targets = new Map<string, CallTarget>()
   for (const each of supportedInterfaces) {
     const target = targetOf(each)
     const key = target && `${target.binding} ${target.version}`
-    if (key && !targets.has(key)) targets.set(key, { ...target, url: upstreamUrl ?? target.url })
+    const named = agentName !== undefined && target?.binding === 'JSONRPC' ? { agentName } : {}
+    if (key && !targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
   }
   return [...targets.values()]
 }

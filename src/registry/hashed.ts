@@ -4,6 +4,7 @@ import type { RepresentationName } from '../card/representations.ts'
 import type { Condition } from '../http/condition.ts'
 import { strongEtag } from '../http/etag.ts'
 import type { Representation } from './envelope.ts'
+import { summaryOf } from './summary.ts'
 import type { Registration } from './write.ts'
 
 /** Turns what was compiled into the exact bytes to be served and their entity tags. */
@@ -13,7 +14,7 @@ export const hashed = async (
   compiled: Compiled,
   condition: Condition,
 ): Promise<Registration> => {
-  const { manifest, card, documents, profile, origin } = compiled
+  const { manifest, documents, profile, origin } = compiled
   const text = JSON.stringify(document)
   const once = new Map<string, Promise<Representation>>()
   const { etag: manifestEtag } = await represented(text)
@@ -24,12 +25,7 @@ export const hashed = async (
     visibility: manifest.visibility,
     hosts: manifest.hosts,
     origin,
-    summary: {
-      name: card.name,
-      description: card.description,
-      version: card.version,
-      url: card.supportedInterfaces[0]?.url ?? '',
-    },
+    summary: summaryOf(compiled),
     representations: await allRepresented(documents, once),
     profile: await represented(JSON.stringify(profile)),
     extended: await Promise.all(

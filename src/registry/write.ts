@@ -3,8 +3,19 @@ import type { Condition } from '../http/condition.ts'
 import type { Representation } from './envelope.ts'
 import type { Extended } from './extended.ts'
 
-/** What a list of agents tells of one. `url` is the agent's preferred endpoint. */
-export type Summary = { name: string; description: string; version: string; url: string }
+/**
+ * What a list of agents tells of one. `url` is the agent's preferred endpoint. Agents that an older host registered lack what
+ * lists of SuperX and Shaman tell besides: the protocol, and the endpoint that Shaman's readers are sent to.
+ */
+export type Summary = {
+  name: string
+  description: string
+  version: string
+  url: string
+  /** `a2a`, or `mcp` where the card is made of an MCP server. */
+  protocol?: string
+  shaman?: { url: string; preferredTransport: string }
+}
 
 /** A registration, compiled and hashed: all that is left is to keep and publish it. */
 export type Registration = {
