@@ -9,6 +9,7 @@ import { listAgents } from './routes/catalog.ts'
 import type { Handler } from './routes/handler.ts'
 import { postLint } from './routes/lint.ts'
 import { otherMethod } from './routes/other-method.ts'
+import { getRevisions, getSource, postRefresh } from './routes/sources.ts'
 import { deleteToken, listTokens, postToken } from './routes/tokens.ts'
 
 /** Every endpoint of this host. HEAD goes with GET; OPTIONS, 405 and 404 follow from the table. */
@@ -30,6 +31,9 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['PUT', '/agents/:id', putAgent],
     ['DELETE', '/agents/:id', deleteAgent],
     ['GET', '/agents/:id/manifest', getManifest],
+    ['GET', '/agents/:id/revisions', getRevisions],
+    ['GET', '/agents/:id/source', getSource],
+    ['POST', '/agents/:id/refresh', postRefresh],
     ['GET', '/agents/.well-known/:file', droppedSegment],
     ['GET', '/agents', listAgents],
     ['POST', '/tokens', postToken],

@@ -1,38 +1,36 @@
 import type { Bearer } from '../auth/caller.ts'
 import { isAdmin } from '../auth/may.ts'
 import { requireScope } from '../auth/require.ts'
-import { type Compiled, compile } from '../card/compile.ts'
-import type { Json } from '../card/json.ts'
 import { agentId } from '../card/limits.ts'
 import { privateNoStore } from '../http/caching.ts'
 import { type Condition, writeCondition } from '../http/condition.ts'
 import { cors } from '../http/cors.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { HttpError } from '../http/problem.ts'
-import { hashed } from '../registry/hashed.ts'
+import { forgetLists } from '../registry/forget-lists.ts'
 import { rememberHost } from '../registry/hosts.ts'
 import { rememberRegistered, rememberRemoved } from '../registry/remember.ts'
 import { truth } from '../registry/truth.ts'
 import type { Declined, HostChange, Registered, Registration } from '../registry/write.ts'
 import { agentNotFound, badAgentId } from './agent-errors.ts'
-import { forgetLists } from './catalog.ts'
 import type { Handler } from './handler.ts'
 import { jsonBody } from './json-body.ts'
-import { needsAdmin, upstreamCondition } from './writer-rights.ts'
+import { type Prepared, prepare } from './register.ts'
+import { sourceReceipt } from './source-receipt.ts'
+import { needsAdmin } from './writer-rights.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
   const { bearer, id } = await writerOf(request, env, ctx)
   const asked = writeCondition(request.headers)
   const document = await jsonBody(request)
-  const compiled = compileOrRefuse(document, id, request, env)
-  const condition = await upstreamCondition(bearer, id, compiled, asked, env)
-  const registration = await hashed(id, document, compiled, condition)
+  const prepared = await prepare(bearer, id, document, asked, request, env)
+  const { registration } = prepared
   const result = await truth(env).register(registration, isAdmin(bearer))
-  if (result.outcome !== 'registered') throw declined(result, id, condition)
+  if (result.outcome !== 'registered') throw declined(result, id, registration.condition)
   showAtOnce(registration, result)
   forgetLists(ctx)
-  return jsonResponse(receipt(compiled, registration, result), result.created ? 201 : 200, {
+  return jsonResponse(receipt(prepared, result), result.created ? 201 : 200, {
     ETag: registration.manifestEtag,
     'Cache-Control': privateNoStore,
   })
@@ -70,15 +68,6 @@ const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ 
   return { bearer, id }
 }
 
-const compileOrRefuse = (document: Json, id: string, request: Request, env: Env): Compiled => {
-  const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
-  if ('compiled' in result) return result.compiled
-  const { errors } = result
-  const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message}.` : ''
-  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
-  throw new HttpError(422, 'invalid-card', `Nothing was registered.${first}${more}`, { errors: errors.slice(0, 100) })
-}
-
 const declined = (result: Declined, id: string, condition: Condition): HttpError => {
   if (result.outcome === 'unknown-agent') return agentNotFound(id)
   if (result.outcome === 'host-not-held')
@@ -110,10 +99,11 @@ const showHosts = (changes: readonly HostChange[]): void => {
   for (const { hostname, id, seq } of changes) rememberHost(hostname, { value: id, seq })
 }
 
-const receipt = ({ origin, report }: Compiled, registration: Registration, result: Registered) => {
-  const { id, manifestEtag, representations } = registration
+const receipt = ({ registration, compiled, record }: Prepared, result: Registered) => {
+  const { id, manifestEtag, representations, origin } = registration
   const { seq, revised, published, hosts, becameRoot } = result
   const rooted = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
+  const report = compiled?.report
   return {
     id,
     seq,
@@ -125,6 +115,7 @@ const receipt = ({ origin, report }: Compiled, registration: Registration, resul
       manifest: manifestEtag,
       ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
     },
-    report: becameRoot ? { ...report, filled: [...report.filled, rooted] } : report,
+    ...(record && { source: sourceReceipt(record) }),
+    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rooted] } : report }),
   }
 }

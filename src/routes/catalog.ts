@@ -6,7 +6,6 @@ import { agentId } from '../card/limits.ts'
 import { privateNoStore, publicCaching } from '../http/caching.ts'
 import { noneMatch, strongEtag } from '../http/etag.ts'
 import { jsonResponse } from '../http/json-response.ts'
-import { log } from '../http/log.ts'
 import type { Listed } from '../registry/registry.ts'
 import { truth } from '../registry/truth.ts'
 import type { Handler } from './handler.ts'
@@ -52,14 +51,6 @@ export class Catalog extends WorkerEntrypoint<Env> {
     await this.ctx.cache?.purge({ tags: [listTag] })
   }
 }
-
-/** Makes the next reader of any public list see what was just written. */
-export const forgetLists = (ctx: ExecutionContext): void =>
-  ctx.waitUntil(
-    cachedLists(ctx)
-      .forget()
-      .catch((error: unknown) => log('error', 'purge-failed', { tag: listTag, error: String(error) })),
-  )
 
 const cachedLists = (ctx: ExecutionContext) => ctx.exports.Catalog({ props: {} })
 

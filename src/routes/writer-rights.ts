@@ -3,7 +3,8 @@ import { isAdmin } from '../auth/may.ts'
 import { scopeChallenge } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { type Compiled, compile } from '../card/compile.ts'
-import type { Manifest } from '../card/manifest.ts'
+import { type Json, type JsonObject, sameJson } from '../card/json.ts'
+import { type Manifest, readManifest } from '../card/manifest.ts'
 import type { Condition } from '../http/condition.ts'
 import { HttpError } from '../http/problem.ts'
 import { truth } from '../registry/truth.ts'
@@ -19,38 +20,70 @@ const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = 
   ['jwt', 'jwt'],
 ]
 
+/** A registered agent that uses a secret or a binding of this Worker; `name` is what of its manifest says so. */
+export type RegisteredUse = { id: string; etag: string; name: 'secret' | 'service'; document: Json; origin: string }
+
 /**
- * Lets a manifest pass that makes this host use none of its secrets and bindings, or whose writer may hand them out; or that
- * sends what is sent already to where it goes already, for whom it goes there already. Else who may write one agent could have
- * another's secret sent to himself, or let anybody use it. The condition returned holds the write to what it was compared with.
+ * Lets a manifest pass that makes this host use none of its secrets and bindings, or whose writer may hand them out; of any other
+ * that uses what is used already, what is registered. Else who may write one agent could have another's secret sent to himself.
  */
-export const upstreamCondition = async (
+export const registeredUse = async (
   bearer: Bearer,
   id: string,
-  { manifest, profile }: Compiled,
-  condition: Condition,
+  manifest: Manifest,
   env: Env,
-): Promise<Condition> => {
+): Promise<RegisteredUse | undefined> => {
   const { secret, service } = manifest.upstream
-  if ((secret === undefined && service === undefined) || isAdmin(bearer)) return condition
-  const forbidden = (why: string) =>
-    needsAdmin(
-      `upstream.${secret === undefined ? 'service' : 'secret'} ${why}. Secrets and bindings are the host's: changing where they go, or for whom,`,
-    )
+  if ((secret === undefined && service === undefined) || isAdmin(bearer)) return undefined
+  const name = secret === undefined ? 'service' : 'secret'
   const registered = await truth(env).manifest(id)
-  const requestOrigin = registered?.origin ?? ''
-  const before = registered && compile(JSON.parse(registered.manifest), { id, publicUrl: requestOrigin, requestOrigin })
-  if (!before || !('compiled' in before) || !isSame(before.compiled.manifest, manifest))
-    throw forbidden('is not what is registered now')
-  const was = before.compiled.profile
+  const document: Json = registered && JSON.parse(registered.manifest)
+  const before = readManifest(document)
+  if (!registered || !('manifest' in before) || !isSame(before.manifest, manifest))
+    throw forbidden(name, 'is not what is registered now')
+  return { id, etag: registered.etag, name, document, origin: registered.origin }
+}
+
+/**
+ * Lets a card pass that has what is used sent to where it goes already, for whom it goes there already: else its writer could let
+ * anybody use it. `fetched` is what its source answers, which is none of the writer's doing. The condition returned holds the
+ * write to what it was compared with.
+ */
+export const heldTo = (
+  use: RegisteredUse | undefined,
+  { profile }: Compiled,
+  condition: Condition,
+  fetched?: JsonObject,
+): Condition => {
+  if (use === undefined) return condition
+  const { id, etag, name, document, origin } = use
+  const before = compile(document, { id, publicUrl: origin, requestOrigin: origin, ...(fetched && { fetched }) })
+  if (!('compiled' in before)) throw forbidden(name, 'is not what is registered now')
+  const { profile: was } = before.compiled
   const known = new Set(was.targets.map(addressOf))
   if (!profile.targets.every(target => known.has(addressOf(target))))
-    throw forbidden('would go to another address than now')
+    throw forbidden(name, 'would go to another address than now')
   const opened = opening.find(([field]) => JSON.stringify(was[field]) !== JSON.stringify(profile[field]))
-  if (opened) throw forbidden(`would go there for others than now: ${opened[1]} is not what is registered`)
-  const named = condition.ifMatch?.some(tag => tag !== '*' && tag !== registered.etag) ?? false
-  return named ? condition : { ...condition, ifMatch: [registered.etag] }
+  if (opened) throw forbidden(name, `would go there for others than now: ${opened[1]} is not what is registered`)
+  return heldToTag(condition, etag)
 }
+
+/** The same where there is no card to compare, which is to come: then the manifest must say what it says already. */
+export const heldToSame = (use: RegisteredUse | undefined, document: Json, condition: Condition): Condition => {
+  if (use === undefined) return condition
+  if (!sameJson(document, use.document))
+    throw forbidden(use.name, 'is of an agent whose card has not come yet, so that nobody can tell who could use it')
+  return heldToTag(condition, use.etag)
+}
+
+/** A condition that holds a write to what has an entity tag, unless it names another, which fails by itself. */
+const heldToTag = (condition: Condition, etag: string): Condition => {
+  const named = condition.ifMatch?.some(tag => tag !== '*' && tag !== etag) ?? false
+  return named ? condition : { ...condition, ifMatch: [etag] }
+}
+
+const forbidden = (name: RegisteredUse['name'], why: string): HttpError =>
+  needsAdmin(`upstream.${name} ${why}. Secrets and bindings are the host's: changing where they go, or for whom,`)
 
 const addressOf = ({ url, tenant }: CallProfile['targets'][number]): string => JSON.stringify([url, tenant])
 

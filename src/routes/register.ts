@@ -1,0 +1,72 @@
+import type { Bearer } from '../auth/caller.ts'
+import { type Compiled, compile } from '../card/compile.ts'
+import type { Json, JsonObject } from '../card/json.ts'
+import { readManifest } from '../card/manifest.ts'
+import type { CardError } from '../card/report.ts'
+import { sourceOf } from '../card/source.ts'
+import type { Condition } from '../http/condition.ts'
+import { HttpError } from '../http/problem.ts'
+import { hashed } from '../registry/hashed.ts'
+import type { SourceRecord } from '../registry/source-record.ts'
+import { truth } from '../registry/truth.ts'
+import type { Registration } from '../registry/write.ts'
+import { fetchSource } from '../sources/fetch-source.ts'
+import { sourcedRegistration } from '../sources/registration.ts'
+import { settle } from '../sources/settle.ts'
+import { whyNotCalled } from '../sources/why-not-called.ts'
+import { heldTo, heldToSame, registeredUse } from './writer-rights.ts'
+
+/** A registration that is ready to be written, and what its owner is told of it. */
+export type Prepared = {
+  registration: Registration
+  /** Absent where the card is to come from elsewhere and never has. */
+  compiled: Compiled | undefined
+  /** What is known of where the card comes from; absent where its manifest says it. */
+  record?: SourceRecord
+}
+
+/** Makes a registration of a document that a writer has sent; its card is fetched, where it comes from elsewhere. */
+export const prepare = async (
+  bearer: Bearer,
+  id: string,
+  document: Json,
+  asked: Condition,
+  request: Request,
+  env: Env,
+): Promise<Prepared> => {
+  const origins = { publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin }
+  const read = readManifest(document, id)
+  if ('errors' in read) throw invalid(read.errors)
+  const { manifest } = read
+  const source = sourceOf(manifest)
+  // Before anything is fetched: what is sent along may be a secret.
+  const use = await registeredUse(bearer, id, manifest, env)
+  if (source === undefined) {
+    const compiled = soundOrRefused(compile(document, { id, ...origins }))
+    return { compiled, registration: await hashed(id, document, compiled, heldTo(use, compiled, asked)) }
+  }
+  const blocked = whyNotCalled(source, env)
+  if (blocked) throw invalid([blocked])
+  const known = (await truth(env).sourceRecord(id)) ?? undefined
+  const fetched = await fetchSource(source, id, undefined, env)
+  const agent = { document, registration: { id, ...origins }, source, known, by: 'manifest' } as const
+  const settled = await settle(agent, fetched)
+  if ('errors' in settled) throw invalid(settled.errors)
+  const { record, compiled } = settled
+  const condition = compiled ? heldTo(use, compiled, asked, cardOf(record)) : heldToSame(use, document, asked)
+  const made = { id, document, manifest, origins, record, compiled, condition }
+  return { compiled, record, registration: await sourcedRegistration(made) }
+}
+
+const cardOf = ({ card = '{}' }: SourceRecord): JsonObject => JSON.parse(card)
+
+const soundOrRefused = (result: ReturnType<typeof compile>): Compiled => {
+  if ('errors' in result) throw invalid(result.errors)
+  return result.compiled
+}
+
+const invalid = (errors: CardError[]): HttpError => {
+  const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message}.` : ''
+  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
+  return new HttpError(422, 'invalid-card', `Nothing was registered.${first}${more}`, { errors: errors.slice(0, 100) })
+}

@@ -1,0 +1,90 @@
+import type { Drift } from '../card/drift.ts'
+import type { JsonObject } from '../card/json.ts'
+import type { Held, Leased } from '../registry/source-record.ts'
+import { truth } from '../registry/truth.ts'
+import { fetchSource } from './fetch-source.ts'
+import type { Fetched, SourceFailure } from './fetched.ts'
+import { registerAgain } from './register-again.ts'
+
+/** What came of refreshing an agent's card. */
+export type Refreshed =
+  | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift }
+  | { outcome: 'unchanged' }
+  /** The new card widens access, and its manifest says `pin`: it waits until an owner accepts it by its entity tag. */
+  | { outcome: 'held'; held: Held }
+  | { outcome: 'failed'; failure: SourceFailure }
+  /** Not before `due`, in ms since 1970. */
+  | { outcome: 'fresh'; due: number }
+  /** Somebody else is at it. */
+  | { outcome: 'busy' }
+  /** No card of that entity tag waits. */
+  | { outcome: 'not-held' }
+  /** The agent was registered anew, or removed, meanwhile. */
+  | { outcome: 'overtaken' }
+  /** There is no such agent, or its card comes from nowhere else. */
+  | { outcome: 'no-source' }
+
+/** `force`: though it is fresh. `accept`: the entity tag of a card that was held back: it is taken, and nobody asked. */
+export type RefreshOptions = { force?: boolean; accept?: string }
+
+/** What of the context of a request, or of a Durable Object, is needed. */
+export type RefreshContext = Pick<ExecutionContext, 'waitUntil' | 'exports'>
+
+/** Reads an agent's card from its source again, and registers what it says now. Of all who ask at once, one does it. */
+export const refreshAgent = async (
+  id: string,
+  { force = false, accept }: RefreshOptions,
+  env: Env,
+  ctx: RefreshContext,
+): Promise<Refreshed> => {
+  const registry = truth(env)
+  const leased = await registry.leaseSource(id, { force: force || accept !== undefined })
+  if (leased.outcome === 'none') return { outcome: 'no-source' }
+  if (leased.outcome !== 'leased') return leased
+  try {
+    return await (accept === undefined ? ask(id, leased, env, ctx) : take(id, leased, accept, env, ctx))
+  } finally {
+    // A lease that was ended by what was learned is nobody's any more.
+    await registry.releaseSource(id, leased.lease)
+  }
+}
+
+const ask = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): Promise<Refreshed> => {
+  const { record } = leased
+  const fetched = await fetchSource(record.source, id, validatorsOf(leased), env)
+  if ('failure' in fetched) return failed(id, leased, fetched.failure, env)
+  if ('unchanged' in fetched || JSON.stringify(fetched.card) === record.card) {
+    await truth(env).sourceChecked(id, leased.seq, { unchanged: true })
+    return { outcome: 'unchanged' }
+  }
+  return settled(id, leased, fetched, false, env, ctx)
+}
+
+const take = async (id: string, leased: Leased, etag: string, env: Env, ctx: RefreshContext): Promise<Refreshed> => {
+  const { held } = leased.record
+  if (held?.etag !== etag) return { outcome: 'not-held' }
+  return settled(id, leased, { card: JSON.parse(held.card) as JsonObject, validators: held.validators }, true, env, ctx)
+}
+
+/** Only of a card that there is can a source say that it is still the one. */
+const validatorsOf = ({ record: { card, validators } }: Leased) => (card === undefined ? undefined : validators)
+
+const failed = async (id: string, { seq }: Leased, failure: SourceFailure, env: Env): Promise<Refreshed> => {
+  await truth(env).sourceChecked(id, seq, { failure })
+  return { outcome: 'failed', failure }
+}
+
+const settled = async (
+  id: string,
+  leased: Leased,
+  fetched: Fetched,
+  accepted: boolean,
+  env: Env,
+  ctx: RefreshContext,
+): Promise<Refreshed> => {
+  const came = await registerAgain(id, leased, fetched, accepted, env, ctx)
+  if ('failure' in came) return failed(id, leased, came.failure, env)
+  if (!('held' in came)) return came
+  await truth(env).sourceChecked(id, leased.seq, came)
+  return { outcome: 'held', held: came.held }
+}

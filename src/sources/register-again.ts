@@ -1,0 +1,47 @@
+import type { Json } from '../card/json.ts'
+import { readManifest } from '../card/manifest.ts'
+import { forgetLists } from '../registry/forget-lists.ts'
+import { rememberRegistered } from '../registry/remember.ts'
+import type { Held, Leased } from '../registry/source-record.ts'
+import { truth } from '../registry/truth.ts'
+import type { Fetched, SourceFailure } from './fetched.ts'
+import type { RefreshContext, Refreshed } from './refresh.ts'
+import { sourcedRegistration } from './registration.ts'
+import { settle } from './settle.ts'
+import { unsound } from './unsound.ts'
+
+/** Registers an agent as its manifest says, with the card that its source answers now; or says why that is not done. */
+export const registerAgain = async (
+  id: string,
+  { manifest: text, origin, seq, record: known }: Leased,
+  fetched: Fetched,
+  accepted: boolean,
+  env: Env,
+  ctx: RefreshContext,
+): Promise<Refreshed | { held: Held } | { failure: SourceFailure }> => {
+  const document = JSON.parse(text) as Json
+  const read = readManifest(document, id)
+  if ('errors' in read) return { failure: unsound(read.errors) }
+  const origins = { publicUrl: origin, requestOrigin: origin }
+  const agent = {
+    document,
+    registration: { id, ...origins },
+    source: known.source,
+    known,
+    by: 'fetch',
+    accepted,
+  } as const
+  const settled = await settle(agent, fetched)
+  if ('errors' in settled) return { failure: unsound(settled.errors) }
+  const { record, compiled } = settled
+  if (record.failure) return { failure: record.failure }
+  if (record.held) return { held: record.held }
+  const { manifest } = read
+  const made = { id, document, manifest, origins, record, compiled, condition: {} }
+  const registration = { ...(await sourcedRegistration(made)), expectedSeq: seq }
+  const registered = await truth(env).register(registration, false)
+  if (registered.outcome !== 'registered') return { outcome: 'overtaken' }
+  rememberRegistered(registration, registered)
+  forgetLists(ctx)
+  return { outcome: 'refreshed', seq: registered.seq, published: registered.published, drift: record.drift ?? [] }
+}

@@ -1,0 +1,9 @@
+import type { CardError } from '../card/report.ts'
+import type { SourceFailure } from './fetched.ts'
+
+/** What an owner is told of a card that was had, but that cannot be served. */
+export const unsound = (errors: CardError[]): SourceFailure => {
+  const [first] = errors
+  const why = first ? ` ${first.pointer || 'The document'} ${first.message}.` : ''
+  return { status: 502, code: 'invalid-card', message: `It answers a card that cannot be served.${why}`, errors }
+}
