@@ -62,17 +62,28 @@ export const heldCard = (request: Request, env: Env): Response | undefined => {
   return served ? publicCard(served, name, headers, env) : undefined
 }
 
-const sendCard = async (
+/** A card in the dialect that a request asks for, else the `usual` one of its path; undefined where its sender may see none. */
+export const sendCard = async (
   id: string,
-  hybrid: Hybrid,
-  ...[request, env, ctx]: Parameters<Handler>
+  usual: RepresentationName,
+  ...asking: Parameters<Handler>
 ): Promise<Response | undefined> => {
-  const name = chooseRepresentation(request.headers, request.query, hybrid)
-  const own = request.headers.has('Authorization') ? await readersCard(id, name, request, env, ctx) : null
-  if (own) return cardResponse(own, name, request, env)
-  const held = heldDocument(id, name)
-  const served = held === undefined ? await readDocument(id, name, env, ctx) : held
+  const [request, env] = asking
+  const name = chooseRepresentation(request.headers, request.query, usual)
+  const served = await cardFor(id, name, ...asking)
   return served ? cardResponse(served, name, request, env) : undefined
+}
+
+/** A document of the card that a request's sender gets; null where there is none for it. */
+export const cardFor = async (
+  id: string,
+  name: RepresentationName,
+  ...[request, env, ctx]: Parameters<Handler>
+): Promise<Served | null> => {
+  const own = request.headers.has('Authorization') ? await readersCard(id, name, request, env, ctx) : null
+  if (own) return own
+  const held = heldDocument(id, name)
+  return held === undefined ? readDocument(id, name, env, ctx) : held
 }
 
 /**

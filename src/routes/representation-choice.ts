@@ -10,14 +10,15 @@ const versions = new Map<string, RepresentationName>([
 ])
 const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [name, name]))
 
-/** The document that a GET asks for: `?dialect=`, else the A2A version of header or query, else the path's own hybrid. */
+/** The document that a GET asks for: `?dialect=`, else the A2A version of header or query, else the `usual` one of its path. */
 export const chooseRepresentation = (
   headers: Headers,
   query: Record<string, string | string[] | undefined>,
-  hybrid: 'agent-card.json' | 'agent.json',
+  usual: RepresentationName,
 ): RepresentationName => {
   const { dialect } = query
-  if (dialect !== undefined && dialect !== 'hybrid') {
+  if (dialect === 'hybrid') return usual === 'agent.json' ? usual : 'agent-card.json'
+  if (dialect !== undefined) {
     const chosen = dialects.get(String(dialect))
     if (chosen !== undefined) return chosen
     throw new HttpError(
@@ -27,5 +28,5 @@ export const chooseRepresentation = (
     )
   }
   const version = headers.get('A2A-Version') || query['A2A-Version']
-  return typeof version === 'string' && dialect === undefined ? (versions.get(majorMinor(version)) ?? hybrid) : hybrid
+  return typeof version === 'string' ? (versions.get(majorMinor(version)) ?? usual) : usual
 }
