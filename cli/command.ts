@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import colors from 'picocolors'
 import { addConvert } from './commands/convert.ts'
 import { addLint } from './commands/lint.ts'
+import { addRefresh } from './commands/refresh.ts'
 import { addSync } from './commands/sync.ts'
 import { addToken } from './commands/token.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -15,7 +16,7 @@ export const runCommand = async (args: readonly string[]): Promise<void> => {
     .version(version, '--version')
     .enablePositionalOptions()
     .exitOverride()
-  addToken(addConvert(addLint(addSync(command))))
+  addToken(addRefresh(addConvert(addLint(addSync(command)))))
   try {
     await command.parseAsync(args, { from: 'user' })
   } catch (error) {

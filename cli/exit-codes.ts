@@ -11,7 +11,8 @@ export const exitCodes = {
 export const exitCodeHelp = `
 Exit codes:
   0  in sync, or nothing to complain of
-  1  --check: something differs, or lint found an error; lint: an error; --wait: not live in time
+  1  --check: something differs, or lint found an error; lint: an error; --wait: not live in time;
+     a card that comes from elsewhere did not come
   2  the command was called wrongly
   3  a file is bad, or the host refused it (invalid, taken host name, changed by somebody else)
   4  the host cannot be reached, or does not accept the token`

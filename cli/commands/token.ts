@@ -1,17 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import colors from 'picocolors'
 import { scopes } from '../../src/card/scopes.ts'
-import { readEnvironment } from '../environment.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { connect, type Host } from '../host/host.ts'
-import { HostError } from '../host/host-error.ts'
 import { connectTokens, type Declined } from '../host/tokens.ts'
 import { unknownNames } from '../host/unknown-names.ts'
 import { tokensText, tokenText } from '../report/tokens-text.ts'
-import { isLoopback, readSettings } from '../settings.ts'
 import { readExpiry } from './expiry.ts'
+import { fail, type HostFlags, print, say, withConnection, withHost } from './with-host.ts'
 
-type HostFlags = { url?: string; token?: string; json?: true }
 type CreateFlags = HostFlags & {
   scope: string[]
   agent?: string[]
@@ -31,7 +28,7 @@ export const addToken = (command: Command): Command => {
 }
 
 const addCreate = (token: Command): void => {
-  withHost(token.command('create'))
+  withHost(token.command('create'), 'admin')
     .description('issue a token and print it, this one time')
     .requiredOption('--scope <scope>', `${scopes.join(', ')}: what its bearer may do; name several one by one`, choice)
     .option(
@@ -46,7 +43,7 @@ const addCreate = (token: Command): void => {
 }
 
 const addList = (token: Command): void => {
-  withHost(token.command('list'))
+  withHost(token.command('list'), 'admin')
     .description('show the tokens that were issued; never the tokens themselves')
     .action((flags: HostFlags) =>
       withTokens(flags, async tokens => {
@@ -58,7 +55,7 @@ const addList = (token: Command): void => {
 }
 
 const addRevoke = (token: Command): void => {
-  withHost(token.command('revoke'))
+  withHost(token.command('revoke'), 'admin')
     .description('end tokens: at once where the host hears of it, and everywhere within a minute or two')
     .argument('<ids...>', 'their ids, as list shows them')
     .action((given: string[], flags: HostFlags) => {
@@ -66,15 +63,6 @@ const addRevoke = (token: Command): void => {
       return withTokens(flags, tokens => revoke(tokens, ids, flags))
     })
 }
-
-const withHost = (command: Command): Command =>
-  command
-    .option('--url <url>', 'the host; else SYNC_CARD_URL, else the one that `npm start` runs')
-    .option(
-      '--token <token>',
-      'one with the scope admin; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env',
-    )
-    .option('--json', 'print one JSON object on stdout')
 
 const several = (value: string, before: string[] = []): string[] => [...before, value]
 
@@ -119,26 +107,8 @@ const revoke = async (tokens: Tokens, ids: readonly string[], { json }: HostFlag
   if (json) print(JSON.stringify({ revoked }))
 }
 
-const withTokens = async (flags: HostFlags, work: (tokens: Tokens, host: Host) => Promise<void>): Promise<void> => {
-  const settings = readSettings(flags, readEnvironment())
-  if (settings.url.startsWith('http:') && !isLoopback(settings.url))
-    say(`The token goes to ${settings.url} unencrypted: use https.`)
-  try {
-    const connection = { ...settings, retries: 4, note: say }
-    await work(connectTokens(connection), connect(connection))
-  } catch (error) {
-    if (!(error instanceof HostError)) throw error
-    fail(`${error.message}.`, exitCodes.unreachable)
-  }
-}
+const withTokens = (flags: HostFlags, work: (tokens: Tokens, host: Host) => Promise<void>): Promise<void> =>
+  withConnection(flags, connection => work(connectTokens(connection), connect(connection)))
 
 const decline = ({ declined }: Declined, id?: string): void =>
   fail(id === undefined ? declined : `${id}: ${declined}`, exitCodes.refused)
-
-const fail = (message: string, exitCode: number): void => {
-  say(`${colors.red('sync-card:')} ${message}`)
-  process.exitCode = exitCode
-}
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`)
-const say = (line: string): void => void process.stderr.write(`${line}\n`)

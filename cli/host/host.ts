@@ -6,6 +6,16 @@ import { type Connection, type Reply, request } from './request.ts'
 /** What the host keeps of an agent: its manifest as registered, and the tag that a replacement must name. */
 export type Registered = { manifest: JsonObject; etag: string }
 
+const Source = v.looseObject({
+  state: v.string(),
+  failure: v.optional(
+    v.looseObject({
+      message: v.string(),
+      errors: v.optional(v.array(v.looseObject({ pointer: v.string(), message: v.string() })), []),
+    }),
+  ),
+})
+
 const Stored = v.object({
   id: v.string(),
   seq: v.optional(v.number()),
@@ -14,6 +24,7 @@ const Stored = v.object({
   etags: v.optional(v.record(v.string(), v.string()), {}),
   root: v.optional(v.boolean(), false),
   urls: v.optional(v.record(v.string(), v.string()), {}),
+  source: v.optional(Source),
 })
 /** What the host says of a registration that it took. */
 export type Stored = v.InferOutput<typeof Stored>

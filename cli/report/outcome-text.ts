@@ -17,7 +17,7 @@ export const outcomeText = ({ url, results, failure }: Outcome, news: readonly R
   ].join('\n')
 
 const resultText = (result: Result): string => {
-  const { id, file, action, detail, problems = [], root, published, unexposed, live, change } = result
+  const { id, file, action, detail, problems = [], root, published, unexposed, live, change, source } = result
   const { mark, paint } = telling(action)
   const name = id ?? file ?? ''
   const extras = [
@@ -27,6 +27,7 @@ const resultText = (result: Result): string => {
     published === false && live !== true && colors.yellow('kept, but not at the edge yet: the host goes on publishing'),
     live === true && 'live',
     live === false && colors.yellow('stored, but the edge serves the old card still'),
+    source !== undefined && colors.yellow(source),
     detail,
   ].filter(text => typeof text === 'string' && text !== '')
   const line = `${colors[paint](`${mark} ${action.padEnd(9)}`)} ${colors.bold(name)} ${extras.join(' · ')}`.trimEnd()

@@ -24,6 +24,8 @@ export type Result = {
   root?: boolean
   /** False where the host kept it, but its edge has not taken it yet; the host goes on trying. */
   published?: boolean
+  /** What is the matter with a card that comes from elsewhere. */
+  source?: string
   /** Whether the edge serves it already, where that was waited for. */
   live?: boolean
 }
@@ -38,8 +40,11 @@ export const exitCodeOf = (outcome: Outcome, check: boolean): number =>
     ...outcome.results.map(result => severity(result, check)),
   )
 
-const severity = ({ action, findings = [], live }: Result, check: boolean): number => {
+const severity = ({ action, findings = [], live, source }: Result, check: boolean): number => {
   const { exit, due } = telling(action)
-  const behind = live === false || (check && (due || findings.some(({ issue }) => issue.severity === 'error')))
+  const behind =
+    live === false ||
+    source !== undefined ||
+    (check && (due || findings.some(({ issue }) => issue.severity === 'error')))
   return Math.max(exit, behind ? exitCodes.outOfDate : exitCodes.ok)
 }

@@ -51,10 +51,18 @@ export const refusedResult = (step: Step, { refused, detail, errors }: Refused):
   ...(errors.length > 0 && { problems: errors.map(error => step.draft.places.problem(error)) }),
 })
 
-const storedResult = ({ seq, etags, urls, root, published }: Stored): Partial<Result> => ({
+const storedResult = ({ seq, etags, urls, root, published, source }: Stored): Partial<Result> => ({
   ...(seq !== undefined && { seq }),
   ...(etags['agent-card.json'] !== undefined && { etag: etags['agent-card.json'] }),
   ...(urls.card !== undefined && { url: urls.card }),
   ...(root && { root }),
   ...(!published && { published }),
+  ...(source && source.state !== 'fresh' && { source: sourceText(source) }),
 })
+
+/** What an owner is told of a card that comes from elsewhere, and did not come. */
+const sourceText = ({ state, failure }: NonNullable<Stored['source']>): string => {
+  if (state === 'held') return 'its source has a card that widens access: sync-card refresh shows it'
+  const served = state === 'stale' ? 'the card that came before is served' : 'there is no card to serve yet'
+  return `${served}, and the host goes on trying. ${failure?.message ?? ''}`.trimEnd()
+}

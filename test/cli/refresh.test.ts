@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeHost } from './fake-host.ts'
+import { Workspace } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+let answers: Record<string, { status: number; body: unknown }>
+
+const held = {
+  etag: '"abc"',
+  widens: [{ pointer: '/url', message: 'is on another host: evil.example.com' }],
+  drift: [
+    { op: 'replace', pointer: '/url', before: 'https://a.example.com/a2a', after: 'https://evil.example.com/a2a' },
+  ],
+}
+
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+  answers = {}
+  host.faults = [
+    ({ method, path }, response) => {
+      const answer = method === 'POST' ? answers[path] : undefined
+      if (answer === undefined) return false
+      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer.body))
+      return true
+    },
+  ]
+})
+afterEach(() => host.close())
+
+const refresh = (...args: string[]) => new Workspace().run(['refresh', ...args], env)
+
+describe('sync-card refresh', () => {
+  it('has each agent read again, and says what its source has changed', async () => {
+    const drift = [{ op: 'add', pointer: '/skills/2', after: { id: 'new' } }]
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', seq: 3, drift } }
+    answers['/agents/news/refresh'] = { status: 200, body: { id: 'news', outcome: 'unchanged' } }
+    const { stdout, code } = await refresh('weather', 'news')
+    expect([stdout, code]).toEqual(['refreshed weather\n    + /skills/2 {"id":"new"}\nunchanged news\n', 0])
+  })
+
+  it('says what a card that is held would widen, and the command that takes it', async () => {
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'held', held } }
+    const { stdout } = await refresh('weather')
+    expect(stdout).toContain('/url is on another host: evil.example.com')
+    expect(stdout).toContain(`npx sync-card refresh weather --accept '"abc"'`)
+  })
+
+  it('takes the card that it is told to', async () => {
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', drift: [] } }
+    await refresh('weather', '--accept', '"abc"')
+    expect(host.seen.map(({ body }) => body)).toEqual(['{"accept":"\\"abc\\""}'])
+  })
+
+  it('goes on after one that could not be read, and says so by its exit code', async () => {
+    const problem = { code: 'source-timeout', detail: 'It did not answer within 10 seconds.' }
+    answers['/agents/weather/refresh'] = { status: 504, body: problem }
+    answers['/agents/news/refresh'] = { status: 200, body: { id: 'news', outcome: 'unchanged' } }
+    const { stdout, stderr, code } = await refresh('weather', 'news')
+    expect([stdout, code]).toEqual(['unchanged news\n', 3])
+    expect(stderr).toContain('weather: It did not answer within 10 seconds.')
+  })
+
+  it('accepts for one agent at a time', async () => {
+    const { stderr, code } = await refresh('weather', 'news', '--accept', '"abc"')
+    expect([stderr, code]).toEqual([expect.stringContaining('--accept is for one agent'), 2])
+  })
+})
