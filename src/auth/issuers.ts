@@ -1,11 +1,19 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { isObject, type JsonObject } from '../card/json.ts'
-import { guardedJson } from '../http/guarded-json.ts'
+import { parseJson } from '../card/parse-json.ts'
+import { guardedText } from '../http/guarded-text.ts'
+import { isJsonType } from '../http/json-type.ts'
 import { log } from '../http/log.ts'
 import { type Issuer, IssuerMemory } from './issuer-memory.ts'
 
 const issuers = new IssuerMemory(2 * 1024 * 1024)
-const fetchLimits = { maxBytes: 128 * 1024, seconds: 4 }
+const asking = {
+  headers: { Accept: 'application/json' },
+  accepts: isJsonType,
+  maxBytes: 128 * 1024,
+  seconds: 4,
+  redirects: 0,
+}
 const wellKnown = '/.well-known/openid-configuration'
 
 /** What this file needs of the Worker's environment. */
@@ -42,9 +50,11 @@ const isKeySet = (value: JsonObject): value is JsonObject & JSONWebKeySet =>
   Array.isArray(value.keys) && value.keys.every(key => isObject(key) && typeof key.kty === 'string')
 
 const fetchObject = async (url: string, { ALLOWED_ORIGINS: allowedOrigins }: IssuerEnv) => {
-  const fetched = await guardedJson(url, { ...fetchLimits, allowedOrigins })
-  if ('failed' in fetched) return unread(url, `${fetched.failed}: ${fetched.detail}`)
-  return isObject(fetched.value) ? fetched.value : unread(url, 'it is no JSON object')
+  const answer = await guardedText(url, { ...asking, allowedOrigins })
+  if ('failed' in answer) return unread(url, `${answer.failed}: ${answer.detail}`)
+  const parsed = parseJson(answer.content, 'a JSON document')
+  if ('refused' in parsed) return unread(url, `${parsed.refused}: ${parsed.detail}`)
+  return isObject(parsed.value) ? parsed.value : unread(url, 'it is no JSON object')
 }
 
 const unread = (url: string, why: string): undefined => {

@@ -1,11 +1,15 @@
 import { guardedFetch } from './fetch-guard.ts'
 import { type Ask, follow, type GetHeaders } from './follow.ts'
+import { mediaTypeName } from './json-type.ts'
 
-/** Why there is nothing of another host. The detail is for the log alone: to a client all of these may have to be the same. */
+/** Why there is no content. The detail is for the log alone: to a client all of these may have to be the same. */
 export type FetchFailure = { detail: string } & (
   | { failed: 'blocked' | 'unreachable' | 'timeout' | 'redirect' | 'too-large' | 'not-text' }
   | { failed: 'status'; status: number }
-  | { failed: 'type'; type: string | null }
+  /** It is still what the validators stand for: only said to who sends some. */
+  | { failed: 'unchanged' }
+  /** What came is of this media type; of none, where it is empty. */
+  | { failed: 'type'; type: string }
 )
 
 /** How something is fetched, and what it may cost (design §9). */
@@ -30,15 +34,12 @@ export type Answer<Content> = { content: Content; headers: Headers; redirected: 
 /** Makes the content of a body, of which no more is read than `maxBytes`. */
 type ReadBody<Content> = (response: Response, maxBytes: number) => Promise<{ content: Content } | FetchFailure>
 
-/**
- * GETs an address through the guard: a 200 of a type that is wanted, whole, within the limits; null where it is what the
- * validators stand for. Never rejects.
- */
+/** GETs an address through the guard: a 200 of a type that is wanted, whole, within the limits. Never rejects. */
 export const guardedAnswer = async <Content>(
   url: string,
   options: FetchOptions,
   read: ReadBody<Content>,
-): Promise<Answer<Content> | null | FetchFailure> => {
+): Promise<Answer<Content> | FetchFailure> => {
   const { seconds = 10 } = options
   const ending = new AbortController()
   const late = Promise.withResolvers<FetchFailure>()
@@ -59,17 +60,22 @@ const answerOf = async <Content>(
   options: FetchOptions,
   read: ReadBody<Content>,
   signal: AbortSignal,
-): Promise<Answer<Content> | null | FetchFailure> => {
+): Promise<Answer<Content> | FetchFailure> => {
   const { allowedOrigins, redirects: most = 3, maxBytes = 1024 * 1024 } = options
   const { ask = async (to, init) => guardedFetch(to, init, allowedOrigins) } = options
   const followed = await follow(url, options, ask, { most, signal })
   if ('failed' in followed) return followed
   const { response, redirected } = followed
   const { status, headers } = response
-  if (status === 304 && options.validators && !redirected) return null
+  if (status === 304 && options.validators && !redirected) return { failed: 'unchanged', detail: '304' }
   if (status !== 200) return { failed: 'status', status, detail: `${status}` }
   const type = headers.get('Content-Type')
-  if (!options.accepts(type)) return { failed: 'type', type, detail: `its Content-Type is ${type}` }
+  if (!options.accepts(type)) return typeFailure(type)
   const body = await read(response, maxBytes)
   return 'failed' in body ? body : { content: body.content, headers, redirected }
+}
+
+const typeFailure = (header: string | null): FetchFailure => {
+  const type = mediaTypeName(header).slice(0, 100)
+  return { failed: 'type', type, detail: type === '' ? 'of no type' : type }
 }

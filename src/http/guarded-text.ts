@@ -2,7 +2,7 @@ import { boundedText } from './bounded-text.ts'
 import { type Answer, type FetchFailure, type FetchOptions, guardedAnswer } from './guarded-answer.ts'
 
 /** GETs a text through the guard: as `guardedAnswer`, and UTF-8; a BOM is no part of it. Never rejects. */
-export const guardedText = (url: string, options: FetchOptions): Promise<Answer<string> | null | FetchFailure> =>
+export const guardedText = (url: string, options: FetchOptions): Promise<Answer<string> | FetchFailure> =>
   guardedAnswer(url, options, async (response, maxBytes) => {
     const read = await boundedText(response, maxBytes)
     if ('text' in read) return { content: read.text }

@@ -1,6 +1,5 @@
 import type { Json } from '../card/json.ts'
 import type { FetchFailure } from '../http/guarded-answer.ts'
-import { mediaTypeName } from '../http/json-type.ts'
 import { networkFailures } from '../http/network-failures.ts'
 import type { SourceFailure } from './fetched.ts'
 
@@ -19,7 +18,7 @@ const timeout: SourceFailure = {
 }
 
 /** What an owner is told of a card that could not be fetched. */
-export const fetchFailure = (failure: FetchFailure): SourceFailure => {
+export const fetchFailure = (failure: Exclude<FetchFailure, { failed: 'unchanged' }>): SourceFailure => {
   switch (failure.failed) {
     case 'blocked':
     case 'unreachable':
@@ -45,11 +44,10 @@ const statusFailure = (status: number): SourceFailure => {
   return { ...unreachable, message: `The card's address answered HTTP ${status}.` }
 }
 
-const typeText = (type: string | null): string => {
-  const name = mediaTypeName(type)
-  if (name === '') return "The card's address answered without a Content-Type; a card is application/json."
-  if (/\bhtml\b/.test(name)) return "The card's address answered with a page (HTML), not with a card as JSON."
-  return `The card's address answered ${name.slice(0, 100)}; a card is application/json.`
+const typeText = (type: string): string => {
+  if (type === '') return "The card's address answered without a Content-Type; a card is application/json."
+  if (/\bhtml\b/.test(type)) return "The card's address answered with a page (HTML), not with a card as JSON."
+  return `The card's address answered ${type}; a card is application/json.`
 }
 
 /** What came is no Agent Card, as `message` says. */

@@ -33,7 +33,7 @@ export const fetchUpstreamCard = async (
     accepts: isJsonType,
     ask: elsewhere(reader.ask, isOwn),
   })
-  if (answer === null) return { unchanged: true }
+  if ('failed' in answer && answer.failed === 'unchanged') return { unchanged: true }
   if ('failed' in answer) return unread(source, fetchFailure(answer), `${answer.failed}: ${answer.detail}`)
   return read(source, answer)
 }

@@ -4,6 +4,7 @@ import type { Credentials } from '../../a2a/upstream-headers.ts'
 import type { Failure, Refusal } from '../../a2a/verdict.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { CallProfile, CallTarget } from '../../card/call-profile.ts'
+import { secretNamed, serviceNamed } from '../../http/bindings.ts'
 import { readerRefusal } from './admission.ts'
 import type { Read } from './asked.ts'
 import { seconds } from './seconds.ts'
@@ -25,7 +26,8 @@ export const forwardCall = async (
   const unknown = profile.secret !== undefined && profile.secured ? readerRefusal(caller, id) : undefined
   if (unknown) return { problem: unknown }
   const service = profile.service === undefined ? undefined : serviceNamed(profile.service, env)
-  if (service === null) return misconfigured(`this Worker has no service binding "${profile.service}"`)
+  if (profile.service !== undefined && service === undefined)
+    return misconfigured(`this Worker has no service binding "${profile.service}"`)
   const credentials = credentialsFor(profile, caller, env)
   if (credentials === undefined) return misconfigured(`this Worker has no secret "${profile.secret}"`)
   const streams = operations[call.operation].streams === true
@@ -58,26 +60,10 @@ const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('
 
 const misconfigured = (detail: string): Forwarded => ({ problem: { failed: 'misconfigured', detail } })
 
-/** Bindings are looked up by name, as manifests name them: what is not a service has no `fetch`. */
-const bindingNamed = (name: string, env: Env): unknown =>
-  Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined
-
-const serviceNamed = (name: string, env: Env): Fetcher | null => {
-  const binding = bindingNamed(name, env)
-  return isService(binding) ? binding : null
-}
-
-const isService = (binding: unknown): binding is Fetcher =>
-  typeof binding === 'object' && binding !== null && 'fetch' in binding && typeof binding.fetch === 'function'
-
-/** This host's own key, and the variables of wrangler.toml, which are no secrets: who sends one trusts that nobody knows it. */
-const notForAgents =
-  /^(?:ADMIN_TOKEN|CACHE_(?:MAX_AGE|STALE_WHILE_REVALIDATE)|PUBLIC_URL|ROOT_AGENT|ROLE|UPSTREAM_TIMEOUT|STREAM_IDLE_TIMEOUT|ALLOWED_ORIGINS)$/
-
 const credentialsFor = ({ secret, apiKeyHeaders }: CallProfile, caller: Caller, env: Env): Credentials | undefined => {
   if (secret !== undefined) {
-    const value = notForAgents.test(secret) ? undefined : bindingNamed(secret, env)
-    return typeof value === 'string' && value !== '' ? { secret: value } : undefined
+    const value = secretNamed(secret, env)
+    return value === undefined ? undefined : { secret: value }
   }
   const withheld = caller.known ? caller.withheld : []
   return { pass: ['authorization', ...apiKeyHeaders].filter(name => !withheld.includes(name)) }
