@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
-import type { Json } from '../../src/card/json.ts'
+import { isObject, type Json } from '../../src/card/json.ts'
 import { badPortText, isBadPort } from './bad-port.ts'
 import { HostError } from './host-error.ts'
 
@@ -67,11 +67,13 @@ class PassingError extends HostError {
 const attempt = async (url: string, init: RequestInit): Promise<Reply> => {
   const { response, text } = await send(url, init)
   const { status, headers } = response
-  if (passing.includes(status)) throw new PassingError(`the host answers ${status}`, retryAfter(headers))
+  const parsed = parse(text)
+  if (passing.includes(status) && !isOfSource(parsed))
+    throw new PassingError(`the host answers ${status}`, retryAfter(headers))
   if (status >= 300 && status < 400 && status !== 304)
     throw new HostError('unreachable', `the host has moved: it answers ${status} to ${headers.get('Location') ?? '?'}`)
   if (status === 401) throw new HostError('unauthorised', 'the host does not accept the token (401)')
-  return { status, headers, ...parse(text) }
+  return { status, headers, ...parsed }
 }
 
 const send = async (url: string, init: RequestInit): Promise<{ response: Response; text: string }> => {
@@ -92,6 +94,9 @@ const parse = (text: string): { body?: Json } => {
     return {}
   }
 }
+
+/** What the host tells of somebody else, who could not be reached: asking the host again is of no use. */
+const isOfSource = ({ body }: { body?: Json }): boolean => isObject(body) && String(body.code).startsWith('source-')
 
 const retryAfter = (headers: Headers): number => {
   const value = headers.get('Retry-After')
