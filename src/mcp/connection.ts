@@ -1,0 +1,57 @@
+import type { Client, ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { SourceFetch } from '../sources/reader.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { endSession } from './end-session.ts'
+import { notReady, type SessionFailure, sessionFailure } from './session-failure.ts'
+
+/** How MCP servers are told who calls. */
+export const clientInfo = { name: 'calling-card', version: '0.1.0' }
+
+/** A client of an MCP server and the way to it, not connected yet. */
+export type Connection = {
+  client: Client
+  transport: StreamableHTTPClientTransport
+  /** Cuts it: whatever is under way fails for that reason. */
+  cut: (reason: SessionFailure) => void
+  /** What an error that a call of `client` threw means. */
+  failure: (error: unknown) => SessionFailure
+  /** Cuts it, and ends the session for the server too. Takes at most 2 s; never rejects. */
+  close: () => Promise<void>
+}
+
+/** What a connection is made with: see `SessionOptions`. */
+export type ConnectionOptions = {
+  responseBytes: number
+  onToolsChanged: (() => void) | undefined
+  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>
+}
+
+/** A new connection to an MCP server. The client library is loaded with the first, so that nobody who reads a card waits for it. */
+export const newConnection = async (
+  url: string,
+  fetch: SourceFetch,
+  { responseBytes, onToolsChanged, versionNegotiation }: ConnectionOptions,
+): Promise<Connection> => {
+  const mcp = await import('@modelcontextprotocol/client')
+  const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
+  const client = new mcp.Client(clientInfo, { versionNegotiation, ...(onToolsChanged && { listChanged }) })
+  let reason: SessionFailure | undefined
+  const cut = (why: SessionFailure): void => {
+    reason ??= why
+    // The client knows of its transport only once it is connected; the transport tells it.
+    transport.close().catch(() => undefined)
+  }
+  const tooLarge = notReady(`answered with more than ${responseBytes} bytes`)
+  const bounds = { responseBytes, listens: onToolsChanged !== undefined, onTooLarge: () => cut(tooLarge) }
+  const transport = new mcp.StreamableHTTPClientTransport(new URL(url), {
+    fetch: boundedFetch(fetch, bounds),
+    // Whoever follows a redirect has to look where it leads: the guard does not, and nobody needs it here.
+    requestInit: { redirect: 'manual' },
+  })
+  const close = async (): Promise<void> => {
+    await client.close().catch(() => undefined)
+    cut(notReady('was left'))
+    await endSession(url, fetch, transport)
+  }
+  return { client, transport, cut, failure: error => reason ?? sessionFailure(error), close }
+}
