@@ -22,7 +22,10 @@ export type Host = {
 type Bindings = { name: string; services?: { binding: string; service: string }[] }
 
 /** The example agents by the names of their Workers, for the hosts that are to reach them. */
-const examples = { 'echo-agent': 'examples/echo-agent/wrangler.toml' }
+const examples = {
+  'echo-agent': 'examples/echo-agent/wrangler.toml',
+  'mcp-server': 'examples/mcp-server/wrangler.toml',
+}
 
 /**
  * Starts a host. `configPath` names another Worker around the same code; `vars` override those of wrangler.toml. An
