@@ -1,5 +1,5 @@
 import { type RepresentationName, representationNames } from '../card/representations.ts'
-import { type Served, servedOf } from './edge.ts'
+import { outliving, type Served, servedOf } from './edge.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 import { extendedKey } from './extended.ts'
@@ -28,9 +28,8 @@ export const readExtended = async (
   if (held !== undefined) return held
   const read = async () => {
     const envelope = await readEnvelope(extendedKey(id, tier), env)
-    const served = servedOf(envelope, name)
-    // Copied, so that the rest of the envelope can go.
-    return { value: served && { ...served, body: served.body.slice() }, seq: envelope.seq }
+    const served = documentOf(envelope, name)
+    return { value: served && outliving(served), seq: envelope.seq }
   }
   return cards.get(key, read, ctx)
 }
@@ -38,5 +37,11 @@ export const readExtended = async (
 /** Makes a write visible in this isolate at once: the new documents of a tier, or that there are none any more. */
 export const rememberExtended = (id: string, tier: string, written: Envelope): void => {
   for (const name of representationNames)
-    cards.learn(keyOf(id, tier, name), { value: servedOf(written, name), seq: written.seq })
+    cards.learn(keyOf(id, tier, name), { value: documentOf(written, name), seq: written.seq })
+}
+
+/** Of a card that has never come there is no extended one. */
+const documentOf = (envelope: Envelope, name: RepresentationName): Served | null => {
+  const served = servedOf(envelope, name)
+  return served?.body ? served : null
 }

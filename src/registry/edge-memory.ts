@@ -50,6 +50,11 @@ export class EdgeMemory<Value> {
     return this.#memory.get(key) !== undefined
   }
 
+  /** What was known last of a key, be it too old. */
+  latest(key: string): Fact<Value> | undefined {
+    return this.#memory.get(key)
+  }
+
   /** Takes in a fact, unless what is known is newer: then that holds for as long again. Returns what holds. */
   learn(key: string, { value, seq }: Fact<Value>): Value | null {
     const known = this.#memory.get(key)

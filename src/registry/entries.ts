@@ -2,6 +2,7 @@ import { type Entry, goneEntry, tombstoneSeconds } from './entry.ts'
 import { type DocumentName, encodeEnvelope, type Representations } from './envelope.ts'
 import { extendedEntry } from './extended.ts'
 import { changesEntry } from './recent-changes.ts'
+import { toldOf } from './sources.ts'
 import { tokenEntry } from './tokens.ts'
 
 /** What KV is to hold under a key, as the Registry says now. */
@@ -25,9 +26,15 @@ const cardEntry = (sql: SqlStorage, id: string): Entry => {
   const { profile, ...rest } = representationsOf(sql, id)
   // One that an older version of this host registered has none.
   if (visibility !== 'public' && profile === undefined) return goneEntry(sql, id)
-  const representations = { ...(visibility === 'public' && rest), ...(profile && { profile }) }
-  const value = encodeEnvelope({ seq, modified: new Date(modified).toUTCString(), representations })
-  return { value, metadata: { seq, etag } }
+  const told = toldOf(sql, id)
+  const isPublic = visibility === 'public'
+  const envelope = {
+    seq: told?.seq ?? seq,
+    modified: new Date(modified).toUTCString(),
+    representations: { ...(isPublic && rest), ...(profile && { profile }) },
+    ...(isPublic && told && { source: told.health }),
+  }
+  return { value: encodeEnvelope(envelope), metadata: { seq: envelope.seq, etag } }
 }
 
 const representationsOf = (sql: SqlStorage, id: string): Representations => {

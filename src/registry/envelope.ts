@@ -1,5 +1,6 @@
 import type { RepresentationName } from '../card/representations.ts'
 import { kvCacheSeconds } from './edge-memory.ts'
+import type { SourceHealth } from './source-health.ts'
 
 /** One document ready to be sent. `etag` is quoted. */
 export type Representation = { etag: string; bytes: Uint8Array<ArrayBuffer> }
@@ -11,9 +12,15 @@ export type DocumentName = RepresentationName | 'profile'
 export type Representations = Partial<Record<DocumentName, Representation>>
 
 /** What the edge keeps of one agent, as KV has it under `card:{id}`. `modified` is an HTTP date. */
-export type Envelope = { seq: number; modified: string; representations: Representations }
+export type Envelope = {
+  seq: number
+  modified: string
+  representations: Representations
+  /** How the source of the card stands, where it is from elsewhere. */
+  source?: SourceHealth
+}
 
-type Header = { seq: number; modified: string; parts: [names: DocumentName[], etag: string, length: number][] }
+type Header = Omit<Envelope, 'representations'> & { parts: [names: DocumentName[], etag: string, length: number][] }
 
 /** Each document once, with the names that it goes by. */
 export const distinct = (representations: Representations): (Representation & { names: DocumentName[] })[] => {
@@ -27,10 +34,10 @@ export const distinct = (representations: Representations): (Representation & { 
 }
 
 /** An envelope as bytes: one line of JSON that lists the parts, then the parts themselves, to be sliced and never parsed. */
-export const encodeEnvelope = ({ seq, modified, representations }: Envelope): Uint8Array<ArrayBuffer> => {
+export const encodeEnvelope = ({ representations, ...rest }: Envelope): Uint8Array<ArrayBuffer> => {
   const documents = distinct(representations)
   const parts = documents.map(({ names, etag, bytes }): Header['parts'][number] => [names, etag, bytes.byteLength])
-  const line = new TextEncoder().encode(`${JSON.stringify({ seq, modified, parts } satisfies Header)}\n`)
+  const line = new TextEncoder().encode(`${JSON.stringify({ ...rest, parts } satisfies Header)}\n`)
   const encoded = new Uint8Array(line.byteLength + documents.reduce((size, { bytes }) => size + bytes.byteLength, 0))
   encoded.set(line)
   let at = line.byteLength
@@ -45,7 +52,7 @@ export const encodeEnvelope = ({ seq, modified, representations }: Envelope): Ui
 export const decodeEnvelope = (buffer: ArrayBuffer): Envelope => {
   const all = new Uint8Array(buffer)
   const end = all.indexOf(0x0a)
-  const { seq, modified, parts }: Header = JSON.parse(new TextDecoder().decode(all.subarray(0, end)))
+  const { parts, ...rest }: Header = JSON.parse(new TextDecoder().decode(all.subarray(0, end)))
   const representations: Representations = {}
   let at = end + 1
   for (const [names, etag, length] of parts) {
@@ -53,7 +60,7 @@ export const decodeEnvelope = (buffer: ArrayBuffer): Envelope => {
     for (const name of names) representations[name] = { etag, bytes }
     at += length
   }
-  return { seq, modified, representations }
+  return { ...rest, representations }
 }
 
 /** What KV says of what it has not heard of. */

@@ -1,6 +1,7 @@
 import type { RepresentationName } from '../card/representations.ts'
 import { type Entry, goneEntry } from './entry.ts'
 import { distinct, encodeEnvelope, type Representation, type Representations } from './envelope.ts'
+import { toldOf } from './sources.ts'
 
 /** The extended card of one tier, hashed. */
 export type Extended = { tier: string; representations: Record<RepresentationName, Representation> }
@@ -49,13 +50,13 @@ export const extendedEntry = (sql: SqlStorage, name: string): Entry => {
     .toArray()
   const [first] = rows
   if (!first) return goneEntry(sql, id)
-  const { seq, modified } = first
+  const told = toldOf(sql, id)
+  const seq = told?.seq ?? first.seq
   const representations: Representations = {}
   for (const { etag, names, body } of rows)
     for (const name of JSON.parse(names) as RepresentationName[])
       representations[name] = { etag, bytes: new Uint8Array(body) }
-  return {
-    value: encodeEnvelope({ seq, modified: new Date(modified).toUTCString(), representations }),
-    metadata: { seq },
-  }
+  const modified = new Date(first.modified).toUTCString()
+  const value = encodeEnvelope({ seq, modified, representations, ...(told && { source: told.health }) })
+  return { value, metadata: { seq } }
 }

@@ -41,6 +41,13 @@ export const claimHosts = (sql: SqlStorage, registration: Registration, mayClaim
   }
 }
 
+/** The host names of an agent as they are: a card that was read anew claims none and gives none up. */
+export const keptHosts = (sql: SqlStorage, id: string): HostChanges => ({
+  hosts: held(sql, id).map(({ hostname }) => hostname),
+  becameRoot: false,
+  changed: [],
+})
+
 /** Frees every host name of an agent. */
 export const releaseHosts = (sql: SqlStorage, id: string): HostChange[] =>
   held(sql, id).map(({ hostname }) => hand(sql, hostname, null, false))

@@ -5,12 +5,15 @@ import type { Entry } from './entry.ts'
 const window = 15 * 60_000
 const most = 2_000
 
-/** What KV is to say of the changes of the last minutes: owed with every revision, and written by the alarm, for all of a second. */
+/** What KV is to say of the changes of the last minutes: owed with all that the edge is told of agents, and written by the alarm, for all of a second. */
 export const changesEntry = (sql: SqlStorage): Entry => {
   const now = Date.now()
   const rows = sql
     .exec<{ id: string; seq: number; at: number }>(
-      `SELECT id, MAX(seq) AS seq, MAX(created) AS at FROM revisions WHERE created > ? GROUP BY id ORDER BY at DESC LIMIT ?`,
+      `SELECT id, MAX(seq) AS seq, MAX(at) AS at FROM (
+        SELECT id, seq, created AS at FROM revisions WHERE created > ?1
+        UNION ALL SELECT id, told, told_at FROM sources WHERE told_at > ?1
+      ) GROUP BY id ORDER BY at DESC LIMIT ?2`,
       now - window,
       most,
     )

@@ -1,20 +1,25 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../card/representations.ts'
-import { type Condition, holds } from '../http/condition.ts'
-import { changesKey } from './changes.ts'
-import type { Representation } from './envelope.ts'
-import { extendedKey, tiersKept } from './extended.ts'
-import { claimHosts, releaseHosts } from './host-claims.ts'
-import { idNamed, namesIndex } from './names.ts'
+import type { Condition } from '../http/condition.ts'
+import { documentOf, type KeptDocument, type Listed, listOf, manifestOf } from './kept-agents.ts'
+import { idNamed } from './names.ts'
 import { Publisher } from './publisher.ts'
-import { endRevisions, etagsOf, isRevision, newestRevision, revise } from './revisions.ts'
-import { tables } from './tables.ts'
+import { register } from './registering.ts'
+import { remove } from './removing.ts'
+import { type RevisionRow, revisionRows } from './revision-rows.ts'
+import type { SourceCheck } from './source-check.ts'
+import { checkSource } from './source-checks.ts'
+import { dueSources, leaseSource, releaseSource } from './source-leases.ts'
+import type { Leased, NotLeased } from './source-record.ts'
+import type { SourceState } from './source-state.ts'
+import { sourceState } from './source-states.ts'
+import { createTables } from './tables.ts'
 import type { TokenRecord } from './token-record.ts'
-import { dropToken, type Issued, keepToken, type Revoked, tokenKey, tokenPage } from './tokens.ts'
-import type { Declined, Registered, Registration, Removed, Summary } from './write.ts'
+import { dropToken, type Issued, keepToken, type Revoked, tokenPage } from './tokens.ts'
+import type { Declined, Registered, Registration, Removed } from './write.ts'
+import type { Written } from './written.ts'
 
-/** One agent as a list shows it. */
-export type Listed = Summary & { id: string; origin: string }
+export type { Listed } from './kept-agents.ts'
 
 /** The record of truth about what is registered. Reads of the edge never come here: they are KV's. */
 export class Registry extends DurableObject<Env> {
@@ -25,65 +30,37 @@ export class Registry extends DurableObject<Env> {
     super(ctx, env)
     this.#sql = ctx.storage.sql
     this.#publisher = new Publisher(ctx.storage, env.CARDS)
-    this.#sql.exec(tables + namesIndex)
+    createTables(this.#sql)
   }
 
-  /**
-   * Registers or replaces an agent; with host names that are not its own already only where `mayClaim`. The condition is
-   * compared, and all is written, in one transaction.
-   */
+  /** Registers or replaces an agent; with host names that are not its own already only where `mayClaim`. */
   async register(registration: Registration, mayClaim: boolean): Promise<Registered | Declined> {
-    const written = this.ctx.storage.transactionSync(() => this.#register(registration, mayClaim))
-    if (written.outcome !== 'registered') return written
-    // All that it holds, so that what failed before heals with any write; and what it gave up.
-    const hostnames = [...written.hosts, ...written.changed.map(({ hostname }) => hostname)]
-    const tiers = [...registration.extended.map(({ tier }) => tier), ...written.tiersGone]
-    return { ...written, published: await this.#publisher.publish(keysOf(registration.id, hostnames, tiers)) }
+    return this.#write(() => register(this.#sql, registration, mayClaim))
   }
 
   /** Removes an agent; its revisions stay. */
   async remove(id: string, condition: Condition): Promise<Removed | Declined> {
-    const removed = this.ctx.storage.transactionSync(() => this.#remove(id, condition))
-    if (removed.outcome !== 'removed') return removed
-    const freed = removed.changed.map(({ hostname }) => hostname)
-    return { ...removed, published: await this.#publisher.publish(keysOf(id, freed, removed.tiersGone)) }
+    return this.#write(() => remove(this.#sql, id, condition))
   }
 
   /** The manifest of an agent as it was registered, with its entity tag, and where absolute URLs of this host started then. */
-  manifest(id: string): { manifest: string; etag: string; modified: number; origin: string } | null {
-    const [row] = this.#sql
-      .exec<{ manifest: string; etag: string; modified: number; origin: string }>(
-        `SELECT manifest, manifest_etag AS etag, modified, agents.origin FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
-        id,
-      )
-      .toArray()
-    return row ?? null
+  manifest(id: string): ReturnType<typeof manifestOf> {
+    return manifestOf(this.#sql, id)
   }
 
   /** One document of an agent, internal ones included: for readers with a token. */
-  document(id: string, name: RepresentationName): (Representation & { modified: number }) | null {
-    const [row] = this.#sql
-      .exec<{ etag: string; body: ArrayBuffer; modified: number }>(
-        `SELECT etag, body, modified FROM agents JOIN representations USING (id)
-          WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`,
-        id,
-        name,
-      )
-      .toArray()
-    return row ? { etag: row.etag, modified: row.modified, bytes: new Uint8Array(row.body) } : null
+  document(id: string, name: RepresentationName): KeptDocument | null {
+    return documentOf(this.#sql, id, name)
   }
 
   /** A page of agents in the order of their ids, beginning after `after`. */
   list(after: string, limit: number, internal: boolean): Listed[] {
-    return this.#sql
-      .exec<{ id: string; summary: string; origin: string }>(
-        `SELECT id, summary, origin FROM agents WHERE id > ? AND (visibility = 'public' OR ?) ORDER BY id LIMIT ?`,
-        after,
-        internal ? 1 : 0,
-        limit,
-      )
-      .toArray()
-      .map(({ id, summary, origin }) => ({ id, origin, ...(JSON.parse(summary) as Summary) }))
+    return listOf(this.#sql, after, limit, internal)
+  }
+
+  /** A page of an agent's revisions, the newest first, of those before a `seq`. */
+  revisions(id: string, before: number, limit: number): RevisionRow[] {
+    return revisionRows(this.#sql, id, before, limit)
   }
 
   /** The id of the agent of an id, else of a name, in lower case. */
@@ -91,15 +68,35 @@ export class Registry extends DurableObject<Env> {
     return idNamed(this.#sql, name)
   }
 
+  /** How the source of an agent's card stands; null where there is none. */
+  sourceState(id: string): SourceState | null {
+    return sourceState(this.#sql, id)
+  }
+
+  /** The agents whose cards are to be read again, those first that have been due longest. */
+  dueSources(limit: number): string[] {
+    return dueSources(this.#sql, limit)
+  }
+
+  /** Gives somebody the right to refresh an agent's card for a while: unless `force`, only when it is time. */
+  leaseSource(id: string, { force }: { force: boolean }): Leased | NotLeased {
+    return leaseSource(this.#sql, id, force)
+  }
+
+  /** Ends a refresh that brought no new card to serve; how the source stands now. */
+  async sourceChecked(id: string, seq: number, check: SourceCheck): Promise<SourceState | null> {
+    await this.#write(() => checkSource(this.#sql, id, seq, check))
+    return sourceState(this.#sql, id)
+  }
+
+  /** Gives a lease back of which nothing was learned. */
+  releaseSource(id: string, lease: string): void {
+    releaseSource(this.#sql, id, lease)
+  }
+
   /** Keeps a token, known by the SHA-256 of its whole text in hexadecimal. */
   async issueToken(record: TokenRecord, hash: string): Promise<Issued> {
-    const issued = this.ctx.storage.transactionSync(() => {
-      const issued = keepToken(this.#sql, record, hash)
-      if (issued.outcome === 'issued') this.#publisher.owe([tokenKey(hash)])
-      return issued
-    })
-    if (issued.outcome !== 'issued') return issued
-    return { ...issued, published: await this.#publisher.publish([tokenKey(hash)]) }
+    return this.#write(() => keepToken(this.#sql, record, hash))
   }
 
   /** A page of tokens in the order of their ids, beginning after `after`; never the tokens themselves. */
@@ -109,13 +106,7 @@ export class Registry extends DurableObject<Env> {
 
   /** Ends a token: at once in the isolate that asks, and everywhere within the cache time. */
   async revokeToken(id: string): Promise<Revoked> {
-    const revoked = this.ctx.storage.transactionSync(() => {
-      const revoked = dropToken(this.#sql, id)
-      if (revoked.outcome === 'revoked') this.#publisher.owe([tokenKey(revoked.hash)])
-      return revoked
-    })
-    if (revoked.outcome !== 'revoked') return revoked
-    return { ...revoked, published: await this.#publisher.publish([tokenKey(revoked.hash)]) }
+    return this.#write(() => dropToken(this.#sql, id))
   }
 
   /** Tries again what KV did not take. */
@@ -123,44 +114,14 @@ export class Registry extends DurableObject<Env> {
     await this.#publisher.retry()
   }
 
-  #register(registration: Registration, mayClaim: boolean): Registered | Declined {
-    const { id, condition } = registration
-    const before = newestRevision(this.#sql, id)
-    if (!holds(condition, before && etagsOf(this.#sql, id, before)))
-      return { outcome: 'precondition-failed', exists: before !== undefined }
-    const same = before && isRevision(this.#sql, before, registration) ? before : undefined
-    const claim = claimHosts(this.#sql, registration, mayClaim)
-    if ('outcome' in claim) return claim
-    const modified = same?.modified ?? Date.now()
-    const tiers = registration.extended.map(({ tier }) => tier)
-    const tiersGone = tiersKept(this.#sql, id).filter(tier => !tiers.includes(tier))
-    const seq = same?.seq ?? revise(this.#sql, registration, modified)
-    const hostnames = claim.changed.map(({ hostname }) => hostname)
-    this.#publisher.owe(
-      same ? hostnames.map(hostKey) : [...keysOf(id, hostnames, [...tiers, ...tiersGone]), changesKey],
-    )
-    const outcome = { outcome: 'registered', published: false } as const
-    return { ...outcome, seq, modified, created: !before, revised: !same, tiersGone, ...claim }
-  }
-
-  #remove(id: string, condition: Condition): Removed | Declined {
-    const before = newestRevision(this.#sql, id)
-    if (!before)
-      return condition.ifMatch ? { outcome: 'precondition-failed', exists: false } : { outcome: 'unknown-agent' }
-    if (!holds(condition, etagsOf(this.#sql, id, before))) return { outcome: 'precondition-failed', exists: true }
-    const changed = releaseHosts(this.#sql, id)
-    const tiersGone = tiersKept(this.#sql, id)
-    const seq = endRevisions(this.#sql, id)
-    const hostnames = changed.map(({ hostname }) => hostname)
-    this.#publisher.owe([...keysOf(id, hostnames, tiersGone), changesKey])
-    return { outcome: 'removed', seq, published: false, changed, tiersGone }
+  /** Conditions are compared, all is written, and what KV lacks is noted, in one transaction; then it is published. */
+  async #write<Made, Refused>(write: () => Written<Made, Refused>): Promise<(Made & { published: boolean }) | Refused> {
+    const written = this.ctx.storage.transactionSync(() => {
+      const written = write()
+      if ('made' in written) this.#publisher.owe(written.owed)
+      return written
+    })
+    if ('refused' in written) return written.refused
+    return { ...written.made, published: await this.#publisher.publish(written.publish) }
   }
 }
-
-const hostKey = (hostname: string): string => `host:${hostname}`
-
-const keysOf = (id: string, hostnames: readonly string[], tiers: readonly string[]): string[] => [
-  `card:${id}`,
-  ...hostnames.map(hostKey),
-  ...tiers.map(tier => extendedKey(id, tier)),
-]

@@ -1,6 +1,10 @@
+import { driftText } from './drift-text.ts'
 import { distinct } from './envelope.ts'
 import { isExtendedBy, keepExtended } from './extended.ts'
+import { isFetched } from './fetched-cards.ts'
+import { lastSeq } from './last-seq.ts'
 import { namedSince } from './names.ts'
+import { pruneFetched } from './revision-rows.ts'
 import type { Registration } from './write.ts'
 
 /** What is registered of an agent. */
@@ -29,17 +33,19 @@ export const isRevision = (sql: SqlStorage, newest: Revision, registration: Regi
     .toArray()
   const served = rows.map(({ etag, names }) => `${etag} ${names}`).sort()
   const given = distinct({ ...representations, profile }).map(({ etag, names }) => `${etag} ${JSON.stringify(names)}`)
-  return served.join() === given.sort().join() && isExtendedBy(sql, id, extended)
+  if (served.join() !== given.sort().join() || !isExtendedBy(sql, id, extended)) return false
+  return isFetched(sql, id, registration.source?.card)
 }
 
 /** Makes a registration the newest revision; its `seq`. */
 export const revise = (sql: SqlStorage, registration: Registration, modified: number): number => {
-  const { id, visibility, origin, manifest, ...made } = registration
+  const { id, visibility, origin, manifest, source, ...made } = registration
   const seq = lastSeq(sql, id) + 1
   const summary = { ...made.summary, named: namedSince(sql, id, made.summary.name, modified) }
   sql.exec(
-    'INSERT INTO revisions (id, seq, created, origin, manifest) VALUES (?, ?, ?, ?, ?)',
-    ...[id, seq, modified, origin, manifest],
+    'INSERT INTO revisions (id, seq, created, origin, manifest, made_by, drift) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ...[id, seq, modified, origin, manifest, source?.by ?? 'manifest'],
+    source?.drift?.length ? driftText(source.drift) : null,
   )
   sql.exec(
     'INSERT OR REPLACE INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -52,6 +58,7 @@ export const revise = (sql: SqlStorage, registration: Registration, modified: nu
       ...[id, etag, JSON.stringify(names), bytes],
     )
   keepExtended(sql, id, made.extended)
+  if (source?.by === 'fetch') pruneFetched(sql, id)
   return seq
 }
 
@@ -64,6 +71,3 @@ export const endRevisions = (sql: SqlStorage, id: string): number => {
   keepExtended(sql, id, [])
   return seq
 }
-
-const lastSeq = (sql: SqlStorage, id: string): number =>
-  sql.exec<{ seq: number }>('SELECT COALESCE(MAX(seq), 0) AS seq FROM revisions WHERE id = ?', id).one().seq

@@ -1,5 +1,5 @@
 import type { SourceFailure, Validators } from '../sources/fetched.ts'
-import type { Held } from './held.ts'
+import type { Held } from './source-record.ts'
 
 /**
  * What came of a refresh that brought no new card to serve. `unchanged`: the card that is served is the source's (one that is

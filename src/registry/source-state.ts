@@ -1,6 +1,6 @@
 import type { Source } from '../card/source.ts'
 import type { SourceFailure } from '../sources/fetched.ts'
-import type { SourceHealth } from './source-health.ts'
+import type { Told } from './source-health.ts'
 import type { Held } from './source-record.ts'
 
 /** How the source of an agent's card stands, as its owner is told. Times are in ms since 1970. */
@@ -13,6 +13,5 @@ export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' |
   held?: Omit<Held, 'card'>
   /** The `seq` of the agent's newest revision. */
   seq: number
-  /** What the edge was told of this last, and the number of that: the revision's, or a later one. */
-  told: { seq: number; health: SourceHealth }
+  told: Told
 }

@@ -1,8 +1,28 @@
+import { namesIndex } from './names.ts'
+
 /**
- * The tables of the Registry, the record of truth; created by the object itself, so that a deployment needs no other step.
- * docs/storage.md says what each holds.
+ * Creates the tables of the Registry, the record of truth, and what those of an older version of this host lack: the object
+ * does it itself, so that a deployment needs no other step. docs/storage.md says what each holds.
  */
-export const tables = `
+export const createTables = (sql: SqlStorage): void => {
+  sql.exec(tables + namesIndex)
+  const known = new Set(
+    sql
+      .exec<{ name: string }>(`SELECT name FROM pragma_table_info('revisions')`)
+      .toArray()
+      .map(({ name }) => name),
+  )
+  for (const [name, type] of laterColumns)
+    if (!known.has(name)) sql.exec(`ALTER TABLE revisions ADD COLUMN ${name} ${type}`)
+}
+
+/** What revisions did not have at first. */
+const laterColumns = [
+  ['made_by', 'TEXT'],
+  ['drift', 'TEXT'],
+] as const
+
+const tables = `
   CREATE TABLE IF NOT EXISTS agents (
     id TEXT PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -18,6 +38,8 @@ export const tables = `
     created INTEGER NOT NULL,
     origin TEXT,
     manifest TEXT,
+    made_by TEXT,
+    drift TEXT,
     PRIMARY KEY (id, seq)
   );
   CREATE INDEX IF NOT EXISTS revisions_by_time ON revisions (created);
@@ -35,6 +57,29 @@ export const tables = `
     names TEXT NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (id, tier, etag)
+  );
+  CREATE TABLE IF NOT EXISTS sources (
+    id TEXT PRIMARY KEY,
+    source TEXT NOT NULL,
+    checked INTEGER,
+    due INTEGER NOT NULL,
+    lease TEXT,
+    leased_until INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    failing_since INTEGER,
+    failure TEXT,
+    told INTEGER NOT NULL,
+    told_at INTEGER NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS sources_by_due ON sources (due);
+  CREATE INDEX IF NOT EXISTS sources_by_told ON sources (told_at);
+  CREATE TABLE IF NOT EXISTS fetched (
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    card TEXT NOT NULL,
+    validators TEXT NOT NULL,
+    about TEXT,
+    PRIMARY KEY (id, name)
   );
   CREATE TABLE IF NOT EXISTS hosts (
     hostname TEXT PRIMARY KEY,

@@ -1,6 +1,7 @@
 import { limits } from '../card/limits.ts'
 import { type Entry, tombstoneSeconds } from './entry.ts'
 import type { TokenRecord } from './token-record.ts'
+import type { Written } from './written.ts'
 
 /** The most tokens that a host keeps. */
 const mostTokens = 10_000
@@ -9,26 +10,28 @@ const mostTokens = 10_000
 const tokenSeqs = { issued: 1, revoked: 2 } as const
 
 /** What came of issuing a token; where none was issued, nothing was changed. */
-export type Issued =
-  | { outcome: 'issued'; seq: number; published: boolean }
-  | { outcome: 'too-many-tokens'; most: number }
-  | { outcome: 'id-taken' }
+export type Issued = (NewToken & { published: boolean }) | NotIssued
+type NewToken = { outcome: 'issued'; seq: number }
+type NotIssued = { outcome: 'too-many-tokens'; most: number } | { outcome: 'id-taken' }
 
 /** What came of revoking a token. The hash is for the isolate that asked, to forget the token at once. */
-export type Revoked = { outcome: 'revoked'; seq: number; hash: string; published: boolean } | { outcome: 'unknown' }
+export type Revoked = (OldToken & { published: boolean }) | NotRevoked
+type OldToken = { outcome: 'revoked'; seq: number; hash: string }
+type NotRevoked = { outcome: 'unknown' }
 
 /** KV's key of the token whose text has this SHA-256, in hexadecimal. */
 export const tokenKey = (hash: string): string => `token:${hash}`
 
 /** Keeps a token. Expired ones make room when there is none. */
-export const keepToken = (sql: SqlStorage, record: TokenRecord, hash: string): Issued => {
+export const keepToken = (sql: SqlStorage, record: TokenRecord, hash: string): Written<NewToken, NotIssued> => {
   if (count(sql) >= mostTokens) sql.exec('DELETE FROM tokens WHERE expires <= ?', Date.now())
-  if (count(sql) >= mostTokens) return { outcome: 'too-many-tokens', most: mostTokens }
+  if (count(sql) >= mostTokens) return { refused: { outcome: 'too-many-tokens', most: mostTokens } }
   const { rowsWritten } = sql.exec(
     'INSERT OR IGNORE INTO tokens (id, hash, expires, record) VALUES (?, ?, ?, ?)',
     ...[record.id, hash, record.expires, JSON.stringify(record)],
   )
-  return rowsWritten === 0 ? { outcome: 'id-taken' } : { outcome: 'issued', seq: tokenSeqs.issued, published: false }
+  if (rowsWritten === 0) return { refused: { outcome: 'id-taken' } }
+  return { made: { outcome: 'issued', seq: tokenSeqs.issued }, owed: [tokenKey(hash)], publish: [tokenKey(hash)] }
 }
 
 /** A page of tokens in the order of their ids, beginning after `after`; those that have expired among them. */
@@ -42,11 +45,11 @@ export const tokenPage = (sql: SqlStorage, after: string, limit: number): TokenR
     .map(({ record }) => JSON.parse(record) as TokenRecord)
 
 /** Drops a token. KV is told that it is gone because it is not here. */
-export const dropToken = (sql: SqlStorage, id: string): Revoked => {
+export const dropToken = (sql: SqlStorage, id: string): Written<OldToken, NotRevoked> => {
   const [dropped] = sql.exec<{ hash: string }>('DELETE FROM tokens WHERE id = ? RETURNING hash', id).toArray()
-  return dropped
-    ? { outcome: 'revoked', seq: tokenSeqs.revoked, hash: dropped.hash, published: false }
-    : { outcome: 'unknown' }
+  if (!dropped) return { refused: { outcome: 'unknown' } }
+  const keys = [tokenKey(dropped.hash)]
+  return { made: { outcome: 'revoked', seq: tokenSeqs.revoked, hash: dropped.hash }, owed: keys, publish: keys }
 }
 
 /** What KV is to hold of a token: its record for as long as it holds, or nothing, said for longer than any isolate lives. */

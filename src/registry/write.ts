@@ -2,6 +2,8 @@ import type { RepresentationName } from '../card/representations.ts'
 import type { Condition } from '../http/condition.ts'
 import type { Representation } from './envelope.ts'
 import type { Extended } from './extended.ts'
+import type { Told } from './source-health.ts'
+import type { SourceRecord } from './source-record.ts'
 
 /**
  * What a list of agents tells of one. `url` is the agent's preferred endpoint. Agents that an older host registered lack what
@@ -27,12 +29,17 @@ export type Registration = {
   hosts: readonly string[]
   origin: string
   summary: Summary
-  representations: Record<RepresentationName, Representation>
+  /** None where the card is to come from elsewhere and never has. */
+  representations: Partial<Record<RepresentationName, Representation>>
   /** The CallProfile as JSON. It is published beside the representations, and served to nobody. */
   profile: Representation
   /** The extended cards, the lowest tier first. */
   extended: Extended[]
   condition: Condition
+  /** Where the card comes from, if it is from elsewhere. */
+  source?: SourceRecord
+  /** The newest revision there may be: what a refresh was made of. */
+  expectedSeq?: number
 }
 
 /** What a write did to host names: those that are the agent's now, and every change of holder, to be published. */
@@ -54,6 +61,8 @@ export type Registered = {
   published: boolean
   /** The tiers of which there is an extended card no more. */
   tiersGone: string[]
+  /** What the edge is told of the card's source. */
+  told?: Told
 } & HostChanges
 
 /** What came of a removal. */

@@ -1,0 +1,61 @@
+import { holds } from '../http/condition.ts'
+import { changesKey } from './changes.ts'
+import { tiersKept } from './extended.ts'
+import { claimHosts, keptHosts } from './host-claims.ts'
+import { hostKey, keysOf } from './keys.ts'
+import { etagsOf, isRevision, newestRevision, revise } from './revisions.ts'
+import type { Told } from './source-health.ts'
+import { dropSource, keepSource, sourceRow } from './sources.ts'
+import type { Declined, Registered, Registration } from './write.ts'
+import type { Written } from './written.ts'
+
+/** Registers or replaces an agent, if its condition holds; with host names that are not its own already only where `mayClaim`. */
+export const register = (
+  sql: SqlStorage,
+  registration: Registration,
+  mayClaim: boolean,
+): Written<Omit<Registered, 'published'>, Declined> => {
+  const { id, source } = registration
+  const before = newestRevision(sql, id)
+  if (!isExpected(sql, registration, before))
+    return { refused: { outcome: 'precondition-failed', exists: before !== undefined } }
+  const same = before && isRevision(sql, before, registration) ? before : undefined
+  const claim = source?.by === 'fetch' ? keptHosts(sql, id) : claimHosts(sql, registration, mayClaim)
+  if ('outcome' in claim) return { refused: claim }
+  const modified = same?.modified ?? Date.now()
+  const tiers = registration.extended.map(({ tier }) => tier)
+  const tiersGone = tiersKept(sql, id).filter(tier => !tiers.includes(tier))
+  const seq = same?.seq ?? revise(sql, registration, modified)
+  const { told, isNews } = keepOrDropSource(sql, registration, same ? undefined : seq)
+  const changed = claim.changed.map(({ hostname }) => hostname)
+  const allTiers = [...tiers, ...tiersGone]
+  const outcome = { outcome: 'registered', seq, modified, created: !before, revised: !same, tiersGone } as const
+  return {
+    made: { ...outcome, ...(told && { told }), ...claim },
+    owed: same && !isNews ? changed.map(hostKey) : [...keysOf(id, changed, allTiers), changesKey],
+    // All that it holds, and what it gave up.
+    publish: keysOf(id, [...claim.hosts, ...changed], allTiers),
+  }
+}
+
+/** A refresh is of one revision, and is late where there is another, or none. */
+const isExpected = (
+  sql: SqlStorage,
+  { id, condition, expectedSeq }: Registration,
+  before: ReturnType<typeof newestRevision>,
+): boolean =>
+  holds(condition, before && etagsOf(sql, id, before)) && (expectedSeq === undefined || before?.seq === expectedSeq)
+
+const keepOrDropSource = (
+  sql: SqlStorage,
+  { id, source }: Registration,
+  revised: number | undefined,
+): { told?: Told; isNews: boolean } => {
+  if (!source) {
+    dropSource(sql, id)
+    return { isNews: false }
+  }
+  const before = sourceRow(sql, id)
+  const told = keepSource(sql, id, source, revised, Date.now())
+  return { told, isNews: told.seq !== before?.told }
+}

@@ -1,0 +1,56 @@
+import { fetchedOf } from './fetched-cards.ts'
+import { manifestOf } from './kept-agents.ts'
+import { makerOf } from './revision-rows.ts'
+import { newestRevision } from './revisions.ts'
+import type { Leased, NotLeased } from './source-record.ts'
+import { dueAfter, leaseMilliseconds } from './source-times.ts'
+import { type SourceRow, sourceRow } from './sources.ts'
+
+/** Gives somebody the right to refresh an agent's card, if nobody has it and, unless `force`, it is time. */
+export const leaseSource = (sql: SqlStorage, id: string, force: boolean): Leased | NotLeased => {
+  const now = Date.now()
+  const row = sourceRow(sql, id)
+  const kept = manifestOf(sql, id)
+  const newest = newestRevision(sql, id)
+  if (!row || !kept || !newest) return { outcome: 'none' }
+  if (row.leasedUntil > now) return { outcome: 'busy' }
+  if (!force && row.due > now) return { outcome: 'fresh', due: row.due }
+  const { manifest, etag: manifestEtag, origin } = kept
+  const record = { ...recordOf(row), ...fetchedOf(sql, id), by: makerOf(sql, id, newest.seq) }
+  return { outcome: 'leased', lease: take(sql, id, row, now), manifest, manifestEtag, origin, seq: newest.seq, record }
+}
+
+/** Gives a lease back of which nothing was learned; one that is over is somebody else's by now, or nobody's. */
+export const releaseSource = (sql: SqlStorage, id: string, lease: string): void => {
+  sql.exec('UPDATE sources SET lease = NULL, leased_until = 0 WHERE id = ? AND lease = ?', id, lease)
+}
+
+/** The agents whose cards are to be read again, those first that have been due longest. */
+export const dueSources = (sql: SqlStorage, limit: number): string[] => {
+  const now = Date.now()
+  return sql
+    .exec<{ id: string }>(
+      'SELECT id FROM sources WHERE due <= ? AND leased_until <= ? ORDER BY due LIMIT ?',
+      now,
+      now,
+      limit,
+    )
+    .toArray()
+    .map(({ id }) => id)
+}
+
+/** A refresh of which nothing is heard again counts as one that failed: it must not keep its place before all others. */
+const take = (sql: SqlStorage, id: string, { source, failures, due }: SourceRow, now: number): string => {
+  const lease = crypto.randomUUID()
+  sql.exec(
+    'UPDATE sources SET lease = ?, leased_until = ?, due = ? WHERE id = ?',
+    ...[lease, now + leaseMilliseconds, Math.max(due, dueAfter(source.ttl, failures + 1, now)), id],
+  )
+  return lease
+}
+
+const recordOf = ({ source, checked, failure }: SourceRow) => ({
+  source,
+  ...(checked !== undefined && { checked }),
+  ...(failure && { failure }),
+})
