@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { anything, list, open } from '../fields.ts'
 import { protocolOf } from '../interfaces.ts'
 import { type JsonObject, without } from '../json.ts'
+import { readToolCard } from '../tool-skills.ts'
 import { inSkills } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
 import { inOtherWords } from './in-other-words.ts'
@@ -13,12 +14,17 @@ const words = inOtherWords(
   { skills: inSkills({ inputSchema: schema, outputSchema: schema }), resources: things, prompts: things },
 )
 
+/** A tool as SuperX lists it: a skill without tags, which A2A's own skills must have. */
+const isBareTool = ({ tags = null }: JsonObject): boolean => tags === null
+
 /** SuperX's card: v0.3 that names its protocol. An MCP server's is one too, and speaks MCP at its URL. */
 export const superx: Dialect = {
   ...words,
   detect: card => card.protocol === 'a2a' || card.protocol === 'mcp',
   capabilities: card =>
     card.protocol === 'mcp' ? { streaming: false, pushNotifications: false, multiTurn: false } : {},
+  read: (card, reading) =>
+    words.read(card.protocol === 'mcp' ? readToolCard(card, isBareTool, reading) : card, reading),
   write: card => {
     const { document, dropped } = words.write(card)
     if (card.protocol !== undefined) return { document, dropped }

@@ -133,7 +133,6 @@ it.each<[string, Record<string, Json>, string[]]>([
     superx,
     [
       'security-undeclared info /securitySchemes',
-      'skill-id-kebab-case info /skills/0/id',
       'tags-undeclared info /skills/0/tags',
       'few-examples info /skills/0/examples',
       'modes-undeclared info /defaultInputModes',
