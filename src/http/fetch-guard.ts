@@ -1,6 +1,9 @@
 /** What is not on the public internet, whatever comes before: names of this machine, of local networks, of clouds' insides. */
 const privateNames =
-  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|svc|test|invalid|onion|metadata\.goog|arpa)$/
+  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|svc|docker|consul|test|invalid|alt|onion|arpa|metadata\.goog|metadata\.tencentyun\.com)$/
+
+/** Public names that stand for whatever address is written in them, or for this machine. */
+const spellsAddress = /(?:^|\.)(?:nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/
 
 /** A request that was not made. One outcome for every reason, so that nobody can probe with it: `blocked` is for the log. */
 export type Blocked = { blocked: string }
@@ -20,7 +23,7 @@ const whyNotPublic = ({ protocol, hostname, port }: URL): string | undefined => 
   if (port !== '') return 'a port other than 443'
   if (hostname.startsWith('[') || /^[\d.]+$/.test(hostname)) return 'an IP address'
   if (hostname.endsWith('.') || !hostname.includes('.') || privateNames.test(hostname)) return 'not a public name'
-  return undefined
+  return spellsAddress.test(hostname) ? 'a name for any address' : undefined
 }
 
 /** A `blob:` URL has the origin of another: only what is itself http or https is looked up. */

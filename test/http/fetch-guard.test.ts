@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { guardedFetch, whyBlocked } from '../../src/http/fetch-guard.ts'
 
@@ -47,6 +48,64 @@ describe('the addresses that this host calls', () => {
     ['https://8.8.8.8/', 'an IP address'],
     ['https://169.254.169.254/latest/meta-data', 'an IP address'],
     ['https://0/', 'an IP address'],
+    ['https://0', 'an IP address'],
+    ['https://127.0.1', 'an IP address'],
+    ['https://0x7F.0x0.0x0.0x1', 'an IP address'],
+    ['https://0x7f.1', 'an IP address'],
+    ['https://0177.1', 'an IP address'],
+    ['https://00000177.0.0.01', 'an IP address'],
+    ['https://127.0x000001', 'an IP address'],
+    ['https://0xA9FEA9FE/latest/meta-data', 'an IP address'],
+    ['https://2852039166/latest/meta-data', 'an IP address'],
+    ['https://0251.0376.0251.0376', 'an IP address'],
+    ['https://0xa9.254.0251.254', 'an IP address'],
+    ['https://169.254.43518', 'an IP address'],
+    ['https://１２７.０.０.１/', 'an IP address'],
+    ['https://127．0．0．1/', 'an IP address'],
+    ['https://127｡0｡0｡1/', 'an IP address'],
+    ['https://①②⑦.0.0.①/', 'an IP address'],
+    ['https://𝟙𝟚𝟟.𝟘.𝟘.𝟙/', 'an IP address'],
+    ['https://⑯⑨.254.⑯⑨.254/', 'an IP address'],
+    ['https://0ｘ7f.1/', 'an IP address'],
+    ['https://127.0\u00ad.0.1/', 'an IP address'],
+    ['https://127.0.0\u200b.1/', 'an IP address'],
+    ['https://1\t27.0.0.1/', 'an IP address'],
+    ['https://127.0.\n0.1/', 'an IP address'],
+    [' https://127.0.0.1/ ', 'an IP address'],
+    ['https:127.0.0.1', 'an IP address'],
+    ['https:/127.0.0.1', 'an IP address'],
+    ['https:///127.0.0.1', 'an IP address'],
+    ['https:\\\\127.0.0.1\\a', 'an IP address'],
+    ['https://127.0.0.1\\@agent.example.com/', 'an IP address'],
+    ['https://127.0.0.1#@agent.example.com/', 'an IP address'],
+    ['https://127.0.0.1?@agent.example.com/', 'an IP address'],
+    ['https://agent.example.com@127.0.0.1/', 'holds a user name or password'],
+    ['https://agent.example.com%40127.0.0.1/', 'not a URL'],
+    ['https://127.0.0.1%00.example.com/', 'not a URL'],
+    ['https://127.0.0.1 .example.com/', 'not a URL'],
+    ['https://agent.example.0x7f/', 'not a URL'],
+    ['https://agent.example.1/', 'not a URL'],
+    ['https://127.0.0.1..', 'an IP address'],
+    ['https://10.0.0.1/', 'an IP address'],
+    ['https://100.64.0.1/', 'an IP address'],
+    ['https://100.100.100.200/latest/meta-data', 'an IP address'],
+    ['https://172.16.0.1/', 'an IP address'],
+    ['https://192.168.1.1/', 'an IP address'],
+    ['https://224.0.0.1/', 'an IP address'],
+    ['https://255.255.255.255/', 'an IP address'],
+    ['https://[::]/', 'an IP address'],
+    ['https://[0:0:0:0:0:0:0:1]/', 'an IP address'],
+    ['https://[0000:0000:0000:0000:0000:0000:0000:0001]/', 'an IP address'],
+    ['https://[::127.0.0.1]/', 'an IP address'],
+    ['https://[::ffff:7f00:1]/', 'an IP address'],
+    ['https://[::FFFF:0:127.0.0.1]/', 'an IP address'],
+    ['https://[64:ff9b::127.0.0.1]/', 'an IP address'],
+    ['https://[2002:7f00:1::]/', 'an IP address'],
+    ['https://[fe80::1]/', 'an IP address'],
+    ['https://[fe80::1%25eth0]/', 'not a URL'],
+    ['https://[fd00:ec2::254]/', 'an IP address'],
+    ['https://[ff02::1]/', 'an IP address'],
+    ['https://[::1].example.com/', 'not a URL'],
     ['https://[::1]/', 'an IP address'],
     ['https://[::ffff:127.0.0.1]/', 'an IP address'],
     ['https://[2606:4700::1111]/', 'an IP address'],
@@ -70,9 +129,39 @@ describe('the addresses that this host calls', () => {
     ['https://router.lan/', 'not a public name'],
     ['https://wiki.corp/', 'not a public name'],
     ['https://agent.test/', 'not a public name'],
+    ['https://ｍetadata.goo𝗀/', 'not a public name'],
+    ['https://instance-data/', 'not a public name'],
+    ['https://instance-data.ec2.internal/', 'not a public name'],
+    ['https://metadata.tencentyun.com/', 'not a public name'],
+    ['https://host.docker.internal/', 'not a public name'],
+    ['https://agent.service.consul/', 'not a public name'],
+    ['https://agent.intranet/', 'not a public name'],
+    ['https://agent.onion/', 'not a public name'],
+    ['https://b.local。/', 'not a public name'],
+    ['https://b.%6cocal/', 'not a public name'],
+    ['https://b.lo\u00adcal/', 'not a public name'],
+    ['https://b.LOCAL/', 'not a public name'],
+    ['https://127.0.0.1.nip.io/', 'a name for any address'],
+    ['https://7f000001.sslip.io/', 'a name for any address'],
+    ['https://localtest.me/', 'a name for any address'],
+    ['https://agent.lvh.me/', 'a name for any address'],
     ['https://agent.invalid/', 'not a public name'],
   ])('are not %j: %s', (address, why) => {
     expect(whyBlocked(address)).toBe(why)
+  })
+
+  it('are none in numbers, however those are written', () => {
+    const part = (value: number) =>
+      fc.constantFrom(`${value}`, `0${value.toString(8)}`, `0x${value.toString(16)}`, `0X00${value.toString(16)}`)
+    const address = fc.tuple(fc.nat(2 ** 32 - 1), fc.integer({ min: 1, max: 4 })).chain(([number, parts]) => {
+      const bytes = [24, 16, 8].slice(0, parts - 1).map(shift => (number >>> shift) & 255)
+      const rest = number % 2 ** (8 * (5 - parts))
+      return fc.tuple(...[...bytes, rest].map(part), fc.constantFrom('', '.')).map(texts => {
+        const dot = texts.pop()
+        return texts.join('.') + dot
+      })
+    })
+    fc.assert(fc.property(address, host => whyBlocked(`https://${host}/`) === 'an IP address'))
   })
 
   it.each([
