@@ -7,13 +7,15 @@ import type { CardError } from '../../src/card/report.ts'
 import { idOf } from './agent-id.ts'
 import { authoredManifest, exposureErrors } from './authored-manifest.ts'
 import type { Defaults } from './defaults-file.ts'
+import { externalAgents, isExternalAgents } from './external-agents.ts'
 import { inherit } from './inherit.ts'
-import { type Places, placesOf } from './places.ts'
+import { type Places, placesOf, withCardAt } from './places.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './source.ts'
+import type { Written } from './written.ts'
 
 /**
- * A file that can be sent. `compiled` is absent where the card itself is fetched by the host; `unexposed`: it is internal
+ * A file, or an entry of one, that can be sent. `compiled` is absent where the card itself is fetched by the host; `unexposed`: it is internal
  * only because it does not say that it is exposed.
  */
 export type Draft = {
@@ -25,23 +27,43 @@ export type Draft = {
   compiled?: Compiled
 }
 
-/** A file that cannot, and why. `id` is the agent that it would be, as far as that is known. */
+/** One that cannot, and why. `id` is the agent that it would be, as far as that is known. */
 export type BadFile = { file: string; id?: string; problems: Problem[] }
 
 /** Makes of a file what is sent to the host at `origin`, and checks it with the host's own code. */
-export const readDraft = (source: Source, defaults: Defaults | undefined, origin: string): Draft | BadFile => {
-  const { file, value } = source
-  if (!isObject(value)) return bad(file, [{ pointer: '', message: 'must be an object: a card or a manifest' }])
-  const { manifest: authored, cardAt, unexposed } = authoredManifest(value, source.markdown)
-  const places = placesOf(source, cardAt, defaults?.source)
-  const named = idOf(file, authored.id)
-  if ('message' in named) return bad(file, [{ pointer: '/id', message: named.message }], places)
+export const readDrafts = (source: Source, defaults: Defaults | undefined, origin: string): (Draft | BadFile)[] => {
+  if (isExternalAgents(source))
+    return externalAgents(source).map(written =>
+      'problems' in written ? written : readDraft(written, source, defaults, origin),
+    )
+  const { file, value, markdown } = source
+  if (!isObject(value)) return [bad(file, [{ pointer: '', message: 'must be an object: a card or a manifest' }])]
+  const { manifest, cardAt, unexposed } = authoredManifest(value, markdown)
+  const written = {
+    label: file,
+    manifest,
+    authoredAt: withCardAt(cardAt),
+    unexposed,
+    errors: exposureErrors(value, markdown),
+  }
+  return [readDraft(written, source, defaults, origin)]
+}
+
+const readDraft = (
+  { label, authoredAt, unexposed, ...written }: Written,
+  source: Source,
+  defaults: Defaults | undefined,
+  origin: string,
+): Draft | BadFile => {
+  const places = placesOf(source, authoredAt, defaults?.source)
+  const named = idOf(source.file, written.manifest.id)
+  if ('message' in named) return bad(label, [{ pointer: '/id', message: named.message }], places)
   const { id } = named
-  const manifest = inherit(defaults?.manifest ?? {}, without(authored, 'id'))
-  const errors = [...exposureErrors(value, source.markdown), ...sizeErrors(manifest)]
+  const manifest = inherit(defaults?.manifest ?? {}, without(written.manifest, 'id'))
+  const errors = [...written.errors, ...sizeErrors(manifest)]
   const result = errors.length > 0 ? { errors } : check(manifest, id, origin)
-  if ('errors' in result) return { ...bad(file, result.errors, places), id }
-  return { file, id, manifest, places, unexposed, ...result }
+  if ('errors' in result) return { ...bad(label, result.errors, places), id }
+  return { file: label, id, manifest, places, unexposed, ...result }
 }
 
 const check = (

@@ -1,24 +1,30 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Defaults, defaultsNames, readDefaults } from './defaults-file.ts'
-import { type BadFile, type Draft, isDraft, readDraft } from './draft.ts'
+import { type BadFile, type Draft, isDraft, readDrafts } from './draft.ts'
+import { isExternalName } from './external-agents.ts'
 import type { Problem } from './problem.ts'
 import { parseSource, type Source } from './source.ts'
 
 /** What was made of the owner's files. */
 export type Loaded = { drafts: Draft[]; bad: BadFile[] }
 
-/** Reads files, each with the defaults of its folder. A bad file is told, and stops no other. */
-export const load = (files: readonly string[], origin: string): Loaded => {
+/**
+ * Reads files, each with the defaults of its folder. A bad file is told, and stops no other. The agents of others come last, as
+ * the first agent of an empty host becomes its root agent.
+ */
+export const load = (named: readonly string[], origin: string): Loaded => {
+  const { own = [], others = [] } = Object.groupBy(named, file => (isExternalName(file) ? 'others' : 'own'))
+  const files = [...own, ...others]
   const folders = new Map<string, Defaults | { problems: Problem[] } | undefined>()
-  const read = files.map(file => {
+  const read = files.flatMap((file): (Draft | BadFile)[] => {
     const folder = dirname(file)
     if (!folders.has(folder)) folders.set(folder, loadDefaults(folder))
     const source = readSource(file)
-    if ('problems' in source) return { file, problems: source.problems }
+    if ('problems' in source) return [{ file, problems: source.problems }]
     const defaults = folders.get(folder)
-    if (defaults && 'problems' in defaults) return { file, problems: defaults.problems }
-    return readDraft(source, defaults, origin)
+    if (defaults && 'problems' in defaults) return [{ file, problems: defaults.problems }]
+    return readDrafts(source, defaults, origin)
   })
   return refuseDuplicates(read)
 }
@@ -39,7 +45,7 @@ const readSource = (file: string): Source | { problems: Problem[] } => {
   }
 }
 
-/** Two files of one id would overwrite each other with every synchronisation: neither is sent. */
+/** Two of one id would overwrite each other with every synchronisation: neither is sent. */
 const refuseDuplicates = (read: readonly (Draft | BadFile)[]): Loaded => {
   const drafts = read.filter(isDraft)
   const rivals = (draft: Draft): Draft[] => drafts.filter(other => other !== draft && other.id === draft.id)

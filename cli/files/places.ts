@@ -11,12 +11,25 @@ export type Places = {
 
 type Place = Position & { file: string; pointer: Pointer }
 
+/** Where in a document a place of the manifest that is made of it may be written. */
+export type AuthoredAt = (place: Pointer) => Pointer[]
+
+/** The places of a document whose card stands under any of these pointers, and all else as in the manifest. */
+export const withCardAt =
+  (cardAt: readonly Pointer[]): AuthoredAt =>
+  place => {
+    const inner = belowCard(place)
+    return inner === undefined ? [place] : cardAt.map(root => root + inner)
+  }
+
+/** A place in the card of a manifest, as a pointer into the card. */
+export const belowCard = (place: Pointer): Pointer | undefined =>
+  /^\/card(?=\/|$)/.test(place) ? place.slice('/card'.length) : undefined
+
 /** Looks in the file first, then in the defaults that it inherits; what is missing stands where its parent is. */
-export const placesOf = (source: Source, cardAt: readonly Pointer[], defaults?: Source): Places => {
+export const placesOf = (source: Source, authoredAt: AuthoredAt, defaults?: Source): Places => {
   const candidates = (place: Pointer): [Source, Pointer][] => {
-    const inner = /^\/card(?=\/|$)/.test(place) ? place.slice('/card'.length) : undefined
-    const own: [Source, Pointer][] =
-      inner === undefined ? [[source, place]] : cardAt.map(root => [source, root + inner] as [Source, Pointer])
+    const own = authoredAt(place).map((at): [Source, Pointer] => [source, at])
     return defaults ? [...own, [defaults, place]] : own
   }
   const exact = (place: Pointer): Place | undefined => {
@@ -26,7 +39,8 @@ export const placesOf = (source: Source, cardAt: readonly Pointer[], defaults?: 
     }
     return undefined
   }
-  const first: Place = { file: source.file, line: 1, column: 1, pointer: '' }
+  const [root = ''] = authoredAt('')
+  const first: Place = { file: source.file, ...((root && source.find(root)) || { line: 1, column: 1 }), pointer: '' }
   const nearest = (place: Pointer): Place => {
     const path = tokens(place)
     for (let length = path.length - 1; length > 0; length--) {

@@ -19,6 +19,13 @@ describe('the parameters that go to an agent', () => {
     expect(params).toStrictEqual({ id: 't', tenant: 'weather', agentName: 'Weather' })
   })
 
+  it('name the agent as its own host knows it, whatever chose it here', () => {
+    const to = { ...target, agentName: 'DataProcessor' }
+    expect(addressedTo(params, to)).toStrictEqual({ ...params, agentName: 'DataProcessor' })
+    expect(addressedTo(params, to, 'agentName')).toStrictEqual({ ...params, agentName: 'DataProcessor' })
+    expect(addressedTo({}, to)).toStrictEqual({ agentName: 'DataProcessor' })
+  })
+
   it('say whose they are where they said nothing', () => {
     expect(addressedTo({}, { ...target, tenant: 'north' })).toStrictEqual({ tenant: 'north' })
   })

@@ -32,6 +32,14 @@ describe('cards/', () => {
     })
   })
 
+  it('has an agent of somebody else, that is called by its name there', () => {
+    const { manifest, compiled } = sample('partner-agent') ?? {}
+    expect([manifest?.route, compiled?.card.name]).toEqual(['gateway', 'DataProcessor'])
+    expect(compiled?.profile.targets).toEqual([
+      { binding: 'JSONRPC', version: '0.3', url: 'https://partner.example.com/a2a/v1', agentName: 'DataProcessor' },
+    ])
+  })
+
   it('sends nothing of Shaman’s prompt, model, temperature and tools', () => {
     const sent = JSON.stringify(sample('customer-support')?.manifest)
     expect(sent).not.toMatch(/gpt-4|temperature|run_data|helpful/)
