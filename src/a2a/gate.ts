@@ -3,15 +3,10 @@ import type { Call } from './call.ts'
 import { member } from './message-parts.ts'
 import { inputModesRefusal, outputModesRefusal } from './modes.ts'
 import { operations } from './operations.ts'
+import { callbackRefusal, pushConfigurations } from './push-callbacks.ts'
 import type { Refusal, Verdict } from './verdict.ts'
 
 type Check = (call: Call, profile: CallProfile) => Refusal | undefined
-
-/** Where a push configuration may stand in a message's parameters: in v0.3, in v0.3 over HTTP, in v1.0. */
-const pushConfigurations = [
-  ...['pushNotificationConfig', 'push_notification_config', 'pushNotification', 'push_notification'],
-  ...['taskPushNotificationConfig', 'task_push_notification_config'],
-]
 
 /** What the gate looks at, in the order of its refusals, and which of the manifest's levels rules it. */
 const checks: readonly (readonly [family: keyof CallProfile['gate'], check: Check])[] = [
@@ -45,8 +40,11 @@ const checks: readonly (readonly [family: keyof CallProfile['gate'], check: Chec
   ['modes', ({ operation, params }, { modes }) => operations[operation].sends && outputModesRefusal(params, modes)],
 ]
 
-/** Checks a call against what the agent's card allows, in the order of design §6; the host itself answers extended cards. */
-export const check = (call: Call, profile: CallProfile): Verdict => {
+/**
+ * Checks a call against what the agent's card allows, in the order of design §6; the host itself answers extended cards. Push
+ * notifications may go to `allowedOrigins`, though they are not public https ones.
+ */
+export const check = (call: Call, profile: CallProfile, allowedOrigins = ''): Verdict => {
   if (call.operation === 'extendedCard') return extendedCardVerdict(profile)
   const warnings: Refusal[] = []
   for (const [family, find] of checks) {
@@ -57,6 +55,9 @@ export const check = (call: Call, profile: CallProfile): Verdict => {
     warnings.push(refusal)
   }
   if (profile.route === 'closed') return { refused: 'closed' }
+  // Whatever the manifest's levels: it protects the agent's network, not its card.
+  const callback = callbackRefusal(call, allowedOrigins)
+  if (callback !== undefined) return callback
   // Whatever the manifest's level: there is nowhere to send it.
   return targetOf(call, profile) ? { passed: true, warnings } : versionRefusal(call, profile)
 }

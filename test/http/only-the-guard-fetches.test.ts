@@ -31,7 +31,7 @@ describe('a request of this host goes through the guard', () => {
 
   it('of MCP clients too, which are given a `fetch`', () => {
     const transports = code.flatMap(([, text]) =>
-      [...text.matchAll(/new (?:StreamableHTTP|SSE)ClientTransport\([^]{0,300}/g)].map(([made]) => made),
+      [...text.matchAll(/new (?:StreamableHTTP|SSE)ClientTransport\([\s\S]{0,300}/g)].map(([made]) => made),
     )
     expect(transports.filter(made => !/\bfetch\b/.test(made))).toEqual([])
   })

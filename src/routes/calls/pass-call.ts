@@ -88,12 +88,12 @@ const judge = async (
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Verdict> => {
-  const verdict = check(call, profile)
+  const verdict = check(call, profile, env.ALLOWED_ORIGINS)
   if (!('refused' in verdict) || !['input-modes', 'output-modes'].includes(verdict.refused)) return verdict
   const tier = may(caller, 'read', id) ? highestTier(caller, profile) : undefined
   // While KV is away, the public card is what there is to go by.
   const extended = tier === undefined ? null : await readExtended(id, tier, '1.0', env, ctx).catch(() => null)
   if (extended === null) return verdict
   const card: AgentCard = JSON.parse(new TextDecoder().decode(extended.body))
-  return check(call, { ...profile, modes: modesOf(card) })
+  return check(call, { ...profile, modes: modesOf(card) }, env.ALLOWED_ORIGINS)
 }

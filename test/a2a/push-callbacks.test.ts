@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { check } from '../../src/a2a/gate.ts'
+import { type OperationName, operations } from '../../src/a2a/operations.ts'
+import { rpcError } from '../../src/a2a/wire-error.ts'
+import type { JsonObject } from '../../src/card/json.ts'
+import { callWith } from './call.ts'
+import { profileWith } from './profile.ts'
+
+const metadata = 'http://169.254.169.254/latest/meta-data'
+const passes = { passed: true, warnings: [] }
+const refused = (...fields: string[]) => ({
+  refused: 'invalid-params',
+  detail: 'Push notifications go to public https addresses alone, and this is none that this host calls.',
+  violations: fields.map(field => ({ field, description: 'is an address that this host does not call' })),
+})
+const asked = (operation: OperationName, params: JsonObject, allowed?: string) =>
+  check(callWith({ operation, params }), profileWith(), allowed)
+const create = (url: JsonObject[string]) => asked('createPushConfig', { taskId: 't', url })
+
+/** What holds the address, and the operation; the address is at `field`. */
+const shapes: [string, OperationName, (url: string) => JsonObject, string][] = [
+  ['a configuration of 1.0', 'createPushConfig', url => ({ taskId: 't', url }), 'url'],
+  [
+    'a configuration of 0.3',
+    'createPushConfig',
+    url => ({ taskId: 't', pushNotificationConfig: { url } }),
+    'pushNotificationConfig.url',
+  ],
+  [
+    'one of 0.3 over HTTP',
+    'createPushConfig',
+    url => ({ config: { name: 'a', push_notification_config: { url } } }),
+    'config.push_notification_config.url',
+  ],
+  [
+    'a message of 1.0',
+    'send',
+    url => ({ message: {}, configuration: { taskPushNotificationConfig: { url } } }),
+    'configuration.taskPushNotificationConfig.url',
+  ],
+  [
+    'a message of 1.0 as its drafts had it',
+    'stream',
+    url => ({ configuration: { task_push_notification_config: { pushNotificationConfig: { url } } } }),
+    'configuration.task_push_notification_config.pushNotificationConfig.url',
+  ],
+  [
+    'a message of 0.3',
+    'send',
+    url => ({ configuration: { pushNotificationConfig: { url, token: 'a' } } }),
+    'configuration.pushNotificationConfig.url',
+  ],
+  [
+    'a message of 0.3 over HTTP',
+    'stream',
+    url => ({ configuration: { pushNotification: { url } } }),
+    'configuration.pushNotification.url',
+  ],
+]
+
+describe.each(shapes)('the address for push notifications in %s', (_, operation, params, field) => {
+  it('is a public https one', () => {
+    expect([asked(operation, params('https://hook.example.com/a?b=c#d')), asked(operation, params(metadata))]).toEqual([
+      passes,
+      refused(field),
+    ])
+  })
+
+  it('may be of an allowed origin', () => {
+    const url = 'http://localhost:9000/hook'
+    expect([
+      asked(operation, params(url), 'http://localhost:9000'),
+      asked(operation, params(url), 'http://localhost:9001'),
+    ]).toEqual([passes, refused(field)])
+  })
+
+  it.each(['off', 'warn', 'enforce'] as const)('is looked at though the levels of the gate are %s', level => {
+    const gate = { capabilities: level, modes: level, extensions: level, version: level }
+    expect(check(callWith({ operation, params: params(metadata) }), profileWith({ gate }))).toEqual(refused(field))
+  })
+})
+
+describe('an address for push notifications', () => {
+  it.each([
+    ['http'],
+    ['//hook.example.com/'],
+    ['http://hook.example.com/'],
+    ['https://hook.example.com:8443/'],
+    ['https://10.0.0.1/'],
+    ['https://2130706433/'],
+    ['https://[::1]/'],
+    ['https://localhost/'],
+    ['https://vault.internal/'],
+    ['https://127.0.0.1.nip.io/'],
+    ['https://user:secret@hook.example.com/'],
+    ['file:///etc/passwd'],
+    ['gopher://hook.example.com/'],
+  ])('is told in the same words, whatever is wrong with it: %s', url => {
+    expect(create(url)).toEqual(refused('url'))
+  })
+
+  it.each([
+    ['https:hook.example.com'],
+    ['https:\\\\hook.example.com\\'],
+    ['https://hook.example.com\\@10.0.0.1/'],
+    ['https://hook.example.com/\\@10.0.0.1/'],
+    [' https://hook.example.com/'],
+    ['https://hook.example.com/ HTTP/1.1'],
+    ['https://hook.exam\nple.com/'],
+    ['https://hook.example.com/\r\nHost: a'],
+    ['https:///hook.example.com/'],
+  ])('is one that no two parsers read in two ways: not %j', url => {
+    expect(create(url)).toEqual(refused('url'))
+  })
+
+  it.each([[['https://10.0.0.1/']], [{ href: 'https://10.0.0.1/' }], [7], [true]])('is a text: not %j', url => {
+    expect(create(url)).toEqual(refused('url'))
+  })
+
+  it.each([[''], [null]])('may be none: %j', url => {
+    expect(create(url)).toEqual(passes)
+  })
+
+  it('is looked at under every name that an agent may take it from', () => {
+    const params = {
+      url: 'https://hook.example.com/',
+      pushNotificationConfig: { url: metadata },
+      config: { url: metadata, pushNotificationConfig: { url: metadata } },
+    }
+    expect(asked('createPushConfig', params)).toEqual(
+      refused('pushNotificationConfig.url', 'config.url', 'config.pushNotificationConfig.url'),
+    )
+  })
+
+  it('is in no other operation', () => {
+    const others = (Object.keys(operations) as OperationName[]).filter(
+      name => !['send', 'stream', 'createPushConfig', 'extendedCard'].includes(name),
+    )
+    const params = { url: metadata, pushNotificationConfig: { url: metadata } }
+    expect(others.map(name => asked(name, params))).toEqual(others.map(() => passes))
+  })
+
+  it('is in no part of a message', () => {
+    const params = {
+      url: metadata,
+      message: { parts: [{ url: metadata }, { data: { pushNotificationConfig: { url: metadata } } }] },
+    }
+    expect(asked('send', params)).toEqual(passes)
+  })
+
+  it('is refused only after what the card does not allow', () => {
+    const call = callWith({ operation: 'createPushConfig', params: { url: metadata } })
+    expect([
+      check(call, profileWith({ pushNotifications: false })),
+      check(call, profileWith({ requiredExtensions: ['urn:a'] })),
+      check(call, profileWith({ route: 'closed' })),
+    ]).toMatchObject([{ refused: 'push-notifications' }, { refused: 'extensions' }, { refused: 'closed' }])
+  })
+
+  it('is refused as A2A refuses parameters, and not said again', () => {
+    const verdict = create(metadata)
+    const error = 'refused' in verdict ? rpcError(verdict, '1.0') : undefined
+    expect(error).toEqual({
+      code: -32602,
+      message: 'Push notifications go to public https addresses alone, and this is none that this host calls.',
+      data: [
+        expect.objectContaining({ reason: 'INVALID_PARAMS' }),
+        {
+          '@type': 'type.googleapis.com/google.rpc.BadRequest',
+          fieldViolations: [{ field: 'url', description: 'is an address that this host does not call' }],
+        },
+      ],
+    })
+  })
+})
