@@ -11,8 +11,13 @@ export type Listed = { items: Json[]; cut?: string }
 /** What listing may cost: of items, of pages, and in ms for each of these. */
 export type ListLimits = { items: number; pages: number; timeout: number; signal: AbortSignal }
 
-/** Items are looked at one by one: a bad one must not cost the others. */
-const Page = v.looseObject({ nextCursor: v.optional(v.unknown()) })
+/** Items are looked at one by one, by others: a bad one must not cost the rest. */
+const pageOf = (kind: Kind) =>
+  v.pipe(
+    v.looseObject({}),
+    v.transform(({ [kind]: listed, nextCursor }) => ({ listed, nextCursor })),
+    v.object({ listed: v.array(v.custom<Json>(() => true)), nextCursor: v.unknown() }),
+  )
 
 /** Lists what a server has, page by page, until it ends or is enough. Rejects as the client does. */
 export const listAll = async (client: Client, kind: Kind, limits: ListLimits): Promise<Listed> => {
@@ -21,9 +26,8 @@ export const listAll = async (client: Client, kind: Kind, limits: ListLimits): P
   const seen = new Set<string>()
   for (let cursor: string | undefined; seen.size < pages; ) {
     const params = cursor === undefined ? {} : { params: { cursor } }
-    const page = await client.request({ method: `${kind}/list`, ...params }, Page, { timeout, signal })
-    const { [kind]: listed, nextCursor } = page
-    if (!isList(listed)) throw new SyntaxError(`${kind}/list without a list`)
+    const request = { method: `${kind}/list`, ...params }
+    const { listed, nextCursor } = await client.request(request, pageOf(kind), { timeout, signal })
     items = items.concat(listed)
     if (typeof nextCursor !== 'string' || nextCursor === '') return { items }
     if (seen.has(nextCursor)) return { items, cut: 'the cursor of its next page came before' }
@@ -33,6 +37,3 @@ export const listAll = async (client: Client, kind: Kind, limits: ListLimits): P
   }
   return { items, cut: `more than ${pages} pages are not asked for` }
 }
-
-/** The client has parsed it from JSON. */
-const isList = (value: unknown): value is Json[] => Array.isArray(value)
