@@ -1,7 +1,7 @@
 /** Headers that let a page of any origin read a response. Credentials are bearer tokens, never cookies. */
 export const cors = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Last-Modified, A2A-Version, Link, Retry-After',
+  'Access-Control-Expose-Headers': 'ETag, Last-Modified, A2A-Version, Link, Retry-After, Age, Warning',
   'X-Content-Type-Options': 'nosniff',
 } as const
 

@@ -13,6 +13,12 @@ export type Served = { etag: string; modified: string; body: Uint8Array<ArrayBuf
 /** An agent whose card is from elsewhere, and has never come. */
 export type Unserved = { etag?: never; body?: never; source: SourceHealth }
 
+/** What is from elsewhere: it may have to be read again, or be too old. */
+export type Sourced = (Served & { source: SourceHealth }) | Unserved
+
+/** Whether a card is from elsewhere. */
+export const isSourced = (found: Served | Unserved): found is Sourced => found.source !== undefined
+
 /** The most that an isolate of 128 MB should spend on cards. */
 const memoryBytes = 32 * 1024 * 1024
 /** What an entry takes besides its bytes: the objects around them. */

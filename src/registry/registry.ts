@@ -10,7 +10,8 @@ import { type RevisionRow, revisionRows } from './revision-rows.ts'
 import type { SourceCheck } from './source-check.ts'
 import { checkSource } from './source-checks.ts'
 import { dueSources, leaseSource, releaseSource } from './source-leases.ts'
-import type { Leased, NotLeased } from './source-record.ts'
+import type { Leased, NotLeased, SourceRecord } from './source-record.ts'
+import { sourceRecord } from './source-records.ts'
 import type { SourceState } from './source-state.ts'
 import { sourceState } from './source-states.ts'
 import { createTables } from './tables.ts'
@@ -66,6 +67,11 @@ export class Registry extends DurableObject<Env> {
   /** The id of the agent of an id, else of a name, in lower case. */
   agentNamed(name: string): string | null {
     return idNamed(this.#sql, name)
+  }
+
+  /** All that is kept of the source of an agent's card, what was fetched of it included; null where there is none. */
+  sourceRecord(id: string): SourceRecord | null {
+    return sourceRecord(this.#sql, id)
   }
 
   /** How the source of an agent's card stands; null where there is none. */

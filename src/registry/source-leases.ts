@@ -1,8 +1,7 @@
-import { fetchedOf } from './fetched-cards.ts'
 import { manifestOf } from './kept-agents.ts'
-import { makerOf } from './revision-rows.ts'
 import { newestRevision } from './revisions.ts'
 import type { Leased, NotLeased } from './source-record.ts'
+import { sourceRecord } from './source-records.ts'
 import { dueAfter, leaseMilliseconds } from './source-times.ts'
 import { type SourceRow, sourceRow } from './sources.ts'
 
@@ -16,7 +15,8 @@ export const leaseSource = (sql: SqlStorage, id: string, force: boolean): Leased
   if (row.leasedUntil > now) return { outcome: 'busy' }
   if (!force && row.due > now) return { outcome: 'fresh', due: row.due }
   const { manifest, etag: manifestEtag, origin } = kept
-  const record = { ...recordOf(row), ...fetchedOf(sql, id), by: makerOf(sql, id, newest.seq) }
+  const record = sourceRecord(sql, id)
+  if (!record) return { outcome: 'none' }
   return { outcome: 'leased', lease: take(sql, id, row, now), manifest, manifestEtag, origin, seq: newest.seq, record }
 }
 
@@ -48,9 +48,3 @@ const take = (sql: SqlStorage, id: string, { source, failures, due }: SourceRow,
   )
   return lease
 }
-
-const recordOf = ({ source, checked, failure }: SourceRow) => ({
-  source,
-  ...(checked !== undefined && { checked }),
-  ...(failure && { failure }),
-})

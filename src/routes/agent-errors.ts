@@ -1,4 +1,5 @@
 import { HttpError } from '../http/problem.ts'
+import type { SourceHealth } from '../registry/source-health.ts'
 
 /** There is no public agent of that id here; an internal one looks the same to who has no token. */
 export const agentNotFound = (id: string): HttpError =>
@@ -6,6 +7,14 @@ export const agentNotFound = (id: string): HttpError =>
     404,
     'agent-not-found',
     `There is no agent "${id.slice(0, 80)}" here. GET /agents lists those that are.${hint(id)}`,
+  )
+
+/** The same of an agent that was asked for by its name. */
+export const agentNotNamed = (name: string): HttpError =>
+  new HttpError(
+    404,
+    'agent-not-found',
+    `There is no agent of the name or id "${name.slice(0, 80)}" here. GET /.well-known/a2a/agents lists those that are.`,
   )
 
 const hint = (id: string): string => {
@@ -29,3 +38,21 @@ export const badAgentId = (id: string): HttpError =>
     'bad-agent-id',
     `"${id.slice(0, 80)}" cannot be an agent's id: use 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit.`,
   )
+
+/** Of each status one text and one code, whatever the reason: what it is, is for the owner alone. */
+const unavailable = {
+  502: ['upstream-unreachable', 'cannot be had from there, or is none that can be served.'],
+  503: ['upstream-not-ready', 'is not ready there.'],
+  504: ['upstream-timeout', 'did not come from there in time.'],
+} as const
+
+/** How soon it is worth asking again, at the least: about as often as a source that fails is asked. In seconds. */
+const retryAfter = 60
+
+/** There is an agent, but its card comes from elsewhere, and there is none now. */
+export const cardUnavailable = ({ failing = 502, ttl }: SourceHealth): HttpError => {
+  const [code, why] = unavailable[failing]
+  return new HttpError(failing, code, `The card of this agent comes from elsewhere, and ${why} Ask again later.`, {
+    headers: { 'Retry-After': String(Math.min(ttl, retryAfter)) },
+  })
+}

@@ -3,6 +3,7 @@ import { privateNoStore, publicCaching } from '../http/caching.ts'
 import { cors } from '../http/cors.ts'
 import { noneMatch } from '../http/etag.ts'
 import type { Served } from '../registry/edge.ts'
+import { isStale, staleHeaders } from './staleness.ts'
 
 /** The two well-known paths, each with its hybrid. */
 export type Hybrid = 'agent-card.json' | 'agent.json'
@@ -10,7 +11,11 @@ export type Hybrid = 'agent-card.json' | 'agent.json'
 /** A card as any client gets it, or 304 where the client has it. What was asked with a token is for nobody else. */
 export const cardResponse = (served: Served, name: RepresentationName, request: Request, env: Env): Response => {
   const response = publicCard(served, name, request.headers, env)
-  if (request.headers.has('Authorization')) response.headers.set('Cache-Control', privateNoStore)
+  const { headers } = response
+  if (request.headers.has('Authorization')) headers.set('Cache-Control', privateNoStore)
+  const { source } = served
+  if (source && isStale(source))
+    for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
   return response
 }
 

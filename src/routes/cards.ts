@@ -3,12 +3,13 @@ import { highestTier, may } from '../auth/may.ts'
 import { notAuthenticated } from '../auth/require.ts'
 import { agentId } from '../card/limits.ts'
 import type { RepresentationName } from '../card/representations.ts'
-import { heldDocument, readDocument, type Served } from '../registry/edge.ts'
+import { heldDocument, isSourced, readDocument, type Served, type Unserved } from '../registry/edge.ts'
 import { readExtended } from '../registry/edge-extended.ts'
 import { readProfile } from '../registry/edge-profiles.ts'
 import { agentOfHost, heldAgentOfHost } from '../registry/hosts.ts'
 import { truth } from '../registry/truth.ts'
 import { agentNotFound, noRootAgent } from './agent-errors.ts'
+import { cardFromElsewhere } from './card-from-elsewhere.ts'
 import { cardResponse, type Hybrid, publicCard } from './card-response.ts'
 import type { Handler } from './handler.ts'
 import { hostNameOf, withoutDot } from './host-name.ts'
@@ -59,7 +60,7 @@ export const heldCard = (request: Request, env: Env): Response | undefined => {
   if (id === undefined) return undefined
   const name = chooseRepresentation(headers, {}, hybrid as Hybrid)
   const served = heldDocument(id, name)
-  return served ? publicCard(served, name, headers, env) : undefined
+  return served && !isSourced(served) ? publicCard(served, name, headers, env) : undefined
 }
 
 /** A card in the dialect that a request asks for, else the `usual` one of its path; undefined where its sender may see none. */
@@ -74,16 +75,19 @@ export const sendCard = async (
   return served ? cardResponse(served, name, request, env) : undefined
 }
 
-/** A document of the card that a request's sender gets; null where there is none for it. */
+/**
+ * A document of the card that a request's sender gets; null where there is none for it. Of one that comes from elsewhere, and
+ * that cannot be had now, it throws what the sender is told.
+ */
 export const cardFor = async (
   id: string,
   name: RepresentationName,
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Served | null> => {
   const own = request.headers.has('Authorization') ? await readersCard(id, name, request, env, ctx) : null
-  if (own) return own
-  const held = heldDocument(id, name)
-  return held === undefined ? readDocument(id, name, env, ctx) : held
+  const held = own ?? heldDocument(id, name)
+  const found = held === undefined ? await readDocument(id, name, env, ctx) : held
+  return found && isSourced(found) ? cardFromElsewhere(id, found, env, ctx) : found
 }
 
 /**
@@ -94,7 +98,7 @@ const readersCard = async (
   id: string,
   name: RepresentationName,
   ...[request, env, ctx]: Parameters<Handler>
-): Promise<Served | null> => {
+): Promise<Served | Unserved | null> => {
   const profile = await readProfile(id, env, ctx)
   if (profile?.visibility === 'public' && profile.tiers.length === 0) return null
   const bearer = await callerOf(request, env, ctx)
@@ -108,13 +112,9 @@ const readersCard = async (
 }
 
 /** The card of an internal agent: from the Registry itself, so that no edge ever holds it. */
-const internalDocument = async (id: string, name: RepresentationName, env: Env): Promise<Served | null> => {
+const internalDocument = async (id: string, name: RepresentationName, env: Env): Promise<Served | Unserved | null> => {
   const document = await truth(env).document(id, name)
-  return (
-    document && {
-      etag: document.etag,
-      body: document.bytes,
-      modified: new Date(document.modified).toUTCString(),
-    }
-  )
+  if (document?.etag === undefined) return document
+  const { etag, bytes: body, modified, source } = document
+  return { etag, body, modified: new Date(modified).toUTCString(), ...(source && { source }) }
 }

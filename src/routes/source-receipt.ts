@@ -1,5 +1,4 @@
-import type { Held } from '../registry/held.ts'
-import type { SourceRecord } from '../registry/source-record.ts'
+import type { Held, SourceRecord } from '../registry/source-record.ts'
 import type { SourceState } from '../registry/source-state.ts'
 
 /** How the source of a card stands after a registration, as its owner is told. */

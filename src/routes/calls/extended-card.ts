@@ -5,6 +5,7 @@ import type { CallProfile } from '../../card/call-profile.ts'
 import type { RepresentationName } from '../../card/representations.ts'
 import type { Served } from '../../registry/edge.ts'
 import { readExtended } from '../../registry/edge-extended.ts'
+import { isSpent } from '../staleness.ts'
 import { readerRefusal } from './admission.ts'
 import { unavailable } from './visit.ts'
 
@@ -21,6 +22,9 @@ export const extendedCardFor = async (
   if (refusal) return refusal
   const tier = highestTier(caller, profile)
   if (tier === undefined) return { refused: 'extended-card-not-configured' }
-  const card = await readExtended(id, tier, dialect, env, ctx).catch(() => unavailable)
+  const card = await readExtended(id, tier, dialect, env, ctx).then(
+    card => (card?.source && isSpent(card.source) ? unavailable : card),
+    () => unavailable,
+  )
   return card ?? { refused: 'extended-card-not-configured' }
 }
