@@ -9,6 +9,8 @@ import { listAgents } from './routes/catalog.ts'
 import type { Handler } from './routes/handler.ts'
 import { postLint } from './routes/lint.ts'
 import { otherMethod } from './routes/other-method.ts'
+import { rpc } from './routes/rpc.ts'
+import { listForShaman, namedCard } from './routes/shaman-door.ts'
 import { getRevisions, getSource, postRefresh } from './routes/sources.ts'
 import { deleteToken, listTokens, postToken } from './routes/tokens.ts'
 
@@ -36,6 +38,9 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['POST', '/agents/:id/refresh', postRefresh],
     ['GET', '/agents/.well-known/:file', droppedSegment],
     ['GET', '/agents', listAgents],
+    ['GET', '/.well-known/a2a/agents', listForShaman],
+    ['GET', '/a2a/v1/agents/:name', namedCard],
+    ['POST', '/rpc', rpc],
     ['POST', '/tokens', postToken],
     ['GET', '/tokens', listTokens],
     ['DELETE', '/tokens/:id', deleteToken],

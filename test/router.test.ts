@@ -28,7 +28,7 @@ const requests: Asked[] = routes.flatMap(([method, path]) =>
     [undefined, `Bearer ${token}`, 'Bearer wrong'].flatMap(authorization =>
       ['', '?dialect=1.0', '?dialect=none', '?limit=0'].map(query => ({
         method,
-        path: path.replace(':id', id).replace(':file', 'agent.json') + query,
+        path: path.replace(/:id|:name/, id).replace(':file', 'agent.json') + query,
         authorization,
       })),
     ),
@@ -42,7 +42,7 @@ const others: Asked[] = ['/', '/nothing', '/agents/known/nothing', '/.well-known
 const methods: Asked[] = routes.flatMap(([, path]) =>
   ['OPTIONS', 'PATCH', 'HEAD'].map(method => ({
     method,
-    path: path.replace(':id', 'known'),
+    path: path.replace(/:id|:name/, 'known'),
     authorization: undefined,
   })),
 )

@@ -16,24 +16,32 @@ export const requireScope = async (
 ): Promise<Bearer> => {
   const bearer = await requireBearer(request, env, ctx)
   if (may(bearer, scope, agentId)) return bearer
-  throw bearer.scopes.includes(scope) ? wrongAgent(scope, agentId) : missingScope(scope)
+  throw lacking(bearer, scope, agentId)
 }
 
-/** Lets a request pass whose bearer has a scope for any agent: which of them is for the answer to heed. */
+/** What a bearer is told that may not do something with an agent. */
+export const lacking = ({ scopes }: Bearer, scope: Scope, agentId: string): HttpError =>
+  scopes.includes(scope) ? wrongAgent(scope, agentId) : missingScope(scope)
+
+/**
+ * Lets a request pass whose bearer has a scope for any agent: which of them is for the answer to heed. `caller` is who makes it,
+ * where that is known: credentials that do not hold count each time that they are judged.
+ */
 export const requireAnyAgent = async (
   request: Request,
   scope: Scope,
   env: Env,
   ctx: ExecutionContext,
+  caller?: Caller,
 ): Promise<Bearer> => {
-  const bearer = await requireBearer(request, env, ctx)
+  const bearer = await requireBearer(request, env, ctx, caller)
   if (isAdmin(bearer) || bearer.scopes.includes(scope)) return bearer
   throw missingScope(scope)
 }
 
 /** Who makes a request that nobody may make without a token of this host. */
-const requireBearer = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Bearer> => {
-  const caller = await callerOf(request, env, ctx)
+const requireBearer = async (request: Request, env: Env, ctx: ExecutionContext, known?: Caller): Promise<Bearer> => {
+  const caller = known ?? (await callerOf(request, env, ctx))
   if (caller.known) return caller
   // There is no agent here whose own credentials these might be: they are a guess like any other.
   if (caller.given === 'foreign' && (await isOneTooMany(request, env))) throw tooManyAttempts()
@@ -51,9 +59,9 @@ export const notAuthenticated = (
     return new HttpError(503, 'unavailable', 'This host cannot check the token now. Try again in a moment.', {
       headers: { 'Retry-After': '10' },
     })
-  const lacking = lacksAdminToken(request, env) ? noAdminToken : ''
-  if (caller.given === 'nothing') return unauthenticated('no-token', lacking.trim() || noToken)
-  return unauthenticated('bad-token', whyBad['why' in caller ? caller.why : 'unknown'] + lacking)
+  const hint = lacksAdminToken(request, env) ? noAdminToken : ''
+  if (caller.given === 'nothing') return unauthenticated('no-token', hint.trim() || noToken)
+  return unauthenticated('bad-token', whyBad['why' in caller ? caller.why : 'unknown'] + hint)
 }
 
 const noToken = 'This needs a token: send `Authorization: Bearer <token>`.'

@@ -1,41 +1,52 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import type { Bearer } from '../auth/caller.ts'
-import { may } from '../auth/may.ts'
 import { requireAnyAgent } from '../auth/require.ts'
 import { agentId } from '../card/limits.ts'
 import { privateNoStore, publicCaching } from '../http/caching.ts'
 import { noneMatch, strongEtag } from '../http/etag.ts'
 import { jsonResponse } from '../http/json-response.ts'
-import type { Listed } from '../registry/registry.ts'
-import { truth } from '../registry/truth.ts'
+import { agentPage } from './agent-page.ts'
 import type { Handler } from './handler.ts'
-import { type PageQuery, pageOf, pageQuery } from './page-query.ts'
+import { isListPath, type ListPath, lists } from './lists.ts'
+import { pageQuery } from './page-query.ts'
 
 /** The tag by which every cached list is purged. */
 const listTag = 'agents'
 
 /** `GET /agents`: a page of the agents here, of the internal ones those that the reader's token is for. */
-export const listAgents: Handler = async (request, env, ctx) => {
+export const listAgents: Handler = (...asking) => listResponse('/agents', true, ...asking)
+
+/** A page of a list, for everybody where it is `open`, and for a reader with a token. */
+export const listResponse = async (
+  path: ListPath,
+  open: boolean,
+  ...[request, env, ctx]: Parameters<Handler>
+): Promise<Response> => {
   const url = new URL(request.url)
   const query = pageQuery(url, agentId)
-  if (!request.headers.has('Authorization')) {
-    const list = await cachedLists(ctx).fetch(new Request(url))
+  if (open && !request.headers.has('Authorization')) {
+    const list = await publicList(path, url.searchParams, ctx)
     return noneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
       ? new Response(null, { status: 304, headers: list.headers })
       : list
   }
   const reader = await requireAnyAgent(request, 'read', env, ctx)
-  return jsonResponse(await page(query, env, reader), 200, {
+  return jsonResponse(lists[path](await agentPage(query, env, reader)), 200, {
     'Cache-Control': privateNoStore,
     Vary: 'Authorization',
   })
 }
 
+/** A page of a list as everybody gets it: from the cache, where it is there. The query must be one that `pageQuery` takes. */
+export const publicList = (path: ListPath, query: URLSearchParams, ctx: ExecutionContext): Promise<Response> =>
+  // The name of the host is no part of what is asked, nor of the cache's key.
+  cachedLists(ctx).fetch(new Request(`https://catalog${path}?${query}`))
+
 /** Public lists, behind Workers Cache: the only entrypoint that it keeps. What it answers depends on the URL alone. */
 export class Catalog extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {
-    const query = pageQuery(new URL(request.url), agentId)
-    const list = JSON.stringify(await page(query, this.env))
+    const url = new URL(request.url)
+    if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
+    const list = JSON.stringify(lists[url.pathname](await agentPage(pageQuery(url, agentId), this.env)))
     return jsonResponse(list, 200, {
       'Cache-Control': publicCaching(this.env),
       // For Cloudflare's own cache, which would go on showing an old list while it asks for a new one.
@@ -53,27 +64,3 @@ export class Catalog extends WorkerEntrypoint<Env> {
 }
 
 const cachedLists = (ctx: ExecutionContext) => ctx.exports.Catalog({ props: {} })
-
-/**
- * A page for everybody, or for a reader. Where its token is not for all agents (no id is `*`), the internal ones among them are
- * those that the public list has not: then a page may show fewer than were asked for, and there are more while it has a cursor.
- */
-const page = async ({ after, limit }: PageQuery, env: Env, reader?: Bearer) => {
-  const [all, open] = await Promise.all([
-    truth(env).list(after, limit + 1, reader !== undefined),
-    reader && !may(reader, 'read', '*') ? truth(env).list(after, limit + 1, false) : undefined,
-  ])
-  const { shown, ...more } = pageOf(all, limit)
-  const isPublic = open && new Set(open.map(({ id }) => id))
-  const visible = isPublic ? shown.filter(({ id }) => isPublic.has(id) || (reader && may(reader, 'read', id))) : shown
-  return { agents: visible.map(listed), ...more }
-}
-
-const listed = ({ id, origin, name, description, version, url }: Listed) => ({
-  id,
-  name,
-  description,
-  version,
-  card: `${origin}/agents/${id}/.well-known/agent-card.json`,
-  url,
-})

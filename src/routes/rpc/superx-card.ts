@@ -1,0 +1,22 @@
+import { isObject, type JsonObject } from '../../card/json.ts'
+import { HttpError } from '../../http/problem.ts'
+import { cardFor } from '../cards.ts'
+import type { Handler } from '../handler.ts'
+import type { RpcProblem } from './rpc-problem.ts'
+
+/** An agent's card in SuperX's dialect, as its reader gets it; or why there is none for it. */
+export const superxCard = async (
+  id: string,
+  ...asking: Parameters<Handler>
+): Promise<{ card: JsonObject } | { problem: RpcProblem }> => {
+  try {
+    const served = await cardFor(id, 'superx', ...asking)
+    const card: unknown = served && JSON.parse(new TextDecoder().decode(served.body))
+    return isObject(card) ? { card } : { problem: { refused: 'unknown-agent', agent: id } }
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    const { status, message } = error
+    if (status !== 502 && status !== 503 && status !== 504) return { problem: error }
+    return { problem: { failed: 'source', agent: id, failure: { status, message } } }
+  }
+}
