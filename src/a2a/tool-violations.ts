@@ -1,0 +1,99 @@
+import type { OutputUnit } from '@cfworker/json-schema'
+
+/** What is wrong with an argument; `path` leads to it, such as `.filter.years[0]`; empty where it is all of them. */
+export type Violation = { path: string; description: string }
+
+/** The most that is told of one call. */
+const most = 20
+
+/** Which of a validator's errors say that something inside is wrong, which has an error of its own. */
+const containers = new Set([
+  ...['$ref', '$recursiveRef', 'properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties'],
+  ...['propertyNames', 'items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'allOf', 'if'],
+  ...['dependentSchemas', 'dependencies'],
+])
+
+/** Which say that of several ways to be right none is taken: what is wrong with each is told as one. */
+const choices = new Set(['anyOf', 'oneOf', 'contains'])
+
+/** What a validator found, in words for the caller: the field, and what it must be. */
+export const violationsOf = (errors: readonly OutputUnit[]): Violation[] => {
+  const leaves = errors.filter(error => !isContainer(error, errors))
+  const chosen = leaves.filter(({ keyword }) => choices.has(keyword))
+  const told = leaves
+    .filter(error => !chosen.some(choice => isInside(error, choice)))
+    .map(error => (choices.has(error.keyword) ? ofChoice(error, leaves) : ofError(error)))
+  const unique = new Map(told.map(violation => [`${violation.path} ${violation.description}`, violation]))
+  return [...unique.values()].slice(0, most)
+}
+
+/** A container is told only where nothing inside says more. */
+const isContainer = (error: OutputUnit, errors: readonly OutputUnit[]): boolean =>
+  containers.has(error.keyword) && errors.some(other => isInside(other, error))
+
+const isInside = ({ keywordLocation, instanceLocation }: OutputUnit, outer: OutputUnit): boolean =>
+  keywordLocation.startsWith(`${outer.keywordLocation}/`) ||
+  // What nothing may be is an error that stands at what it is of.
+  (keywordLocation === instanceLocation && instanceLocation.startsWith(`${outer.instanceLocation}/`))
+
+const ofChoice = (choice: OutputUnit, errors: readonly OutputUnit[]): Violation => {
+  const here = errors.filter(
+    error => error !== choice && isInside(error, choice) && error.instanceLocation === choice.instanceLocation,
+  )
+  const descriptions = [...new Set(here.map(error => ofError(error).description))].slice(0, 5)
+  return {
+    path: pathOf(choice.instanceLocation),
+    description: descriptions.length > 0 ? descriptions.join(', or ') : 'is none of the forms that it may have',
+  }
+}
+
+const ofError = ({ keyword, instanceLocation, error }: OutputUnit): Violation => {
+  const [, name] = /"(.*)"/s.exec(error) ?? []
+  if (keyword === 'required' && name !== undefined)
+    return { path: pathOf(instanceLocation) + memberOf(name), description: 'is required' }
+  return { path: pathOf(instanceLocation), description: words[keyword]?.(error) ?? `does not hold to "${keyword}"` }
+}
+
+/** The numbers that a validator's message names, in its order. */
+const numbers = (error: string): string[] => error.match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/g) ?? []
+
+const lastNumber = (error: string): string => numbers(error).at(-1) ?? ''
+
+const after = (error: string, words: string): string => clipped(error.slice(error.indexOf(words) + words.length, -1))
+
+const words: Readonly<Record<string, (error: string) => string>> = {
+  type: error => `must be of type ${after(error, 'Expected ').replaceAll('"', '').replaceAll(', ', ' or ')}`,
+  enum: error => `must be one of ${after(error, 'any of ')}`,
+  const: error => `must be ${after(error, 'match ')}`,
+  false: () => 'is not known to this tool',
+  not: () => 'is what it must not be',
+  pattern: () => 'does not match the pattern that its schema gives',
+  minLength: error => `must be at least ${lastNumber(error)} characters long`,
+  maxLength: error => `must be at most ${lastNumber(error)} characters long`,
+  minItems: error => `must have at least ${lastNumber(error)} items`,
+  maxItems: error => `must have at most ${lastNumber(error)} items`,
+  uniqueItems: () => 'must not have an item twice',
+  minProperties: error => `must have at least ${lastNumber(error)} members`,
+  maxProperties: () => 'has too many members',
+  minimum: error => `must be at least ${lastNumber(error)}`,
+  maximum: error => `must be at most ${lastNumber(error)}`,
+  exclusiveMinimum: error => `must be more than ${lastNumber(error)}`,
+  exclusiveMaximum: error => `must be less than ${lastNumber(error)}`,
+  multipleOf: error => `must be a multiple of ${lastNumber(error)}`,
+  dependentRequired: error => `needs ${after(error, 'have ')} too`,
+}
+
+const clipped = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)
+
+/** A validator's location (`#/filter/years/0`) as people write it (`.filter.years[0]`). */
+const pathOf = (location: string): string =>
+  location
+    .split('/')
+    .slice(1)
+    .map(token => memberOf(decodePointer(token)))
+    .join('')
+
+/** Locations are URI fragments of JSON pointers. */
+const decodePointer = (token: string): string => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
+
+const memberOf = (name: string): string => (/^\d+$/.test(name) ? `[${name}]` : `.${clipped(name)}`)

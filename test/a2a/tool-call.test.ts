@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest'
+import { toolCall } from '../../src/a2a/tool-call.ts'
+import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { McpTool } from '../../src/card/mcp-tools.ts'
+import { now, search, toolWith } from './tools.ts'
+
+const both = [search, now]
+
+/** What is made of a message with these parts, and of one that names a skill. */
+const called = (parts: Json, tools: readonly McpTool[] = both, skillId?: Json) =>
+  toolCall(
+    { message: { messageId: 'm', role: 'ROLE_USER', parts, ...(skillId !== undefined && { metadata: { skillId } }) } },
+    tools,
+  )
+
+const violations = (...asking: Parameters<typeof called>) => {
+  const came = called(...asking)
+  return 'refused' in came && came.refused === 'invalid-params'
+    ? came.violations.map(({ field, description }) => `${field} ${description}`)
+    : came
+}
+
+const queried = { tool: 'web_search', arguments: { query: 'edge' } }
+
+describe('the tool that a message calls', () => {
+  it.each<[title: string, parts: Json, tools: readonly McpTool[], skillId?: string]>([
+    ['is the one that its data names', [{ data: queried }], both],
+    ['is the one that its data names, in v0.3', [{ kind: 'data', data: queried }], both],
+    ['is the one whose skill its data names', [{ data: { ...queried, tool: 'web-search' } }], both],
+    ['is the one that its metadata names by the skill', [{ data: { query: 'edge' } }], both, 'web-search'],
+    ['is the one that its metadata names by its own name', [{ data: { query: 'edge' } }], both, 'web_search'],
+    ['may be named twice', [{ data: queried }], both, 'web-search'],
+    ['is the only one', [{ data: { query: 'edge' } }], [search]],
+    ['may be named though it is the only one', [{ data: queried }], [search]],
+    ['takes a text as the one argument that it needs', [{ text: 'edge' }], both, 'web-search'],
+    ['takes a text of v0.3', [{ kind: 'text', text: 'edge' }], both, 'web_search'],
+    ['takes a text where it is the only one', [{ text: 'edge' }], [search]],
+  ])('%s', (_, parts, tools, skillId) => {
+    expect(called(parts, tools, skillId)).toEqual(queried)
+  })
+
+  it.each<[title: string, parts: Json, skillId?: string]>([
+    ['data without arguments', [{ data: { tool: 'now' } }]],
+    ['data with null for them', [{ data: { tool: 'now', arguments: null } }]],
+    ['empty data', [{ data: {} }], 'now'],
+    ['no part at all', [], 'now'],
+  ])('needs no arguments where it requires none: %s', (_, parts, skillId) => {
+    expect(called(parts, both, skillId)).toEqual({ tool: 'now', arguments: {} })
+  })
+
+  it('counts a skill before a name in metadata, and a name before a skill in data', () => {
+    const first = { ...toolWith('a', {}), skillId: 'b-2' }
+    const second = { ...toolWith('b-2', {}), skillId: 'c' }
+    expect([called([], [first, second], 'b-2'), called([{ data: { tool: 'b-2' } }], [first, second])]).toEqual([
+      { tool: 'a', arguments: {} },
+      { tool: 'b-2', arguments: {} },
+    ])
+  })
+
+  it('may have an argument that is called tool', () => {
+    const borrow = toolWith('borrow', { tool: { type: 'string' } }, ['tool'])
+    expect([
+      called([{ data: { tool: 'saw' } }], [borrow]),
+      called([{ data: { tool: 'saw' } }], [borrow, now], 'borrow'),
+      called([{ data: { tool: 'borrow', arguments: { tool: 'saw' } } }], [borrow, now]),
+    ]).toEqual(Array.from({ length: 3 }, () => ({ tool: 'borrow', arguments: { tool: 'saw' } })))
+  })
+
+  it('keeps numbers as they were written', () => {
+    const count = toolWith('count', { from: { type: 'number' } }, ['from'])
+    const from = JSON.rawJSON('12345678901234567890') as never
+    expect(JSON.stringify(called([{ data: { from } }], [count]))).toBe(
+      '{"tool":"count","arguments":{"from":12345678901234567890}}',
+    )
+  })
+})
+
+describe('a message that calls no tool', () => {
+  const there = 'there are web_search, now'
+  const example = '{"data": {"tool": "…", "arguments": {…}}}'
+  const name = `does not say which tool to call: name it in \`message.metadata.skillId\` or send ${example}. Tools: ${there}`
+  const part = `must be a data part, such as ${example}, or a text part`
+
+  it.each<[title: string, said: Parameters<typeof called>, told: string]>([
+    ['no parts', [null], 'message.parts must be a list of parts'],
+    ['parts that are none', ['edge'], 'message.parts must be a list of parts'],
+    [
+      'two parts',
+      [[{ text: 'a' }, { text: 'b' }]],
+      'message.parts must be one part: the data or the text that calls the tool',
+    ],
+    ['a file', [[{ url: 'https://a.example/b' }]], `message.parts[0] ${part}`],
+    ['a part that is none', [[7]], `message.parts[0] ${part}`],
+    ['text and data in one', [[{ text: 'a', data: {} }]], `message.parts[0] ${part}`],
+    ['data that is no object', [[{ data: [1] }]], `message.parts[0] ${part}`],
+    ['a text without a name', [[{ text: 'edge' }]], `message.parts[0].text ${name}`],
+    ['data without a name', [[{ data: { query: 'edge' } }]], `message.parts[0].data.tool ${name}`],
+    ['nothing without a name', [[]], `message ${name}`],
+    [
+      'a tool that is not there',
+      [[{ data: { tool: 'x' } }]],
+      `message.parts[0].data.tool names no tool of this agent: ${there}`,
+    ],
+    [
+      'a tool that is no name',
+      [[{ data: { tool: 7 } }]],
+      `message.parts[0].data.tool must be the name of a tool: ${there}`,
+    ],
+    [
+      'a skill that is not there',
+      [[{ text: 'a' }], both, 'x'],
+      `message.metadata.skillId names no tool of this agent: ${there}`,
+    ],
+    [
+      'a skill that is no name',
+      [[{ text: 'a' }], both, 7],
+      `message.metadata.skillId must be the name of a tool: ${there}`,
+    ],
+    [
+      'no tools',
+      [[{ data: queried }], []],
+      'message.parts[0].data.tool names no tool of this agent: this agent has none',
+    ],
+    [
+      'two names',
+      [[{ data: queried }], both, 'now'],
+      'message.parts[0].data.tool names another tool than `message.metadata.skillId`',
+    ],
+    [
+      'a text for a tool that takes none',
+      [[{ text: 'edge' }], both, 'now'],
+      `message.parts[0].text cannot call this tool, which does not take one text: send its arguments, as ${example}`,
+    ],
+    [
+      'arguments beside the name',
+      [[{ data: { tool: 'web_search', query: 'edge' } }]],
+      'message.parts[0].data.query is not known beside `tool`: arguments go into `arguments`',
+    ],
+    [
+      'arguments that are no object',
+      [[{ data: { tool: 'web_search', arguments: ['edge'] } }]],
+      'message.parts[0].data.arguments must be an object',
+    ],
+  ])('%s', (_, said, told) => {
+    expect(violations(...said)).toEqual([told])
+  })
+
+  it('is told of twenty tools, and that there are more', () => {
+    const tools = Array.from({ length: 30 }, (_, index) => toolWith(`t${index}`, {}))
+    expect(violations([{ data: { tool: 'x' } }], tools)).toEqual([
+      `message.parts[0].data.tool names no tool of this agent: there are ${tools
+        .slice(0, 20)
+        .map(tool => tool.name)
+        .join(', ')}, …`,
+    ])
+  })
+})
+
+describe('arguments that a tool does not take', () => {
+  it.each<[given: JsonObject, told: string[]]>([
+    [{}, ['message.parts[0].data.arguments.query is required']],
+    [{ query: 7 }, ['message.parts[0].data.arguments.query must be of type string']],
+    [
+      { query: 'x', most: 99 },
+      [
+        'message.parts[0].data.arguments.query must be at least 2 characters long',
+        'message.parts[0].data.arguments.most must be at most 10',
+      ],
+    ],
+  ])('%j', (given, told) => {
+    expect(violations([{ data: { tool: 'web_search', arguments: given } }])).toEqual(told)
+  })
+
+  it('are told where they stand, as data alone, as nothing, and as a text', () => {
+    expect([
+      violations([{ data: { most: 1.5, query: 'edge' } }], both, 'web-search'),
+      violations([], both, 'web-search'),
+      violations([{ text: 'x' }], both, 'web-search'),
+    ]).toEqual([
+      ['message.parts[0].data.most must be of type integer'],
+      ['message.parts.query is required'],
+      ['message.parts[0].text must be at least 2 characters long'],
+    ])
+  })
+
+  it('say the first in words, and how many there are more', () => {
+    expect(called([{ data: { query: 'x', most: 99 } }], both, 'web-search')).toMatchObject({
+      detail: '`message.parts[0].data.query` must be at least 2 characters long (and 1 more).',
+    })
+  })
+})
