@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Drift } from '../../src/card/drift.ts'
+import { driftText } from '../../src/registry/drift-text.ts'
+import { manifestOf } from '../../src/registry/kept-agents.ts'
+import { register } from '../../src/registry/registering.ts'
+import { remove } from '../../src/registry/removing.ts'
+import { revisionRows } from '../../src/registry/revision-rows.ts'
+import type { SourceRecord } from '../../src/registry/source-record.ts'
+import { createTables } from '../../src/registry/tables.ts'
+import { fetched, registration } from './registrations.ts'
+import { openSql } from './sqlite.ts'
+
+const put = (text: string, source?: SourceRecord) =>
+  register(sql, registration('a', text, source ? { source } : { manifestEtag: `"${text}"` }), true)
+const drift: Drift = [{ op: 'replace', pointer: '/name', before: 'One', after: 'Two' }]
+const rows = (before = Number.MAX_SAFE_INTEGER, limit = 100) => revisionRows(sql, 'a', before, limit)
+
+let sql: SqlStorage
+beforeEach(() => {
+  sql = openSql()
+  createTables(sql)
+})
+
+describe('the revisions of an agent', () => {
+  it('say who made them, the newest first, and what of a fetched card had changed', () => {
+    put('One', fetched('One'))
+    put('Two', fetched('Two', { by: 'fetch', drift }))
+    put('Own')
+    remove(sql, 'a', {})
+    const created = expect.any(Number)
+    expect(rows()).toEqual([
+      { seq: 4, created, by: 'removal' },
+      { seq: 3, created, by: 'manifest' },
+      { seq: 2, created, by: 'fetch', drift },
+      { seq: 1, created, by: 'manifest' },
+    ])
+  })
+
+  it('come in pages', () => {
+    for (const text of ['One', 'Two', 'Three', 'Four']) put(text)
+    expect([rows(4, 2), rows(2, 2)].map(page => page.map(({ seq }) => seq))).toEqual([[3, 2], [1]])
+  })
+
+  it('are the newest hundred of those that refreshes made, and every other', () => {
+    put('Own')
+    for (let count = 0; count < 120; count++) put(`${count}`, fetched(`${count}`, { by: 'fetch' }))
+    put('Last')
+    const seqs = revisionRows(sql, 'a', 22, 100).map(({ seq }) => seq)
+    expect([rows().length, rows().at(-1)?.seq, seqs]).toEqual([100, 23, [1]])
+    expect(manifestOf(sql, 'a')).toMatchObject({ etag: '"Last"' })
+  })
+})
+
+describe('a drift', () => {
+  const large = (count: number, pointer: string): Drift =>
+    Array.from({ length: count }, () => ({ op: 'replace', pointer, before: 'x'.repeat(4000), after: 1 }))
+
+  it.each<[string, Drift, Drift]>([
+    ['is kept whole', drift, drift],
+    [
+      'loses its values where they are too large',
+      large(50, '/a'),
+      large(50, '/a').map(({ op, pointer }) => ({ op, pointer })),
+    ],
+    ['loses its end where its pointers are', large(50, `/${'b'.repeat(4000)}`), []],
+  ])('%s', (_, given, expected) => {
+    const text = driftText(given)
+    expect(text.length).toBeLessThanOrEqual(64 * 1024)
+    expect(JSON.parse(text)).toEqual(expected.length > 0 ? expected : expect.objectContaining({ length: 16 }))
+  })
+})
+
+describe('a database of an older host', () => {
+  it('is brought to the newer form, and what it holds is held', () => {
+    const old = openSql()
+    old.exec(`
+      CREATE TABLE agents (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, visibility TEXT NOT NULL, origin TEXT NOT NULL,
+        modified INTEGER NOT NULL, manifest_etag TEXT NOT NULL, summary TEXT NOT NULL);
+      CREATE TABLE revisions (id TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL, origin TEXT, manifest TEXT,
+        PRIMARY KEY (id, seq));
+      INSERT INTO revisions VALUES ('a', 1, 5, 'https://host.example', '{"name":"One"}');
+      INSERT INTO agents VALUES ('a', 1, 'public', 'https://host.example', 5, '"e"', '{"name":"One"}');
+    `)
+    createTables(old)
+    createTables(old)
+    const made = register(old, registration('a', 'Two', { source: fetched('Two', { by: 'fetch', drift }) }), true)
+    expect([made, revisionRows(old, 'a', 9, 9)]).toMatchObject([
+      { made: { seq: 2, created: false } },
+      [
+        { seq: 2, by: 'fetch', drift },
+        { seq: 1, created: 5, by: 'manifest' },
+      ],
+    ])
+  })
+})
