@@ -54,7 +54,7 @@ const readItem = (
   if (keys.has(id)) return { refused: `a ${one} of this ${key} came before` }
   const read = entry(item)
   const [bad] = checkBounds({ [name]: [read] })
-  if (bad) return { refused: `${bad.pointer.slice(`/${name}/0`.length)} ${bad.message}`.trimStart() }
+  if (bad) return { refused: `${bad.message} (at ${bad.pointer.slice(`/${name}/0`.length)})` }
   const size = JSON.stringify(read).length
   if (size > room.characters) return { refused: 'there is no room for it: the whole would be larger than 1 MiB' }
   room.characters -= size

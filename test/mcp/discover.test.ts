@@ -21,6 +21,9 @@ const asked = () => server.asked.map(({ method }) => method)
 const names = (listed: object | undefined) =>
   (listed as { items: { name: string }[] } | undefined)?.items.map(({ name }) => name)
 
+/** Answers whatever it is asked with a text. */
+const say = (body: string, type: string) => () => new Response(body, { headers: { 'Content-Type': type } })
+
 const opening = ['initialize', 'notifications/initialized']
 const lists = ['tools/list', 'resources/list', 'prompts/list']
 
@@ -107,8 +110,11 @@ it('what the server says of itself is kept as it says it', async () => {
 })
 
 it('a bad tool does not cost the others', async () => {
-  const tools = [{ name: 1 }, 'tool', { name: 'look' }]
-  expect(await discovered(scripted({ 'tools/list': { tools } }))).toMatchObject({ tools: { items: tools } })
+  // No server would get so deep a schema into text by itself.
+  const deep = `{"name":"deep","inputSchema":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
+  const text = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":1},"tool",${deep},{"name":"look"}]}}`
+  const facts = await discovered(scripted({ 'tools/list': say(`data: ${text}\n\n`, 'text/event-stream') }))
+  expect('tools' in facts && names(facts.tools)).toEqual([1, undefined, 'deep', 'look'])
 })
 
 it('a list that a server names but does not answer is told of, and costs nothing else', async () => {
@@ -191,7 +197,6 @@ describe('a session that the server forgets', () => {
 const notReady = (what: string) => ({ code: 'not-ready', message: `The MCP server ${what}.` })
 const timeout = { code: 'timeout', message: 'The MCP server did not answer in time.' }
 const never = () => new Promise<object>(() => undefined)
-const say = (body: string, type: string) => () => new Response(body, { headers: { 'Content-Type': type } })
 
 describe('a server that is none, or is ill', () => {
   it.each<[string, Handle, object]>([

@@ -1,0 +1,153 @@
+import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { countDown } from '../../examples/mcp-server/count-down.ts'
+import { countWords } from '../../examples/mcp-server/count-words.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { clientInfo } from '../../src/mcp/connection.ts'
+import { openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
+import { type Handle, type HttpServer, startHttpServer } from './http-server.ts'
+import { endless, initialized, scripted } from './scripted.ts'
+
+let http: HttpServer
+beforeAll(async () => {
+  http = await startHttpServer()
+})
+afterAll(() => http.close())
+
+const opened = async (handle: Handle, options: SessionOptions = {}): Promise<Session> => {
+  http.serve(handle)
+  const session = await openSession(http.url, fetch, options)
+  if ('failure' in session) throw new Error(session.failure.message)
+  return session.session
+}
+
+/** A server of the official library with one session, and its side of it. */
+const oneSession = async (): Promise<{ handle: Handle; server: McpServer }> => {
+  const server = new McpServer({ name: 'One', version: '1' })
+  countDown(server)
+  const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => 'one' })
+  await server.connect(transport)
+  return { handle: request => transport.handleRequest(request), server }
+}
+
+/** What a call that fails is said to mean. */
+const failureOf = async ({ client, failure }: Session, name = 'look', signal?: AbortSignal) => {
+  try {
+    return await client.callTool({ name }, signal && { signal })
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+it('says the version of this host', () => {
+  expect(clientInfo.version).toBe(packageJson.version)
+})
+
+describe('a session', () => {
+  it('calls tools, and is told how far they are', async () => {
+    const { handle } = await oneSession()
+    const session = await opened(handle)
+    const said: unknown[] = []
+    const answer = await session.client.callTool(
+      { name: 'count_down', arguments: { from: 2 } },
+      { onprogress: ({ message }) => said.push(message) },
+    )
+    await session.close()
+    expect([said, answer.content]).toEqual([['2 …', '1 …'], [{ type: 'text', text: 'Liftoff!' }]])
+  })
+
+  it('tells when the tools change, where somebody wants to know', async () => {
+    const { handle, server } = await oneSession()
+    const changed = Promise.withResolvers<void>()
+    const listening = Promise.withResolvers<void>()
+    const heard: Handle = async request => {
+      const response = await handle(request)
+      if (request.method === 'GET') listening.resolve()
+      return response
+    }
+    const session = await opened(heard, { onToolsChanged: changed.resolve })
+    await listening.promise
+    countWords(server)
+    await changed.promise
+    await session.close()
+    expect(http.asked.map(({ method }) => method)).toEqual(['initialize', 'notifications/initialized', 'GET', 'DELETE'])
+  })
+
+  it.each<[string, Handle, object]>([
+    [
+      'the session, which the server forgot',
+      scripted({ 'tools/call': () => new Response(null, { status: 404 }) }),
+      { code: 'lost', message: 'The MCP server answered with HTTP 404.' },
+    ],
+    [
+      'an argument, which the server refuses',
+      scripted({
+        'tools/call': () => Response.json({ jsonrpc: '2.0', id: 0, error: { code: -32602, message: 'No' } }),
+      }),
+      {
+        code: 'refused',
+        message: 'The MCP server answered with error -32602: No',
+        error: { code: -32602, message: 'No' },
+      },
+    ],
+    [
+      'the size of the answer',
+      scripted({ 'tools/call': () => endless({ method: 'x', params: { y: 'z'.repeat(5000) } }) }),
+      { code: 'not-ready', message: 'The MCP server answered with more than 4096 bytes.' },
+    ],
+  ])('says of a call that fails for %s', async (_, handle, failure) => {
+    const session = await opened(handle, { responseBytes: 4096 })
+    expect(await failureOf(session)).toEqual(failure)
+    await session.close()
+  })
+
+  it('gives up a call that is not wanted any more, and tells the server', async () => {
+    const cancelled = Promise.withResolvers<object>()
+    const asked = Promise.withResolvers<void>()
+    const session = await opened(
+      scripted({
+        'tools/call': () => {
+          asked.resolve()
+          return endless()
+        },
+        'notifications/cancelled': params => {
+          cancelled.resolve(params)
+          return new Response(null, { status: 202 })
+        },
+      }),
+    )
+    const controller = new AbortController()
+    const failing = failureOf(session, 'look', controller.signal)
+    await asked.promise
+    controller.abort('no longer wanted')
+    await failing
+    expect(await cancelled.promise).toEqual({ requestId: 1, reason: 'no longer wanted' })
+    await session.close()
+  })
+
+  it('is over once it is closed, though the server never takes note of it', async () => {
+    const script = scripted({
+      initialize: () =>
+        Response.json({ jsonrpc: '2.0', id: 0, result: initialized() }, { headers: { 'Mcp-Session-Id': 'deaf' } }),
+      'tools/call': () => endless(),
+    })
+    const session = await opened(request =>
+      request.method === 'DELETE' ? new Promise<Response>(() => undefined) : script(request),
+    )
+    const failing = failureOf(session)
+    await session.close()
+    expect(await failing).toEqual({ code: 'not-ready', message: 'The MCP server was left.' })
+  })
+})
+
+it('a session that is given up is not opened', async () => {
+  const controller = new AbortController()
+  http.serve(async () => {
+    controller.abort()
+    return new Promise<Response>(() => undefined)
+  })
+  const timeout = { failure: { code: 'timeout', message: 'The MCP server did not answer in time.' } }
+  expect(await openSession(http.url, fetch, { signal: controller.signal })).toEqual(timeout)
+  http.asked.length = 0
+  expect([await openSession(http.url, fetch, { signal: controller.signal }), http.asked]).toEqual([timeout, []])
+})
