@@ -1,0 +1,36 @@
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import { guardedText } from '../../src/http/guarded-text.ts'
+import { isJsonType } from '../../src/http/json-type.ts'
+import { serviceFetch } from '../../src/http/service-fetch.ts'
+
+/** What a test asks of the Worker, in the header `Settings`. */
+export type Settings = {
+  url: string
+  /** Whether it is asked for by way of a Worker that is bound, and that passes it on. */
+  service?: boolean
+  seconds?: number
+  maxBytes?: number
+}
+
+/** A Worker behind a service binding: it passes every request on. */
+export class Upstream extends WorkerEntrypoint {
+  override fetch(request: Request): Promise<Response> {
+    return fetch(request)
+  }
+}
+
+/** Only `guardedText`, for tests of it in the real runtime. */
+export class Fetching extends WorkerEntrypoint {
+  override async fetch(request: Request): Promise<Response> {
+    const { url, service = false, ...options }: Settings = JSON.parse(request.headers.get('Settings') ?? '')
+    const upstream = (this.ctx.exports as unknown as { Upstream: Fetcher }).Upstream
+    const came = await guardedText(url, {
+      accepts: isJsonType,
+      allowedOrigins: new URL(url).origin,
+      credentials: { Authorization: 'Bearer s3cret' },
+      ...(service && { ask: (to, init) => serviceFetch(upstream, to, init) }),
+      ...options,
+    })
+    return Response.json('failed' in came ? came : { content: came.content, redirected: came.redirected })
+  }
+}
