@@ -1,0 +1,97 @@
+import { inflateSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import worker from '../../examples/mcp-server/worker.ts'
+import { openSession, type Session } from '../../src/mcp/session.ts'
+
+const ask = async (url: string | URL, init?: RequestInit) => worker.fetch(new Request(url, init) as never)
+
+let session: Session
+beforeAll(async () => {
+  const opened = await openSession('https://mcp-server.internal/mcp', ask)
+  if ('failure' in opened) throw new Error(opened.failure.message)
+  session = opened.session
+})
+afterAll(() => session.close())
+
+const call = async (name: string, args: Record<string, unknown>) => {
+  const { content, isError, structuredContent } = await session.client.callTool({ name, arguments: args })
+  return { content, ...(isError && { isError }), ...(structuredContent !== undefined && { structuredContent }) }
+}
+const text = (said: string) => ({ content: [{ type: 'text', text: said }] })
+
+describe('the example of an MCP server', () => {
+  it.each([
+    ['one two  three\n', '3 words'],
+    ['one', '1 word'],
+    [' ', '0 words'],
+  ])('counts the words of %j', async (words, count) => {
+    expect(await call('count_words', { text: words })).toEqual(text(count))
+  })
+
+  it('rolls as many dice as it is told, and answers with data', async () => {
+    const { structuredContent } = await call('roll_dice', { dice: 20, sides: 2 })
+    const { rolls, sum } = structuredContent as { rolls: number[]; sum: number }
+    expect([rolls.length, rolls.every(roll => roll === 1 || roll === 2), rolls.reduce((a, b) => a + b)]).toEqual([
+      20,
+      true,
+      sum,
+    ])
+  })
+
+  it('divides, and fails where it cannot', async () => {
+    expect(await call('divide', { dividend: 1, divisor: 4 })).toEqual(text('0.25'))
+    expect(await call('divide', { dividend: 1, divisor: 0 })).toEqual({
+      ...text('Nothing can be divided by 0.'),
+      isError: true,
+    })
+  })
+
+  it('takes no argument that its schema does not allow', async () => {
+    expect(await call('count_down', { from: 11 })).toMatchObject({ isError: true })
+  })
+
+  it('says how far it has counted down', async () => {
+    const said: unknown[] = []
+    const onprogress = (progress: unknown) => void said.push(progress)
+    const { content } = await session.client.callTool({ name: 'count_down', arguments: { from: 2 } }, { onprogress })
+    expect([said, content]).toEqual([
+      [
+        { progress: 0, total: 2, message: '2 …' },
+        { progress: 1, total: 2, message: '1 …' },
+      ],
+      [{ type: 'text', text: 'Liftoff!' }],
+    ])
+  })
+
+  it('draws a pattern that is its own mirror, as a PNG file', async () => {
+    const { content } = await call('draw_pattern', { word: 'hello' })
+    const [image] = content as { type: string; mimeType: string; data: string }[]
+    const file = Buffer.from(image?.data ?? '', 'base64')
+    expect([image?.type, image?.mimeType, file.subarray(1, 4).toString(), file.readUInt32BE(16)]).toEqual([
+      'image',
+      'image/png',
+      'PNG',
+      56,
+    ])
+    const rows = inflateSync(file.subarray(41, 41 + file.readUInt32BE(33)))
+    // A row is the byte that names its filter, and a byte for each of seven fields.
+    const fields = Array.from({ length: 7 }, (_, row) => [...rows.subarray(row * 64 + 1, row * 64 + 8)])
+    expect(fields.map(row => row.toReversed())).toEqual(fields)
+    expect(new Set(fields.flat())).toEqual(new Set([0x00, 0xff]))
+    expect(await call('draw_pattern', { word: 'hello' })).toEqual({ content })
+    expect(await call('draw_pattern', { word: 'other' })).not.toEqual({ content })
+  })
+
+  it('has a resource and a prompt', async () => {
+    const { resources } = await session.client.listResources()
+    const { contents } = await session.client.readResource({ uri: resources[0]?.uri ?? '' })
+    expect(contents).toEqual([{ uri: 'example:rhyme', mimeType: 'text/plain', text: 'One, two, buckle my shoe.' }])
+    const { prompts } = await session.client.listPrompts()
+    const { messages } = await session.client.getPrompt({ name: prompts[0]?.name ?? '' })
+    expect(messages).toMatchObject([{ role: 'user', content: { type: 'text' } }])
+  })
+
+  it('is nowhere else', async () => {
+    expect((await ask('https://mcp-server.internal/')).status).toBe(404)
+  })
+})
