@@ -2,6 +2,7 @@ import type { RepresentationName } from '../../src/card/representations.ts'
 import type { Source } from '../../src/card/source.ts'
 import type { SourceRecord } from '../../src/registry/source-record.ts'
 import type { Registration } from '../../src/registry/write.ts'
+import type { SourceFailure } from '../../src/sources/fetched.ts'
 
 /** Where the cards of these tests come from. */
 export const source: Source = {
@@ -52,4 +53,8 @@ export const fetched = (text: string, more: Partial<SourceRecord> = {}): SourceR
 })
 
 /** What failed, by what a client is told. */
-export const failure = (status: 502 | 503 | 504 = 502) => ({ status, code: 'unreachable', message: 'No.' }) as const
+export const failure = (status: SourceFailure['status'] = 502, message = 'No.'): SourceFailure => ({
+  status,
+  code: 'unreachable',
+  message,
+})
