@@ -7,6 +7,7 @@ import { agentCall, hostCall, namedCall, restAgentCall } from './routes/calls.ts
 import { agentCard, droppedSegment, hostCard } from './routes/cards.ts'
 import { listAgents } from './routes/catalog.ts'
 import type { Handler } from './routes/handler.ts'
+import { agentLink } from './routes/links.ts'
 import { postLint } from './routes/lint.ts'
 import { otherMethod } from './routes/other-method.ts'
 import { rpc } from './routes/rpc.ts'
@@ -33,6 +34,8 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['PUT', '/agents/:id', putAgent],
     ['DELETE', '/agents/:id', deleteAgent],
     ['GET', '/agents/:id/manifest', getManifest],
+    ['GET', '/agents/:id/documentation', agentLink('documentation')],
+    ['GET', '/agents/:id/icon', agentLink('icon')],
     ['GET', '/agents/:id/revisions', getRevisions],
     ['GET', '/agents/:id/source', getSource],
     ['POST', '/agents/:id/refresh', postRefresh],
