@@ -19,10 +19,11 @@ export class Upstream extends WorkerEntrypoint {
   }
 }
 
-/** Only `guardedText`, for tests of it in the real runtime. */
+/** Only `guardedText`, for tests of it in the real runtime; where other work goes on, connections end only if they are ended. */
 export class Fetching extends WorkerEntrypoint {
   override async fetch(request: Request): Promise<Response> {
     const { url, service = false, ...options }: Settings = JSON.parse(request.headers.get('Settings') ?? '')
+    this.ctx.waitUntil(scheduler.wait(30_000))
     const upstream = (this.ctx.exports as unknown as { Upstream: Fetcher }).Upstream
     const came = await guardedText(url, {
       accepts: isJsonType,
