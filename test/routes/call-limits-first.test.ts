@@ -2,21 +2,24 @@ import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Handler } from '../../src/routes/handler.ts'
 
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const ctx = {
+  waitUntil: () => undefined,
+  exports: { Catalog: () => ({ fetch: async () => Response.json({ agents: [] }) }) },
+} as unknown as ExecutionContext
 
 /** What was asked of the platform, in order; and what it says. */
 let asked: string[]
 let limited: boolean
 let kv: () => Promise<unknown>
 let env: Env
-let calls: typeof import('../../src/routes/calls.ts')
+let calls: typeof import('../../src/routes/calls.ts') & typeof import('../../src/routes/rpc.ts')
 beforeEach(async () => {
   Object.assign(crypto.subtle, {
     timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
   })
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)
   vi.resetModules()
-  calls = await import('../../src/routes/calls.ts')
+  calls = { ...(await import('../../src/routes/calls.ts')), ...(await import('../../src/routes/rpc.ts')) }
   asked = []
   limited = false
   kv = async () => ({ value: null, metadata: null })
@@ -74,6 +77,7 @@ const send = async (handler: keyof typeof calls, ...made: Parameters<typeof requ
   return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
 }
 const call = (params: object = {}) => JSON.stringify({ jsonrpc: '2.0', id: 'mine', method: 'SendMessage', params })
+const superx = (method: string) => JSON.stringify({ jsonrpc: '2.0', id: 'mine', method, params: { id: 'a' } })
 const large = call({ text: 'x'.repeat(100_000) })
 
 const each: [string, keyof typeof calls, ...Parameters<typeof request>][] = [
@@ -81,6 +85,9 @@ const each: [string, keyof typeof calls, ...Parameters<typeof request>][] = [
   ['a call by the host name', 'hostCall', '/a2a', call()],
   ['a call by a tenant', 'hostCall', '/a2a', call({ tenant: 'a' })],
   ['a call by a name', 'namedCall', '/a2a/v1', call({ agentName: 'A' })],
+  ["SuperX's question for an agent", 'rpc', '/rpc', superx('agents/get')],
+  ["SuperX's question for all agents", 'rpc', '/rpc', superx('agents/list')],
+  ["SuperX's wish to read a card again", 'rpc', '/rpc', superx('agents/refreshCard')],
   ['what is no JSON', 'agentCall', '/agents/a/a2a', '{'],
   ['what is no JSON, by the host name', 'hostCall', '/a2a', '{'],
   ['what names nobody', 'namedCall', '/a2a/v1', call()],
@@ -121,7 +128,7 @@ describe('credentials that do not hold', () => {
 
 describe('while KV and the Registry are away', () => {
   it.each([
-    ...each.slice(0, 4),
+    ...each.slice(0, 5),
     ['HTTP+JSON', 'restAgentCall', '/agents/a/a2a/message:send', '{}'] as (typeof each)[number],
   ])('says so, and when to come back: %s', async (_, ...sent) => {
     kv = () => Promise.reject(new Error('away'))

@@ -1,0 +1,19 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { roleOf } from '../../src/routes/role.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('the role that ROLE says', () => {
+  it.each([
+    [undefined, 'public', 0],
+    ['', 'public', 0],
+    ['public', 'public', 0],
+    ['internal', 'internal', 0],
+    [' internal ', 'internal', 0],
+    ['Public', 'internal', 1],
+    ['open', 'internal', 1],
+  ])('%j is %s', (said, role, logged) => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    expect([roleOf(said === undefined ? {} : { ROLE: said }), error.mock.calls.length]).toEqual([role, logged])
+  })
+})
