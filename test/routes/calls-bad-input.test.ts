@@ -572,3 +572,49 @@ describe('over HTTP+JSON', () => {
     expect([status, text, heard()]).toEqual([400, expect.stringContaining('VERSION_NOT_SUPPORTED'), []])
   })
 })
+
+describe('where an agent is to call back', () => {
+  beforeAll(async () => {
+    const card = agentCard(called.agent.origin, { capabilities: { streaming: true, pushNotifications: true } })
+    // Whatever the manifest lets through: what is around the agent is not its owner's alone.
+    await called.register('pushing', { card, route: 'gateway', gate: { capabilities: 'off' } })
+  })
+  const to = '/agents/pushing/a2a'
+  const inside = 'http://169.254.169.254/latest/meta-data'
+  const configured = (url: string) => ({ configuration: { pushNotificationConfig: { url } } })
+
+  it.each<[string, string, Json]>([
+    ['1.0, of a task', to, call('CreateTaskPushNotificationConfig', { taskId: 't', url: inside })],
+    [
+      '1.0, with a message',
+      to,
+      call('SendStreamingMessage', message({ configuration: { taskPushNotificationConfig: { url: inside } } })),
+    ],
+    [
+      '0.3, of a task',
+      to,
+      call('tasks/pushNotificationConfig/set', { taskId: 't', pushNotificationConfig: { url: inside } }),
+    ],
+    ['0.3, with a message', to, call('message/send', message0(configured(inside)))],
+    ['1.0 over HTTP, of a task', `${to}/tasks/t/pushNotificationConfigs`, { url: inside }],
+    [
+      '0.3 over HTTP, of a task',
+      `${to}/v1/tasks/t/pushNotificationConfigs`,
+      { config: { pushNotificationConfig: { url: inside } } },
+    ],
+    ['0.3 over HTTP, with a message', `${to}/v1/message:send`, message0(configured(inside))],
+  ])('is nowhere inside: %s', async (_, path, body) => {
+    const { text } = await send(body, {}, path)
+    expect([text, text.includes(inside), heard()]).toEqual([
+      expect.stringContaining('is an address that this host does not call'),
+      false,
+      [],
+    ])
+  })
+
+  it.each([['https://hook.example.com/'], ['its own origin']])('may be %s', async url => {
+    const hook = url.startsWith('https:') ? url : `${called.agent.origin}/hook`
+    const { body } = await send(call('CreateTaskPushNotificationConfig', { taskId: 't', url: hook }), {}, to)
+    expect([body, heard().length]).toEqual([answer, 1])
+  })
+})
