@@ -1,84 +1,104 @@
-import type { AgentCard } from './agent-card.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { Manifest } from './manifest.ts'
+import { isPrivateHost } from './lint/private-host.ts'
 import { type Pointer, pointer } from './pointer.ts'
-import type { Reading } from './reading.ts'
-import type { CardError } from './report.ts'
+import type { UpstreamAddresses } from './upstream-addresses.ts'
+import { plainly, urlsIn } from './urls-in.ts'
 
-/** Where a gateway's card says this host's address in place of the agent's; and signatures, which are not served then. */
-const rerouted = /^\/(?:url|supportedInterfaces|additionalInterfaces|agentCard\/url|signatures)(?:\/|$)/
+/** Where a document says the agent's address, and which host that is; `isPrivate` where it is one of a private network. */
+export type Found = { place: Pointer; host: string; isPrivate: boolean }
+
+/** Finds where a card behind a gateway says where its agent is, in whatever field. */
+export type AddressFinder = (document: JsonObject) => Found[]
+
+/** What a finder looks for, and what may be said all the same. */
+type Search = UpstreamAddresses & {
+  /** Where this host serves the agent. */
+  agentUrl: string
+  /** Whether the hosts of private networks are looked for besides. */
+  privateHosts: boolean
+  /** The hosts that may be named. */
+  mayShow: readonly string[]
+}
 
 /** What owners write for people, and where tokens are had: often on the agent's host, without saying where the agent is. */
 const publicLinks =
-  /^\/(?:(?:documentation|icon|terms_?of_?service|privacy_?policy)_?url|provider\/url|security_?schemes\/.*url)$/i
+  /^\/(?:icon|(?:documentation|icon|terms_?of_?service|privacy_?policy)_?url|provider\/url|security_?schemes\/.*url)$/i
 
-/** Finds where a card behind a gateway says where its agent is, in whatever field; undefined is a text that does not. */
-export type AddressFinder = (card: JsonObject) => Pointer[]
+/** What is signed is read too: it can name where its key is. */
+const protectedHeader = /^\/signatures\/\d+\/protected$/
 
 /**
  * Finds the agent's address by the names of its hosts. Links for people may be on the host of an interface, unless they lead to
- * the interface itself; on that of an `upstream`, which is nobody else's business, nothing may.
+ * the interface itself; on that of what is apart, nothing may.
  */
-export const addressFinder = (
-  { upstream: { url, card, mcp } }: Manifest,
-  { supportedInterfaces }: AgentCard,
-  origin: string,
-): AddressFinder => {
-  const own = URL.parse(origin)
-  const written = [url, card, mcp].filter(each => each !== undefined)
-  const apart = written.map(each => new URL(each))
-  const interfaces = supportedInterfaces.map(each => new URL(each.url))
-  const names = [
-    ...[...apart, ...interfaces].flatMap(each => namesOf(each, own)),
-    ...[...written, ...supportedInterfaces.map(each => each.url)].flatMap(inOtherLetters),
-  ]
-  if (names.length === 0) return () => []
-  const escaped = [...new Set(names)].map(name => name.replace(/\W/g, '\\$&'))
-  const any = new RegExp(`(?<![\\w.-])(?:${escaped.join('|')})(?![\\w-]|\\.\\w)`)
-  const says = (text: string): boolean => any.test(text.toLowerCase().replaceAll('%2f', '/'))
-
+export const addressFinder = (search: Search): AddressFinder => {
+  const { interfaces, apart } = search
+  const said = sayer(search)
+  const known = new Map<string, Omit<Found, 'place'> | undefined>()
+  const says = (text: string): Omit<Found, 'place'> | undefined => {
+    if (!known.has(text)) known.set(text, said(text))
+    return known.get(text)
+  }
+  const hiddenHosts = new Set(apart.map(hostnameOf))
   const mayBe = (link: string): boolean => {
     const url = URL.parse(link)
     return (
       url !== null &&
-      !says(url.pathname + url.search + url.hash) &&
-      !apart.some(({ hostname }) => hostname === url.hostname) &&
-      !interfaces.some(each => each.hostname === url.hostname && isBelow(url, each))
+      says(url.pathname + url.search + url.hash) === undefined &&
+      !hiddenHosts.has(hostnameOf(link)) &&
+      interfaces.every(each => hostnameOf(each) !== hostnameOf(link) || !isBelow(url, new URL(each)))
     )
   }
   return document => {
-    const places: Pointer[] = []
+    const found: Found[] = []
     const visit = (value: Json, place: Pointer): void => {
-      if (rerouted.test(place)) return
-      if (typeof value === 'string' && says(value) && !(publicLinks.test(place) && mayBe(value))) places.push(place)
+      if (typeof value === 'string') {
+        const what = says(value) ?? (protectedHeader.test(place) ? says(decoded(value)) : undefined)
+        if (what && !(interfaces.length > 0 && publicLinks.test(place) && mayBe(value))) found.push({ place, ...what })
+      }
       if (typeof value !== 'object' || value === null) return
       for (const [name, inner] of Object.entries(value)) {
         const at = place + pointer(name)
-        if (says(name)) places.push(at)
+        const what = says(name)
+        if (what) found.push({ place: at, ...what })
         else visit(inner, at)
       }
     }
     visit(document, '')
-    return places
+    return found
   }
 }
 
-/**
- * Why a card that is served for a gateway is refused: at the places where it was authored. `own` is its document in the
- * author's dialect, which may come back with words that the card has no place for.
- */
-export const addressErrors = (find: AddressFinder, card: AgentCard, own: JsonObject, reading: Reading): CardError[] => {
-  const places = find(card as JsonObject)
-    .filter(place => !reading.isFilled(place))
-    .map(place => reading.authored(place))
-  return (places.length > 0 ? places : find(own)).map(pointer => ({
-    pointer,
-    message: "holds the agent's own address, which `route: gateway` is to hide: leave it out",
-  }))
+/** Says which host a text names that it should not. */
+const sayer = ({ apart, interfaces, agentUrl, privateHosts, mayShow }: Search) => {
+  const own = URL.parse(agentUrl)
+  const isShown = (hostname: string): boolean => mayShow.includes(hostname) || mayShow.includes('*')
+  const hidden = [...apart, ...interfaces].filter(each => !isShown(hostnameOf(each)))
+  const names = hidden.flatMap(each => [...namesOf(new URL(each), own), ...inOtherLetters(each)])
+  const escaped = [...new Set(names)].map(name => name.replace(/\W/g, '\\$&'))
+  const any = escaped.length > 0 ? new RegExp(`(?<![\\w.-])(?:${escaped.join('|')})(?![\\w-]|\\.\\w)`) : undefined
+  const hosts = new Set(hidden.map(hostnameOf).filter(hostname => hostname !== own?.hostname))
+  const ours = new RegExp(`${agentUrl.toLowerCase().replace(/\W/g, '\\$&')}(?![\\w-])`, 'g')
+  return (text: string): Omit<Found, 'place'> | undefined => {
+    const plain = plainly(text).replace(ours, '')
+    const [name] = any?.exec(plain) ?? []
+    if (name !== undefined) return { host: name.replace(/^\/\//, ''), isPrivate: false }
+    for (const { hostname, host } of urlsIn(plain)) {
+      if (hosts.has(hostname)) return { host: hostname, isPrivate: false }
+      if (privateHosts && isPrivateHost(hostname) && host !== own?.host && !isShown(hostname))
+        return { host: hostname, isPrivate: true }
+    }
+    return undefined
+  }
 }
 
+/** A point at the end of a name says what the name says. */
+const hostnameOf = (url: string): string => new URL(url).hostname.replace(/\.$/, '')
+
 /** What a text says that names the host of an endpoint; where that is this host too, the endpoint. */
-const namesOf = ({ hostname, host, pathname }: URL, own: URL | null): string[] => {
+const namesOf = (url: URL, own: URL | null): string[] => {
+  const { pathname } = url
+  const [hostname, host] = [url.hostname, url.host].map(name => name.replace(/\.(?=$|:)/, '')) as [string, string]
   if (host === own?.host) return pathname === '/' ? [] : [host + pathname.toLowerCase().replace(/\/+$/, '')]
   if (hostname === own?.hostname) return [host]
   // A word without a point is a word like any other, but in a URL.
@@ -86,10 +106,19 @@ const namesOf = ({ hostname, host, pathname }: URL, own: URL | null): string[] =
 }
 
 /** The name of a host as it was written, where URLs spell it in ASCII. */
-const inOtherLetters = (url: string): string[] => /(?<=\/\/)[^/?#:]*[^\0-\x7f][^/?#:]*/.exec(url.toLowerCase()) ?? []
+const inOtherLetters = (url: string): string[] => /(?<=\/\/)[^/?#:]*[^\0-\x7f][^/?#:]*/.exec(plainly(url)) ?? []
 
 /** Everything is below a root: there only the root itself is where the agent is. */
 const isBelow = (url: URL, endpoint: URL): boolean =>
   endpoint.pathname === '/'
     ? url.pathname === '/'
     : `${url.pathname}/`.startsWith(endpoint.pathname.replace(/\/*$/, '/'))
+
+/** The text of a JWS header; nothing where it is none. */
+const decoded = (header: string): string => {
+  try {
+    return atob(header.replaceAll('-', '+').replaceAll('_', '/'))
+  } catch {
+    return ''
+  }
+}

@@ -2,6 +2,7 @@ import type { AgentCard, AgentInterface } from './agent-card.ts'
 import { isObject } from './json.ts'
 import type { TierRule } from './jwt-rules.ts'
 import type { Manifest } from './manifest.ts'
+import type { McpTool } from './mcp-tools.ts'
 
 /** The versions of A2A whose calls this host understands. */
 export const wireVersions = ['0.3', '1.0'] as const
@@ -58,6 +59,10 @@ export type CallProfile = {
   jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
   /** Whether the card says that callers need credentials. */
   secured: boolean
+  /** The MCP server whose tools are called for this agent, and its tools: then no call is forwarded. */
+  mcp?: { url: string; tools: McpTool[] }
+  /** What stands behind `{agent}/documentation` and `{agent}/icon`, where the card names those in the agent's place. */
+  links?: { documentation?: string; icon?: string }
   /** There where the card is to come from elsewhere and never has: then nothing can be checked, and no call passes. */
   uncarded?: true
 }

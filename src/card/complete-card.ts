@@ -1,4 +1,5 @@
 import type { AgentCard } from './agent-card.ts'
+import { bridgeCapabilities, isBridged } from './bridge.ts'
 import { cardErrors } from './card-errors.ts'
 import { fillDefaults } from './defaults.ts'
 import type { DialectName } from './dialects/dialect.ts'
@@ -6,6 +7,7 @@ import { detectDialect, dialects } from './dialects/index.ts'
 import { withHosting } from './hosting.ts'
 import type { JsonObject } from './json.ts'
 import type { Manifest } from './manifest.ts'
+import { mcpCard } from './mcp-card.ts'
 import type { Reading } from './reading.ts'
 import type { CardError } from './report.ts'
 
@@ -18,16 +20,27 @@ export const completeCard = (
   reading: Reading,
   known?: DialectName,
 ): CompleteCard | { errors: CardError[] } => {
+  const isMcp = manifest.upstream.mcp !== undefined
   const authored = withHosting(manifest, reading)
-  const dialect = known ?? detectDialect(authored)
-  const canonical = toCanonical(authored, dialect, reading)
-  const errors = cardErrors(canonical, authored, reading)
+  const dialect = known ?? (isMcp ? 'superx' : detectDialect(authored))
+  const document = isMcp ? mcpCard(manifest, authored, reading) : authored
+  const flags = manifest.route === 'gateway' && isBridged(manifest) ? bridgeCapabilities : undefined
+  const canonical = toCanonical(document, dialect, reading, flags)
+  const errors = cardErrors(canonical, document, reading)
   // Without errors the schema has just found it to be one; what is served is the author's own value, never a parser's copy.
   return errors.length > 0 ? { errors } : { card: canonical as AgentCard, authored, dialect }
 }
 
-/** A document as a complete canonical card, its defaults filled; not yet checked against the schema. */
-export const toCanonical = (document: JsonObject, dialect: DialectName, reading: Reading): JsonObject => {
+/**
+ * A document as a complete canonical card, its defaults filled; not yet checked against the schema. `flags` are known better
+ * than the dialect knows them.
+ */
+export const toCanonical = (
+  document: JsonObject,
+  dialect: DialectName,
+  reading: Reading,
+  flags?: Record<string, boolean>,
+): JsonObject => {
   const { read, capabilities } = dialects[dialect]
-  return fillDefaults(read(document, reading), capabilities?.(document) ?? {}, reading)
+  return fillDefaults(read(document, reading), flags ?? capabilities?.(document) ?? {}, reading)
 }

@@ -1,15 +1,16 @@
-import { type AddressFinder, addressErrors } from './agent-address.ts'
 import type { AgentCard } from './agent-card.ts'
 import { checkBounds } from './bounds.ts'
 import { type CompleteCard, completeCard } from './complete-card.ts'
-import type { JsonObject } from './json.ts'
+import { type JsonObject, sameJson } from './json.ts'
 import { type Layer, layersOf } from './layers.ts'
 import { lint } from './lint/index.ts'
 import type { Manifest } from './manifest.ts'
-import { pointer } from './pointer.ts'
+import { type Pointer, pointer } from './pointer.ts'
 import { Reading } from './reading.ts'
 import type { CardError, Note, Report } from './report.ts'
-import { type RepresentationName, represent } from './representations.ts'
+import type { RepresentationName } from './representations.ts'
+import type { Serving } from './serving.ts'
+import { noSuchTool, type SourcedCard } from './sourced-card.ts'
 import { firstOfEachPlace } from './valibot-errors.ts'
 
 /** What callers with a token read in the place of the public card, by the tier that the token names. */
@@ -23,11 +24,10 @@ type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
  * `known` does not tell of the public card, with pointers into the manifest.
  */
 export const extendedCards = (
-  manifest: Manifest,
+  { manifest, signed, refusedAt }: SourcedCard,
   base: CompleteCard,
   known: Findings,
-  serve: (card: AgentCard) => AgentCard,
-  addressesIn: AddressFinder,
+  serving: Serving,
 ): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
   const layers = layersOf(manifest, base)
   if ('errors' in layers) return layers
@@ -38,16 +38,16 @@ export const extendedCards = (
   for (const layer of layers) {
     const read = readLayer(layer, manifest, base)
     if ('errors' in read) {
-      errors.push(...placed(read.errors, layer))
+      errors.push(...placed(read.errors, layer, refusedAt))
       continue
     }
-    const { authored, dialect, reading } = read
-    const card = serve(read.card)
-    const { documents } = represent(card, { dialect, document: authored, signed: layer.document }, manifest.route)
-    errors.push(...placed(addressErrors(addressesIn, card, documents[dialect], reading), layer))
-    extended.push({ tier: layer.tier, documents })
+    // What a layer says nothing more than is signed by whoever signed that.
+    const over = sameJson(layer.document, manifest.card) ? signed : layer.document
+    const served = serving.representations({ ...read, card: serving.card(read.card), signed: over })
+    errors.push(...placed(served.errors, layer, refusedAt))
+    extended.push({ tier: layer.tier, documents: served.documents })
     findings.filled.push(...news(read.filled, layer, told))
-    findings.converted.push(...news(read.converted, layer, told))
+    findings.converted.push(...news(read.converted, layer, told), ...leftOut(layer))
     findings.issues.push(...news(read.issues, layer, told))
   }
   return errors.length > 0 ? { errors: firstOfEachPlace(errors) } : { extended, findings }
@@ -72,8 +72,10 @@ const readLayer = (
 }
 
 /** Errors where the manifest's overlays say what is wrong. */
-const placed = (errors: readonly CardError[], { from }: Layer): CardError[] =>
-  errors.map(error => ({ ...error, pointer: from(error.pointer) ?? error.pointer }))
+const placed = (errors: readonly CardError[], { from }: Layer, below: (place: Pointer) => Pointer): CardError[] =>
+  errors.map(error => ({ ...error, pointer: from(error.pointer) ?? below(error.pointer) }))
+
+const leftOut = ({ leftOut = [] }: Layer): Note[] => leftOut.map(pointer => ({ pointer, message: noSuchTool }))
 
 /** Calls are checked against the public card: what an extended one promised beyond it would be refused. */
 const promiseErrors = (extended: AgentCard, { capabilities }: AgentCard): CardError[] =>

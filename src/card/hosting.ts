@@ -11,13 +11,9 @@ export const withHosting = (manifest: Manifest, reading: Reading): JsonObject =>
   return tiersOf(manifest).length > 0 ? withScheme(withExtendedCard(card, reading), reading) : card
 }
 
-const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject => {
-  const endpoint = url ?? mcp
-  if (endpoint === undefined || endpointsOf(card).length > 0) return card
-  const speaksMcp =
-    url === undefined && ['protocol', 'preferredTransport', 'preferred_transport'].every(n => !(n in card))
-  return { ...card, url: endpoint, ...(speaksMcp && { protocol: 'mcp' }) }
-}
+/** The document that was made of an MCP server names no endpoint: mcp-card.ts reads it with one. */
+const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject =>
+  url === undefined || mcp !== undefined || endpointsOf(card).length > 0 ? card : { ...card, url }
 
 /** Each dialect says it in its own field; where a card has both, both. */
 const withExtendedCard = (card: JsonObject, reading: Reading): JsonObject => {

@@ -13,10 +13,12 @@ const mostCharacters = 1024 * 1024
 
 /** The cards of all tiers of a manifest, the lowest first; or why they cannot be made. */
 export const layersOf = (manifest: Manifest, base: CompleteCard): Layer[] | { errors: CardError[] } => {
-  const tiers = tiersOf(manifest)
+  const overTools = manifest.upstream.mcp !== undefined
+  const tiers = tiersOf(manifest).map(([tier, over]) => [tier, over && { ...over, overTools }] as const)
   const errors = tiers.flatMap(([, over]) => (over ? overlayErrors(over) : []))
   if (errors.length > 0) return { errors }
-  const addsSkills = tiers.some(([, over]) => Array.isArray(over?.patch.skills) && over.patch.skills.length > 0)
+  const addsSkills =
+    !overTools && tiers.some(([, over]) => Array.isArray(over?.patch.skills) && over.patch.skills.length > 0)
   const document = addsSkills ? withSkills(manifest.card, base) : manifest.card
   const bottom: Overlaid = { document, from: () => undefined }
   const [[, extended] = []] = tiers

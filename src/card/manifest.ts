@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { usualRoute } from './bridge.ts'
 import { anyText, anything, closed, map, matches, oneOf } from './fields.ts'
 import { hostname } from './hostname.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
@@ -49,18 +50,18 @@ export type Manifest = v.InferOutput<typeof Manifest>
 /** What only a manifest has beside its card: no dialect has fields of these names. */
 const marks = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
 
-/** A manifest that is sound; or why it is not. */
-type ManifestReading =
-  | {
-      manifest: Manifest
-      /** Where the card stands in the document. */
-      cardAt: Pointer
-      /** Where a place of the manifest's card was authored: front matter keeps parts of it elsewhere. */
-      authoredAt: (place: Pointer) => Pointer
-      /** Whether the agent is internal only because its front matter does not say that it is exposed. */
-      unexposed: boolean
-    }
-  | { errors: CardError[] }
+/** A manifest that is sound. */
+export type HostedCard = {
+  manifest: Manifest
+  /** Where the card stands in the document. */
+  cardAt: Pointer
+  /** Where a place of the manifest's card was authored: front matter keeps parts of it elsewhere. */
+  authoredAt: (place: Pointer) => Pointer
+  /** Whether the agent is internal only because its front matter does not say that it is exposed. */
+  unexposed: boolean
+}
+
+type ManifestReading = HostedCard | { errors: CardError[] }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter. */
 export const readManifest = (document: Json, id?: string): ManifestReading => {
@@ -71,7 +72,7 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
   const cardAt = hosting ? '/card' : ''
   const authored = hosting ? (hosting.card ?? (isFetched(hosting) ? {} : undefined)) : document
   const frontMatter = isObject(authored) ? authored : {}
-  const read = fromFrontMatter(frontMatter)
+  const read = fromFrontMatter(frontMatter, hosting !== undefined && isFetched(hosting))
   const { exposed } = read ? frontMatter : {}
   if (exposed !== undefined && typeof exposed !== 'boolean')
     return refused(`${cardAt}/exposed`, 'must be true or false')
@@ -80,7 +81,8 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
   if (!result.success) return { errors: issueErrors(result.issues, place => (place === '/card' ? cardAt : place)) }
   // The author's own documents, not the parser's copies of them.
   const { card, extended, tiers } = source as Pick<Manifest, 'card' | 'extended' | 'tiers'>
-  const manifest = { ...result.output, card, ...(extended && { extended }), ...(tiers && { tiers }) }
+  const { route } = hosting?.route === undefined ? { route: usualRoute(result.output) } : result.output
+  const manifest = { ...result.output, route, card, ...(extended && { extended }), ...(tiers && { tiers }) }
   const unknown = unknownTiers(manifest)
   if (unknown.length > 0) return { errors: unknown }
   if (id !== undefined && manifest.id !== undefined && manifest.id !== id)

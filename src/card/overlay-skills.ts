@@ -2,22 +2,33 @@ import { isObject, type Json, type JsonObject } from './json.ts'
 import { mergePatch } from './merge-patch.ts'
 import { Reading } from './reading.ts'
 import { readSkills } from './skills.ts'
+import { toolIds } from './tool-skills.ts'
 
-/** Skills with others over them, and for each that changed or is new the index of the one that says so. */
-type OverlaidSkills = { skills: Json[]; sources: ReadonlyMap<number, number> }
+/** Skills with others over them; for each that changed or is new the index of the one that says so; and which say nothing. */
+type OverlaidSkills = { skills: Json[]; sources: ReadonlyMap<number, number>; leftOut: number[] }
 
-/** Lays skills over others: one of a known id is patched onto it, any other is added. None can be taken away. */
-export const overlaySkills = (below: readonly Json[], patches: readonly Json[]): OverlaidSkills => {
+/**
+ * Lays skills over others: one of a known id is patched onto it, any other is added. None can be taken away. Of tools, which
+ * are known by their own ids and by those of the skills that they become, there are no others.
+ */
+export const overlaySkills = (below: readonly Json[], patches: readonly Json[], areTools = false): OverlaidSkills => {
   const skills = [...below]
   const sources = new Map<number, number>()
-  const known = new Map(idsOf(below).flatMap((id, index) => (id === undefined ? [] : [[id, index] as const])))
+  const leftOut: number[] = []
+  const ids = [...(areTools ? toolIds(below, () => true).entries() : []), ...idsOf(below).entries()]
+  const known = new Map(ids.flatMap(([index, id]) => (id === undefined ? [] : [[id, index] as const])))
   for (const [source, patch] of patches.entries()) {
     const [id] = idsOf([patch])
-    const index = (id === undefined ? undefined : known.get(id)) ?? skills.length
-    skills[index] = index < below.length ? patched(skills[index] as Json, patch) : patch
+    const there = id === undefined ? undefined : known.get(id)
+    if (areTools && there === undefined) {
+      leftOut.push(source)
+      continue
+    }
+    const index = there ?? skills.length
+    skills[index] = there === undefined ? patch : patched(skills[index] as Json, patch)
     sources.set(index, source)
   }
-  return { skills, sources }
+  return { skills, sources, leftOut }
 }
 
 /** The ids of skills as they are read: some dialects give none, or names alone. */

@@ -6,11 +6,14 @@ import { type Pointer, pointer, tokens } from './pointer.ts'
 import type { CardError } from './report.ts'
 import { nameIn } from './same-field.ts'
 
-/** What a manifest lays over its card, and where it stands there. */
-export type Overlay = { at: Pointer; patch: JsonObject }
+/** What a manifest lays over its card, and where it stands there; `overTools`: over skills that are all there can be. */
+export type Overlay = { at: Pointer; patch: JsonObject; overTools?: boolean }
 
-/** A card with overlays over it, and where the overlay that says a place of it stands; undefined: the card itself does. */
-export type Overlaid = { document: JsonObject; from: (place: Pointer) => Pointer | undefined }
+/**
+ * A card with overlays over it, and where the overlay that says a place of it stands; undefined: the card itself does.
+ * `leftOut` is where the uppermost overlay says what it cannot.
+ */
+export type Overlaid = { document: JsonObject; from: (place: Pointer) => Pointer | undefined; leftOut?: Pointer[] }
 
 /** What says where calls go. They go where the public card says, whoever makes them. */
 const routing = [
@@ -45,8 +48,8 @@ export const overlayErrors = ({ at, patch }: Overlay): CardError[] => [
  * Lays an overlay over a card in the author's words: a JSON Merge Patch, except that skills merge by their ids. A signature
  * that the overlay does not bring itself is over something else, and goes.
  */
-export const overlay = ({ document, from }: Overlaid, { at, patch }: Overlay): Overlaid => {
-  const { skills, sources } = overlaySkills(listOf(document.skills), listOf(patch.skills))
+export const overlay = ({ document, from }: Overlaid, { at, patch, overTools }: Overlay): Overlaid => {
+  const { skills, sources, leftOut } = overlaySkills(listOf(document.skills), listOf(patch.skills), overTools)
   const names = new Map(Object.keys(patch).map(name => [nameIn(document, name), name]))
   const renamed = Object.fromEntries([...names].map(([name, own]) => [name, patch[own] as Json]))
   const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) }) as JsonObject
@@ -59,7 +62,11 @@ export const overlay = ({ document, from }: Overlaid, { at, patch }: Overlay): O
     const source = sources.get(Number(index))
     return source === undefined ? undefined : at + pointer('skills', source, ...within)
   }
-  return { document: isSigned ? merged : without(merged, 'signatures'), from: place => own(place) ?? from(place) }
+  return {
+    document: isSigned ? merged : without(merged, 'signatures'),
+    from: place => own(place) ?? from(place),
+    leftOut: leftOut.map(source => at + pointer('skills', source)),
+  }
 }
 
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])

@@ -2,9 +2,10 @@ import type { AgentCard } from './agent-card.ts'
 import type { DialectName } from './dialects/dialect.ts'
 import { writeHybrid } from './dialects/hybrid.ts'
 import { dialectNames, dialects } from './dialects/index.ts'
-import { endpointFields } from './endpoint.ts'
+import { endpointFields, endpointsOf } from './endpoint.ts'
 import { protocolOf } from './interfaces.ts'
 import { type JsonObject, sameJson, without } from './json.ts'
+import type { Manifest } from './manifest.ts'
 import type { Pointer } from './pointer.ts'
 
 /** The public documents of one agent: the hybrid of either well-known path, and each dialect by its name. */
@@ -27,7 +28,7 @@ const gatewayFields = new Set<string>([
 export const represent = (
   card: AgentCard,
   authored: Authored,
-  route: 'direct' | 'gateway' | 'closed',
+  route: Manifest['route'],
 ): { documents: Record<RepresentationName, JsonObject>; dropped: Record<DialectName, Pointer[]> } => {
   const documents = {
     'agent-card.json': hybrid(card, authored, 'agent-card.json'),
@@ -38,7 +39,8 @@ export const represent = (
     const { restore, write } = dialects[name]
     const written = write(card)
     const own = name === authored.dialect ? restore?.(authored.document, card) : undefined
-    const document = own === undefined ? written.document : route === 'gateway' ? reroute(own, written.document) : own
+    const document =
+      own === undefined ? written.document : isRerouted(own, route) ? reroute(own, written.document) : own
     const verifiable = document.signatures === undefined || sameJson(document, authored.signed)
     documents[name] = verifiable ? document : without(document, 'signatures')
     dropped[name] = [...(own === undefined ? written.dropped : []), ...(verifiable ? [] : ['/signatures'])]
@@ -51,6 +53,10 @@ const hybrid = (card: AgentCard, authored: Authored, readers: 'agent-card.json' 
   const document = without(writeHybrid(card, readers), 'signatures')
   return authored.dialect === 'superx' ? { ...document, protocol: protocolOf(card.supportedInterfaces) } : document
 }
+
+/** SuperX's card of an MCP server names no endpoint: nothing of it follows the manifest. */
+const isRerouted = (own: JsonObject, route: Manifest['route']): boolean =>
+  route === 'gateway' && endpointsOf(own).length > 0
 
 const reroute = (own: JsonObject, written: JsonObject): JsonObject => {
   const ours = Object.fromEntries(Object.entries(written).filter(([name]) => gatewayFields.has(name)))

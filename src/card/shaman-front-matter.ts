@@ -5,17 +5,24 @@ import { type Pointer, pointer, tokens } from './pointer.ts'
 export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
 const runtimeFields = [...privateFields, 'exposed', 'agentcard']
 
+/** Shaman generates cards of this version, whatever the front matter says; one that is fetched says its own. */
+const shamansVersion = { protocolVersion: '0.3.0' }
+
 /**
  * The manifest that Shaman's authoring front matter stands for, or nothing where a document is not that: `agentcard` holds
  * what goes into the card besides, only what is `exposed` is public, and the settings of the model are left out.
  */
-export const fromFrontMatter = (frontMatter: JsonObject): JsonObject | undefined => {
+export const fromFrontMatter = (frontMatter: JsonObject, isFetched = false): JsonObject | undefined => {
   const marks = ['exposed', 'agentcard', 'temperature', 'prompt'].some(name => name in frontMatter)
   if (!marks && !(typeof frontMatter.model === 'string' && Array.isArray(frontMatter.tools))) return undefined
   const { agentcard, customFields } = partsOf(frontMatter)
   return {
-    // Shaman generates cards of this version, whatever the front matter says.
-    card: { protocolVersion: '0.3.0', ...without(frontMatter, ...runtimeFields), ...agentcard, ...customFields },
+    card: {
+      ...(!isFetched && shamansVersion),
+      ...without(frontMatter, ...runtimeFields),
+      ...agentcard,
+      ...customFields,
+    },
     ...(frontMatter.exposed !== true && { visibility: 'internal' }),
   }
 }

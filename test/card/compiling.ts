@@ -1,19 +1,19 @@
 import { type Compiled, compile } from '../../src/card/compile.ts'
-import type { Json } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/card/json.ts'
 import type { CardError } from '../../src/card/report.ts'
 
 const registration = { id: 'weather', requestOrigin: 'https://host.example' }
 
-/** A document that is expected to register, compiled. */
-export const compiled = (document: Json): Compiled => {
-  const result = compile(document, registration)
+/** A document that is expected to register, compiled; `fetched` is what the source of its card has answered. */
+export const compiled = (document: Json, fetched?: JsonObject): Compiled => {
+  const result = compile(document, { ...registration, fetched })
   if ('errors' in result) throw new Error(`is refused: ${JSON.stringify(result.errors)}`)
   return result.compiled
 }
 
 /** The errors of a document that is expected to be refused. */
-export const refusal = (document: Json): CardError[] => {
-  const result = compile(document, registration)
+export const refusal = (document: Json, fetched?: JsonObject): CardError[] => {
+  const result = compile(document, { ...registration, fetched })
   if ('compiled' in result) throw new Error('is registered')
   return result.errors
 }

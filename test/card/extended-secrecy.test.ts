@@ -57,7 +57,7 @@ describe('what only an overlay says', () => {
         const { compiled } = result
         const { representations, profile, summary, extended } = await hashed('a', document, compiled, {})
         const textOf = (made: typeof representations) =>
-          representationNames.map(name => new TextDecoder().decode(made[name].bytes)).join()
+          representationNames.map(name => new TextDecoder().decode(made[name]?.bytes)).join()
         const open = [
           textOf(representations),
           new TextDecoder().decode(profile.bytes),

@@ -65,10 +65,14 @@ describe('a card comes back in its own dialect', () => {
     })
   })
 
-  it('SuperX: an MCP card, with the address that its manifest adds', () => {
+  it('SuperX: an MCP card written by hand, with the address that its manifest adds', () => {
     const card = seed('superx-exa')
-    const { documents } = compiled({ card, upstream: { mcp: 'https://mcp.example/mcp' } })
-    expect(documents.superx).toStrictEqual({ ...card, url: 'https://mcp.example/mcp' })
+    const url = 'https://mcp.example/mcp'
+    const { documents, card: canonical } = compiled({ card, upstream: { url } })
+    expect([documents.superx, canonical.supportedInterfaces]).toStrictEqual([
+      { ...card, url },
+      [{ url, protocolBinding: 'MCP', protocolVersion: '2024-11-05' }],
+    ])
   })
 })
 

@@ -1,3 +1,4 @@
+import { isBridged } from '../bridge.ts'
 import type { JsonObject } from '../json.ts'
 import { type Pointer, pointer } from '../pointer.ts'
 import { authoredAs } from './authored.ts'
@@ -17,10 +18,14 @@ const trueFlags = (subject: Subject, declared: boolean): Pointer[] => {
 }
 
 /** Tools of an MCP server answer once: nothing behind such a card can stream A2A events or call a webhook. */
-const onlyMcp = ({ authored, card, manifest }: Subject): boolean =>
-  authored.protocol === 'mcp' ||
-  manifest.upstream.mcp !== undefined ||
-  card.supportedInterfaces.every(item => item.protocolBinding.toUpperCase() === 'MCP')
+const onlyMcp = (subject: Subject): boolean =>
+  !isBehindBridge(subject) &&
+  (subject.authored.protocol === 'mcp' ||
+    subject.manifest.upstream.mcp !== undefined ||
+    subject.card.supportedInterfaces.every(item => item.protocolBinding.toUpperCase() === 'MCP'))
+
+/** This host answers for the tools then, and says itself what it can. */
+const isBehindBridge = ({ manifest }: Subject): boolean => manifest.route === 'gateway' && isBridged(manifest)
 
 /** What the card promises, and whether it can be kept. */
 export const capabilities: readonly Rule[] = [
@@ -28,7 +33,7 @@ export const capabilities: readonly Rule[] = [
     'capability-undeclared',
     'info',
     'leave streaming or pushNotifications undeclared, which are then taken to be true: declare both',
-    subject => (trueFlags(subject, false).length > 0 ? [subject.at('/capabilities')] : []),
+    subject => (!isBehindBridge(subject) && trueFlags(subject, false).length > 0 ? [subject.at('/capabilities')] : []),
   ),
   rule(
     'capability-impossible',

@@ -24,7 +24,6 @@ it.each<[string, Json | undefined, string[]]>([
 it.each<[string, JsonObject, JsonObject, string[]]>([
   ['only an MCP binding', { preferredTransport: 'MCP' }, {}, impossible],
   ["SuperX's MCP server", { protocol: 'mcp' }, {}, impossible],
-  ['an MCP server upstream', {}, { upstream: { mcp: 'https://mcp.example.com/mcp' } }, impossible],
   ['a closed route', {}, { route: 'closed' }, impossible],
   ['a gateway', {}, { route: 'gateway' }, []],
   ['GRPC', { preferredTransport: 'GRPC' }, {}, []],

@@ -1,0 +1,56 @@
+import type { AgentCard, AgentInterface } from './agent-card.ts'
+import type { CallProfile } from './call-profile.ts'
+import type { JsonObject } from './json.ts'
+import type { Manifest } from './manifest.ts'
+import { mcpTools } from './mcp-tools.ts'
+import { pointer } from './pointer.ts'
+import type { CardError } from './report.ts'
+
+/** Whether this host answers the calls of an agent itself, by calling the tools of an MCP server. */
+export const isBridged = ({ upstream: { mcp, url } }: Pick<Manifest, 'upstream'>): boolean =>
+  mcp !== undefined && url === undefined
+
+/** What a card advertises where its manifest does not say: an MCP server has no A2A endpoint but this host's. */
+export const usualRoute = (manifest: Pick<Manifest, 'upstream'>): 'direct' | 'gateway' =>
+  isBridged(manifest) ? 'gateway' : 'direct'
+
+/** What the bridge does beyond answering a message. */
+export const bridgeCapabilities = { streaming: true, pushNotifications: false, multiTurn: false } as const
+
+/** What is spoken at the bridge, in the place of what the MCP server speaks. */
+export const onBridge = (manifest: Manifest, card: AgentCard): AgentCard => {
+  const { mcp } = manifest.upstream
+  if (mcp === undefined || !isBridged(manifest)) return card
+  const supportedInterfaces = ['1.0', '0.3'].map(
+    (protocolVersion): AgentInterface => ({ url: mcp, protocolBinding: 'JSONRPC', protocolVersion }),
+  )
+  return { ...card, supportedInterfaces }
+}
+
+/** What the gate needs to know of the tools of a bridged agent; nothing of any other. */
+export const bridgeOf = (
+  { upstream }: Manifest,
+  document: JsonObject,
+  { skills }: AgentCard,
+): Pick<CallProfile, 'mcp'> =>
+  upstream.mcp !== undefined && isBridged({ upstream })
+    ? { mcp: { url: upstream.mcp, tools: mcpTools(document, skills) } }
+    : {}
+
+/** What the card of a bridged agent may not say. */
+export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterfaces }: AgentCard): CardError[] => {
+  if (manifest.route !== 'gateway' || !isBridged(manifest)) return []
+  return [
+    ...supportedInterfaces.flatMap(({ url }, index) =>
+      url === manifest.upstream.mcp
+        ? []
+        : [{ pointer: pointer('supportedInterfaces', index, 'url'), message: noEndpoint }],
+    ),
+    ...(capabilities.pushNotifications === true
+      ? [{ pointer: '/capabilities/pushNotifications', message: noPush }]
+      : []),
+  ]
+}
+
+const noEndpoint = 'is not where calls go: this host calls the MCP server for them; leave the endpoint out'
+const noPush = 'must be false: a call of a tool ends with its answer, and nothing is sent later'

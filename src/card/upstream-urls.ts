@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from './json.ts'
+import { spelled } from './spelling.ts'
+
+/** Says where a URL leads at this host; undefined where it leads nowhere here. */
+export type UrlMap = (url: string) => string | undefined
+
+/** Where an agent is, beside where this host serves it. */
+type Addresses = {
+  endpoints: readonly string[]
+  /** Where its card is, if that was fetched. */
+  card: string | undefined
+  agentUrl: string
+}
+
+/** Who is behind an agent, and where tokens are had: this host stands for neither. Signatures are over what was signed. */
+const notServed = new Set([
+  'securitySchemes',
+  'provider',
+  'termsOfServiceUrl',
+  'privacyPolicyUrl',
+  'documentationUrl',
+  'iconUrl',
+  'signatures',
+])
+
+/** Where the URLs of an agent lead at this host: its endpoints with what is below them, and where its card is read. */
+export const urlMap = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
+  const bases = endpoints.map(each => new URL(each))
+  const cards = [...wellKnown(card), ...bases.flatMap(base => cardsBeside(base))]
+  // The longest first: what is below one can be below another.
+  const byLength = bases.toSorted((left, right) => pathOf(right).length - pathOf(left).length)
+  return text => {
+    const url = URL.parse(text)
+    if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+    if (cards.some(each => isSameHost(each, url) && pathOf(each) === pathOf(url) && each.search === url.search))
+      return `${agentUrl}/.well-known/agent-card.json`
+    const rest = byLength.map(base => restBelow(base, url)).find(each => each !== undefined)
+    return rest === undefined ? undefined : `${agentUrl}/a2a${rest}`
+  }
+}
+
+/** A document with every URL in it that leads to this host leading there, also those within texts. `at` says where some lead. */
+export const withUrls = (document: JsonObject, map: UrlMap, at: Readonly<Record<string, string>>): JsonObject => {
+  const change = (value: Json): Json => {
+    if (typeof value === 'string') return map(value) ?? value.replace(urlInText, url => trimmed(url, map))
+    if (Array.isArray(value)) return value.map(change)
+    return typeof value === 'object' && value !== null ? members(value, (_, inner) => change(inner)) : value
+  }
+  return members(document, (name, value) => {
+    if (Object.hasOwn(at, name)) return at[name] as string
+    return notServed.has(spelled(name, 'card')) ? value : change(value)
+  })
+}
+
+const members = (object: JsonObject, change: (name: string, value: Json) => Json): JsonObject =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(name, value)]))
+
+const urlInText = /https?:\/\/[^\s"'<>`{}|\\^()[\]]+/gi
+
+/** A full stop after a URL ends the sentence, not the URL. */
+const trimmed = (url: string, map: UrlMap): string => {
+  const end = /[.,;:!?*_]*$/.exec(url)?.[0] ?? ''
+  const address = url.slice(0, url.length - end.length)
+  const mapped = map(address)
+  return mapped === undefined ? url : mapped + end
+}
+
+/** What is below an endpoint, with what follows the path; undefined where the URL is not there. */
+const restBelow = (base: URL, url: URL): string | undefined => {
+  if (!isSameHost(base, url)) return undefined
+  const [path, whole] = [pathOf(base), pathOf(url)]
+  const rest = whole.slice(path.length)
+  if (rest === '') return base.search === '' ? url.search + url.hash : base.search === url.search ? url.hash : undefined
+  // Everything is below a root, and only calls are served here.
+  if (path === '' || !whole.startsWith(`${path}/`)) return undefined
+  return rest + url.search + url.hash
+}
+
+const cardNames = ['agent-card.json', 'agent.json']
+
+/** A card is at both well-known paths beside each other, and may be at one that is not. */
+const wellKnown = (card: string | undefined): URL[] => {
+  if (card === undefined) return []
+  const folder = /^(.*\/\.well-known\/)agent(?:-card)?\.json$/.exec(new URL(card).pathname)?.[1]
+  return [new URL(card), ...(folder === undefined ? [] : cardNames.map(name => atPath(new URL(card), folder + name)))]
+}
+
+/** Where the card of an endpoint is looked for: at its host, beside it and below it. */
+const cardsBeside = (base: URL): URL[] => {
+  const path = pathOf(base)
+  const folders = new Set(['', path, path.slice(0, Math.max(0, path.lastIndexOf('/')))])
+  return [...folders].flatMap(folder => cardNames.map(name => atPath(base, `${folder}/.well-known/${name}`)))
+}
+
+const atPath = (base: URL, path: string): URL => {
+  const url = new URL(base)
+  url.pathname = path
+  url.search = ''
+  return url
+}
+
+/** The ports of http and https are one door, whichever is written. */
+const isSameHost = (one: URL, other: URL): boolean => hostOf(one) === hostOf(other)
+const hostOf = ({ hostname, port }: URL): string => `${hostname.replace(/\.$/, '')}:${port}`
+
+/** A path without the slash at its end, and without escapes that say nothing (RFC 3986 §6.2.2). */
+const pathOf = ({ pathname }: URL): string =>
+  pathname
+    .replace(/%[\da-f]{2}/gi, escaped => {
+      const letter = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+      return /[\w.~-]/.test(letter) ? letter : escaped.toUpperCase()
+    })
+    .replace(/\/+$/, '')

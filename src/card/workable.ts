@@ -1,0 +1,36 @@
+import type { AgentCard } from './agent-card.ts'
+import { bridgeErrors, onBridge } from './bridge.ts'
+import { issuersOf } from './call-profile.ts'
+import { fetchedEndpointErrors, upstreamLoops } from './fetched-endpoints.ts'
+import { gatewayErrors } from './gateway.ts'
+import type { Manifest } from './manifest.ts'
+import type { Reading } from './reading.ts'
+import type { CardError } from './report.ts'
+import type { SourcedCard } from './sourced-card.ts'
+
+/** Why a sound card and its manifest do not go together: each at a place of the document, or of what was fetched. */
+export const unworkable = (sourced: SourcedCard, card: AgentCard, reading: Reading, agentUrl: string): CardError[] => {
+  const { manifest, fetched, isOwners, refusedAt } = sourced
+  const inCard = fetched
+    ? [
+        ...bridgeErrors(manifest, card),
+        ...fetchedEndpointErrors(manifest, card, agentUrl, place => isOwners(reading.authored(place))),
+      ]
+    : []
+  return [
+    ...inCard.map(error => ({ ...error, pointer: refusedAt(reading.authored(error.pointer)) })),
+    ...(manifest.route === 'gateway' ? gatewayErrors(onBridge(manifest, card).supportedInterfaces) : []),
+    ...(fetched ? upstreamLoops(manifest, agentUrl) : []),
+    ...jwtErrors(manifest, card),
+  ]
+}
+
+const jwtErrors = ({ jwt }: Manifest, card: AgentCard): CardError[] =>
+  jwt && issuersOf(card).length === 0
+    ? [
+        {
+          pointer: '/jwt',
+          message: "is about tokens of OpenID Connect issuers, but the card's securitySchemes name none",
+        },
+      ]
+    : []
