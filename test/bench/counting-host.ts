@@ -10,14 +10,17 @@ export type HostCounts = { requests: number; kv: number; parses: number; hashes:
 /** What KV was asked since then. */
 export type KvCounts = { get: number; put: number; delete: number }
 
-/** The production bundle in a bare workerd, its work and its KV's counted. Knows agent-000000 to agent-000099 once the first is registered. */
-export const startCountingHost = async () => {
+/**
+ * The production bundle in a bare workerd, its work and its KV's counted. Knows agent-000000 to agent-000099 once the first is
+ * registered. Of private addresses it may call the one origin.
+ */
+export const startCountingHost = async (allowedOrigin: string) => {
   const directory = mkdtempSync(join(tmpdir(), 'calling-card-counts-'))
   const bundle = await hostBundle(directory)
   const counting = { 'counting.js': await workerBundle('counting'), 'host.js': bundle }
   const server = await startWorkerd({
     services: {
-      host: hostService(counting, 'kv'),
+      host: hostService(counting, 'kv', { ALLOWED_ORIGINS: { text: allowedOrigin } }),
       kv: { modules: { 'kv.js': await workerBundle('kv') }, bindings: { AGENTS: { text: '100' } } },
       disk: { directory },
     },

@@ -1,19 +1,30 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pathOf, sameCard } from '../../bench/card-requests.ts'
 import { quickCard } from '../../bench/cards.ts'
-import { register } from '../../bench/host.ts'
+import { adminToken, register } from '../../bench/host.ts'
 import { Load } from '../../bench/load.ts'
 import { startCountingHost } from './counting-host.ts'
 
 let host: Awaited<ReturnType<typeof startCountingHost>>
+let elsewhere: string
+const upstream = createServer((_, response) =>
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(quickCard('elsewhere'))),
+)
 
 beforeAll(async () => {
-  host = await startCountingHost()
+  await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve))
+  elsewhere = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  host = await startCountingHost(elsewhere)
   await register(host.port, 'agent-000000', { ...quickCard('agent-000000') })
   // Its card, its being the root, and what changed lately.
   await host.untilPuts(3)
 })
-afterAll(() => host?.stop())
+afterAll(async () => {
+  upstream.close()
+  await host?.stop()
+})
 beforeEach(() => host.forgetCounts())
 
 const nothing = { kv: 0, parses: 0, hashes: 0, registry: 0 }
@@ -59,6 +70,39 @@ describe('a warm GET', () => {
     for (let time = 0; time < 50; time++) expect((await status({ 'If-None-Match': etag })).status).toBe(304)
     expect(await host.hostCounts()).toEqual({ requests: 100, ...nothing })
     expect(await host.kvCounts()).toEqual(noReads)
+  })
+})
+
+describe('a card from elsewhere', () => {
+  const path = pathOf('elsewhere')
+  beforeAll(async () => {
+    await host.forgetCounts()
+    await register(host.port, 'elsewhere', { upstream: { card: `${elsewhere}/card` } })
+    await host.untilPuts(2)
+  })
+
+  it('costs a warm GET no read of KV, nor of the Registry', async () => {
+    const etag = (await fetch(host.origin + path)).headers.get('ETag') ?? ''
+    await host.forgetCounts()
+    for (const [status, headers] of [
+      [200, {}],
+      [304, { 'If-None-Match': etag }],
+    ] as const)
+      for (let time = 0; time < 50; time++) {
+        const response = await fetch(host.origin + path, { headers })
+        await response.arrayBuffer()
+        expect(response.status).toBe(status)
+      }
+    expect([await host.hostCounts(), await host.kvCounts()]).toEqual([{ requests: 100, ...nothing }, noReads])
+  })
+
+  it('costs KV nothing to be found unchanged', async () => {
+    const headers = { Authorization: `Bearer ${adminToken}` }
+    const response = await fetch(`${host.origin}/agents/elsewhere/refresh`, { method: 'POST', headers })
+    expect([await response.json(), await host.kvCounts()]).toEqual([
+      expect.objectContaining({ outcome: 'unchanged' }),
+      noReads,
+    ])
   })
 })
 

@@ -33,7 +33,7 @@ afterEach(() => {
 const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
   const held = edge.heldDocument(id, name)
   const served = held === undefined ? await edge.readDocument(id, name, env, ctx) : held
-  return served ? Buffer.from(served.body).toString() : null
+  return served?.body ? Buffer.from(served.body).toString() : null
 }
 
 describe('what one isolate serves of an agent', () => {
@@ -108,6 +108,38 @@ describe('what one isolate serves of an agent', () => {
     stored.set('card:a', encodeEnvelope(envelope(3, 'three')))
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('three')
+  })
+
+  it('says of a card from elsewhere how old it is, as KV says it, and what is learned of that here at once', async () => {
+    const health = { checked: 5, ttl: 300, staleIfError: 3600 }
+    const { env } = kvOf(new Map([['card:a', encodeEnvelope({ ...envelope(2, 'two'), source: health })]]))
+    await read(env)
+    const source = () => edge.heldDocument('a', 'agent-card.json')?.source
+    const seen = [source()]
+    edge.rememberHealth('a', 2, { seq: 3, health: { ...health, failing: 502 } })
+    seen.push(source())
+    vi.advanceTimersByTime(30_001)
+    seen.push((await edge.readDocument('a', 'agent-card.json', env, ctx))?.source)
+    expect(seen).toEqual([health, { ...health, failing: 502 }, { ...health, failing: 502 }])
+  })
+
+  it('does not take an older card for the newest because something was learned of the newest', async () => {
+    const { env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    await read(env)
+    edge.rememberHealth('a', 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
+    edge.remember('a', envelope(2, 'two'))
+    expect(await read(env)).toBe('two')
+  })
+
+  it('tells an agent whose card never came from none', async () => {
+    const source = { checked: 0, ttl: 300, staleIfError: 3600, failing: 502 } as const
+    const { env } = kvOf(new Map([['card:a', encodeEnvelope({ ...gone(1), source })]]))
+    const documents = [
+      await edge.readDocument('a', '1.0', env, ctx),
+      edge.heldDocument('a', '1.0'),
+      await edge.readDocument('b', '1.0', env, ctx),
+    ]
+    expect(documents).toEqual([{ source }, { source }, null])
   })
 
   it('is not set back by the late answer to an older write', async () => {

@@ -8,6 +8,7 @@ describe('an envelope', () => {
     const envelope = {
       seq: 7,
       modified: 'Sat, 21 Nov 2026 00:00:00 GMT',
+      source: { checked: 1, ttl: 2, staleIfError: 3, failing: 504 as const },
       representations: {
         'agent-card.json': { etag: '"a"', bytes: bytes('{"name":"ünï\\ncode 🎴"}') },
         '1.0': { etag: '"b"', bytes: bytes('') },
