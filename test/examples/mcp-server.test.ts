@@ -1,6 +1,10 @@
 import { inflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { load } from '../../cli/files/load.ts'
 import worker from '../../examples/mcp-server/worker.ts'
+import { compile } from '../../src/card/compile.ts'
+import { discover } from '../../src/mcp/discover.ts'
+import { mcpDocument } from '../../src/mcp/mcp-document.ts'
 import { openSession, type Session } from '../../src/mcp/session.ts'
 
 const ask = async (url: string | URL, init?: RequestInit) => worker.fetch(new Request(url, init) as never)
@@ -93,5 +97,29 @@ describe('the example of an MCP server', () => {
 
   it('is nowhere else', async () => {
     expect((await ask('https://mcp-server.internal/')).status).toBe(404)
+  })
+})
+
+describe('cards/tool-box.yaml', () => {
+  const [draft] = load(['cards/tool-box.yaml'], 'https://cards.example.com').drafts
+
+  it('makes a card of what the server says, with what the server does not say laid over it', async () => {
+    const discovery = await discover('https://mcp-server.internal/mcp', ask)
+    if ('failure' in discovery) throw new Error(discovery.failure.message)
+    const { card: fetched, notes } = mcpDocument('tool-box', discovery.discovered)
+    const result = compile(draft?.manifest ?? null, { id: 'tool-box', requestOrigin: 'https://h.example.com', fetched })
+    if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+    const { card, report } = result.compiled
+    expect([notes, report.issues.filter(({ severity }) => severity === 'error')]).toEqual([[], []])
+    expect([card.name, card.skills.map(({ id, tags }) => [id, tags])]).toEqual([
+      'Tool Box',
+      [
+        ['count-words', ['text']],
+        ['roll-dice', ['tool', 'mcp']],
+        ['divide', ['tool', 'mcp', 'read-only']],
+        ['count-down', ['tool', 'mcp']],
+        ['draw-pattern', ['picture']],
+      ],
+    ])
   })
 })
