@@ -18,7 +18,7 @@ export type Outgoing = {
   call: ErrorForm
   target: CallTarget
   /** The Worker that takes the call in place of the network. */
-  service?: Fetcher | undefined
+  service?: Pick<Fetcher, 'fetch'> | undefined
   /** Of HTTP; over JSON-RPC a POST. */
   method: string
   /** Over HTTP+JSON alone. */

@@ -1,4 +1,76 @@
 import { DurableObject } from 'cloudflare:workers'
+import { log } from '../http/log.ts'
+import { refreshAgent } from '../sources/refresh.ts'
+import { coalesced } from './coalesced.ts'
+import type { Commission } from './commission.ts'
+import { OpenTasks } from './open-tasks.ts'
+import { TaskRows } from './task-rows.ts'
+import type { ToolAgent } from './tool-agent.ts'
+import { ToolServer } from './tool-server.ts'
+
+/** How long a session is kept that nobody uses, how often the object is woken while tools run, and how often news are heard: in ms. */
+const idle = 60_000
+const heartbeat = 30_000
+const between = 10_000
 
 /** An MCP server as an A2A agent: it keeps the tasks that calls of tools are, and the session with the server. */
-export class McpAgent extends DurableObject<Env> {}
+export class McpAgent extends DurableObject<Env> {
+  readonly #rows: TaskRows
+  readonly #open = new OpenTasks()
+  readonly #server: ToolServer
+  readonly #refresh = coalesced(() => this.#readAgain(), between)
+  #agent: Promise<ToolAgent> | undefined
+  #alarm = Number.POSITIVE_INFINITY
+  #id = ''
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.#rows = new TaskRows(ctx.storage)
+    // Their tools were called by an object that is no more.
+    this.#rows.endOpen()
+    this.#server = new ToolServer(env, () => ctx.waitUntil(this.#refresh()))
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const commission: Commission = await request.json()
+    this.#id = commission.agent
+    this.#agent ??= this.#load()
+    const agent = await this.#agent
+    if (commission.tool) await this.#wake(Date.now() + heartbeat)
+    return agent.answer(commission)
+  }
+
+  /** Keeps the object in memory while tools run; then leaves a server that nobody calls, and forgets old tasks. */
+  override async alarm(): Promise<void> {
+    this.#alarm = Number.POSITIVE_INFINITY
+    const now = Date.now()
+    const oldest = this.#rows.forgetOld(now)
+    if (this.#open.size > 0) return this.#wake(now + heartbeat)
+    if (this.#server.open && this.#server.used + idle > now) return this.#wake(this.#server.used + idle)
+    this.#server.leave()
+    if (oldest !== undefined) await this.#wake(oldest)
+  }
+
+  /** The A2A library is loaded with the first call: whoever reads a card does not wait for it. */
+  async #load(): Promise<ToolAgent> {
+    const { ToolAgent } = await import('./tool-agent.ts')
+    return new ToolAgent({ rows: this.#rows, open: this.#open, server: this.#server })
+  }
+
+  async #wake(at: number): Promise<void> {
+    if (at >= this.#alarm) return
+    this.#alarm = at
+    await this.ctx.storage.setAlarm(at)
+  }
+
+  /** The server says that its tools have changed: so has the card. */
+  async #readAgain(): Promise<'done' | 'again'> {
+    try {
+      const { outcome } = await refreshAgent(this.#id, { force: true }, this.env, this.ctx)
+      return outcome === 'busy' ? 'again' : 'done'
+    } catch (error) {
+      log('error', 'refresh', { agent: this.#id, error: String(error) })
+      return 'done'
+    }
+  }
+}

@@ -7,6 +7,7 @@ import type { CallProfile, CallTarget } from '../../card/call-profile.ts'
 import { secretNamed, serviceNamed } from '../../http/bindings.ts'
 import { readerRefusal } from './admission.ts'
 import type { Read } from './asked.ts'
+import { bridgeFor, type Way } from './bridge-call.ts'
 import { seconds } from './seconds.ts'
 
 /** What came of a call that the gate let through; `upstream` is the agent's own status. */
@@ -15,7 +16,7 @@ type Forwarded = { response: Response; upstream: number } | { problem: Refusal |
 /** Hands a call on to its agent: to its address, or to the Worker that the manifest names. */
 export const forwardCall = async (
   id: string,
-  { call, method, path, body }: Read,
+  read: Read,
   target: CallTarget,
   profile: CallProfile,
   caller: Caller,
@@ -25,27 +26,27 @@ export const forwardCall = async (
   // What the Worker's own secret opens is for those that the host knows, where the card says that callers must be known.
   const unknown = profile.secret !== undefined && profile.secured ? readerRefusal(caller, id) : undefined
   if (unknown) return { problem: unknown }
-  const service = profile.service === undefined ? undefined : serviceNamed(profile.service, env)
-  if (profile.service !== undefined && service === undefined)
-    return misconfigured(`this Worker has no service binding "${profile.service}"`)
-  const credentials = credentialsFor(profile, caller, env)
-  if (credentials === undefined) return misconfigured(`this Worker has no secret "${profile.secret}"`)
+  const way = profile.mcp
+    ? bridgeFor(id, read, { ...profile, mcp: profile.mcp }, caller, env)
+    : wayTo(profile, caller, env)
+  if ('refused' in way || 'failed' in way) return { problem: way }
+  const { call, method, path, body } = read
   const streams = operations[call.operation].streams === true
   const answer = await forward(
     {
       call,
       target,
-      service,
+      service: way.service,
       method,
       path,
       body: body(),
-      credentials,
+      credentials: way.credentials,
       streams,
       extensions: call.extensions,
       headers: request.headers,
     },
     {
-      timeoutSeconds: seconds(env.UPSTREAM_TIMEOUT, 60),
+      timeoutSeconds: way.timeoutSeconds,
       idleSeconds: seconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
       pseudonym: `${id}.${hostOf(request.url)}`,
@@ -58,7 +59,17 @@ export const forwardCall = async (
 /** The host of a URL as a request has it, which is sound. */
 const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
 
-const misconfigured = (detail: string): Forwarded => ({ problem: { failed: 'misconfigured', detail } })
+/** How an agent is called that speaks A2A itself. */
+const wayTo = (profile: CallProfile, caller: Caller, env: Env): Way | Failure => {
+  const service = profile.service === undefined ? undefined : serviceNamed(profile.service, env)
+  if (profile.service !== undefined && service === undefined)
+    return misconfigured(`this Worker has no service binding "${profile.service}"`)
+  const credentials = credentialsFor(profile, caller, env)
+  if (credentials === undefined) return misconfigured(`this Worker has no secret "${profile.secret}"`)
+  return { service, credentials, timeoutSeconds: seconds(env.UPSTREAM_TIMEOUT, 60) }
+}
+
+const misconfigured = (detail: string): Failure => ({ failed: 'misconfigured', detail })
 
 const credentialsFor = ({ secret, apiKeyHeaders }: CallProfile, caller: Caller, env: Env): Credentials | undefined => {
   if (secret !== undefined) {

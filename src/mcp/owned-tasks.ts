@@ -1,0 +1,70 @@
+import { type ListTasksRequest, type ListTasksResponse, Task, taskStateToJSON } from '@a2a-js/sdk'
+import { RequestMalformedError } from '@a2a-js/sdk/errors'
+import type { TaskStore } from '@a2a-js/sdk/server'
+import type { JsonObject } from '../card/json.ts'
+import type { TaskRows } from './task-rows.ts'
+
+/** The most messages of a task's history: the first, which asked for it, and the newest. */
+const mostHistory = 50
+
+/** How many tasks a page has where nobody says (A2A v1.0 §3.1.4). */
+const pageSize = 50
+
+/**
+ * The tasks of one caller. Whoever the host does not know shares the tasks of all unknown: those can be had by their ids,
+ * which cannot be guessed, and are not listed.
+ */
+export class OwnedTasks implements TaskStore {
+  readonly #rows: TaskRows
+  readonly #owner: string
+
+  constructor(rows: TaskRows, owner: string) {
+    this.#rows = rows
+    this.#owner = owner
+  }
+
+  async save(task: Task): Promise<void> {
+    const [first, ...others] = task.history
+    const history = first && others.length >= mostHistory ? [first, ...others.slice(1 - mostHistory)] : task.history
+    const { id, contextId, status } = task
+    this.#rows.save({
+      id,
+      owner: this.#owner,
+      context: contextId,
+      state: taskStateToJSON(status?.state ?? 0),
+      changed: Date.parse(status?.timestamp ?? '') || Date.now(),
+      task: Task.toJSON({ ...task, history }) as JsonObject,
+    })
+  }
+
+  async load(id: string): Promise<Task | undefined> {
+    const task = this.#rows.load(id, this.#owner)
+    return task && Task.fromJSON(task)
+  }
+
+  async list(request: ListTasksRequest): Promise<ListTasksResponse> {
+    const size = request.pageSize ?? pageSize
+    if (this.#owner === '') return { tasks: [], nextPageToken: '', pageSize: size, totalSize: 0 }
+    const { tasks, total, next } = this.#rows.list({
+      owner: this.#owner,
+      context: request.contextId || undefined,
+      state: request.status ? taskStateToJSON(request.status) : undefined,
+      changedAfter: request.statusTimestampAfter ? Date.parse(request.statusTimestampAfter) : undefined,
+      before: request.pageToken ? readToken(request.pageToken) : undefined,
+      artifacts: request.includeArtifacts ?? false,
+      limit: size,
+    })
+    return {
+      tasks: tasks.map(task => Task.fromJSON(task)),
+      nextPageToken: next ? `${next.changed}.${next.id}` : '',
+      pageSize: size,
+      totalSize: total,
+    }
+  }
+}
+
+const readToken = (token: string): { changed: number; id: string } => {
+  const [, changed, id] = /^(\d{1,15})\.(.{1,200})$/s.exec(token) ?? []
+  if (changed === undefined || id === undefined) throw new RequestMalformedError('pageToken is none of this agent.')
+  return { changed: Number(changed), id }
+}
