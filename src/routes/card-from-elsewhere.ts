@@ -1,12 +1,19 @@
 import type { Served, Sourced } from '../registry/edge.ts'
 import { refreshStale } from '../sources/refresh-stale.ts'
+import { isCardHost } from '../sources/user-agent.ts'
 import { cardUnavailable } from './agent-errors.ts'
 import { isSpent } from './staleness.ts'
 
 /** A card that comes from elsewhere, while there is one to serve. One that is old is read again behind the reader's back. */
-export const cardFromElsewhere = (id: string, found: Sourced, env: Env, ctx: ExecutionContext): Served => {
+export const cardFromElsewhere = (
+  id: string,
+  found: Sourced,
+  { headers }: Request,
+  env: Env,
+  ctx: ExecutionContext,
+): Served => {
   const { source } = found
-  refreshStale(id, source, env, ctx)
+  if (!isCardHost(headers)) refreshStale(id, source, env, ctx)
   if (found.body === undefined || isSpent(source)) throw cardUnavailable(source)
   return found
 }

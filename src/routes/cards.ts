@@ -87,7 +87,7 @@ export const cardFor = async (
   const own = request.headers.has('Authorization') ? await readersCard(id, name, request, env, ctx) : null
   const held = own ?? heldDocument(id, name)
   const found = held === undefined ? await readDocument(id, name, env, ctx) : held
-  return found && isSourced(found) ? cardFromElsewhere(id, found, env, ctx) : found
+  return found && isSourced(found) ? cardFromElsewhere(id, found, request, env, ctx) : found
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Bearer } from '../auth/caller.ts'
 import { type Compiled, compile } from '../card/compile.ts'
+import { hostOrigin } from '../card/hosting.ts'
 import type { Json, JsonObject } from '../card/json.ts'
 import { readManifest } from '../card/manifest.ts'
 import type { CardError } from '../card/report.ts'
@@ -48,7 +49,7 @@ export const prepare = async (
   const blocked = whyNotCalled(source, env)
   if (blocked) throw invalid([blocked])
   const known = (await truth(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchSource(source, id, undefined, env)
+  const fetched = await fetchSource(source, id, undefined, env, [hostOrigin(manifest, origins), origins.requestOrigin])
   const agent = { document, registration: { id, ...origins }, source, known, by: 'manifest' } as const
   const settled = await settle(agent, fetched)
   if ('errors' in settled) throw invalid(settled.errors)

@@ -3,6 +3,15 @@ import type { Fetched, Validators } from './fetched.ts'
 import { fetchMcpCard } from './mcp-card.ts'
 import { fetchUpstreamCard } from './upstream-card.ts'
 
-/** Asks the source of an agent's card for it; `known` stands for the card that was had last. Never rejects. */
-export const fetchSource = (source: Source, id: string, known: Validators | undefined, env: Env): Promise<Fetched> =>
-  source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, known, env)
+/**
+ * Asks the source of an agent's card for it; `known` stands for the card that was had last, `ownOrigins` for this host. Never
+ * rejects.
+ */
+export const fetchSource = (
+  source: Source,
+  id: string,
+  known: Validators | undefined,
+  env: Env,
+  ownOrigins: readonly string[],
+): Promise<Fetched> =>
+  source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, known, env, ownOrigins)

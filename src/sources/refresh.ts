@@ -51,7 +51,7 @@ export const refreshAgent = async (
 
 const ask = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): Promise<Refreshed> => {
   const { record } = leased
-  const fetched = await fetchSource(record.source, id, validatorsOf(leased), env)
+  const fetched = await fetchSource(record.source, id, validatorsOf(leased), env, [leased.origin])
   if ('failure' in fetched) return failed(id, leased, fetched.failure, env)
   if ('unchanged' in fetched || JSON.stringify(fetched.card) === record.card) {
     await truth(env).sourceChecked(id, leased.seq, { unchanged: true })

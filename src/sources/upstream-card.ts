@@ -12,22 +12,22 @@ import { readerOf } from './reader.ts'
 import { userAgent } from './user-agent.ts'
 
 /**
- * Fetches a card from where its agent publishes it; `known` stands for the one that was had last. `hostOrigin` is this host's own,
+ * Fetches a card from where its agent publishes it; `known` stands for the one that was had last. `ownOrigins` are this host's,
  * beside `PUBLIC_URL`: a card cannot come from where it goes. Never rejects.
  */
 export const fetchUpstreamCard = async (
   source: Source,
   known: Validators | undefined,
   env: Env,
-  hostOrigin?: string,
+  ownOrigins: readonly string[] = [],
 ): Promise<Fetched> => {
   const reader = readerOf(source, env)
   if ('misconfigured' in reader) return unread(source, misconfigured(reader.misconfigured), reader.misconfigured)
-  const isOwn = ownOrigins(hostOrigin, env.PUBLIC_URL)
+  const isOwn = isOneOf([...ownOrigins, env.PUBLIC_URL])
   if (isOwn(source.url)) return unread(source, thisHost, 'this host itself')
   const answer = await guardedText(source.url, {
     // Who serves cards by version takes silence for 0.3, and has more to say in 1.0; others do not look.
-    headers: { Accept: 'application/json', 'A2A-Version': '1.0', 'User-Agent': userAgent(hostOrigin) },
+    headers: { Accept: 'application/json', 'A2A-Version': '1.0', 'User-Agent': userAgent(ownOrigins[0]) },
     credentials: reader.credentials,
     validators: conditions(known),
     accepts: isJsonType,
@@ -43,8 +43,8 @@ const conditions = ({ etag, lastModified }: Validators = {}): Record<string, str
   return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
 }
 
-const ownOrigins = (...origins: (string | undefined)[]): ((url: string) => boolean) => {
-  const own = new Set(origins.map(origin => URL.parse(origin ?? '')?.origin))
+const isOneOf = (origins: readonly string[]): ((url: string) => boolean) => {
+  const own = new Set(origins.map(origin => URL.parse(origin)?.origin))
   own.delete(undefined)
   return url => own.has(URL.parse(url)?.origin)
 }

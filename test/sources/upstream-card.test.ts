@@ -33,12 +33,12 @@ const json = { 'Content-Type': 'application/json' }
 const card = { name: 'Weather', description: 'Tells it', skills: [] }
 const path = '/.well-known/agent-card.json?key=hidden'
 
-const get = (changes: Partial<Source> = {}, known?: Validators, hostOrigin?: string, bindings = {}) =>
+const get = (changes: Partial<Source> = {}, known?: Validators, ownOrigin?: string, bindings = {}) =>
   fetchUpstreamCard(
     sourceAt(agent.origin + path, changes),
     known,
     envWith({ ALLOWED_ORIGINS: `${agent.origin} ${elsewhere.origin}`, TOKEN: 's3cret', ...bindings }),
-    hostOrigin,
+    ownOrigin === undefined ? [] : [ownOrigin],
   )
 
 const unreachable = {
