@@ -5,6 +5,7 @@ import type { CardError } from '../card/report.ts'
 import type { Source } from '../card/source.ts'
 import { widening } from '../card/widening.ts'
 import { strongEtag } from '../http/etag.ts'
+import { hasRoom } from '../registry/room.ts'
 import type { SourceRecord } from '../registry/source-record.ts'
 import type { Fetched } from './fetched.ts'
 import { unsound } from './unsound.ts'
@@ -37,6 +38,7 @@ export const settle = async (agent: Sourced, fetched: Fetched): Promise<Settled>
   if ('errors' in made)
     return isOwners(agent, card) ? made : withLast(agent, { ...last, failure: unsound(made.errors) })
   const text = JSON.stringify(card)
+  if (!hasRoom([text, ...textsOf(made.compiled)])) return withLast(agent, { ...last, failure: unsound([tooLarge]) })
   const before = last.card === undefined ? undefined : (JSON.parse(last.card) as JsonObject)
   const changes = before === undefined || text === last.card ? [] : drift(before, card)
   const widens = source.pin && !accepted && before !== undefined ? widened(agent, before, made.compiled) : []
@@ -47,6 +49,14 @@ export const settle = async (agent: Sourced, fetched: Fetched): Promise<Settled>
   const record = { source, by, card: text, validators, checked: Date.now(), drift: changes }
   return { record, compiled: made.compiled }
 }
+
+/** What is served can be some times as large as what it is made of. */
+const textsOf = ({ documents, extended }: Compiled): string[] =>
+  [documents, ...extended.map(({ documents }) => documents)].flatMap(each =>
+    Object.values(each).map(document => JSON.stringify(document)),
+  )
+
+const tooLarge: CardError = { pointer: '', message: 'is larger than this host can keep' }
 
 /** What was had of this source, if it is still the same one; what is settled anew is left out. */
 const lastOf = ({ source, known, by }: Sourced): SourceRecord => {
