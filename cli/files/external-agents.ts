@@ -1,4 +1,6 @@
 import { basename } from 'node:path'
+import * as v from 'valibot'
+import { hostname as hostName } from '../../src/card/hostname.ts'
 import { isObject, type Json, type JsonObject, without } from '../../src/card/json.ts'
 import { Manifest } from '../../src/card/manifest.ts'
 import { type Pointer, pointer } from '../../src/card/pointer.ts'
@@ -11,14 +13,16 @@ import type { Written } from './written.ts'
 /** Whether a file has the name of that in which Shaman keeps the agents of others. */
 export const isExternalName = (file: string): boolean => basename(file) === 'agents.json'
 
+/** What a bare card of any dialect has, as text. */
+const cardFields = ['name', 'description', 'url']
+
 /** A file of external agents: a map of names. One whose own members are those of a card or a manifest is that. */
 export const isExternalAgents = (source: Source): source is Source & { value: JsonObject } => {
   const { file, value } = source
   if (!isExternalName(file) || !isObject(value)) return false
-  return !Object.entries(value).some(([name, member]) => name in Manifest.entries || isText(member))
+  const isCard = cardFields.some(name => typeof value[name] === 'string')
+  return !isCard && !Object.keys(value).some(name => name in Manifest.entries)
 }
-
-const isText = (value: Json): boolean => typeof value === 'string'
 
 /** The agents of a file of external agents; and of each entry that is none, why. */
 export const externalAgents = ({ file, value, find }: Source & { value: JsonObject }): (Written | BadFile)[] =>
@@ -64,8 +68,8 @@ const cardOf = (key: string, url: string, known: JsonObject): JsonObject => {
 
 /** Where the agent is, is no secret, though its calls pass through this host: its card may say so in words and links. */
 const shown = (url: string): JsonObject => {
-  const { hostname = '' } = URL.parse(url) ?? {}
-  return /^[a-z0-9.-]+$/.test(hostname) ? { mayShow: [hostname] } : {}
+  const hostname = URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
+  return v.is(hostName, hostname) ? { mayShow: [hostname] } : {}
 }
 
 /** The card of an entry stands in `agentCard`, and what of it that does not name in the entry itself. */

@@ -85,7 +85,8 @@ const heldToTag = (condition: Condition, etag: string): Condition => {
 const forbidden = (name: RegisteredUse['name'], why: string): HttpError =>
   needsAdmin(`upstream.${name} ${why}. Secrets and bindings are the host's: changing where they go, or for whom,`)
 
-const addressOf = ({ url, tenant }: CallProfile['targets'][number]): string => JSON.stringify([url, tenant])
+const addressOf = ({ url, tenant, agentName }: CallProfile['targets'][number]): string =>
+  JSON.stringify([url, tenant, agentName])
 
 const isSame = ({ upstream: before }: Manifest, { upstream: after }: Manifest): boolean =>
   (['url', 'card', 'mcp', 'service', 'secret'] as const).every(name => before[name] === after[name])

@@ -84,6 +84,16 @@ describe('an entry of agents.json', () => {
     ])
   })
 
+  it('may say in its card where it is, which is no secret', () => {
+    const agentCard = {
+      ...partner.agentCard,
+      description: 'See partner.com',
+      documentationUrl: 'https://partner.com/a2a/v1/docs',
+    }
+    const { drafts, bad } = loaded({ 'agents.json': { PartnerAgent: { ...partner, agentCard } } })
+    expect([bad, drafts[0]?.compiled?.card.documentationUrl]).toEqual([[], 'https://partner.com/a2a/v1/docs'])
+  })
+
   it('is internal where its card says that it is not exposed', () => {
     const entry = { ...partner, agentCard: { ...partner.agentCard, exposed: false } }
     expect(loaded({ 'agents.json': { PartnerAgent: entry } }).drafts[0]?.compiled?.profile.visibility).toBe('internal')
@@ -109,6 +119,7 @@ describe('agents.json', () => {
     const { drafts, bad } = loaded({
       'agents.json': {
         Good: partner,
+        $schema: 'https://shaman.ai/agents.json',
         NoUrl: { agentName: 'A' },
         NoObject: ['https://partner.com'],
         NoHttp: { ...partner, url: 'ftp://partner.com' },
@@ -120,13 +131,14 @@ describe('agents.json', () => {
     })
     expect(drafts.map(({ id }) => id)).toEqual(['good'])
     expect(bad.map(({ file, problems }) => [file, problems.map(({ pointer, line }) => [pointer, line])])).toEqual([
-      ['agents.json#/NoUrl', [['/NoUrl/url', 15]]],
-      ['agents.json#/NoObject', [['/NoObject', 18]]],
-      ['agents.json#/NoHttp', [['/NoHttp/url', 22]]],
-      ['agents.json#/NoName', [['/NoName/agentName', 36]]],
-      ['agents.json#/BadCard', [['/BadCard/agentCard/capabilities', 54]]],
-      ['agents.json#/NoCard', [['/NoCard/agentCard', 60]]],
-      ['agents.json#/日本', [['/日本', 62]]],
+      ['agents.json#/$schema', [['/$schema', 15]]],
+      ['agents.json#/NoUrl', [['/NoUrl/url', 16]]],
+      ['agents.json#/NoObject', [['/NoObject', 19]]],
+      ['agents.json#/NoHttp', [['/NoHttp/url', 23]]],
+      ['agents.json#/NoName', [['/NoName/agentName', 37]]],
+      ['agents.json#/BadCard', [['/BadCard/agentCard/capabilities', 55]]],
+      ['agents.json#/NoCard', [['/NoCard/agentCard', 61]]],
+      ['agents.json#/日本', [['/日本', 63]]],
     ])
   })
 

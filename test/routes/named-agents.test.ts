@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { says } from '../a2a/forwarding.ts'
-import { agentCard, answer, type CalledHost, call, message, startCalledHost } from './calling.ts'
+import { agentCard, answer, type CalledHost, call, message, message0, startCalledHost } from './calling.ts'
 
 let called: CalledHost
 beforeAll(async () => {
@@ -67,5 +67,31 @@ describe('a call by agentName', () => {
     await register('zzz-cabs', 'Taxi')
     await register('cabs', 'Cab')
     expect(await reached('Taxi')).toEqual(['/zzz-cabs'])
+  })
+})
+
+describe('an agent that its own host knows by a name', () => {
+  const sent = () => called.agent.asked.map(({ path, body }) => [path, JSON.parse(body).params.agentName])
+  beforeAll(async () => {
+    await called.register('partner-agent', {
+      route: 'gateway',
+      card: {
+        protocolVersion: '0.3.0',
+        name: 'Partner',
+        description: 'External data processing service',
+        url: `${called.agent.origin}/partner`,
+      },
+      upstream: { agentName: 'DataProcessor' },
+    })
+  })
+
+  it.each([
+    ['/agents/partner-agent/a2a', {}],
+    ['/agents/partner-agent/a2a', { agentName: 'Accounts' }],
+    ['/a2a/v1', { agentName: 'Partner' }],
+    ['/a2a/v1', { agentName: 'partner-agent' }],
+  ])('is called by it, however it is called here: %s %j', async (path, params) => {
+    const { status } = await called.send(path, { body: call('message/send', message0(params)) })
+    expect([status, sent()]).toEqual([200, [['/partner', 'DataProcessor']]])
   })
 })

@@ -224,6 +224,23 @@ describe('agents/refreshCard', () => {
     expect(resultOf(await rpc('agents/get', { id: 'failing' })).agent).toMatchObject({ card: { name: 'Remote' } })
   })
 
+  it('heals an agent whose card never came, of which every door says the same until then', async () => {
+    answers({ error: 'down' })
+    await called.register('never', remote())
+    expect((await called.send('/agents/never', { method: 'GET' })).status).toBe(502)
+    expect((await called.send('/a2a/v1/agents/never', { method: 'GET' })).status).toBe(502)
+    const got = await rpc('agents/get', { id: 'never' })
+    expect([got.status, errorOf(got)]).toMatchObject([502, { code: -32099, data: { agent: 'never', status: 502 } }])
+    const listed = agentsOf(await rpc('agents/list', { includeCard: true })).find(({ id }) => id === 'never')
+    expect(listed).toMatchObject({ id: 'never', card: null })
+    answers(card())
+    expect(resultOf(await rpc('agents/refreshCard', { id: 'never' }, tokens.writer))).toMatchObject({
+      refreshed: true,
+      card: { name: 'Remote' },
+    })
+    expect((await called.send('/a2a/v1/agents/never', { method: 'GET' })).status).toBe(200)
+  })
+
   it('says that nothing was refreshed where the owner wrote the card', async () => {
     expect(resultOf(await rpc('agents/refreshCard', { id: 'plain' }, tokens.writer))).toMatchObject({
       id: 'plain',
