@@ -217,11 +217,6 @@ describe('a server that is none, or is ill', () => {
       notReady('does not let this host in (HTTP 401): upstream.secret names the secret that is sent to it'),
     ],
     [
-      'redirects within its origin',
-      () => new Response(null, { status: 307, headers: { Location: '/elsewhere' } }),
-      notReady('redirects (HTTP 307), which is not followed: set upstream.mcp to where it leads'),
-    ],
-    [
       'answers HTML',
       say('<!doctype html><p>hello', 'text/html'),
       notReady('answered with neither JSON nor an event stream'),
@@ -265,6 +260,14 @@ describe('a server that is none, or is ill', () => {
     ['crashes', () => undefined, { code: 'unreachable' }],
   ])('%s', async (_, handle, failure) => {
     expect(await discovered(handle, { responseBytes: 4096 })).toMatchObject(failure)
+  })
+
+  it('redirects: nobody follows, not even within its origin', async () => {
+    const redirect = () => new Response(null, { status: 307, headers: { Location: '/elsewhere' } })
+    expect(await discovered(redirect)).toEqual(
+      notReady('redirects (HTTP 307), which is not followed: set upstream.mcp to where it leads'),
+    )
+    expect(asked()).toEqual(['initialize'])
   })
 
   it.each<[string, Handle]>([
