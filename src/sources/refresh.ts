@@ -1,5 +1,7 @@
 import type { Drift } from '../card/drift.ts'
 import type { JsonObject } from '../card/json.ts'
+import { rememberChecked } from '../registry/remember.ts'
+import type { SourceCheck } from '../registry/source-check.ts'
 import type { Held, Leased } from '../registry/source-record.ts'
 import { truth } from '../registry/truth.ts'
 import { fetchSource } from './fetch-source.ts'
@@ -54,7 +56,7 @@ const ask = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): P
   const fetched = await fetchSource(record.source, id, validatorsOf(leased), env, [leased.origin])
   if ('failure' in fetched) return failed(id, leased, fetched.failure, env)
   if ('unchanged' in fetched || JSON.stringify(fetched.card) === record.card) {
-    await truth(env).sourceChecked(id, leased.seq, { unchanged: true })
+    await learned(id, leased, { unchanged: true }, env)
     return { outcome: 'unchanged' }
   }
   return settled(id, leased, fetched, false, env, ctx)
@@ -69,8 +71,8 @@ const take = async (id: string, leased: Leased, etag: string, env: Env, ctx: Ref
 /** Only of a card that there is can a source say that it is still the one. */
 const validatorsOf = ({ record: { card, validators } }: Leased) => (card === undefined ? undefined : validators)
 
-const failed = async (id: string, { seq }: Leased, failure: SourceFailure, env: Env): Promise<Refreshed> => {
-  await truth(env).sourceChecked(id, seq, { failure })
+const failed = async (id: string, leased: Leased, failure: SourceFailure, env: Env): Promise<Refreshed> => {
+  await learned(id, leased, { failure }, env)
   return { outcome: 'failed', failure }
 }
 
@@ -85,6 +87,12 @@ const settled = async (
   const came = await registerAgain(id, leased, fetched, accepted, env, ctx)
   if ('failure' in came) return failed(id, leased, came.failure, env)
   if (!('held' in came)) return came
-  await truth(env).sourceChecked(id, leased.seq, came)
+  await learned(id, leased, came, env)
   return { outcome: 'held', held: came.held }
+}
+
+/** Ends a refresh with what was learned, which is visible in this isolate at once. */
+const learned = async (id: string, { seq }: Leased, check: SourceCheck, env: Env): Promise<void> => {
+  const state = await truth(env).sourceChecked(id, seq, check)
+  if (state) rememberChecked(id, state)
 }
