@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/card/json.ts'
+import { token } from '../host.ts'
+import { agentCard, type CalledHost, type Came, startCalledHost } from './calling.ts'
+
+let called: CalledHost
+let card: JsonObject
+let source: string
+
+beforeAll(async () => {
+  called = await startCalledHost()
+  source = `${called.agent.origin}/.well-known/agent-card.json`
+})
+afterAll(() => called.close())
+beforeEach(() => {
+  card = agentCard(called.agent.origin)
+  serve(card)
+})
+
+/** Has the agent's host answer every request with a card. */
+const serve = (document: Json, headers: Record<string, string> = {}) =>
+  called.agent.answer(response =>
+    response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(document)),
+  )
+
+const put = (id: string, manifest: JsonObject = {}) =>
+  called.send(`/agents/${id}`, {
+    method: 'PUT',
+    token,
+    body: { ...manifest, upstream: { card: source, ...(manifest.upstream as JsonObject | undefined) } },
+  })
+
+const get = (id: string, query = '') =>
+  called.send(`/agents/${id}/.well-known/agent-card.json${query}`, { method: 'GET' })
+const refresh = (id: string, body?: Json) =>
+  called.send(`/agents/${id}/refresh`, { token, ...(body !== undefined && { body }) })
+const revisions = async (id: string) =>
+  ((await called.send(`/agents/${id}/revisions`, { method: 'GET', token })).body as { revisions: JsonObject[] })
+    .revisions
+const members = ({ body }: Came) => body as JsonObject
+
+describe('a manifest with upstream.card', () => {
+  it('registers the card that is fetched, in whatever dialect it is', async () => {
+    serve({ name: 'Tides', description: 'Tells the tides of any coast', url: 'https://tides.example.com/a2a' })
+    expect((await put('tides')).status).toBe(201)
+    expect(members(await get('tides', '?dialect=0.3'))).toMatchObject({
+      name: 'Tides',
+      url: 'https://tides.example.com/a2a',
+    })
+  })
+
+  it('says where the card is from, and that it is fresh', async () => {
+    const { body } = await put('fresh')
+    expect(body).toMatchObject({ source: { kind: 'card', url: source, state: 'fresh' } })
+  })
+
+  it('lays what the owner says over it, skills by their ids', async () => {
+    await put('overlaid', { card: { description: 'Better words', skills: [{ id: 'now', tags: ['rain'] }] } })
+    expect(members(await get('overlaid', '?dialect=1.0'))).toMatchObject({
+      name: 'Weather',
+      description: 'Better words',
+      skills: [{ id: 'now', name: 'Now', tags: ['rain'] }],
+    })
+  })
+
+  it('hides where the agent is, behind the gateway', async () => {
+    await put('hidden', { route: 'gateway' })
+    const texts = await Promise.all(
+      ['', '?dialect=1.0', '?dialect=0.3', '?dialect=gopherhole', '?dialect=superx', '?dialect=shaman'].map(
+        async query => (await get('hidden', query)).text,
+      ),
+    )
+    for (const text of texts) expect(text).not.toContain(called.agent.origin.slice('http://'.length))
+    expect(texts[0]).toContain('/agents/hidden/a2a')
+  })
+
+  it('answers calls as any agent does', async () => {
+    await put('callable', { route: 'gateway' })
+    called.agent.answer(response =>
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":{}}'),
+    )
+    const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
+    const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
+    expect((await called.send('/agents/callable', { body: call })).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+  })
+
+  it('makes no new revision of what is the same', async () => {
+    await put('same')
+    expect((await put('same')).body).toMatchObject({ changed: false })
+    expect(await revisions('same')).toHaveLength(1)
+  })
+
+  it.each([
+    ['http://169.254.169.254/latest/meta-data'],
+    ['https://10.0.0.1/card.json'],
+    ['https://card.internal/'],
+    ['http://cards.example.com/'],
+  ])('refuses an address that this host does not call, in the same words for each: %s', async url => {
+    const came = await put('blocked', { upstream: { card: url } })
+    expect([came.status, came.body]).toEqual([
+      422,
+      expect.objectContaining({
+        errors: [
+          {
+            pointer: '/upstream/card',
+            message:
+              'is an address that this host does not call: it calls public names over https (docs/fetch-guard.md)',
+          },
+        ],
+      }),
+    ])
+  })
+
+  it('refuses what is wrong in the manifest itself, and not in the card that came', async () => {
+    const came = await put('own-fault', { card: { skills: [{ id: 'now', name: 7 }] } })
+    expect(came.status).toBe(422)
+  })
+})
+
+describe('a card that did not come', () => {
+  const answers: [what: string, status: number, code: string, answer: Parameters<CalledHost['agent']['answer']>[0]][] =
+    [
+      ['404', 502, 'unreachable', response => response.writeHead(404).end()],
+      ['500', 502, 'unreachable', response => response.writeHead(500).end()],
+      ['HTML', 502, 'invalid-card', response => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>')],
+      ['an empty body', 502, 'invalid-card', response => json(response, '')],
+      ['an array', 502, 'invalid-card', response => json(response, '[]')],
+      ['null', 502, 'invalid-card', response => json(response, 'null')],
+      ['NaN', 502, 'invalid-card', response => json(response, '{"name":NaN}')],
+      ['no name', 502, 'invalid-card', response => json(response, '{"url":"https://a.example.com/a2a"}')],
+      ['__proto__', 502, 'invalid-card', response => json(response, '{"name":"A","__proto__":{"x":1}}')],
+      ['10,000 levels', 502, 'invalid-card', response => json(response, '['.repeat(10_000) + ']'.repeat(10_000))],
+      ['a broken connection', 502, 'unreachable', response => void response.destroy()],
+    ]
+  const json = (
+    response: { writeHead: (status: number, headers: object) => { end: (text: string) => void } },
+    text: string,
+  ) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
+
+  it.each(answers)('is told to its owner, and to clients with %s as %i', async (what, status, code, answer) => {
+    const id = what.replace(/\W+/g, '-').toLowerCase().replace(/^-+/, '')
+    called.agent.answer(answer)
+    expect((await put(id)).body).toMatchObject({ source: { state: 'no-card', failure: { code } } })
+    const came = await get(id)
+    expect([came.status, came.headers.get('Content-Type'), came.headers.get('Cache-Control')]).toEqual([
+      status,
+      'application/problem+json',
+      'no-store',
+    ])
+    expect(came.text).not.toContain(called.agent.origin.slice('http://'.length))
+  })
+
+  it('does not keep other agents from being served', async () => {
+    await put('well')
+    called.agent.answer(response => response.writeHead(500).end())
+    await put('ill')
+    expect([(await get('well')).status, (await get('ill')).status]).toEqual([200, 502])
+  })
+
+  it('lets no call pass', async () => {
+    called.agent.answer(response => response.writeHead(500).end())
+    await put('uncalled')
+    const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
+    const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
+    const came = await called.send('/agents/uncalled', { body: call })
+    expect([came.status, came.body]).toEqual([
+      502,
+      { jsonrpc: '2.0', id: 1, error: expect.objectContaining({ code: -32603 }) },
+    ])
+  })
+
+  it('heals when it is asked for again', async () => {
+    called.agent.answer(response => response.writeHead(500).end())
+    await put('healing')
+    serve(card)
+    expect((await refresh('healing')).body).toMatchObject({ outcome: 'refreshed', source: { state: 'fresh' } })
+    expect((await get('healing')).status).toBe(200)
+  })
+
+  it('leaves the card that came before in its place', async () => {
+    await put('lasting')
+    called.agent.answer(response => response.writeHead(500).end())
+    expect((await put('lasting')).body).toMatchObject({ source: { state: 'stale', failure: { code: 'unreachable' } } })
+    expect((await get('lasting')).status).toBe(200)
+  })
+})
+
+describe('POST /agents/{id}/refresh', () => {
+  it('registers what the source says now, and keeps how it has drifted', async () => {
+    await put('drifting')
+    serve({ ...card, description: 'Tells the weather of tomorrow' })
+    const drift = [
+      {
+        op: 'replace',
+        pointer: '/description',
+        before: 'Tells the weather of any place',
+        after: 'Tells the weather of tomorrow',
+      },
+    ]
+    expect((await refresh('drifting')).body).toMatchObject({ outcome: 'refreshed', drift })
+    expect(members(await get('drifting')).description).toBe('Tells the weather of tomorrow')
+    expect(await revisions('drifting')).toMatchObject([{ by: 'fetch', drift }, { by: 'manifest' }])
+  })
+
+  it('asks with the entity tag that came, and takes 304 for an answer', async () => {
+    serve(card, { ETag: '"one"' })
+    await put('tagged')
+    called.agent.answer((response, { headers }) =>
+      response.writeHead(headers['if-none-match'] === '"one"' ? 304 : 500).end(),
+    )
+    expect((await refresh('tagged')).body).toMatchObject({ outcome: 'unchanged' })
+  })
+
+  it.each([
+    ['502 where the source cannot be reached', 502, 'source-unreachable', (r: { destroy: () => void }) => r.destroy()],
+  ])('answers %s, and serves what came before', async (_, status, code, answer) => {
+    await put('failing')
+    called.agent.answer(answer as never)
+    const came = await refresh('failing')
+    expect([came.status, members(came).code]).toEqual([status, code])
+    expect((await get('failing')).status).toBe(200)
+  })
+
+  it('bears a source that has another card each time', async () => {
+    let count = 0
+    called.agent.answer(response => json(response, JSON.stringify({ ...card, version: `1.0.${++count}` })))
+    await put('restless')
+    for (let time = 0; time < 5; time++) await refresh('restless')
+    expect(members(await get('restless')).version).toBe(`1.0.${count}`)
+  })
+
+  it.each([
+    ['no agent', 'nobody', undefined, 404, 'agent-not-found'],
+    ['an agent whose card is in its manifest', 'written', undefined, 409, 'no-source'],
+    ['a card that is not held', 'fresh', { accept: '"x"' }, 412, 'not-held'],
+    ['a body that says something else', 'fresh', { take: true }, 422, 'invalid-refresh'],
+  ])('of %s is refused', async (_, id, body, status, code) => {
+    await called.register('written', card)
+    await put('fresh')
+    const came = await refresh(id, body)
+    expect([came.status, members(came).code]).toEqual([status, code])
+  })
+
+  it('needs the scope write for the agent', async () => {
+    const { token: reader } = await called.issue({ scopes: ['read'] })
+    expect((await called.send('/agents/fresh/refresh', { token: reader })).status).toBe(403)
+  })
+
+  const json = (
+    response: { writeHead: (status: number, headers: object) => { end: (text: string) => void } },
+    text: string,
+  ) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
+})
+
+describe('pin: true', () => {
+  const manifest = { upstream: { pin: true } }
+  const wider = () => agentCard('https://elsewhere.example.com')
+
+  it('holds a card back that names another host, until its owner accepts it', async () => {
+    await put('pinned', manifest)
+    serve(wider())
+    const { held } = (await refresh('pinned')).body as { held: { etag: string; widens: JsonObject[] } }
+    expect(held.widens).not.toEqual([])
+    expect((await get('pinned')).text).toContain(called.agent.origin)
+    expect((await refresh('pinned', { accept: held.etag })).body).toMatchObject({ outcome: 'refreshed' })
+    expect((await get('pinned')).text).toContain('elsewhere.example.com')
+  })
+
+  it('holds it back from a registration of the same manifest too', async () => {
+    await put('pinned-again', manifest)
+    serve(wider())
+    expect((await put('pinned-again', manifest)).body).toMatchObject({ source: { state: 'held' } })
+    expect((await get('pinned-again')).text).toContain(called.agent.origin)
+  })
+
+  it('lets a card through that widens nothing', async () => {
+    await put('pinned-narrow', manifest)
+    serve({ ...card, description: 'Tells the weather of tomorrow' })
+    expect((await refresh('pinned-narrow')).body).toMatchObject({ outcome: 'refreshed' })
+  })
+
+  it('holds nothing back without it', async () => {
+    await put('loose')
+    serve(wider())
+    expect((await refresh('loose')).body).toMatchObject({ outcome: 'refreshed' })
+  })
+})
+
+describe('a writer who is no admin', () => {
+  it('has no secret sent to where it has not gone before: not even for the card', async () => {
+    const { token: writer } = await called.issue({ scopes: ['write'] })
+    const body = { upstream: { card: source, secret: 'OTHER_TOKEN' } }
+    const came = await called.send('/agents/guarded', { method: 'PUT', token: writer, body })
+    expect([came.status, called.agent.asked]).toEqual([403, []])
+  })
+})
