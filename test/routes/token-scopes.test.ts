@@ -291,6 +291,15 @@ describe('what this host sends upstream for an agent', () => {
     ])
   })
 
+  it('is sent for no other agent of the same address', async () => {
+    const named = (agentName: string) => ({
+      card: { ...minimalCard, url: 'https://mine.example.com' },
+      upstream: { secret: 'MINE_TOKEN', agentName },
+    })
+    await host.put('named', named('One'))
+    expect(await put('named', named('Two'))).toEqual([403, expect.stringContaining('another address')])
+  })
+
   it('is sent to no other tenant', async () => {
     const tenant = (name: string) =>
       manifest(
