@@ -23,6 +23,9 @@ const notServed = new Set([
   'signatures',
 ])
 
+/** What is told apart by its name, of extensions, skills and resources: another name would be something else. */
+const identifiers = new Set(['id', 'uri'])
+
 /** Where the URLs of an agent lead at this host: its endpoints with what is below them, and where its card is read. */
 export const urlMap = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
   const bases = endpoints.map(each => new URL(each))
@@ -41,10 +44,13 @@ export const urlMap = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
 
 /** A document with every URL in it that leads to this host leading there, also those within texts. `at` says where some lead. */
 export const withUrls = (document: JsonObject, map: UrlMap, at: Readonly<Record<string, string>>): JsonObject => {
-  const change = (value: Json): Json => {
+  const change = (value: Json, within = ''): Json => {
     if (typeof value === 'string') return map(value) ?? value.replace(urlInText, url => trimmed(url, map))
-    if (Array.isArray(value)) return value.map(change)
-    return typeof value === 'object' && value !== null ? members(value, (_, inner) => change(inner)) : value
+    if (Array.isArray(value)) return value.map(item => change(item, within))
+    if (typeof value !== 'object' || value === null) return value
+    return members(value, (name, inner) =>
+      identifiers.has(name) && within !== 'params' ? inner : change(inner, within === 'params' ? within : name),
+    )
   }
   return members(document, (name, value) => {
     if (Object.hasOwn(at, name)) return at[name] as string
@@ -69,11 +75,11 @@ const trimmed = (url: string, map: UrlMap): string => {
 const restBelow = (base: URL, url: URL): string | undefined => {
   if (!isSameHost(base, url)) return undefined
   const [path, whole] = [pathOf(base), pathOf(url)]
-  const rest = whole.slice(path.length)
-  if (rest === '') return base.search === '' ? url.search + url.hash : base.search === url.search ? url.hash : undefined
+  if (whole === path && base.search === '') return url.search + url.hash
+  if (whole === path) return base.search === url.search ? url.hash : undefined
   // Everything is below a root, and only calls are served here.
   if (path === '' || !whole.startsWith(`${path}/`)) return undefined
-  return rest + url.search + url.hash
+  return whole.slice(path.length) + url.search + url.hash
 }
 
 const cardNames = ['agent-card.json', 'agent.json']

@@ -1,12 +1,16 @@
-import { type Compiled, compile } from '../../src/card/compile.ts'
+import { type Compiled, compile, type Registration } from '../../src/card/compile.ts'
 import type { Json, JsonObject } from '../../src/card/json.ts'
 import type { CardError } from '../../src/card/report.ts'
 
 const registration = { id: 'weather', requestOrigin: 'https://host.example' }
 
 /** A document that is expected to register, compiled; `fetched` is what the source of its card has answered. */
-export const compiled = (document: Json, fetched?: JsonObject): Compiled => {
-  const result = compile(document, { ...registration, fetched })
+export const compiled = (
+  document: Json,
+  fetched?: JsonObject,
+  at: Omit<Registration, 'fetched'> = registration,
+): Compiled => {
+  const result = compile(document, { ...at, fetched })
   if ('errors' in result) throw new Error(`is refused: ${JSON.stringify(result.errors)}`)
   return result.compiled
 }
