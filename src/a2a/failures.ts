@@ -10,6 +10,12 @@ export const plainRefusals: Readonly<Record<number, string>> = {
 
 /** What is said of each failure: never where the agent is, nor what it answered. */
 export const failures: { [Tag in Failure['failed']]: Problem<Extract<Failure, { failed: Tag }>> } = {
+  'no-card': {
+    code: -32603,
+    reason: 'AGENT_CARD_UNAVAILABLE',
+    status: 502,
+    say: () => "The agent's card could not be fetched yet, so that no call can be checked. Try again later.",
+  },
   unreachable: {
     code: -32603,
     reason: 'AGENT_UNREACHABLE',

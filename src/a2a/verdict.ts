@@ -29,6 +29,8 @@ export type Refusal =
 
 /** Why a call that was let through brought no answer of the agent. */
 export type Failure =
+  /** The card is to come from elsewhere and never has: there is nothing to check the call against. */
+  | { failed: 'no-card' }
   | { failed: 'unreachable' }
   /** Without the seconds where it was not this host that waited. */
   | { failed: 'timeout'; seconds?: number }

@@ -138,7 +138,7 @@ describe('a card that did not come', () => {
   ) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
 
   it.each(answers)('is told to its owner, and to clients with %s as %i', async (what, status, code, answer) => {
-    const id = what.replace(/\W+/g, '-').toLowerCase().replace(/^-+/, '')
+    const id = what.replace(/[\W_]+/g, '-').toLowerCase().replace(/^-+/, '')
     called.agent.answer(answer)
     expect((await put(id)).body).toMatchObject({ source: { state: 'no-card', failure: { code } } })
     const came = await get(id)

@@ -62,6 +62,7 @@ const pass = async (asked: Asked, visit: Visit, ...[request, env, ctx]: Paramete
   const known = { caller, ...(visit.profile && { id }) }
   if ('refused' in admitted) return { ...known, problem: admitted }
   const { profile } = admitted
+  if (profile.uncarded) return { ...known, problem: { failed: 'no-card' } }
   const read = asked.read(profile)
   if ('refused' in read) return { ...known, problem: read }
   const verdict = await judge(read.call, caller, id, profile, env, ctx)
