@@ -17,6 +17,32 @@ export const hostBundle = async (directory: string): Promise<string> => {
   return readFile(join(directory, 'index.js'), 'utf8')
 }
 
+/** The part of the host that every start evaluates: all but what is imported when it is first needed. */
+export const startBundle = async (): Promise<string> => {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [join(root, 'src/index.ts')],
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    metafile: true,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['cloudflare:*', 'node:*'],
+    outdir: 'start',
+    write: false,
+  })
+  const [entry = ''] = Object.keys(metafile.outputs).filter(
+    name => metafile.outputs[name]?.entryPoint === 'src/index.ts',
+  )
+  const reached = new Set([entry])
+  for (const name of reached)
+    for (const { path, kind } of metafile.outputs[name]?.imports ?? [])
+      if (kind === 'import-statement') reached.add(path)
+  const chosen = outputFiles.filter(({ path }) => [...reached].some(name => path === join(root, name)))
+  return chosen.map(({ text }) => text).join('\n')
+}
+
 /** A Worker of bench/workers as one module. */
 export const workerBundle = async (name: string): Promise<string> => {
   const { outputFiles } = await build({
