@@ -184,6 +184,16 @@ describe('the sources that are due', () => {
     expect(dueSources(sql, 9)).toEqual(['a'])
   })
 
+  it('are not those that are being read, however soon they are due again', () => {
+    put('a', 'One', fetched('One', { source: { ...source, ttl: 30 } }))
+    seconds(32)
+    lease('a')
+    seconds(40)
+    const leased = dueSources(sql, 9)
+    seconds(5)
+    expect([leased, dueSources(sql, 9)]).toEqual([[], ['a']])
+  })
+
   it('are asked again after a failure a minute later, then each time twice as late, up to their time to live', () => {
     put('a', 'One', fetched('One'))
     const waits = [1, 2, 3, 4, 5].map(() => {
@@ -239,6 +249,20 @@ describe('what a refresh has learned', () => {
       checked: start,
       failing: { status: 503, code: 'not-ready', since: start + 400_000 },
     })
+  })
+
+  it('counts on when the same source is registered again, and anew with another', () => {
+    check('a', 1, { failure: failure() })
+    seconds(60)
+    const since = [source, { ...source, url: 'https://other.example/card' }].map(source => {
+      put('a', 'One', fetched('One', { source, checked: start, failure: failure() }))
+      const { due = 0, failing } = sourceState(sql, 'a') ?? {}
+      return [failing?.since, (due - Date.now()) / 1050]
+    })
+    expect(since).toEqual([
+      [start + 400_000, 120],
+      [start + 460_000, 60],
+    ])
   })
 
   it('of a revision that is not the newest any more changes nothing', () => {
@@ -306,6 +330,11 @@ describe('a card that is held back', () => {
     const meanwhile = isHeld()
     check('a', 1, { unchanged: true })
     expect([meanwhile, isHeld()]).toEqual(['"Wide"', undefined])
+  })
+
+  it('is kept of a registration too', () => {
+    put('a', 'One', fetched('One', { held: held('Wide') }))
+    expect(sourceRecord(sql, 'a')?.held).toEqual(held('Wide'))
   })
 
   it('waits no longer once it is taken', () => {

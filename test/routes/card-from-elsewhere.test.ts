@@ -1,0 +1,25 @@
+import { beforeEach, expect, it, vi } from 'vitest'
+import type { Sourced } from '../../src/registry/edge.ts'
+import { cardFromElsewhere } from '../../src/routes/card-from-elsewhere.ts'
+import { refreshStale } from '../../src/sources/refresh-stale.ts'
+
+vi.mock('../../src/sources/refresh-stale.ts')
+beforeEach(() => vi.clearAllMocks())
+
+const env = {} as Env
+const ctx = {} as ExecutionContext
+const well = { checked: Date.now(), ttl: 300, staleIfError: 3600 }
+const card = { etag: '"e"', modified: '', body: new Uint8Array() }
+
+it.each<[string, Sourced]>([
+  ['that is served', { ...card, source: well }],
+  ['that is too old to be', { ...card, source: { ...well, checked: 0, failing: 504 } }],
+  ['that never came', { source: { ...well, checked: 0, failing: 502 } }],
+])('each GET of a card %s has it looked at whether it is to be read again', (_, found) => {
+  try {
+    cardFromElsewhere('a', found, env, ctx)
+  } catch {
+    // What is told then is for other tests.
+  }
+  expect(vi.mocked(refreshStale).mock.calls).toEqual([['a', found.source, env, ctx]])
+})
