@@ -1,0 +1,206 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile.ts'
+import { isObject, type Json, type JsonObject } from '../../src/card/json.ts'
+import { widening } from '../../src/card/widening.ts'
+import { compiled } from './compiling.ts'
+import { authoredCard } from './generated-card.ts'
+
+const url = 'https://a.example/a2a'
+const oidc = { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/openid' }
+const bearer = { type: 'http', scheme: 'bearer' }
+const key = { type: 'apiKey', name: 'X-Key', in: 'header' }
+const flow = { tokenUrl: 'https://id.example/token', scopes: {} }
+const base = {
+  name: 'A',
+  description: 'B',
+  url,
+  protocolVersion: '0.3.0',
+  securitySchemes: { bearer, key },
+  security: [{ bearer: ['read'], key: [] }],
+  skills: [{ id: 's', name: 'S', description: 'D', tags: ['t'] }],
+}
+const own = (security: Json[] | undefined) => ({ skills: [{ ...base.skills[0], ...(security && { security }) }] })
+
+const cardOf = (fields: object) => compiled({ ...base, ...fields } as JsonObject).direct
+const widens = (before: object, after: object): string[] =>
+  widening(cardOf(before), cardOf(after)).map(({ pointer, message }) => `${pointer} ${message}`)
+
+describe('a card widens access', () => {
+  it.each<[string, object, object, string[]]>([
+    [
+      'by a new host for calls',
+      {},
+      { url: 'https://b.example/a2a' },
+      ['/supportedInterfaces/0/url sends calls to https://b.example, where none went before'],
+    ],
+    [
+      'by another host besides',
+      {},
+      { additionalInterfaces: [{ url: 'https://a.example:8443', transport: 'GRPC' }] },
+      ['/supportedInterfaces/1/url sends calls to https://a.example:8443, where none went before'],
+    ],
+    [
+      'by giving up encryption',
+      {},
+      { url: 'http://a.example/a2a' },
+      ['/supportedInterfaces/0/url sends calls to http://a.example, where none went before'],
+    ],
+    [
+      'by asking for nothing',
+      {},
+      { security: [] },
+      ['/securityRequirements asks callers for nothing, where credentials were asked for'],
+    ],
+    [
+      'by an alternative that is empty',
+      {},
+      { security: [{ bearer: ['read'], key: [] }, {}] },
+      ['/securityRequirements asks callers for nothing, where credentials were asked for'],
+    ],
+    [
+      'by asking for fewer schemes',
+      {},
+      { security: [{ bearer: ['read'] }] },
+      ['/securityRequirements/0 lets callers in with bearer (read), which was not enough'],
+    ],
+    [
+      'by asking for fewer scopes',
+      {},
+      { security: [{ bearer: [], key: [] }] },
+      ['/securityRequirements/0 lets callers in with bearer and key, which was not enough'],
+    ],
+    [
+      'by an alternative of another kind',
+      {},
+      { security: [{ bearer: ['read'], key: [] }, { key: [] }] },
+      ['/securityRequirements/1 lets callers in with key, which was not enough'],
+    ],
+    [
+      'by a skill that asked for more and asks no longer',
+      own([{ bearer: ['admin'], key: [] }]),
+      own(undefined),
+      ['/skills/0/securityRequirements/0 lets callers in with bearer (read) and key, which was not enough'],
+    ],
+    [
+      'by a skill that asks for less than its card',
+      own(undefined),
+      own([{ key: [] }]),
+      ['/skills/0/securityRequirements/0 lets callers in with key, which was not enough'],
+    ],
+    [
+      'by a new skill that asks for nothing',
+      {},
+      { skills: [...base.skills, { id: 'n', name: 'N', security: [{}] }] },
+      ['/skills/1/securityRequirements asks callers for nothing, where credentials were asked for'],
+    ],
+    ['by a scheme that is gone', {}, { securitySchemes: { bearer } }, ['/securitySchemes/key is gone']],
+    [
+      'by a weaker scheme',
+      {},
+      { securitySchemes: { bearer: { type: 'http', scheme: 'basic' }, key: { ...key, in: 'query' } } },
+      [
+        '/securitySchemes/bearer is a password or its like, which is weaker than what it was: a bearer token',
+        '/securitySchemes/key is a key in the URL, which is weaker than what it was: a key',
+      ],
+    ],
+    [
+      'by a weaker flow',
+      { securitySchemes: { o: { type: 'oauth2', flows: { clientCredentials: flow } } }, security: [] },
+      { securitySchemes: { o: { type: 'oauth2', flows: { password: flow } } }, security: [] },
+      ['/securitySchemes/o is OAuth with a flow that is no longer advised, which is weaker than what it was: OAuth'],
+    ],
+    [
+      'by another place for credentials',
+      { securitySchemes: { oidc }, security: [] },
+      { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://evil.example/openid' } }, security: [] },
+      [
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://evil.example, where none went before',
+      ],
+    ],
+    [
+      'by a place for credentials where there was none',
+      { security: [] },
+      { securitySchemes: { bearer, key, oidc }, security: [] },
+      [
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example, where none went before',
+      ],
+    ],
+  ])('%s', (_, before, after, expected) => {
+    expect(widens(before, after)).toStrictEqual(expected)
+  })
+
+  it.each<[string, object, object]>([
+    ['another path of a host', {}, { url: 'https://a.example/other' }],
+    ['encryption', { url: 'http://a.example/a2a' }, {}],
+    ['an endpoint less', { additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] }, {}],
+    ['more schemes', { security: [{ key: [] }] }, {}],
+    ['more scopes', {}, { security: [{ bearer: ['write', 'read'], key: [] }] }],
+    ['security where there was none', { security: [] }, {}],
+    ['an alternative less', { security: [{ bearer: ['read'], key: [] }, { key: [] }] }, {}],
+    ['a skill less, or more', {}, { skills: [{ id: 'n', name: 'N' }] }],
+    ['a skill that asks for more', {}, own([{ bearer: ['read', 'admin'], key: [] }])],
+    ['a stronger scheme', {}, { securitySchemes: { bearer: { type: 'mutualTLS' }, key: bearer } }],
+    [
+      'another path of an issuer',
+      { securitySchemes: { oidc } },
+      { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://id.example/x' } } },
+    ],
+    ['other words', {}, { name: 'Z', description: 'Z', version: '9', provider: 'Z' }],
+  ])('not by %s', (_, before, after) => {
+    expect(widens(before, after)).toStrictEqual([])
+  })
+})
+
+/** A copy with the members of every object in the opposite order, and every list that is a set of alternatives too. */
+const reversed = (value: Json, name = ''): Json => {
+  const unordered = /^(?:skills|security|securityRequirements)$/.test(name)
+  if (Array.isArray(value))
+    return unordered ? value.map(item => reversed(item)).toReversed() : value.map(item => reversed(item))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([member, inner]) => [member, reversed(inner, member)]),
+  )
+}
+
+const directOf = (card: JsonObject) => {
+  const result = compile(card, { id: 'a', requestOrigin: 'https://h.example' })
+  return 'errors' in result ? undefined : result.compiled.direct
+}
+
+describe('whatever the card', () => {
+  it('it widens nothing beside itself, in whatever order', () => {
+    let compared = 0
+    fc.assert(
+      fc.property(authoredCard, generated => {
+        const authored: JsonObject = JSON.parse(JSON.stringify(generated))
+        const [card, other] = [directOf(authored), directOf(reversed(authored) as JsonObject)]
+        if (!card || !other) return
+        compared++
+        expect([
+          widening(card, card),
+          widening(card, { ...card, ...(reversed(card as Json) as object) }),
+        ]).toStrictEqual([[], []])
+      }),
+      { numRuns: 300 },
+    )
+    expect(compared).toBeGreaterThan(50)
+  })
+
+  it('what a card asks for is never less than what it asks for with an alternative less', () => {
+    const names = fc.constantFrom('a', 'b', 'c')
+    const scopes = fc.uniqueArray(fc.constantFrom('x', 'y'), { maxLength: 2 })
+    const alternative = fc.dictionary(names, scopes, { minKeys: 1 })
+    const securitySchemes = { a: bearer, b: bearer, c: bearer }
+    fc.assert(
+      fc.property(fc.array(alternative, { minLength: 2, maxLength: 4 }), security => {
+        expect(widens({ securitySchemes, security }, { securitySchemes, security: security.slice(1) })).toStrictEqual(
+          [],
+        )
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
