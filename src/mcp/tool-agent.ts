@@ -3,7 +3,6 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { DefaultExecutionEventBusManager, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import { parseCall } from '../a2a/exact-json.ts'
 import { isObject, type JsonObject, without } from '../card/json.ts'
-import { log } from '../http/log.ts'
 import type { Commission } from './commission.ts'
 import { OneMessageHandler } from './one-message-handler.ts'
 import type { OpenTasks } from './open-tasks.ts'
@@ -11,7 +10,8 @@ import { OwnedTasks } from './owned-tasks.ts'
 import { rpcResponse } from './rpc-response.ts'
 import type { TaskRows } from './task-rows.ts'
 import { ToolExecutor, type ToolOfMessage } from './tool-executor.ts'
-import type { Outcome, ToolServer } from './tool-server.ts'
+import { logTool } from './tool-log.ts'
+import type { ToolServer } from './tool-server.ts'
 
 /** What an agent consists of beside the calls: its tasks, those whose tools run, and its server. */
 type Stock = { rows: TaskRows; open: OpenTasks; server: ToolServer }
@@ -54,7 +54,7 @@ export class ToolAgent {
       call: async terms => {
         const begun = Date.now()
         const outcome = await server.call(upstream, name, argumentsOf(tool.arguments), { ...terms, seconds })
-        if (!terms.signal.aborted) logOutcome(agent, outcome, Date.now() - begun)
+        if (!terms.signal.aborted) logTool(agent, outcome, Date.now() - begun)
         return outcome
       },
     }
@@ -74,22 +74,3 @@ const argumentsOf = (text: string): JsonObject => {
   const parsed = parseCall(text)
   return 'value' in parsed && isObject(parsed.value) ? parsed.value : {}
 }
-
-/** Tells the owner what came of a tool's call: in words of this host alone. */
-const logOutcome = (agent: string, outcome: Outcome, milliseconds: number): void => {
-  const why = 'notReady' in outcome ? outcome.notReady : 'failure' in outcome ? detailOf(outcome.failure) : ''
-  const what =
-    'result' in outcome
-      ? outcome.result.isError
-        ? 'tool-failed'
-        : 'done'
-      : 'refused' in outcome
-        ? 'refused'
-        : 'notReady' in outcome
-          ? 'not-ready'
-          : outcome.failure.failed
-  log(why ? 'error' : 'info', 'tool-call', { agent, outcome: what, ...(why && { why }), milliseconds })
-}
-
-const detailOf = (failure: Extract<Outcome, { failure: unknown }>['failure']): string =>
-  failure.failed === 'misconfigured' ? failure.detail : ''

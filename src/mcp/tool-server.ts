@@ -51,7 +51,7 @@ export class ToolServer {
   /** Calls a tool; once more where the server has forgotten the session, which says that the tool did not run. */
   async call(upstream: Commission['upstream'], name: string, given: JsonObject, terms: ToolTerms): Promise<Outcome> {
     const fetch = sourceFetch(upstream, this.#env)
-    if ('misconfigured' in fetch) return { failure: { failed: 'misconfigured', detail: fetch.misconfigured } }
+    if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let again = true; ; again = false) {
       const held = await this.#hold(upstream, fetch)
       if ('code' in held) return outcomeOf(held, terms)
@@ -134,6 +134,8 @@ export class ToolServer {
   }
 }
 
+const misconfigured = (detail: string): Outcome => ({ failure: { failed: 'misconfigured', detail }, detail })
+
 const leave = (held: Held): void => {
   held.left = true
   if (held.calls === 0) void held.session.close()
@@ -145,7 +147,7 @@ const outcomeOf = (failure: SessionFailure, { seconds }: ToolTerms): Outcome => 
     case 'refused':
       return { refused: failure.message }
     case 'unreachable':
-      return { failure: { failed: 'unreachable' } }
+      return { failure: { failed: 'unreachable' }, ...(failure.why !== '' && { detail: failure.why }) }
     case 'timeout':
       return { failure: { failed: 'timeout', seconds } }
     default:

@@ -1,0 +1,340 @@
+import { ProtocolError } from '@modelcontextprotocol/server'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Json, JsonObject } from '../../src/card/json.ts'
+import { type BridgedAgent, calls, message, message0, startBridgedAgent } from './bridged-agent.ts'
+
+const pixel = 'iVBORw0KGgo='
+
+/** One of each kind that a tool may answer. */
+const content = [
+  { type: 'text', text: 'first' },
+  { type: 'image', data: pixel, mimeType: 'image/png' },
+  { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+  { type: 'resource_link', uri: 'https://files.example/a.pdf', name: 'a.pdf', mimeType: 'application/pdf' },
+  { type: 'resource_link', uri: 'memo://b', name: 'b' },
+  { type: 'resource', resource: { uri: 'memo://c', text: '# c', mimeType: 'text/markdown' } },
+  { type: 'resource', resource: { uri: 'memo://d', text: 'd' } },
+  { type: 'resource', resource: { uri: 'memo://e', blob: pixel } },
+  { type: 'text', text: 'last' },
+]
+
+let agent: BridgedAgent
+
+beforeAll(async () => {
+  agent = await startBridgedAgent(
+    {
+      say_it: {
+        inputSchema: { properties: { text: { type: 'string', minLength: 2 } }, required: ['text'] },
+        run: ({ text = '' }) => ({ content: [{ type: 'text', text: `You said ${text}.` }] }),
+      },
+      add: {
+        inputSchema: { properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+        run: ({ a, b }) => ({ content: [], structuredContent: { sum: Number(a) + Number(b) } }),
+      },
+      odd: { inputSchema: { properties: { a: { $ref: 'https://schemas.example/' } } }, run: () => ({ content: [] }) },
+      everything: { run: () => ({ content }) },
+      nothing: { run: () => ({ content: [] }) },
+      fails: { run: () => ({ isError: true, content: [{ type: 'text', text: 'No such place.' }] }) },
+      fails_silently: { run: () => ({ isError: true, content: [] }) },
+      refuses: {
+        run: () => {
+          throw new ProtocolError(-32050, 'Nobody is at home')
+        },
+      },
+      huge: { run: () => ({ content: [{ type: 'text', text: 'x'.repeat(3.5 * 1024 * 1024) }] }) },
+      silent: { run: () => new Promise(() => undefined) },
+    },
+    // Seconds that a silent tool may take; all others answer at once.
+    { vars: { UPSTREAM_TIMEOUT: '2' } },
+  )
+})
+afterAll(() => agent.close())
+beforeEach(() => {
+  agent.server.called()
+  agent.server.asked()
+})
+
+/** What came of a call of a tool: the state of its task, and what it made or says. */
+const came = async (parts: Json, more?: JsonObject) => {
+  const { status, artifacts } = await agent.send(parts, more)
+  return {
+    state: status.state.replace('TASK_STATE_', ''),
+    ...(artifacts && { artifacts: artifacts.map(({ name, parts }) => ({ name, parts })) }),
+    ...(status.message && { said: status.message.parts, reason: status.message.metadata?.reason }),
+  }
+}
+
+describe('a message to an agent that is an MCP server', () => {
+  const said = {
+    state: 'COMPLETED',
+    artifacts: [{ name: 'say_it', parts: [{ text: 'You said edge.', mediaType: 'text/plain' }] }],
+  }
+
+  it.each<[title: string, parts: Json, more?: JsonObject]>([
+    ['data that names the tool', calls('say_it', { text: 'edge' })],
+    ['data that names the skill', calls('say-it', { text: 'edge' })],
+    ['data beside the id of a skill', [{ data: { text: 'edge' } }], { metadata: { skillId: 'say-it' } }],
+    ["data beside the tool's own name", [{ data: { text: 'edge' } }], { metadata: { skillId: 'say_it' } }],
+    ['text beside the id of a skill', [{ text: 'edge' }], { metadata: { skillId: 'say-it' } }],
+    ["text beside the tool's own name", [{ text: 'edge' }], { metadata: { skillId: 'say_it' } }],
+  ])('calls a tool: %s', async (_, parts, more) => {
+    expect(await came(parts, more)).toEqual(said)
+    expect(agent.server.called()).toEqual([['say_it', { text: 'edge' }]])
+  })
+
+  it.each<[title: string, part: JsonObject, more?: JsonObject]>([
+    ['data', { kind: 'data', data: { tool: 'say_it', arguments: { text: 'edge' } } }],
+    ['text', { kind: 'text', text: 'edge' }, { metadata: { skillId: 'say-it' } }],
+  ])('calls a tool in v0.3: %s', async (_, part, more) => {
+    const { result } = await agent.call('message/send', message0([part], more), { version: '0.3' })
+    expect(result).toMatchObject({
+      kind: 'task',
+      status: { state: 'completed' },
+      artifacts: [{ name: 'say_it', parts: [{ kind: 'text', text: 'You said edge.' }] }],
+      history: [{ kind: 'message', role: 'user', parts: [part] }],
+    })
+  })
+
+  it('opens one session for all calls, and calls through it side by side', async () => {
+    const sums = await Promise.all(
+      Array.from({ length: 10 }, (_, a) =>
+        came(calls('add', { a, b: 1 })).then(({ artifacts }) => artifacts?.[0]?.parts),
+      ),
+    )
+    expect(sums).toEqual(
+      Array.from({ length: 10 }, (_, a) => [{ data: { sum: a + 1 }, mediaType: 'application/json' }]),
+    )
+    expect(agent.server.asked().methods).toEqual(Array(10).fill('tools/call'))
+  })
+
+  it('hands numbers on as they were written, and answers under the id as it was', async () => {
+    const text =
+      '{"jsonrpc":"2.0","id":12345678901234567890,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER",' +
+      '"parts":[{"data":{"tool":"add","arguments":{"a":1e2,"b":0.50}}}]}}}'
+    const response = await agent.host.fetch('/agents/tools', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
+      body: text,
+    })
+    expect(await response.text()).toMatch(
+      /^\{"jsonrpc":"2.0",.*"sum":100\.5.*"id":12345678901234567890\}$|^\{"jsonrpc":"2.0","id":12345678901234567890,.*"sum":100\.5/,
+    )
+  })
+})
+
+describe('what a tool answers', () => {
+  const parts = [
+    { text: 'first', mediaType: 'text/plain' },
+    { raw: pixel, mediaType: 'image/png' },
+    { raw: 'UklGRg==', mediaType: 'audio/wav' },
+    { url: 'https://files.example/a.pdf', filename: 'a.pdf', mediaType: 'application/pdf' },
+    { url: 'memo://b', filename: 'b' },
+    { text: '# c', mediaType: 'text/markdown', metadata: { uri: 'memo://c' } },
+    { text: 'd', mediaType: 'text/plain', metadata: { uri: 'memo://d' } },
+    { raw: pixel, mediaType: 'application/octet-stream', metadata: { uri: 'memo://e' } },
+    { text: 'last', mediaType: 'text/plain' },
+  ]
+
+  it('is one artifact, its parts in order', async () => {
+    expect(await came(calls('everything'))).toEqual({ state: 'COMPLETED', artifacts: [{ name: 'everything', parts }] })
+  })
+
+  it('is one artifact in v0.3, with files', async () => {
+    const { result } = await agent.call('message/send', message0([{ kind: 'data', data: { tool: 'everything' } }]), {
+      version: '0.3',
+    })
+    expect(result).toMatchObject({
+      artifacts: [
+        {
+          parts: [
+            { kind: 'text', text: 'first' },
+            { kind: 'file', file: { bytes: pixel, mimeType: 'image/png' } },
+            { kind: 'file', file: { bytes: 'UklGRg==', mimeType: 'audio/wav' } },
+            { kind: 'file', file: { uri: 'https://files.example/a.pdf', name: 'a.pdf', mimeType: 'application/pdf' } },
+            { kind: 'file', file: { uri: 'memo://b', name: 'b' } },
+            { kind: 'text', text: '# c' },
+            { kind: 'text', text: 'd' },
+            { kind: 'file', file: { bytes: pixel, mimeType: 'application/octet-stream' } },
+            { kind: 'text', text: 'last' },
+          ],
+        },
+      ],
+    })
+  })
+
+  it.each<[tool: string, given: JsonObject | undefined, told: object]>([
+    [
+      'add',
+      { a: 1, b: 2 },
+      {
+        state: 'COMPLETED',
+        artifacts: [{ name: 'add', parts: [{ data: { sum: 3 }, mediaType: 'application/json' }] }],
+      },
+    ],
+    ['nothing', undefined, { state: 'COMPLETED' }],
+    [
+      'fails',
+      undefined,
+      { state: 'FAILED', said: [{ text: 'No such place.', mediaType: 'text/plain' }], reason: 'TOOL_FAILED' },
+    ],
+    [
+      'fails_silently',
+      undefined,
+      {
+        state: 'FAILED',
+        said: [{ text: 'The tool failed, and does not say why.', mediaType: 'text/plain' }],
+        reason: 'TOOL_FAILED',
+      },
+    ],
+    [
+      'refuses',
+      undefined,
+      {
+        state: 'FAILED',
+        said: [{ text: 'The MCP server answered with error -32050: Nobody is at home', mediaType: 'text/plain' }],
+        reason: 'MCP_SERVER_REFUSED',
+      },
+    ],
+    ['odd', { a: 7 }, { state: 'COMPLETED' }],
+    [
+      'huge',
+      undefined,
+      {
+        state: 'FAILED',
+        said: [
+          {
+            text: "The agent's answer is larger than 3145728 bytes, the most that this host passes on.",
+            mediaType: 'text/plain',
+          },
+        ],
+        reason: 'INVALID_AGENT_RESPONSE',
+      },
+    ],
+    [
+      'silent',
+      undefined,
+      {
+        state: 'FAILED',
+        said: [{ text: 'The agent did not answer within 2 seconds.', mediaType: 'text/plain' }],
+        reason: 'AGENT_TIMEOUT',
+      },
+    ],
+  ])('of %s', async (tool, given, told) => {
+    expect(await came(calls(tool, given))).toEqual(told)
+    // Whom it waits for no more, the host tells.
+    if (tool === 'silent')
+      await vi.waitFor(() => expect(agent.server.asked().methods).toContain('notifications/cancelled'))
+  })
+
+  it('is asked for though its arguments cannot be checked here, which the log tells', async () => {
+    await came(calls('odd', { a: 7 }))
+    expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
+      event: 'tool-unchecked',
+      agent: 'tools',
+      why: 'the schema is unsound',
+    })
+  })
+})
+
+describe('a message that calls no tool of the agent', () => {
+  it.each<[title: string, parts: Json, more: JsonObject, field: string]>([
+    ['a tool that is not there', calls('x'), {}, 'message.parts[0].data.tool'],
+    ['arguments that are wrong', calls('add', { a: 'one', b: 2 }), {}, 'message.parts[0].data.arguments.a'],
+    ['arguments that are missing', calls('add', { a: 1 }), {}, 'message.parts[0].data.arguments.b'],
+    ['a text that is too short', [{ text: 'x' }], { metadata: { skillId: 'say-it' } }, 'message.parts[0].text'],
+    ['a text without a tool', [{ text: 'edge' }], {}, 'message.parts[0].text'],
+    ['a skill that is not there', [{ text: 'edge' }], { metadata: { skillId: 'x' } }, 'message.metadata.skillId'],
+  ])('is refused, and the server hears nothing of it: %s', async (_, parts, more, field) => {
+    const { error } = await agent.call('SendMessage', message(parts, more))
+    expect(error).toMatchObject({
+      code: -32602,
+      data: [{ reason: 'INVALID_PARAMS' }, { fieldViolations: [{ field }] }],
+    })
+    expect(agent.server.asked().methods).toEqual([])
+  })
+
+  it('is refused in the words of v0.3, in a stream too', async () => {
+    const params = message0([{ kind: 'data', data: { tool: 'add', arguments: {} } }])
+    const refused = { code: -32602, data: { reason: 'INVALID_PARAMS', fieldViolations: [{}, {}] } }
+    expect((await agent.call('message/send', params, { version: '0.3' })).error).toMatchObject(refused)
+    await expect(agent.stream('message/stream', params, { version: '0.3' }).next()).rejects.toThrow('-32602')
+  })
+})
+
+describe('the credentials that the server gets', () => {
+  it("are the Worker's, and never the caller's", async () => {
+    const token = await agent.issue('somebody')
+    agent.server.forget()
+    agent.server.asked()
+    await agent.send(calls('nothing'), {}, { token })
+    await agent.send(calls('nothing'), {}, { token: 'of-another-host' })
+    expect(new Set(agent.server.asked().credentials)).toEqual(new Set(['Bearer open-sesame']))
+  })
+})
+
+describe('a server that is in trouble', () => {
+  const unreachable = {
+    state: 'FAILED',
+    said: [{ text: 'The agent could not be reached. Try again later.', mediaType: 'text/plain' }],
+    reason: 'AGENT_UNREACHABLE',
+  }
+
+  it('is called in a new session where it has forgotten the old one: the tool runs once', async () => {
+    await came(calls('nothing'))
+    agent.server.forget()
+    agent.server.asked()
+    agent.server.called()
+    expect(await Promise.all([came(calls('nothing')), came(calls('nothing'))])).toEqual(
+      Array(2).fill({ state: 'COMPLETED' }),
+    )
+    expect(agent.server.called()).toHaveLength(2)
+    expect(agent.server.asked().methods.filter(method => method === 'initialize')).toHaveLength(1)
+  })
+
+  it.each<[title: string, instead: () => Response | undefined, told: object]>([
+    ['breaks the connection', () => undefined, { state: 'FAILED' }],
+    ['is not there', () => new Response(null, { status: 521 }), unreachable],
+    [
+      'ends its answer too soon',
+      () => new Response(': hello\n\n', { headers: { 'Content-Type': 'text/event-stream' } }),
+      {
+        state: 'FAILED',
+        said: [{ text: 'The agent broke off its stream.', mediaType: 'text/plain' }],
+        reason: 'AGENT_BROKE_OFF',
+      },
+    ],
+    [
+      'answers with an error of HTTP',
+      () => new Response('down', { status: 500 }),
+      {
+        state: 'FAILED',
+        said: [{ text: "The tool's server is not ready. Try again later.", mediaType: 'text/plain' }],
+        reason: 'MCP_SERVER_NOT_READY',
+      },
+    ],
+    [
+      'answers with HTML',
+      () => new Response('<p>', { headers: { 'Content-Type': 'text/html' } }),
+      {
+        state: 'FAILED',
+        said: [{ text: "The tool's server is not ready. Try again later.", mediaType: 'text/plain' }],
+        reason: 'MCP_SERVER_NOT_READY',
+      },
+    ],
+  ])('%s: the task fails, and the next call is as good as ever', async (_, instead, told) => {
+    agent.server.instead.set('nothing', instead)
+    expect(await came(calls('nothing'))).toMatchObject(told)
+    agent.server.instead.delete('nothing')
+    expect(await came(calls('nothing'))).toEqual({ state: 'COMPLETED' })
+  })
+
+  it('is told to its owner alone', () => {
+    expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
+      event: 'tool-call',
+      agent: 'tools',
+      outcome: 'not-ready',
+      why: 'The MCP server answered with HTTP 500.',
+      milliseconds: expect.any(Number),
+    })
+  })
+})
