@@ -8,6 +8,7 @@ beforeEach(() => vi.clearAllMocks())
 
 const env = {} as Env
 const ctx = {} as ExecutionContext
+const request = new Request('https://host.example/agents/a')
 const well = { checked: Date.now(), ttl: 300, staleIfError: 3600 }
 const card = { etag: '"e"', modified: '', body: new Uint8Array() }
 
@@ -17,7 +18,7 @@ it.each<[string, Sourced]>([
   ['that never came', { source: { ...well, checked: 0, failing: 502 } }],
 ])('each GET of a card %s has it looked at whether it is to be read again', (_, found) => {
   try {
-    cardFromElsewhere('a', found, env, ctx)
+    cardFromElsewhere('a', found, request, env, ctx)
   } catch {
     // What is told then is for other tests.
   }
