@@ -32,8 +32,10 @@ const showCards = async (): Promise<void> => {
   try {
     const outcome = await syncCards([], { url, token }, unasked, { say, ...speaker })
     const odd = outcome.results.some(
-      ({ action, unexposed }) =>
-        !['created', 'updated', 'unchanged'].includes(action) || (unexposed && action !== 'unchanged'),
+      ({ action, unexposed, source }) =>
+        !['created', 'updated', 'unchanged'].includes(action) ||
+        source !== undefined ||
+        (unexposed && action !== 'unchanged'),
     )
     if (odd || outcome.failure) say(outcomeText(outcome))
   } catch (error) {

@@ -1,18 +1,22 @@
 import colors from 'picocolors'
 import { bareTable } from '../report/bare-table.ts'
-import { callable, callLines } from './call-lines.ts'
+import { callable, callLines, toolBox, toolLines } from './call-lines.ts'
 import type { Shown, ShownAgent } from './shown-agents.ts'
 
 /** The agents of a host that runs here, and what to try first; `authorization` is the admin's header, quoted. */
 export const agentsText = (url: string, { agents, root, hasRootCard }: Shown, authorization: string): string => {
-  const called = agents.some(({ id, internal }) => id === callable && !internal)
+  const isCalled = (sample: string) => agents.some(({ id, internal }) => id === sample && !internal)
   const rows = agents.map(agent => [agent.name, `${url}/agents/${agent.id}/`, colors.dim(marksOf(agent, root))])
   return [
     ...(agents.length > 0 ? [bareTable(rows)] : ['No agents yet: npx sync-card sends those of cards/.']),
     ...group('Try:', cardLines(url, root, hasRootCard)),
     ...group(
       'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
-      called ? callLines(url, authorization) : [],
+      isCalled(callable) ? callLines(url, authorization) : [],
+    ),
+    ...group(
+      'An MCP server as an agent: the card that is made of it, and a message that calls a tool:',
+      isCalled(toolBox) ? toolLines(url) : [],
     ),
     'Ctrl-C stops. What is registered stays in .wrangler/state.',
   ].join('\n')

@@ -15,10 +15,21 @@ export const callLines = (url: string, authorization: string): string[] => [
   `curl -H ${authorization} ${url}/agents/${callable}/a2a/extendedAgentCard`,
 ]
 
+/** The id of the sample that is an MCP server. */
+export const toolBox = 'tool-box'
+
+/** Commands that show an MCP server as an agent: the card that was made of it, and a message that calls one of its tools. */
+export const toolLines = (url: string): string[] => [
+  `curl '${url}/agents/${toolBox}?dialect=superx'`,
+  `curl ${url}/agents/${toolBox} ${json} -d '${sent('SendMessage', { data: { tool: 'count_words', arguments: { text: 'one two three' } } })}'`,
+]
+
 const json = "-H 'Content-Type: application/json'"
 
-const call = (method: string, text: string, configuration?: object): string => {
-  const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text }] }
+const call = (method: string, text: string, configuration?: object): string => sent(method, { text }, configuration)
+
+const sent = (method: string, part: object, configuration?: object): string => {
+  const message = { messageId: '1', role: 'ROLE_USER', parts: [part] }
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message, configuration } })
 }
 

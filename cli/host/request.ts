@@ -96,7 +96,7 @@ const parse = (text: string): { body?: Json } => {
 }
 
 /** What the host tells of somebody else, who could not be reached: asking the host again is of no use. */
-const isOfSource = ({ body }: { body?: Json }): boolean => isObject(body) && String(body.code).startsWith('source-')
+const isOfSource = ({ body }: { body?: Json }): boolean => isObject(body) && String(body.code).startsWith('upstream-')
 
 const retryAfter = (headers: Headers): number => {
   const value = headers.get('Retry-After')

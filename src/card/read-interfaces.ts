@@ -59,7 +59,7 @@ const isInterfaces = (list: Json | undefined): boolean =>
 
 const readItem = (item: Json, at: Pointer, assumedVersion: Json, reading: Reading): Json => {
   if (!isObject(item)) return item
-  const { transport, ...rest } = spell(item, 'interface', at, reading)
+  const { transport, ...rest } = withoutNothing(spell(item, 'interface', at, reading))
   if (rest.protocolBinding === undefined && transport !== undefined)
     reading.moved(`${at}/protocolBinding`, `${at}/transport`)
   if (rest.protocolBinding === undefined && transport === undefined)
@@ -77,6 +77,9 @@ const readItem = (item: Json, at: Pointer, assumedVersion: Json, reading: Readin
     protocolVersion: readVersion(rest.protocolVersion, assumedVersion, `${at}/protocolVersion`, reading),
   }
 }
+
+/** What a server made with ProtoJSON's libraries says for "no tenant". */
+const withoutNothing = (item: JsonObject): JsonObject => (item.tenant === '' ? without(item, 'tenant') : item)
 
 const readBinding = (binding: Json, at: Pointer, reading: Reading): Json => {
   const known = typeof binding === 'string' ? bindings.get(binding.toLowerCase()) : undefined

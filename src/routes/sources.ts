@@ -80,7 +80,7 @@ const whyNot = (id: string, refreshed: Refreshed): HttpError => {
   switch (refreshed.outcome) {
     case 'failed': {
       const { status, code, message, errors = [] } = refreshed.failure
-      return new HttpError(status, `source-${code}`, `${message} What was served before still is, if there is any.`, {
+      return new HttpError(status, `upstream-${code}`, `${message} What was served before still is, if there is any.`, {
         errors,
       })
     }

@@ -97,6 +97,14 @@ describe('route: gateway', () => {
     })
   })
 
+  it('takes an empty tenant, as servers made with ProtoJSON write it, for none', () => {
+    const supportedInterfaces = [
+      { url: `${upstream}/v1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
+    ]
+    const { profile } = compiled({ card: { ...base, supportedInterfaces } })
+    expect(profile.targets).toEqual([{ binding: 'JSONRPC', version: '1.0', url: `${upstream}/v1` }])
+  })
+
   it("keeps a v1.0 interface's tenant for the agent alone", () => {
     const { documents, profile } = compiled({ card: cards['1.0'] as Json, route: 'gateway' })
     expect([JSON.stringify(documents).includes('north'), profile.targets]).toStrictEqual([

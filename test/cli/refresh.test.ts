@@ -54,7 +54,7 @@ describe('sync-card refresh', () => {
   })
 
   it('goes on after one that could not be read, and says so by its exit code', async () => {
-    const problem = { code: 'source-timeout', detail: 'It did not answer within 10 seconds.' }
+    const problem = { code: 'upstream-timeout', detail: 'It did not answer within 10 seconds.' }
     answers['/agents/weather/refresh'] = { status: 504, body: problem }
     answers['/agents/news/refresh'] = { status: 200, body: { id: 'news', outcome: 'unchanged' } }
     const { stdout, stderr, code } = await refresh('weather', 'news')

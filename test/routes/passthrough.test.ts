@@ -138,7 +138,10 @@ describe('a card that did not come', () => {
   ) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
 
   it.each(answers)('is told to its owner, and to clients with %s as %i', async (what, status, code, answer) => {
-    const id = what.replace(/[\W_]+/g, '-').toLowerCase().replace(/^-+/, '')
+    const id = what
+      .replace(/[\W_]+/g, '-')
+      .toLowerCase()
+      .replace(/^-+/, '')
     called.agent.answer(answer)
     expect((await put(id)).body).toMatchObject({ source: { state: 'no-card', failure: { code } } })
     const came = await get(id)
@@ -212,7 +215,12 @@ describe('POST /agents/{id}/refresh', () => {
   })
 
   it.each([
-    ['502 where the source cannot be reached', 502, 'source-unreachable', (r: { destroy: () => void }) => r.destroy()],
+    [
+      '502 where the source cannot be reached',
+      502,
+      'upstream-unreachable',
+      (r: { destroy: () => void }) => r.destroy(),
+    ],
   ])('answers %s, and serves what came before', async (_, status, code, answer) => {
     await put('failing')
     called.agent.answer(answer as never)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { callable, callLines } from '../../../cli/dev/call-lines.ts'
+import { callable, callLines, toolBox, toolLines } from '../../../cli/dev/call-lines.ts'
 import { type Host, startHost, token } from '../../host.ts'
 import { echoManifest, register } from './agents.ts'
 
@@ -23,8 +23,9 @@ const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
 beforeAll(async () => {
   writeFileSync(join(folder, 'curl'), curl)
   chmodSync(join(folder, 'curl'), 0o755)
-  host = await startHost({}, undefined, ['echo-agent'])
-  await register(host, { [callable]: echoManifest() })
+  host = await startHost({}, undefined, ['echo-agent', 'mcp-server'])
+  const { manifest = {} } = load(['cards/tool-box.yaml'], host.url.origin).drafts[0] ?? {}
+  await register(host, { [callable]: echoManifest(), [toolBox]: manifest })
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
@@ -32,7 +33,8 @@ afterAll(async () => {
 })
 
 const typed = async (index: number): Promise<string> => {
-  const line = callLines(host.url.origin, `'Authorization: Bearer ${token}'`)[index] ?? ''
+  const { origin } = host.url
+  const line = [...callLines(origin, `'Authorization: Bearer ${token}'`), ...toolLines(origin)][index] ?? ''
   const env = { PATH: `${folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
   return (await promisify(execFile)('sh', ['-c', line], { env })).stdout
 }
@@ -58,5 +60,21 @@ describe('the commands that npm start shows, typed into a shell', () => {
 
   it('read the extended card', async () => {
     expect(JSON.parse(await typed(3)).skills.map(({ id }: { id: string }) => id)).toContain('backwards')
+  })
+
+  it('show the card that is made of an MCP server', async () => {
+    const { protocol, skills } = JSON.parse(await typed(4))
+    expect([protocol, skills.map(({ id }: { id: string }) => id)]).toEqual([
+      'mcp',
+      expect.arrayContaining(['count_words']),
+    ])
+  })
+
+  it('call one of its tools', async () => {
+    const { result } = JSON.parse(await typed(5))
+    expect(result.task).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ parts: [{ text: expect.stringContaining('3') }] }],
+    })
   })
 })
