@@ -29,15 +29,16 @@ const identifiers = new Set(['id', 'uri'])
 /** Where the URLs of an agent lead at this host: its endpoints with what is below them, and where its card is read. */
 export const urlMap = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
   const bases = endpoints.map(each => new URL(each))
-  const cards = [...wellKnown(card), ...bases.flatMap(base => cardsBeside(base))]
+  const cards = [...wellKnown(card), ...bases.flatMap(cardsBeside)].map(spot)
   // The longest first: what is below one can be below another.
-  const byLength = bases.toSorted((left, right) => pathOf(right).length - pathOf(left).length)
+  const spots = bases.map(spot).toSorted((left, right) => right.path.length - left.path.length)
   return text => {
     const url = URL.parse(text)
     if (url === null || !/^https?:$/.test(url.protocol)) return undefined
-    if (cards.some(each => isSameHost(each, url) && pathOf(each) === pathOf(url) && each.search === url.search))
+    const at = spot(url)
+    if (cards.some(({ host, path, search }) => host === at.host && path === at.path && search === at.search))
       return `${agentUrl}/.well-known/agent-card.json`
-    const rest = byLength.map(base => restBelow(base, url)).find(each => each !== undefined)
+    const rest = spots.map(base => restBelow(base, at)).find(each => each !== undefined)
     return rest === undefined ? undefined : `${agentUrl}/a2a${rest}`
   }
 }
@@ -65,21 +66,25 @@ const urlInText = /https?:\/\/[^\s"'<>`{}|\\^()[\]]+/gi
 
 /** A full stop after a URL ends the sentence, not the URL. */
 const trimmed = (url: string, map: UrlMap): string => {
-  const end = /[.,;:!?*_]*$/.exec(url)?.[0] ?? ''
-  const address = url.slice(0, url.length - end.length)
-  const mapped = map(address)
-  return mapped === undefined ? url : mapped + end
+  const length = lengthWithout('.,;:!?*_', url)
+  const mapped = map(url.slice(0, length))
+  return mapped === undefined ? url : mapped + url.slice(length)
 }
 
-/** What is below an endpoint, with what follows the path; undefined where the URL is not there. */
-const restBelow = (base: URL, url: URL): string | undefined => {
-  if (!isSameHost(base, url)) return undefined
-  const [path, whole] = [pathOf(base), pathOf(url)]
-  if (whole === path && base.search === '') return url.search + url.hash
-  if (whole === path) return base.search === url.search ? url.hash : undefined
+/** How long a text is without some characters at its end: a pattern would look for the end from each of them. */
+const lengthWithout = (characters: string, text: string): number => {
+  let length = text.length
+  while (length > 0 && characters.includes(text.charAt(length - 1))) length--
+  return length
+}
+
+/** What is below an endpoint, with what follows the path; undefined where a URL is not there. */
+const restBelow = (base: Spot, { host, path, search, hash }: Spot): string | undefined => {
+  if (base.host !== host) return undefined
+  if (base.path === path && base.search === '') return search + hash
+  if (base.path === path) return base.search === search ? hash : undefined
   // Everything is below a root, and only calls are served here.
-  if (path === '' || !whole.startsWith(`${path}/`)) return undefined
-  return whole.slice(path.length) + url.search + url.hash
+  return base.path !== '' && path.startsWith(`${base.path}/`) ? path.slice(base.path.length) + search + hash : undefined
 }
 
 const cardNames = ['agent-card.json', 'agent.json']
@@ -93,7 +98,7 @@ const wellKnown = (card: string | undefined): URL[] => {
 
 /** Where the card of an endpoint is looked for: at its host, beside it and below it. */
 const cardsBeside = (base: URL): URL[] => {
-  const path = pathOf(base)
+  const { path } = spot(base)
   const folders = new Set(['', path, path.slice(0, Math.max(0, path.lastIndexOf('/')))])
   return [...folders].flatMap(folder => cardNames.map(name => atPath(base, `${folder}/.well-known/${name}`)))
 }
@@ -105,15 +110,22 @@ const atPath = (base: URL, path: string): URL => {
   return url
 }
 
-/** The ports of http and https are one door, whichever is written. */
-const isSameHost = (one: URL, other: URL): boolean => hostOf(one) === hostOf(other)
-const hostOf = ({ hostname, port }: URL): string => `${hostname.replace(/\.$/, '')}:${port}`
+/** Where a URL is, in one spelling. */
+type Spot = { host: string; path: string; search: string; hash: string }
 
-/** A path without the slash at its end, and without escapes that say nothing (RFC 3986 §6.2.2). */
-const pathOf = ({ pathname }: URL): string =>
-  pathname
-    .replace(/%[\da-f]{2}/gi, escaped => {
-      const letter = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
-      return /[\w.~-]/.test(letter) ? letter : escaped.toUpperCase()
-    })
-    .replace(/\/+$/, '')
+/** The ports of http and https are one door, whichever is written. */
+const spot = ({ hostname, port, pathname, search, hash }: URL): Spot => {
+  const path = pathname.replace(/%[\da-f]{2}/gi, plainEscape)
+  return {
+    host: `${hostname.replace(/\.$/, '')}:${port}`,
+    path: path.slice(0, lengthWithout('/', path)),
+    search,
+    hash,
+  }
+}
+
+/** An escape that says nothing is the letter itself (RFC 3986 §6.2.2). */
+const plainEscape = (escaped: string): string => {
+  const letter = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+  return /[\w.~-]/.test(letter) ? letter : escaped.toUpperCase()
+}

@@ -16,6 +16,8 @@ const saying = fc.constantFrom(
   host.toUpperCase(),
   `https://${host}`,
   `https://${host}/a2a`,
+  `https://${host}/a2a/x`,
+  `See https://${host}/a2a.`,
   `https://${host}/a2a/v1/message:send?x=1`,
   `https://${host}/a2ax`,
   `https://${host}:443/a2a/`,
@@ -36,7 +38,10 @@ const textPlaces = (value: Json, place: Pointer = ''): Pointer[] => {
 
 /** A card of any generation in which one text or more, whichever, says where the agent is. */
 const telling = fc
-  .tuple(fc.oneof(authoredCard, fc.constantFrom(...Object.values(wholeCards))), fc.array(fc.tuple(fc.nat(), saying)))
+  .tuple(
+    fc.oneof(authoredCard, fc.constantFrom(...Object.values(wholeCards))),
+    fc.array(fc.tuple(fc.nat(), saying), { maxLength: 2 }),
+  )
   .map(([generated, sayings]) =>
     sayings.reduce<JsonObject>(
       (card, [nth, said]) => {
