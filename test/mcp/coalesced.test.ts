@@ -1,0 +1,28 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { coalesced } from '../../src/mcp/coalesced.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+it('does the work at once, and for all news that come meanwhile once more', async () => {
+  const work = vi.fn(async () => 'done' as const)
+  const news = coalesced(work, 1_000)
+  const told = [news(), news(), news()]
+  await vi.advanceTimersByTimeAsync(999)
+  expect(work).toHaveBeenCalledTimes(1)
+  news()
+  await vi.advanceTimersByTimeAsync(1_001)
+  expect(work).toHaveBeenCalledTimes(2)
+  await Promise.all(told)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(work).toHaveBeenCalledTimes(2)
+  void news()
+  expect(work).toHaveBeenCalledTimes(3)
+})
+
+it('does the work again that was not done', async () => {
+  const work = vi.fn<() => Promise<'done' | 'again'>>(async () => 'done').mockResolvedValueOnce('again')
+  void coalesced(work, 1_000)()
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(work).toHaveBeenCalledTimes(2)
+})

@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { JsonObject } from '../../src/card/json.ts'
+import type { Commission } from '../../src/mcp/commission.ts'
+import { McpAgent } from '../../src/mcp/mcp-agent.ts'
+import { calls, message } from './bridged-agent.ts'
+import { openStorage, type TestStorage } from './storage.ts'
+import { startToolHost, type ToolHost } from './tool-host.ts'
+
+let server: ToolHost
+let letGo: (() => void)[] = []
+
+beforeAll(async () => {
+  // What is logged is tested where the Worker runs.
+  for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockReturnValue(undefined)
+  server = await startToolHost({
+    answer: { run: () => ({ content: [{ type: 'text', text: '42' }] }) },
+    wait: { run: () => new Promise(resolve => letGo.push(() => resolve({ content: [] }))) },
+  })
+})
+afterAll(() => server.close())
+
+/** An object in Node, and its clock in the hands of the test. */
+let stored: TestStorage
+let agent: McpAgent
+const waited: Promise<unknown>[] = []
+const start = () => {
+  const ctx = { storage: stored.storage, waitUntil: (promise: Promise<unknown>) => void waited.push(promise) }
+  return new McpAgent(ctx as never, { ALLOWED_ORIGINS: server.origin } as Env)
+}
+
+/** Waits, in the time of the world, until something holds: the object's own clock stands still. */
+const until = async (holds: () => unknown): Promise<void> => {
+  for (let tries = 0; ; tries++)
+    try {
+      return void (await holds())
+    } catch (error) {
+      if (tries >= 250) throw error
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
+  stored = openStorage()
+  agent = start()
+  server.asked()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  for (const go of letGo) go()
+  letGo = []
+})
+
+const ask = async (
+  method: string,
+  params: JsonObject,
+  more: Partial<Commission> = {},
+  to = agent,
+): Promise<JsonObject> => {
+  const commission: Commission = {
+    agent: 'tools',
+    caller: 'alice',
+    upstream: { url: server.url },
+    patience: 5,
+    version: '1.0',
+    streams: false,
+    call: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    id: '1',
+    ...more,
+  }
+  const response = await to.fetch(
+    new Request('https://x.internal/', { method: 'POST', body: JSON.stringify(commission) }),
+  )
+  return (await response.json()) as JsonObject
+}
+
+const use = (name: string, more: Partial<Commission> = {}) =>
+  ask('SendMessage', message(calls(name), { configuration: { returnImmediately: name === 'wait' } }), {
+    tool: { name, arguments: '{}' },
+    ...more,
+  })
+
+const idOf = ({ result }: JsonObject) => (result as { task: { id: string } }).task.id
+const methods = () => server.asked().methods
+
+describe('the object of an agent', () => {
+  it('is woken while a tool runs, then closes its session, then forgets', async () => {
+    const id = idOf(await use('wait'))
+    await until(() => expect(letGo).toHaveLength(1))
+    expect(stored.alarms).toEqual([1_030_000])
+    vi.setSystemTime(1_030_000)
+    await agent.alarm()
+    expect(stored.alarms).toEqual([1_030_000, 1_060_000])
+
+    letGo[0]?.()
+    await until(async () => {
+      const { result } = await ask('GetTask', { id })
+      expect(result).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } })
+    })
+    vi.setSystemTime(1_060_000)
+    await agent.alarm()
+    expect([stored.alarms.at(-1), methods().includes('DELETE')]).toEqual([1_090_000, false])
+
+    vi.setSystemTime(1_090_000)
+    await agent.alarm()
+    await until(() => expect(methods()).toContain('DELETE'))
+    const day = 24 * 60 * 60 * 1000
+    expect(stored.alarms.at(-1)).toBe(1_030_000 + day)
+
+    vi.setSystemTime(1_030_000 + day)
+    await agent.alarm()
+    expect((await ask('GetTask', { id })).error).toMatchObject({ code: -32001 })
+  })
+
+  it('finds its tasks when it comes back, and says of those that ran that they have failed', async () => {
+    const done = idOf(await use('answer'))
+    const running = idOf(await use('wait'))
+    const later = start()
+    const stateOf = async (id: string) => (await ask('GetTask', { id }, {}, later)).result
+    expect([await stateOf(done), await stateOf(running)]).toMatchObject([
+      { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: '42' }] }] },
+      {
+        status: { state: 'TASK_STATE_FAILED', message: { parts: [{ text: expect.stringContaining('interrupted') }] } },
+      },
+    ])
+  })
+
+  it('leaves a server that its manifest names no more', async () => {
+    await use('answer')
+    methods()
+    await use('answer', { upstream: { url: `${server.url}?again` } })
+    await until(() => expect(methods()).toEqual(expect.arrayContaining(['initialize', 'DELETE'])))
+  })
+
+  it.each<[upstream: Commission['upstream'], reason: string]>([
+    [{ url: 'http://127.0.0.1:1/mcp' }, 'AGENT_UNREACHABLE'],
+    [{ url: 'https://mcp.internal/' }, 'AGENT_UNREACHABLE'],
+    [{ url: 'https://mcp.example/', service: 'NOBODY' }, 'AGENT_MISCONFIGURED'],
+    [{ url: 'https://mcp.example/', secret: 'NOTHING' }, 'AGENT_MISCONFIGURED'],
+  ])('says of %j that it cannot be called, and not why', async (upstream, reason) => {
+    const { result } = await use('answer', { upstream })
+    expect(result).toMatchObject({
+      task: { status: { state: 'TASK_STATE_FAILED', message: { metadata: { reason } } } },
+    })
+    expect(JSON.stringify(result)).not.toMatch(/127|mcp\.|NOBODY|NOTHING/)
+  })
+
+  it('runs so many tools at once, and rejects one more', async () => {
+    for (let count = 0; count < 64; count++) await use('wait')
+    expect(await use('answer')).toMatchObject({
+      result: {
+        task: { status: { state: 'TASK_STATE_REJECTED', message: { metadata: { reason: 'RESOURCE_EXHAUSTED' } } } },
+      },
+    })
+  })
+})
