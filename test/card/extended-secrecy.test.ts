@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile.ts'
 import type { JsonObject } from '../../src/card/json.ts'
-import { representationNames } from '../../src/card/representations.ts'
+import { representationNames } from '../../src/card/representation-names.ts'
 import { hashed } from '../../src/registry/hashed.ts'
 import { authoredCard } from './generated-card.ts'
 

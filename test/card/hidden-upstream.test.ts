@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/card/json.ts'
-import { representationNames } from '../../src/card/representations.ts'
+import { representationNames } from '../../src/card/representation-names.ts'
 import { compiled, refusal } from './compiling.ts'
 import { at } from './pointing.ts'
 import { wholeCards } from './whole-cards.ts'
@@ -89,6 +89,12 @@ describe('a URL of a fetched card that points at its agent', () => {
     ['another query', 'https://root.example/rpc?agent=1', 'https://root.example/rpc?agent=2'],
   ])('leads nowhere here: %s', (_, url, value) => {
     expect(told(card({ url, 'x-field': value }))).toStrictEqual(['/x-field'])
+  })
+
+  it('leads here where its card is told from others by a query, and nowhere where another is', () => {
+    const cards = `https://${host}/cards?agent=`
+    expect(served(`${cards}1`, {}, { card: `${cards}1` })).toBe(ourCard)
+    expect(told(card({ 'x-field': `${cards}2` }), { card: `${cards}1` })).toStrictEqual(['/x-field'])
   })
 
   it('leads here from every place that any dialect knows', () => {

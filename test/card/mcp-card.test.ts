@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/card/json.ts'
-import { representationNames } from '../../src/card/representations.ts'
+import { representationNames } from '../../src/card/representation-names.ts'
 import { compiled, refusal } from './compiling.ts'
 import { hasReference, schemaErrors, skipped } from './reference.ts'
 import { seed } from './seeds.ts'
@@ -218,6 +218,18 @@ describe('what an owner lays over a card of an MCP server', () => {
         { pointer: '/extended/skills/0', message },
         { pointer: '/card/skills/0', message },
       ],
+    ])
+  })
+
+  it('adds none where the server has no tools', () => {
+    const { documents, extended, profile } = compiled(
+      { upstream, extended: { skills: [{ id: 'x', name: 'X' }] } },
+      server(),
+    )
+    expect([documents.superx.skills, extended[0]?.documents.superx.skills, profile.mcp?.tools]).toStrictEqual([
+      [],
+      [],
+      [],
     ])
   })
 

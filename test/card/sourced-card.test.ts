@@ -137,6 +137,22 @@ describe('the signatures of a card that was fetched', () => {
     expect(dropped({ upstream, ...more })).toStrictEqual(['/signatures'])
   })
 
+  it('are in an extended card that says nothing more only where they still hold', () => {
+    const knows: JsonObject = {
+      ...signed,
+      capabilities: { ...(signed.capabilities as JsonObject), extendedAgentCard: true },
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
+    }
+    const signaturesOf = (card: JsonObject) =>
+      compiled({ upstream, card, tiers: { gold: {} } }, knows).extended.map(
+        ({ documents }) => documents['1.0'].signatures,
+      )
+    expect([signaturesOf({}), signaturesOf({ description: 'C' })]).toStrictEqual([
+      [signed.signatures, signed.signatures],
+      [undefined, undefined],
+    ])
+  })
+
   it('stay where the owner adds what the dialect has no place for', () => {
     const { documents } = compiled({ upstream, card: { 'x-note': 'mine' } }, signed)
     expect([documents['1.0'], documents.gopherhole.signatures]).toStrictEqual([signed, undefined])
