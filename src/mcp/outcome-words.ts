@@ -28,6 +28,7 @@ export const failureWords = (outcome: Outcome): Words => {
   }
   if ('refused' in outcome) return said(outcome.refused, 'MCP_SERVER_REFUSED')
   if ('notReady' in outcome) return said("The tool's server is not ready. Try again later.", 'MCP_SERVER_NOT_READY')
+  if ('unusable' in outcome) return said(outcome.unusable, 'INVALID_AGENT_RESPONSE')
   const { message, data } = rpcError(outcome.failure, '0.3')
   return { ...said(message), ...(data && !Array.isArray(data) && { metadata: data }) }
 }

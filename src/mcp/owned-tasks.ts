@@ -7,6 +7,9 @@ import type { TaskRows } from './task-rows.ts'
 /** The most messages of a task's history: the first, which asked for it, and the newest. */
 const mostHistory = 50
 
+/** Ids are UUIDs; contexts may be named by callers. */
+const longestId = 256
+
 /** How many tasks a page has where nobody says (A2A v1.0 §3.1.4). */
 const pageSize = 50
 
@@ -38,7 +41,8 @@ export class OwnedTasks implements TaskStore {
   }
 
   async load(id: string): Promise<Task | undefined> {
-    const task = this.#rows.load(id, this.#owner)
+    // What is longer is none of ours, and more than the database looks up.
+    const task = id.length <= longestId ? this.#rows.load(id, this.#owner) : undefined
     return task && Task.fromJSON(task)
   }
 
@@ -47,7 +51,7 @@ export class OwnedTasks implements TaskStore {
     if (this.#owner === '') return { tasks: [], nextPageToken: '', pageSize: size, totalSize: 0 }
     const { tasks, total, next } = this.#rows.list({
       owner: this.#owner,
-      context: request.contextId || undefined,
+      context: request.contextId.slice(0, longestId + 1) || undefined,
       state: request.status ? taskStateToJSON(request.status) : undefined,
       changedAfter: request.statusTimestampAfter ? Date.parse(request.statusTimestampAfter) : undefined,
       before: request.pageToken ? readToken(request.pageToken) : undefined,

@@ -11,6 +11,7 @@ export const logTool = (agent: string, outcome: Outcome, milliseconds: number): 
 const tagOf = (outcome: Outcome): string => {
   if ('result' in outcome) return outcome.result.isError ? 'tool-failed' : 'done'
   if ('refused' in outcome) return 'refused'
+  if ('unusable' in outcome) return 'unusable'
   return 'notReady' in outcome ? 'not-ready' : outcome.failure.failed
 }
 

@@ -1,6 +1,7 @@
 import type { Progress } from '@modelcontextprotocol/client'
 import type { Failure } from '../a2a/verdict.ts'
 import type { JsonObject } from '../card/json.ts'
+import { limits } from '../card/limits.ts'
 import { type SourceFetch, sourceFetch } from '../sources/reader.ts'
 import { CallWatch, type CutShort, callHeader } from './call-watch.ts'
 import { type Commission, longestTool } from './commission.ts'
@@ -16,6 +17,8 @@ export type Outcome =
   | { refused: string }
   /** The server is there, but not ready. */
   | { notReady: string }
+  /** What the tool answered, no caller could be told. */
+  | { unusable: string }
 
 /** How a tool is called. */
 export type ToolTerms = {
@@ -113,7 +116,7 @@ export class ToolServer {
           maxTotalTimeout: longestTool * 1000,
         },
       )
-      return { result }
+      return nestsTooDeep(result.structuredContent) ? tooDeep : { result }
     } catch (error) {
       if (why) return { failure: why }
       const failure = session.failure(error)
@@ -132,6 +135,18 @@ export class ToolServer {
     if (this.#held === held) this.#held = undefined
     held.left = true
   }
+}
+
+const tooDeep: Outcome = { unusable: `The tool answered data that nests deeper than ${limits.depth} levels.` }
+
+/** Whoever reads JSON recurses into it. */
+const nestsTooDeep = (value: unknown): boolean => {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limits.depth) return true
+    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return false
 }
 
 const misconfigured = (detail: string): Outcome => ({ failure: { failed: 'misconfigured', detail }, detail })

@@ -173,6 +173,8 @@ describe('a task', () => {
     ['SendMessage', () => message(calls('steps'), { taskId: 'x' }), -32001],
     ['GetTask', () => ({ id: 'x' }), -32001],
     ['CreateTaskPushNotificationConfig', taskId => ({ taskId, url: 'https://hook.example.com/' }), -32003],
+    ['SendMessage', () => message(calls('steps'), { contextId: 'c'.repeat(257) }), -32602],
+    ['GetTask', () => ({ id: 'x'.repeat(3_000_000) }), -32001],
     ['SendMessage', () => ({ message: { role: 'ROLE_USER', parts: calls('steps') } }), -32602],
   ])('that is done: %s', async (method, params, code) => {
     const { id } = await agent.send(calls('steps'))
@@ -185,6 +187,11 @@ describe('a task', () => {
     const { error } = await agent.call('SendMessage', message(calls('steps'), { taskId: id }))
     waiting.get('busy')?.()
     expect(error).toMatchObject({ code: -32004, message: expect.stringContaining('leave `message.taskId` out') })
+  })
+
+  it('does not look up others that its message refers to', async () => {
+    await agent.send(calls('steps'), { referenceTaskIds: ['forged-line'] })
+    expect(agent.host.logged().join()).not.toContain('forged-line')
   })
 
   it('keeps its context where the message names one', async () => {

@@ -291,7 +291,7 @@ describe('a server that is in trouble', () => {
     expect(agent.server.asked().methods.filter(method => method === 'initialize')).toHaveLength(1)
   })
 
-  it.each<[title: string, instead: () => Response | undefined, told: object]>([
+  it.each<[title: string, instead: (id: number) => Response | undefined, told: object]>([
     ['breaks the connection', () => undefined, { state: 'FAILED' }],
     ['is not there', () => new Response(null, { status: 521 }), unreachable],
     [
@@ -319,6 +319,20 @@ describe('a server that is in trouble', () => {
         state: 'FAILED',
         said: [{ text: "The tool's server is not ready. Try again later.", mediaType: 'text/plain' }],
         reason: 'MCP_SERVER_NOT_READY',
+      },
+    ],
+    [
+      'answers data without end',
+      id => {
+        const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+        return new Response(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${deep}}}`, {
+          headers: { 'Content-Type': 'application/json' },
+        })
+      },
+      {
+        state: 'FAILED',
+        said: [{ text: 'The tool answered data that nests deeper than 64 levels.', mediaType: 'text/plain' }],
+        reason: 'INVALID_AGENT_RESPONSE',
       },
     ],
   ])('%s: the task fails, and the next call is as good as ever', async (_, instead, told) => {

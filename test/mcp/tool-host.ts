@@ -21,8 +21,8 @@ export type ToolHost = {
   announce: () => Promise<void>
   /** Forgets all sessions, as a server does that is started anew. */
   forget: () => void
-  /** What answers a call of a tool in place of the server; for a connection that breaks, nothing. */
-  instead: Map<string, () => Response | undefined>
+  /** What answers a call of a tool, by its id, in place of the server; for a connection that breaks, nothing. */
+  instead: Map<string, (id: number) => Response | undefined>
   close: () => void
 }
 
@@ -84,7 +84,7 @@ export const startToolHost = async (tools: Record<string, TestTool>): Promise<To
     const text = await request.clone().text()
     const [, name = ''] = /"name":"([\w-]+)"/.exec(text.includes('"tools/call"') ? text : '') ?? []
     const answer = instead.get(name)
-    if (answer) return answer()
+    if (answer) return answer(JSON.parse(text).id)
     const id = request.headers.get('Mcp-Session-Id')
     if (id === null) return (await open()).handleRequest(request)
     const session = sessions.get(id)
