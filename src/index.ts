@@ -1,6 +1,5 @@
 import { router } from './router.ts'
 import { heldCard } from './routes/cards.ts'
-import { refreshDue } from './sources/refresh-due.ts'
 
 export { McpAgent } from './mcp/mcp-agent.ts'
 export { Registry } from './registry/registry.ts'
@@ -8,5 +7,5 @@ export { Catalog } from './routes/catalog.ts'
 
 export default {
   fetch: (request, env, ctx) => heldCard(request, env) ?? router.fetch(request, env, ctx),
-  scheduled: (_, env, ctx) => refreshDue(env, ctx),
+  scheduled: async (_, env, ctx) => (await import('./sources/refresh-due.ts')).refreshDue(env, ctx),
 } satisfies ExportedHandler<Env>

@@ -1,5 +1,5 @@
 import type { CallProfile, WireVersion } from '../card/call-profile.ts'
-import type { DialectName } from '../card/dialects/dialect.ts'
+import type { DialectName } from '../card/dialects/names.ts'
 
 /** What the protocol says of an operation: its name in each version, and what an agent must be capable of. */
 type Operation = Partial<Record<WireVersion, string>> & {

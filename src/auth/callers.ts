@@ -5,7 +5,6 @@ import { isAdminToken } from './admin-token.ts'
 import { countFailure, isFailure, isTurnedAway, noteProven } from './attempts.ts'
 import type { BadToken, Bearer, Caller } from './caller.ts'
 import { credentialsOf } from './credentials.ts'
-import { judgeJwt } from './jwt.ts'
 import { may } from './may.ts'
 import { holdsOwnToken } from './own-tokens.ts'
 import { hashOf, isToken } from './token.ts'
@@ -103,7 +102,9 @@ const judgeIssuers = async (
   ctx: ExecutionContext,
 ): Promise<Caller> => {
   const credentials = credentialsOf(headers)
-  if (credentials.scheme !== 'bearer') return before
+  if (credentials.scheme !== 'bearer' || profile.openIdConnectUrls.length === 0) return before
+  // Few cards name an issuer: what verifies signatures is loaded with the first that does.
+  const { judgeJwt } = await import('./jwt.ts')
   const judged = await judgeJwt(credentials.token, id, profile, env, ctx)
   if (typeof judged === 'string') return judged === 'foreign' ? before : { known: false, given: judged }
   if ('bad' in judged) return bad(judged.bad)

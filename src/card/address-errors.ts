@@ -1,10 +1,10 @@
 import type { AddressFinder, Found } from './agent-address.ts'
 import type { AgentCard } from './agent-card.ts'
-import type { DialectName } from './dialects/dialect.ts'
+import type { DialectName } from './dialects/names.ts'
 import { type JsonObject, without } from './json.ts'
 import type { Reading } from './reading.ts'
 import type { CardError } from './report.ts'
-import type { RepresentationName } from './representations.ts'
+import type { RepresentationName } from './representation-names.ts'
 
 /** A card as it is served for a gateway, and every document of it. */
 type Served = {

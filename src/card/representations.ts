@@ -1,16 +1,13 @@
 import type { AgentCard } from './agent-card.ts'
-import type { DialectName } from './dialects/dialect.ts'
 import { writeHybrid } from './dialects/hybrid.ts'
-import { dialectNames, dialects } from './dialects/index.ts'
+import { dialects } from './dialects/index.ts'
+import { type DialectName, dialectNames } from './dialects/names.ts'
 import { endpointFields, endpointsOf } from './endpoint.ts'
 import { protocolOf } from './interfaces.ts'
 import { type JsonObject, sameJson, without } from './json.ts'
 import type { Manifest } from './manifest.ts'
 import type { Pointer } from './pointer.ts'
-
-/** The public documents of one agent: the hybrid of either well-known path, and each dialect by its name. */
-export const representationNames = ['agent-card.json', 'agent.json', ...dialectNames] as const
-export type RepresentationName = 'agent-card.json' | 'agent.json' | DialectName
+import type { RepresentationName } from './representation-names.ts'
 
 /** A card as its author wrote it; `document` is what its manifest made of that, and no longer what was `signed`. */
 export type Authored = { dialect: DialectName; document: JsonObject; signed: JsonObject }

@@ -1,6 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
 import { log } from '../http/log.ts'
-import { refreshAgent } from '../sources/refresh.ts'
 import { coalesced } from './coalesced.ts'
 import type { Commission } from './commission.ts'
 import { OpenTasks } from './open-tasks.ts'
@@ -66,6 +65,7 @@ export class McpAgent extends DurableObject<Env> {
   /** The server says that its tools have changed: so has the card. */
   async #readAgain(): Promise<'done' | 'again'> {
     try {
+      const { refreshAgent } = await import('../sources/refresh.ts')
       const { outcome } = await refreshAgent(this.#id, { force: true }, this.env, this.ctx)
       return outcome === 'busy' ? 'again' : 'done'
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type RepresentationName, representationNames } from '../card/representations.ts'
+import { type RepresentationName, representationNames } from '../card/representation-names.ts'
 import { outliving, type Served, servedOf } from './edge.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'

@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../card/representations.ts'
+import type { RepresentationName } from '../card/representation-names.ts'
 import { kvCacheSeconds } from './edge-memory.ts'
 import type { SourceHealth } from './source-health.ts'
 

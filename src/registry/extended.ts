@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../card/representations.ts'
+import type { RepresentationName } from '../card/representation-names.ts'
 import { type Entry, goneEntry } from './entry.ts'
 import { distinct, encodeEnvelope, type Representation, type Representations } from './envelope.ts'
 import { toldOf } from './sources.ts'

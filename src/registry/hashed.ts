@@ -1,6 +1,6 @@
 import type { Compiled } from '../card/compile.ts'
 import type { Json } from '../card/json.ts'
-import type { RepresentationName } from '../card/representations.ts'
+import type { RepresentationName } from '../card/representation-names.ts'
 import type { Condition } from '../http/condition.ts'
 import { strongEtag } from '../http/etag.ts'
 import type { Representation } from './envelope.ts'

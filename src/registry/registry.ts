@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { RepresentationName } from '../card/representations.ts'
+import type { RepresentationName } from '../card/representation-names.ts'
 import type { Condition } from '../http/condition.ts'
 import { documentOf, type KeptDocument, type Listed, listOf, manifestOf } from './kept-agents.ts'
 import { idNamed } from './names.ts'

@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../card/representations.ts'
+import type { RepresentationName } from '../card/representation-names.ts'
 import type { Condition } from '../http/condition.ts'
 import type { Representation } from './envelope.ts'
 import type { Extended } from './extended.ts'

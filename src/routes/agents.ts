@@ -15,15 +15,17 @@ import type { Declined, HostChange, Registered, Registration } from '../registry
 import { agentNotFound, badAgentId } from './agent-errors.ts'
 import type { Handler } from './handler.ts'
 import { jsonBody } from './json-body.ts'
-import { type Prepared, prepare } from './register.ts'
+import { needsAdmin } from './needs-admin.ts'
+import type { Prepared } from './register.ts'
 import { sourceReceipt } from './source-receipt.ts'
-import { needsAdmin } from './writer-rights.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
   const { bearer, id } = await writerOf(request, env, ctx)
   const asked = writeCondition(request.headers)
   const document = await jsonBody(request)
+  // What makes cards is loaded by who writes one: who reads or calls does not wait for it to start.
+  const { prepare } = await import('./register.ts')
   const prepared = await prepare(bearer, id, document, asked, request, env)
   const { registration } = prepared
   const result = await truth(env).register(registration, isAdmin(bearer))

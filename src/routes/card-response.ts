@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../card/representations.ts'
+import type { RepresentationName } from '../card/representation-names.ts'
 import { privateNoStore, publicCaching } from '../http/caching.ts'
 import { cors } from '../http/cors.ts'
 import { noneMatch } from '../http/etag.ts'

@@ -1,5 +1,4 @@
 import { addressOf } from '../auth/attempts.ts'
-import { compile } from '../card/compile.ts'
 import { isObject } from '../card/json.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { HttpError } from '../http/problem.ts'
@@ -20,6 +19,7 @@ export const postLint: Handler = async (request, env) => {
     )
   const document = await jsonBody(request)
   const id = isObject(document) && typeof document.id === 'string' ? document.id : 'agent'
+  const { compile } = await import('../card/compile.ts')
   const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
   if ('errors' in result) return jsonResponse({ valid: false, errors: result.errors })
   return jsonResponse({ valid: true, errors: [], ...result.compiled.report })

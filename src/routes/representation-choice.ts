@@ -1,6 +1,6 @@
-import { dialectNames } from '../card/dialects/index.ts'
+import { dialectNames } from '../card/dialects/names.ts'
 import { majorMinor } from '../card/protocol-version.ts'
-import type { RepresentationName } from '../card/representations.ts'
+import type { RepresentationName } from '../card/representation-names.ts'
 import { HttpError } from '../http/problem.ts'
 
 /** The versions of A2A that have a representation of their own. */

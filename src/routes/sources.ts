@@ -5,7 +5,7 @@ import { privateNoStore } from '../http/caching.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { HttpError } from '../http/problem.ts'
 import { truth } from '../registry/truth.ts'
-import { type Refreshed, refreshAgent } from '../sources/refresh.ts'
+import type { Refreshed } from '../sources/refresh.ts'
 import { agentNotFound, badAgentId } from './agent-errors.ts'
 import type { Handler } from './handler.ts'
 import { jsonBody } from './json-body.ts'
@@ -16,6 +16,7 @@ import { heldReceipt, stateReceipt } from './source-receipt.ts'
 export const postRefresh: Handler = async (request, env, ctx) => {
   const id = await writtenId(request, env, ctx)
   const accept = await acceptedTag(request)
+  const { refreshAgent } = await import('../sources/refresh.ts')
   const refreshed = await refreshAgent(id, { force: true, ...(accept !== undefined && { accept }) }, env, ctx)
   const state = await truth(env).sourceState(id)
   if (state === null) throw (await truth(env).manifest(id)) ? noSource(id) : agentNotFound(id)

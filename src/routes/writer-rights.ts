@@ -1,13 +1,13 @@
 import type { Bearer } from '../auth/caller.ts'
 import { isAdmin } from '../auth/may.ts'
-import { scopeChallenge } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { type Compiled, compile } from '../card/compile.ts'
 import { type Json, type JsonObject, sameJson } from '../card/json.ts'
 import { type Manifest, readManifest } from '../card/manifest.ts'
 import type { Condition } from '../http/condition.ts'
-import { HttpError } from '../http/problem.ts'
+import type { HttpError } from '../http/problem.ts'
 import { truth } from '../registry/truth.ts'
+import { needsAdmin } from './needs-admin.ts'
 
 /** Who may have a call sent with what the Worker keeps: for the profile's field, what of the manifest says so. */
 const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = [
@@ -90,9 +90,3 @@ const addressOf = ({ url, tenant, agentName }: CallProfile['targets'][number]): 
 
 const isSame = ({ upstream: before }: Manifest, { upstream: after }: Manifest): boolean =>
   (['url', 'card', 'mcp', 'service', 'secret'] as const).every(name => before[name] === after[name])
-
-/** What a writer is told of what is not a writer's to change; `what` is the beginning of a sentence. */
-export const needsAdmin = (what: string): HttpError =>
-  new HttpError(403, 'forbidden', `${what} needs a token with the scope \`admin\`.`, {
-    headers: { 'WWW-Authenticate': scopeChallenge('admin') },
-  })

@@ -1,7 +1,6 @@
 import { log } from '../http/log.ts'
 import { Memory } from '../registry/memory.ts'
 import type { SourceHealth } from '../registry/source-health.ts'
-import { refreshAgent } from './refresh.ts'
 
 /** When this isolate asks again whether an agent's card is to be refreshed, in ms since 1970. */
 const next = new Memory<{ at: number; size: number }>(256 * 1024)
@@ -23,11 +22,14 @@ export const refreshStale = (
   if (now < checked + ttl * 1000 || now < (next.get(id)?.at ?? 0)) return
   ask(id, now + Math.min(soon, ttl * 1000))
   ctx.waitUntil(
-    refreshAgent(id, {}, env, ctx).then(
+    refresh(id, env, ctx).then(
       refreshed => ask(id, refreshed.outcome === 'fresh' ? refreshed.due : Date.now() + soon),
       (error: unknown) => log('error', 'refresh-failed', { agent: id, error: String(error) }),
     ),
   )
 }
+
+const refresh = async (id: string, env: Env, ctx: ExecutionContext) =>
+  (await import('./refresh.ts')).refreshAgent(id, {}, env, ctx)
 
 const ask = (id: string, at: number): void => next.set(id, { at, size: 100 + 2 * id.length })

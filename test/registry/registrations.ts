@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../../src/card/representations.ts'
+import type { RepresentationName } from '../../src/card/representation-names.ts'
 import type { Source } from '../../src/card/source.ts'
 import type { SourceRecord } from '../../src/registry/source-record.ts'
 import type { Registration } from '../../src/registry/write.ts'

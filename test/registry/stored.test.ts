@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json } from '../../src/card/json.ts'
-import { representationNames } from '../../src/card/representations.ts'
+import { representationNames } from '../../src/card/representation-names.ts'
 import { decodeEnvelope } from '../../src/registry/envelope.ts'
 import { minimalCard } from '../cards.ts'
 import { type Host, startHost, token } from '../host.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { dialectNames } from '../../src/card/dialects/index.ts'
+import { dialectNames } from '../../src/card/dialects/names.ts'
 import type { Json, JsonObject } from '../../src/card/json.ts'
 import { says } from '../a2a/forwarding.ts'
 import { token } from '../host.ts'

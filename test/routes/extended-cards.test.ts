@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { dialectNames } from '../../src/card/dialects/index.ts'
+import { dialectNames } from '../../src/card/dialects/names.ts'
 import type { JsonObject } from '../../src/card/json.ts'
 import { token as adminToken } from '../host.ts'
 import { agentCard, type CalledHost, type Came, call, codeOf, startCalledHost } from './calling.ts'

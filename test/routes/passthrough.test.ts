@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/card/json.ts'
 import { token } from '../host.ts'
@@ -16,6 +17,9 @@ beforeEach(() => {
   card = agentCard(called.agent.origin)
   serve(card)
 })
+
+const json = (response: ServerResponse, text: string) =>
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
 
 /** Has the agent's host answer every request with a card. */
 const serve = (document: Json, headers: Record<string, string> = {}) =>
@@ -132,10 +136,6 @@ describe('a card that did not come', () => {
       ['10,000 levels', 502, 'invalid-card', response => json(response, '['.repeat(10_000) + ']'.repeat(10_000))],
       ['a broken connection', 502, 'unreachable', response => void response.destroy()],
     ]
-  const json = (
-    response: { writeHead: (status: number, headers: object) => { end: (text: string) => void } },
-    text: string,
-  ) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
 
   it.each(answers)('is told to its owner, and to clients with %s as %i', async (what, status, code, answer) => {
     const id = what
@@ -253,11 +253,6 @@ describe('POST /agents/{id}/refresh', () => {
     const { token: reader } = await called.issue({ scopes: ['read'] })
     expect((await called.send('/agents/fresh/refresh', { token: reader })).status).toBe(403)
   })
-
-  const json = (
-    response: { writeHead: (status: number, headers: object) => { end: (text: string) => void } },
-    text: string,
-  ) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
 })
 
 describe('pin: true', () => {

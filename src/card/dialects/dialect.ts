@@ -3,9 +3,6 @@ import type { JsonObject } from '../json.ts'
 import type { Pointer } from '../pointer.ts'
 import type { Reading } from '../reading.ts'
 
-/** The shapes of a card that this host reads and writes. */
-export type DialectName = '1.0' | '0.3' | 'gopherhole' | 'superx' | 'shaman' | 'telex'
-
 /** A card in one dialect, and the canonical pointers of what the dialect has no place for. */
 export type Written = { document: JsonObject; dropped: Pointer[] }
 

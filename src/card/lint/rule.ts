@@ -1,5 +1,5 @@
 import type { AgentCard } from '../agent-card.ts'
-import type { DialectName } from '../dialects/dialect.ts'
+import type { DialectName } from '../dialects/names.ts'
 import type { JsonObject } from '../json.ts'
 import type { Manifest } from '../manifest.ts'
 import type { Pointer } from '../pointer.ts'

@@ -2,7 +2,7 @@ import type { Call } from '../../a2a/call.ts'
 import type { Failure, Refusal } from '../../a2a/verdict.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
 import type { JsonObject } from '../../card/json.ts'
-import type { RepresentationName } from '../../card/representations.ts'
+import type { RepresentationName } from '../../card/representation-names.ts'
 import type { Served } from '../../registry/edge.ts'
 
 /** A call that its agent's profile has made sense of: what goes upstream is written anew from what was read. */

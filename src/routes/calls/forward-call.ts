@@ -7,7 +7,7 @@ import type { CallProfile, CallTarget } from '../../card/call-profile.ts'
 import { secretNamed, serviceNamed } from '../../http/bindings.ts'
 import { readerRefusal } from './admission.ts'
 import type { Read } from './asked.ts'
-import { bridgeFor, type Way } from './bridge-call.ts'
+import type { bridgeFor, Way } from './bridge-call.ts'
 import { seconds } from './seconds.ts'
 
 /** What came of a call that the gate let through; `upstream` is the agent's own status. */
@@ -26,9 +26,8 @@ export const forwardCall = async (
   // What the Worker's own secret opens is for those that the host knows, where the card says that callers must be known.
   const unknown = profile.secret !== undefined && profile.secured ? readerRefusal(caller, id) : undefined
   if (unknown) return { problem: unknown }
-  const way = profile.mcp
-    ? bridgeFor(id, read, { ...profile, mcp: profile.mcp }, caller, env)
-    : wayTo(profile, caller, env)
+  const { mcp } = profile
+  const way = mcp ? await bridged(id, read, { ...profile, mcp }, caller, env) : wayTo(profile, caller, env)
   if ('refused' in way || 'failed' in way) return { problem: way }
   const { call, method, path, body } = read
   const streams = operations[call.operation].streams === true
@@ -55,6 +54,9 @@ export const forwardCall = async (
   if ('failed' in answer) return { problem: answer }
   return { response: answer, upstream: answer.status }
 }
+
+/** What calls tools is loaded by who calls one. */
+const bridged = async (...call: Parameters<typeof bridgeFor>) => (await import('./bridge-call.ts')).bridgeFor(...call)
 
 /** The host of a URL as a request has it, which is sound. */
 const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''

@@ -2,7 +2,7 @@ import { may } from '../../auth/may.ts'
 import { lacking, requireAnyAgent } from '../../auth/require.ts'
 import type { JsonObject } from '../../card/json.ts'
 import { readProfile } from '../../registry/edge-profiles.ts'
-import { type Refreshed, refreshAgent } from '../../sources/refresh.ts'
+import type { Refreshed } from '../../sources/refresh.ts'
 import type { RpcMethod } from './method.ts'
 import { namedAgent } from './named-agent.ts'
 import { superxCard } from './superx-card.ts'
@@ -21,6 +21,7 @@ export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
     const isSeen = profile !== null && (profile.visibility === 'public' || may(bearer, 'read', id))
     return isSeen ? { agent: id, problem: lacking(bearer, 'write', id) } : unknown
   }
+  const { refreshAgent } = await import('../../sources/refresh.ts')
   const refreshed = await refreshAgent(id, { force: true }, env, ctx)
   if (refreshed.outcome === 'failed')
     return { agent: id, problem: { failed: 'source', agent: id, failure: refreshed.failure } }

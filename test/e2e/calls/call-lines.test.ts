@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callable, callLines, toolBox, toolLines } from '../../../cli/dev/call-lines.ts'
+import { load } from '../../../cli/files/load.ts'
 import { type Host, startHost, token } from '../../host.ts'
 import { echoManifest, register } from './agents.ts'
 
