@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { type RpcAnswer, rpcResponse } from '../../src/mcp/rpc-response.ts'
+
+const form = { id: '"7"', errorAsEvent: false, errorOf: (error: unknown) => `${error}` }
+
+/** The answers of a call that is answered with a stream, one at a time; and how many were taken. */
+const answers = (results: (number | Error)[]) => {
+  const taken: number[] = []
+  const stream = (async function* (): AsyncGenerator<RpcAnswer, void, undefined> {
+    for (const [index, result] of results.entries()) {
+      taken.push(index)
+      if (result instanceof Error) throw result
+      yield { jsonrpc: '2.0', result }
+      await new Promise(resolve => setTimeout(resolve))
+    }
+  })()
+  return { stream, taken }
+}
+
+it('answers one response, under the id of the call', async () => {
+  const response = await rpcResponse({ jsonrpc: '2.0', result: 1 }, form)
+  expect(await response.json()).toEqual({ jsonrpc: '2.0', id: '7', result: 1 })
+})
+
+it('answers a stream, and its error as the last event', async () => {
+  const response = await rpcResponse(answers([1, 2, new Error('gone')]).stream, form)
+  expect([response.headers.get('Content-Type'), await response.text()]).toEqual([
+    'text/event-stream',
+    ['"result":1,"id":"7"', '"result":2,"id":"7"', '"error":"Error: gone","id":"7"']
+      .map(rest => `data: {"jsonrpc":"2.0",${rest}}\n\n`)
+      .join(''),
+  ])
+})
+
+it.each([
+  [false, 'application/json', ''],
+  [true, 'text/event-stream', 'data: '],
+])('answers a stream that begins with an error in its place: as an event, %s', async (errorAsEvent, type, before) => {
+  const response = await rpcResponse(answers([new Error('no')]).stream, { ...form, errorAsEvent })
+  expect([response.headers.get('Content-Type'), (await response.text()).trimEnd()]).toEqual([
+    type,
+    `${before}{"jsonrpc":"2.0","error":"Error: no","id":"7"}`,
+  ])
+})
+
+it('takes a stream to its end, though its reader has left: a task is kept as its events are taken', async () => {
+  const { stream, taken } = answers([1, 2, 3])
+  const { body } = await rpcResponse(stream, form)
+  await body?.cancel()
+  while (taken.length < 3) await new Promise(resolve => setTimeout(resolve))
+  expect((await stream.next()).done).toBe(true)
+})
