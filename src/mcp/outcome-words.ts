@@ -1,7 +1,7 @@
 import { rpcError } from '../a2a/wire-error.ts'
 import type { JsonObject } from '../card/json.ts'
+import type { Outcome } from './outcome.ts'
 import { partsOf } from './result-parts.ts'
-import type { Outcome } from './tool-server.ts'
 
 /** What a task's status says to people, as parts of A2A v1.0, and to programs. */
 export type Words = { parts: JsonObject[]; metadata?: JsonObject }

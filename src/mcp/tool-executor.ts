@@ -1,11 +1,12 @@
 import { Task } from '@a2a-js/sdk'
 import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from '@a2a-js/sdk/server'
 import type { OpenTasks } from './open-tasks.ts'
+import type { Outcome } from './outcome.ts'
 import { failureWords, said, tooMany } from './outcome-words.ts'
 import { progressUpdates } from './progress-updates.ts'
 import { partsOf } from './result-parts.ts'
 import { now, type Telling, tellingOf } from './telling.ts'
-import type { Outcome, ToolTerms } from './tool-server.ts'
+import type { ToolTerms } from './tool-server.ts'
 
 /** The tool that a message calls. */
 export type ToolOfMessage = {

@@ -1,5 +1,5 @@
 import { log } from '../http/log.ts'
-import type { Outcome } from './tool-server.ts'
+import type { Outcome } from './outcome.ts'
 
 /** Writes the line of one call of a tool: in words of this host; nothing that a caller or a tool wrote. */
 export const logTool = (agent: string, outcome: Outcome, milliseconds: number): void => {

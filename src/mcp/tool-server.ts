@@ -1,24 +1,11 @@
 import type { Progress } from '@modelcontextprotocol/client'
-import type { Failure } from '../a2a/verdict.ts'
 import type { JsonObject } from '../card/json.ts'
-import { limits } from '../card/limits.ts'
 import { type SourceFetch, sourceFetch } from '../sources/reader.ts'
 import { CallWatch, type CutShort, callHeader } from './call-watch.ts'
 import { type Commission, longestTool } from './commission.ts'
-import type { ToolResult } from './result-parts.ts'
+import { answered, misconfigured, type Outcome, outcomeOf } from './outcome.ts'
 import { openSession, type Session } from './session.ts'
 import type { SessionFailure } from './session-failure.ts'
-
-/** What came of a tool's call. `detail` is for the log of the owner. */
-export type Outcome =
-  | { result: ToolResult }
-  | { failure: Failure; detail?: string }
-  /** The server's own JSON-RPC error, in its words. */
-  | { refused: string }
-  /** The server is there, but not ready. */
-  | { notReady: string }
-  /** What the tool answered, no caller could be told. */
-  | { unusable: string }
 
 /** How a tool is called. */
 export type ToolTerms = {
@@ -57,11 +44,11 @@ export class ToolServer {
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let again = true; ; again = false) {
       const held = await this.#hold(upstream, fetch)
-      if ('code' in held) return outcomeOf(held, terms)
+      if ('code' in held) return outcomeOf(held, terms.seconds)
       const came = await this.#callOnce(held, name, given, terms)
       if (!('code' in came)) return came
       if (came.code === 'lost' && again) continue
-      return outcomeOf(came, terms)
+      return outcomeOf(came, terms.seconds)
     }
   }
 
@@ -116,7 +103,7 @@ export class ToolServer {
           maxTotalTimeout: longestTool * 1000,
         },
       )
-      return nestsTooDeep(result.structuredContent) ? tooDeep : { result }
+      return answered(result)
     } catch (error) {
       if (why) return { failure: why }
       const failure = session.failure(error)
@@ -137,35 +124,7 @@ export class ToolServer {
   }
 }
 
-const tooDeep: Outcome = { unusable: `The tool answered data that nests deeper than ${limits.depth} levels.` }
-
-/** Whoever reads JSON recurses into it. */
-const nestsTooDeep = (value: unknown): boolean => {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limits.depth) return true
-    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
-  }
-  return false
-}
-
-const misconfigured = (detail: string): Outcome => ({ failure: { failed: 'misconfigured', detail }, detail })
-
 const leave = (held: Held): void => {
   held.left = true
   if (held.calls === 0) void held.session.close()
-}
-
-/** The words of `message` are for the owner, but for those of the server about the call itself. */
-const outcomeOf = (failure: SessionFailure, { seconds }: ToolTerms): Outcome => {
-  switch (failure.code) {
-    case 'refused':
-      return { refused: failure.message }
-    case 'unreachable':
-      return { failure: { failed: 'unreachable' }, ...(failure.why !== '' && { detail: failure.why }) }
-    case 'timeout':
-      return { failure: { failed: 'timeout', seconds } }
-    default:
-      return { notReady: failure.message }
-  }
 }
