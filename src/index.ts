@@ -1,7 +1,7 @@
 import { router } from './router.ts'
 import { heldCard } from './routes/cards.ts'
 
-export { McpAgent } from './mcp/mcp-agent.ts'
+export { McpAgent } from './bridge/mcp-agent.ts'
 export { Registry } from './registry/registry.ts'
 export { Catalog } from './routes/catalog.ts'
 

@@ -8,6 +8,7 @@ export type Registered = { manifest: JsonObject; etag: string }
 
 const Source = v.looseObject({
   state: v.string(),
+  notes: v.optional(v.array(v.looseObject({ pointer: v.string(), message: v.string() })), []),
   failure: v.optional(
     v.looseObject({
       message: v.string(),

@@ -19,6 +19,7 @@ const Refreshed = v.object({
   outcome: v.picklist(['refreshed', 'unchanged', 'held']),
   seq: v.optional(v.number()),
   drift: v.optional(v.array(Change), []),
+  notes: v.optional(v.array(Note), []),
   held: v.optional(Held),
 })
 /** What came of reading a card again. `held`: it widens access, and waits to be accepted. */

@@ -17,7 +17,20 @@ export const outcomeText = ({ url, results, failure }: Outcome, news: readonly R
   ].join('\n')
 
 const resultText = (result: Result): string => {
-  const { id, file, action, detail, problems = [], root, published, unexposed, live, change, source } = result
+  const {
+    id,
+    file,
+    action,
+    detail,
+    problems = [],
+    root,
+    published,
+    unexposed,
+    live,
+    change,
+    source,
+    notes = [],
+  } = result
   const { mark, paint } = telling(action)
   const name = id ?? file ?? ''
   const extras = [
@@ -34,7 +47,10 @@ const resultText = (result: Result): string => {
   const meanwhile = action === 'changed meanwhile' && change ? [changeText({ ...result, file: 'on the host' })] : []
   return [
     line,
-    ...[...distinct([...problems.map(problemText), ...worthTelling(result)]), ...meanwhile]
+    ...[
+      ...distinct([...problems.map(problemText), ...notes.map(note => `its card: ${note}`), ...worthTelling(result)]),
+      ...meanwhile,
+    ]
       .join('\n')
       .split('\n')
       .filter(Boolean)

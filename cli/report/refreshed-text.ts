@@ -4,8 +4,8 @@ import type { Change, Refreshed } from '../host/sources.ts'
 const marks: Record<string, string> = { add: '+', remove: '-', replace: '~' }
 
 /** What came of reading an agent's card again, for people. */
-export const refreshedText = (id: string, { outcome, drift, held }: Refreshed): string => {
-  if (!held) return [`${outcome} ${colors.bold(id)}`, ...drift.map(changeLine)].join('\n')
+export const refreshedText = (id: string, { outcome, drift, notes, held }: Refreshed): string => {
+  if (!held) return [`${outcome} ${colors.bold(id)}`, ...drift.map(changeLine), ...notes.map(noteLine)].join('\n')
   return [
     `${colors.yellow('held')} ${colors.bold(id)} · its new card would widen access, so the old one is served still:`,
     ...held.widens.map(({ pointer, message }) => `    ${plain(`${pointer} ${message}`)}`),
@@ -14,6 +14,9 @@ export const refreshedText = (id: string, { outcome, drift, held }: Refreshed): 
     `  To take it: ${colors.cyan(`npx sync-card refresh ${id} --accept '${plain(held.etag)}'`)}`,
   ].join('\n')
 }
+
+const noteLine = ({ pointer, message }: Refreshed['notes'][number]): string =>
+  `    its card: ${plain(`${pointer} ${message}`)}`
 
 const changeLine = ({ op, pointer, before, after }: Change): string => {
   const values = [before, after].filter(value => value !== undefined).map(short)

@@ -26,6 +26,8 @@ export type Result = {
   published?: boolean
   /** What is the matter with a card that comes from elsewhere. */
   source?: string
+  /** What of that the card leaves out. */
+  notes?: string[]
   /** Whether the edge serves it already, where that was waited for. */
   live?: boolean
 }

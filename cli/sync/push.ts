@@ -58,6 +58,8 @@ const storedResult = ({ seq, etags, urls, root, published, source }: Stored): Pa
   ...(root && { root }),
   ...(!published && { published }),
   ...(source && source.state !== 'fresh' && { source: sourceText(source) }),
+  ...(source &&
+    source.notes.length > 0 && { notes: source.notes.map(({ pointer, message }) => `${pointer} ${message}`) }),
 })
 
 /** What an owner is told of a card that comes from elsewhere, and did not come. */

@@ -1,4 +1,4 @@
-import type { SourceFetch } from '../sources/reader.ts'
+import type { SourceFetch } from '../http/source-fetch.ts'
 
 /** What a session may cost, and whether it listens for what the server says unasked. */
 export type FetchBounds = {

@@ -1,5 +1,5 @@
 import type { Client, ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { SourceFetch } from '../sources/reader.ts'
+import type { SourceFetch } from '../http/source-fetch.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { endSession } from './end-session.ts'
 import { notReady, type SessionFailure, sessionFailure } from './session-failure.ts'

@@ -1,4 +1,4 @@
-import type { SourceFetch } from '../sources/reader.ts'
+import type { SourceFetch } from '../http/source-fetch.ts'
 import { type Kind, type Listed, type ListLimits, listAll } from './list-all.ts'
 import type { Discovered } from './mcp-document.ts'
 import { openSession, type Session } from './session.ts'

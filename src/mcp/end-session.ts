@@ -1,4 +1,4 @@
-import type { SourceFetch } from '../sources/reader.ts'
+import type { SourceFetch } from '../http/source-fetch.ts'
 
 /** How long a server is waited for that is told of the end, in ms: nobody has anything from its answer. */
 const patience = 2000

@@ -1,6 +1,6 @@
 import type { ClientOptions } from '@modelcontextprotocol/client'
 import { isObject, type JsonObject } from '../card/json.ts'
-import type { SourceFetch } from '../sources/reader.ts'
+import type { SourceFetch } from '../http/source-fetch.ts'
 import { type Connection, newConnection } from './connection.ts'
 import { type ServerFacts, serverFacts } from './server-facts.ts'
 import { notReady, type SessionFailure, timedOut } from './session-failure.ts'

@@ -1,6 +1,6 @@
-import type { Validators } from '../sources/fetched.ts'
 import { driftText } from './drift-text.ts'
 import type { Held, SourceRecord } from './source-record.ts'
+import type { Validators } from './validators.ts'
 
 type About = Pick<Held, 'etag' | 'widens' | 'drift'>
 

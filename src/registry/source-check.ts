@@ -1,5 +1,6 @@
-import type { SourceFailure, Validators } from '../sources/fetched.ts'
+import type { SourceFailure } from './source-failure.ts'
 import type { Held } from './source-record.ts'
+import type { Validators } from './validators.ts'
 
 /**
  * What came of a refresh that brought no new card to serve. `unchanged`: the card that is served is the source's (one that is

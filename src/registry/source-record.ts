@@ -1,7 +1,8 @@
 import type { Drift } from '../card/drift.ts'
-import type { CardError } from '../card/report.ts'
+import type { CardError, Note } from '../card/report.ts'
 import type { Source } from '../card/source.ts'
-import type { SourceFailure, Validators } from '../sources/fetched.ts'
+import type { SourceFailure } from './source-failure.ts'
+import type { Validators } from './validators.ts'
 
 /** What is kept of the source of an agent's card. */
 export type SourceRecord = {
@@ -14,6 +15,8 @@ export type SourceRecord = {
   /** Why it could not be read the last time. */
   failure?: SourceFailure
   held?: Held
+  /** What of the source the card leaves out: told, and not kept. */
+  notes?: Note[]
   /** What differs from what was fetched before. It is kept with the revision. */
   drift?: Drift
   /** Who made the newest revision: a registration of the manifest, or a refresh. */

@@ -1,5 +1,5 @@
 import type { Source } from '../card/source.ts'
-import type { SourceFailure } from '../sources/fetched.ts'
+import type { SourceFailure } from './source-failure.ts'
 import type { Told } from './source-health.ts'
 import type { Held } from './source-record.ts'
 

@@ -1,7 +1,7 @@
 import type { Source } from '../card/source.ts'
-import type { SourceFailure } from '../sources/fetched.ts'
 import { dropFetched, keepFetched } from './fetched-cards.ts'
 import { lastSeq } from './last-seq.ts'
+import type { SourceFailure } from './source-failure.ts'
 import { healthOf, type Told } from './source-health.ts'
 import type { SourceRecord } from './source-record.ts'
 import { dueAfter } from './source-times.ts'

@@ -2,7 +2,15 @@ import type { Held, SourceRecord } from '../registry/source-record.ts'
 import type { SourceState } from '../registry/source-state.ts'
 
 /** How the source of a card stands after a registration, as its owner is told. */
-export const sourceReceipt = ({ source: { kind, url }, card, checked, failure, held, drift = [] }: SourceRecord) => ({
+export const sourceReceipt = ({
+  source: { kind, url },
+  card,
+  checked,
+  failure,
+  held,
+  drift = [],
+  notes = [],
+}: SourceRecord) => ({
   kind,
   url,
   state: failure ? (card === undefined ? 'no-card' : 'stale') : held ? 'held' : 'fresh',
@@ -10,6 +18,7 @@ export const sourceReceipt = ({ source: { kind, url }, card, checked, failure, h
   ...(failure && { failure }),
   ...(held && { held: heldReceipt(held) }),
   ...(drift.length > 0 && { drift }),
+  ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
 })
 
 /** The same of what the Registry has kept since. */

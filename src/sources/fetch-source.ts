@@ -1,5 +1,6 @@
 import type { Source } from '../card/source.ts'
-import type { Fetched, Validators } from './fetched.ts'
+import type { Validators } from '../registry/validators.ts'
+import type { Fetched } from './fetched.ts'
 import { fetchMcpCard } from './mcp-card.ts'
 import { fetchUpstreamCard } from './upstream-card.ts'
 

@@ -1,24 +1,12 @@
 import type { JsonObject } from '../card/json.ts'
-import type { CardError } from '../card/report.ts'
-
-/** By what an upstream is asked whether its card has changed (RFC 9110 §13.1). */
-export type Validators = { etag?: string; lastModified?: string }
-
-/** Why a card could not be had. */
-export type SourceFailure = {
-  /** What a client is told that asks for a card of which none is left. */
-  status: 502 | 503 | 504
-  /** One word for each kind, for the owner. What this host does not call is `unreachable` too: nobody can probe with it. */
-  code: 'unreachable' | 'timeout' | 'invalid-card' | 'not-ready'
-  /** What the owner is told. */
-  message: string
-  /** Where the card is wrong: pointers into it. */
-  errors?: CardError[]
-}
+import type { Note } from '../card/report.ts'
+import type { SourceFailure } from '../registry/source-failure.ts'
+import type { Validators } from '../registry/validators.ts'
 
 /** What came of asking a source for its card. */
 export type Fetched =
-  | { card: JsonObject; validators: Validators; notes?: CardError[] }
+  /** `notes`: what of the source the card leaves out. */
+  | { card: JsonObject; validators: Validators; notes?: Note[] }
   /** The card that the validators stood for is still the one. */
   | { unchanged: true }
   | { failure: SourceFailure }

@@ -1,10 +1,10 @@
 import type { Source } from '../card/source.ts'
 import { log } from '../http/log.ts'
+import { sourceFetch } from '../http/source-fetch.ts'
 import { discover } from '../mcp/discover.ts'
 import { mcpDocument } from '../mcp/mcp-document.ts'
 import type { SessionFailure } from '../mcp/session-failure.ts'
 import type { Fetched } from './fetched.ts'
-import { sourceFetch } from './reader.ts'
 
 /**
  * Makes the card of agent `id` of what its MCP server says of itself. A server that cannot be asked is one that is not ready: so

@@ -1,16 +1,18 @@
 import type { Drift } from '../card/drift.ts'
 import type { JsonObject } from '../card/json.ts'
+import type { Note } from '../card/report.ts'
 import { rememberChecked } from '../registry/remember.ts'
 import type { SourceCheck } from '../registry/source-check.ts'
+import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Held, Leased } from '../registry/source-record.ts'
 import { truth } from '../registry/truth.ts'
 import { fetchSource } from './fetch-source.ts'
-import type { Fetched, SourceFailure } from './fetched.ts'
+import type { Fetched } from './fetched.ts'
 import { registerAgain } from './register-again.ts'
 
 /** What came of refreshing an agent's card. */
 export type Refreshed =
-  | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift }
+  | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Note[] }
   | { outcome: 'unchanged' }
   /** The new card widens access, and its manifest says `pin`: it waits until an owner accepts it by its entity tag. */
   | { outcome: 'held'; held: Held }

@@ -2,9 +2,10 @@ import type { Json } from '../card/json.ts'
 import { readManifest } from '../card/manifest.ts'
 import { forgetLists } from '../registry/forget-lists.ts'
 import { rememberRegistered } from '../registry/remember.ts'
+import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Held, Leased } from '../registry/source-record.ts'
 import { truth } from '../registry/truth.ts'
-import type { Fetched, SourceFailure } from './fetched.ts'
+import type { Fetched } from './fetched.ts'
 import type { RefreshContext, Refreshed } from './refresh.ts'
 import { sourcedRegistration } from './registration.ts'
 import { settle } from './settle.ts'
@@ -43,5 +44,11 @@ export const registerAgain = async (
   if (registered.outcome !== 'registered') return { outcome: 'overtaken' }
   rememberRegistered(registration, registered)
   forgetLists(ctx)
-  return { outcome: 'refreshed', seq: registered.seq, published: registered.published, drift: record.drift ?? [] }
+  return {
+    outcome: 'refreshed',
+    seq: registered.seq,
+    published: registered.published,
+    drift: record.drift ?? [],
+    notes: record.notes ?? [],
+  }
 }

@@ -33,7 +33,7 @@ export const settle = async (agent: Sourced, fetched: Fetched): Promise<Settled>
   const last = lastOf(agent)
   if ('failure' in fetched) return withLast(agent, { ...last, failure: fetched.failure })
   if ('unchanged' in fetched) return withLast(agent, { ...last, checked: Date.now() })
-  const { card, validators } = fetched
+  const { card, validators, notes = [] } = fetched
   const made = compiledWith(agent, card)
   if ('errors' in made)
     return isOwners(agent, card) ? made : withLast(agent, { ...last, failure: unsound(made.errors) })
@@ -46,7 +46,8 @@ export const settle = async (agent: Sourced, fetched: Fetched): Promise<Settled>
     const held = { etag: await etagOf(text), card: text, validators, widens, drift: changes }
     return withLast(agent, { ...last, checked: Date.now(), held })
   }
-  const record = { source, by, card: text, validators, checked: Date.now(), drift: changes }
+  const told = { drift: changes, ...(notes.length > 0 && { notes }) }
+  const record = { source, by, card: text, validators, checked: Date.now(), ...told }
   return { record, compiled: made.compiled }
 }
 

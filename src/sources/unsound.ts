@@ -1,5 +1,5 @@
 import type { CardError } from '../card/report.ts'
-import type { SourceFailure } from './fetched.ts'
+import type { SourceFailure } from '../registry/source-failure.ts'
 
 /** What an owner is told of a card that was had, but that cannot be served. */
 export const unsound = (errors: CardError[]): SourceFailure => {

@@ -6,9 +6,11 @@ import type { Answer } from '../http/guarded-answer.ts'
 import { guardedText } from '../http/guarded-text.ts'
 import { isJsonType } from '../http/json-type.ts'
 import { log } from '../http/log.ts'
+import { readerOf } from '../http/source-fetch.ts'
+import type { SourceFailure } from '../registry/source-failure.ts'
+import type { Validators } from '../registry/validators.ts'
 import { fetchFailure, misconfigured, notACard, notAnObject, thisHost } from './card-failures.ts'
-import type { Fetched, SourceFailure, Validators } from './fetched.ts'
-import { readerOf } from './reader.ts'
+import type { Fetched } from './fetched.ts'
 import { userAgent } from './user-agent.ts'
 
 /**

@@ -109,6 +109,7 @@ const table: readonly (readonly [
   [{ refused: 'forbidden', missing: 'the scope read' }, -32000, 'PERMISSION_DENIED', 403, 403, 'PERMISSION_DENIED'],
   [{ refused: 'unavailable' }, -32000, 'UNAVAILABLE', 503, 503, 'UNAVAILABLE'],
   [{ refused: 'rate-limit', retryAfter: 60 }, -32000, 'RESOURCE_EXHAUSTED', 429, 429, 'RESOURCE_EXHAUSTED'],
+  [{ failed: 'no-card' }, -32603, 'AGENT_CARD_UNAVAILABLE', 502, 502, 'UNAVAILABLE'],
   [{ failed: 'unreachable' }, -32603, 'AGENT_UNREACHABLE', 502, 502, 'UNAVAILABLE'],
   [{ failed: 'timeout', seconds: 30 }, -32603, 'AGENT_TIMEOUT', 504, 504, 'DEADLINE_EXCEEDED'],
   [{ failed: 'timeout' }, -32603, 'AGENT_TIMEOUT', 504, 504, 'DEADLINE_EXCEEDED'],

@@ -3,7 +3,7 @@ import type { Refusal } from '../../a2a/verdict.ts'
 import type { RpcError } from '../../a2a/wire-error.ts'
 import type { Json } from '../../card/json.ts'
 import { HttpError } from '../../http/problem.ts'
-import type { SourceFailure } from '../../sources/fetched.ts'
+import type { SourceFailure } from '../../registry/source-failure.ts'
 
 /** Why SuperX's door has no result: as of any call; as of the same request over HTTP; or because a card could not be had. */
 export type RpcProblem = Refusal | HttpError | { failed: 'source'; agent: string; failure: Failure }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { OpenTasks } from '../../src/mcp/open-tasks.ts'
+import { OpenTasks } from '../../src/bridge/open-tasks.ts'
 
 it('runs 64 tools of an agent at once, and no more until one has ended', () => {
   const open = new OpenTasks()

@@ -1,11 +1,11 @@
 import type { Progress } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../card/json.ts'
-import { type SourceFetch, sourceFetch } from '../sources/reader.ts'
+import { type SourceFetch, sourceFetch } from '../http/source-fetch.ts'
+import { openSession, type Session } from '../mcp/session.ts'
+import type { SessionFailure } from '../mcp/session-failure.ts'
 import { CallWatch, type CutShort, callHeader } from './call-watch.ts'
 import { type Commission, longestTool } from './commission.ts'
 import { answered, misconfigured, type Outcome, outcomeOf } from './outcome.ts'
-import { openSession, type Session } from './session.ts'
-import type { SessionFailure } from './session-failure.ts'
 
 /** How a tool is called. */
 export type ToolTerms = {

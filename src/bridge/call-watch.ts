@@ -1,4 +1,4 @@
-import type { SourceFetch } from '../sources/reader.ts'
+import type { SourceFetch } from '../http/source-fetch.ts'
 
 /** The header by which a call's request is known again: it goes no further than here. */
 export const callHeader = 'X-Calling-Card-Call'

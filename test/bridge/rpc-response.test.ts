@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type RpcAnswer, rpcResponse } from '../../src/mcp/rpc-response.ts'
+import { type RpcAnswer, rpcResponse } from '../../src/bridge/rpc-response.ts'
 
 const form = { id: '"7"', errorAsEvent: false, errorOf: (error: unknown) => `${error}` }
 

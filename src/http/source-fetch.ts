@@ -1,11 +1,16 @@
-import type { Source } from '../card/source.ts'
-import { secretNamed, serviceNamed } from '../http/bindings.ts'
-import { guardedFetch } from '../http/fetch-guard.ts'
-import type { Ask } from '../http/follow.ts'
-import { serviceFetch } from '../http/service-fetch.ts'
+import { secretNamed, serviceNamed } from './bindings.ts'
+import { guardedFetch } from './fetch-guard.ts'
+import type { Ask } from './follow.ts'
+import { serviceFetch } from './service-fetch.ts'
 
 /** What is needed to know of a source to call it. */
-type Address = Pick<Source, 'url' | 'service' | 'secret'>
+export type Address = {
+  url: string
+  /** The service binding through which it is asked in place of the network. */
+  service?: string
+  /** The Worker secret that goes along as a bearer token. */
+  secret?: string
+}
 
 /** A request that the fetch guard did not let out. The reason is for the log: to others it must look as if nobody answered. */
 export class BlockedError extends Error {

@@ -1,6 +1,6 @@
 import { Server, type ServerContext, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { Json, JsonObject } from '../../src/card/json.ts'
-import { type Handle, type HttpServer, startHttpServer } from './http-server.ts'
+import { type Handle, type HttpServer, startHttpServer } from '../mcp/http-server.ts'
 
 /** A tool under test: its schema, and what it answers; `waits` until it is let go. */
 export type TestTool = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CallWatch, type CutShort, callHeader, mostBytes } from '../../src/mcp/call-watch.ts'
+import { CallWatch, type CutShort, callHeader, mostBytes } from '../../src/bridge/call-watch.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

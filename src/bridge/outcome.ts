@@ -1,7 +1,7 @@
 import type { Failure } from '../a2a/verdict.ts'
 import { limits } from '../card/limits.ts'
+import type { SessionFailure } from '../mcp/session-failure.ts'
 import type { ToolResult } from './result-parts.ts'
-import type { SessionFailure } from './session-failure.ts'
 
 /** What came of a tool's call. `detail` is for the log of the owner. */
 export type Outcome =
