@@ -13,6 +13,8 @@ export type Host = {
   put: (id: string, document: Json, headers?: Record<string, string>) => Promise<Response>
   /** The bindings of the Worker, to look at what it stored. */
   env: () => Promise<Env>
+  /** Runs the scheduled job, to its end. */
+  scheduled: () => Promise<void>
   /** The lines that the Worker has logged so far. */
   logged: () => string[]
   close: () => Promise<void>
@@ -66,6 +68,9 @@ export const startHost = async (
         body: JSON.stringify(document),
       }),
     env: () => harness.getWorker<Env>().getEnv() as Promise<Env>,
+    scheduled: async () => {
+      await harness.getWorker().scheduled({ cron: '* * * * *', scheduledTime: new Date() })
+    },
     logged: () => harness.getLogs().map(({ message }) => message),
     close: () => harness.close(),
   }

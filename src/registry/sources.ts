@@ -74,10 +74,11 @@ export const keepSource = (
   const since = failure ? (known?.failingSince ?? now) : null
   const isKnown = before !== undefined && before.failure?.status === failure?.status
   const told = revised === undefined && isKnown ? before : { told: revised ?? lastSeq(sql, id) + 1, toldAt: now }
+  const due = dueAfter(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
   sql.exec(
     `INSERT OR REPLACE INTO sources (id, source, checked, due, failures, failing_since, failure, told, told_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[id, JSON.stringify(source), checked ?? null, dueAfter(source.ttl, failures, now), failures, since],
+    ...[id, JSON.stringify(source), checked ?? null, due, failures, since],
     ...[failure ? JSON.stringify(failure) : null, told.told, told.toldAt],
   )
   keepFetched(sql, id, record)

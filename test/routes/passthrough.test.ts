@@ -1,6 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile.ts'
 import type { Json, JsonObject } from '../../src/card/json.ts'
+import { type Source, sourceOf } from '../../src/card/source.ts'
+import { sourcedRegistration } from '../../src/sources/registration.ts'
+import { userAgent } from '../../src/sources/user-agent.ts'
 import { token } from '../host.ts'
 import { agentCard, type CalledHost, type Came, startCalledHost } from './calling.ts'
 
@@ -252,6 +256,56 @@ describe('POST /agents/{id}/refresh', () => {
   it('needs the scope write for the agent', async () => {
     const { token: reader } = await called.issue({ scopes: ['read'] })
     expect((await called.send('/agents/fresh/refresh', { token: reader })).status).toBe(403)
+  })
+})
+
+describe('a card that is older than its ttl', () => {
+  /** Registers an agent as it is an hour after its card was fetched. */
+  const anHourAgo = async (id: string) => {
+    const document = { upstream: { card: source } }
+    const origins = { requestOrigin: called.host.url.origin }
+    const made = compile(document, { id, ...origins, fetched: card })
+    if ('errors' in made) throw new Error(JSON.stringify(made.errors))
+    const { compiled } = made
+    const known = { source: sourceOf(compiled.manifest) as Source, card: JSON.stringify(card), by: 'manifest' } as const
+    const record = { ...known, checked: Date.now() - 3_600_000 }
+    const settled = { id, document, manifest: compiled.manifest, origins, record, compiled, condition: {} }
+    const registry = (await called.host.env()).REGISTRY.getByName('default')
+    await registry.register(await sourcedRegistration(settled), true)
+    serve({ ...card, version: '3.0.0' })
+  }
+
+  it('is fetched again by the scheduled job', async () => {
+    await anHourAgo('scheduled')
+    await called.host.scheduled()
+    expect(members(await get('scheduled')).version).toBe('3.0.0')
+  })
+
+  it('is served, and fetched again behind the back of who asks for it', async () => {
+    await anHourAgo('asked-for')
+    expect(members(await get('asked-for')).version).toBe('2.0.0')
+    await expect.poll(async () => members(await get('asked-for')).version).toBe('3.0.0')
+  })
+
+  it('is not fetched again behind the back of another host like this one', async () => {
+    await anHourAgo('mirrored')
+    await called.send('/agents/mirrored/.well-known/agent-card.json', {
+      method: 'GET',
+      headers: { 'User-Agent': userAgent() },
+    })
+    await called.host.scheduled()
+    expect(called.agent.asked).toHaveLength(1)
+  })
+
+  it('keeps the scheduled job from no other, where its source fails', async () => {
+    await anHourAgo('failing-due')
+    await anHourAgo('healthy-due')
+    called.agent.answer((response, { url }) =>
+      called.agent.asked.length === 1 ? response.destroy() : json(response, JSON.stringify({ ...card, version: url })),
+    )
+    await called.host.scheduled()
+    const versions = await Promise.all(['failing-due', 'healthy-due'].map(async id => members(await get(id)).version))
+    expect(versions.toSorted()).toEqual(['/.well-known/agent-card.json', '2.0.0'])
   })
 })
 
