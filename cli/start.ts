@@ -5,6 +5,7 @@ import { startDevServer, untilAnswering } from './dev/dev-server.ts'
 import { isPortFree } from './dev/free-port.ts'
 import { whenOrphaned } from './dev/orphaned.ts'
 import { endGroup, killGroup } from './dev/process-group.ts'
+import { runScheduledJob } from './dev/scheduled-job.ts'
 import { shownAgents } from './dev/shown-agents.ts'
 import { readEnvironment } from './environment.ts'
 import { badPortText, isBadPort } from './host/bad-port.ts'
@@ -62,6 +63,7 @@ const serve = async (): Promise<void> => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
   whenOrphaned(stop)
   const answering = await untilAnswering(`${url}/agents`, server)
+  if (answering) runScheduledJob(url)
   if (answering) await showCards()
   else if (!stopping) fail('wrangler dev did not start; VERBOSE=1 npm start tells more.')
   if (!answering) await endGroup(server)

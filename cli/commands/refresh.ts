@@ -30,7 +30,7 @@ const refresh = (ids: readonly string[], flags: RefreshFlags): Promise<void> => 
         continue
       }
       agents.push({ id, ...refreshed })
-      if (!json) print(refreshedText(id, refreshed))
+      if (!json) print(refreshedText(id, refreshed, flags.url))
     }
     if (json) print(JSON.stringify({ agents }))
   })

@@ -5,7 +5,7 @@ import type { Shown, ShownAgent } from './shown-agents.ts'
 
 /** The agents of a host that runs here, and what to try first; `authorization` is the admin's header, quoted. */
 export const agentsText = (url: string, { agents, root, hasRootCard }: Shown, authorization: string): string => {
-  const isCalled = (sample: string) => agents.some(({ id, internal }) => id === sample && !internal)
+  const isCalled = (sample: string) => agents.some(({ id, shown }) => id === sample && shown === 'public')
   const rows = agents.map(agent => [agent.name, `${url}/agents/${agent.id}/`, colors.dim(marksOf(agent, root))])
   return [
     ...(agents.length > 0 ? [bareTable(rows)] : ['No agents yet: npx sync-card sends those of cards/.']),
@@ -22,8 +22,13 @@ export const agentsText = (url: string, { agents, root, hasRootCard }: Shown, au
   ].join('\n')
 }
 
-const marksOf = ({ id, internal }: ShownAgent, root: string | undefined): string =>
-  internal ? 'internal' : id === root ? 'root' : ''
+const marks: Record<ShownAgent['shown'], string> = {
+  public: '',
+  internal: 'internal',
+  awaited: 'its card has not come yet',
+}
+
+const marksOf = ({ id, shown }: ShownAgent, root: string | undefined): string => (id === root ? 'root' : marks[shown])
 
 const cardLines = (url: string, root: string | undefined, hasRootCard: boolean): string[] => [
   ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),

@@ -6,11 +6,11 @@ import type { Pointer } from '../../src/card/pointer.ts'
 import type { CardError } from '../../src/card/report.ts'
 import { idOf } from './agent-id.ts'
 import { authoredManifest, exposureErrors } from './authored-manifest.ts'
+import type { BadFile } from './bad-file.ts'
 import type { Defaults } from './defaults-file.ts'
 import { externalAgents, isExternalAgents } from './external-agents.ts'
 import { inherit } from './inherit.ts'
 import { type Places, placesOf, withCardAt } from './places.ts'
-import type { Problem } from './problem.ts'
 import type { Source } from './source.ts'
 import type { Written } from './written.ts'
 
@@ -26,9 +26,6 @@ export type Draft = {
   unexposed: boolean
   compiled?: Compiled
 }
-
-/** One that cannot, and why. `id` is the agent that it would be, as far as that is known. */
-export type BadFile = { file: string; id?: string; problems: Problem[] }
 
 /** Makes of a file what is sent to the host at `origin`, and checks it with the host's own code. */
 export const readDrafts = (source: Source, defaults: Defaults | undefined, origin: string): (Draft | BadFile)[] => {

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, without } from '../../src/card/js
 import { Manifest } from '../../src/card/manifest.ts'
 import { type Pointer, pointer } from '../../src/card/pointer.ts'
 import { slug } from '../../src/card/slug.ts'
-import type { BadFile } from './draft.ts'
+import type { BadFile } from './bad-file.ts'
 import { belowCard } from './places.ts'
 import type { Source } from './source.ts'
 import type { Written } from './written.ts'

@@ -17,6 +17,9 @@ const Source = v.looseObject({
   ),
 })
 
+/** How the source of a card stands, as the host says it. */
+export type SourceState = v.InferOutput<typeof Source>
+
 const Stored = v.object({
   id: v.string(),
   seq: v.optional(v.number()),
@@ -96,12 +99,28 @@ export const connect = (connection: Connection) => ({
    * The tag of the card that the edge serves to everyone, of an agent or at the host's root, without the weakness that a
    * compressing proxy adds.
    */
-  servedEtag: async (id?: string): Promise<string | undefined> => {
-    const agent = id === undefined ? '' : `/agents/${id}`
-    const reply = await request(connection, 'GET', `${agent}/.well-known/agent-card.json`, { anonymous: true })
-    return reply.headers.get('ETag')?.replace(/^W\//, '')
+  servedEtag: async (id?: string): Promise<string | undefined> => (await served(connection, id)).etag,
+
+  /** The same, and whether there is an agent whose card has not come yet from where it is to come from. */
+  served: (id: string): Promise<ServedCard> => served(connection, id),
+
+  /** How the source of an agent's card stands; undefined where its manifest says the card. */
+  source: async (id: string): Promise<SourceState | undefined> => {
+    const reply = await request(connection, 'GET', `/agents/${id}/source`)
+    const read = v.safeParse(v.looseObject({ source: Source }), reply.body)
+    return read.success ? read.output.source : undefined
   },
 })
+
+/** The card of an agent as everyone is served it. */
+export type ServedCard = { etag?: string; isAwaited: boolean }
+
+const served = async (connection: Connection, id?: string): Promise<ServedCard> => {
+  const agent = id === undefined ? '' : `/agents/${id}`
+  const reply = await request(connection, 'GET', `${agent}/.well-known/agent-card.json`, { anonymous: true })
+  const etag = reply.headers.get('ETag')?.replace(/^W\//, '')
+  return { ...(etag !== undefined && { etag }), isAwaited: reply.status >= 500 }
+}
 
 const refusals: Record<number, Refused['refused']> = { 403: 'forbidden', 412: 'changed' }
 

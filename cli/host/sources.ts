@@ -9,8 +9,10 @@ const Change = v.object({
   pointer: v.string(),
   before: v.optional(v.unknown()),
   after: v.optional(v.unknown()),
+  leftOut: v.optional(v.array(v.string())),
+  count: v.optional(v.number()),
 })
-/** One thing that a source has changed in its card. */
+/** One thing that a source has changed in its card; `more` is how many more there are. */
 export type Change = v.InferOutput<typeof Change>
 
 const Held = v.object({ etag: v.string(), widens: v.array(Note), drift: v.array(Change) })

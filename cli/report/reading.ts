@@ -1,5 +1,6 @@
 import type { Report } from '../../src/card/report.ts'
-import type { BadFile, Draft } from '../files/draft.ts'
+import type { BadFile } from '../files/bad-file.ts'
+import type { Draft } from '../files/draft.ts'
 import { type Finding, findingsOf } from '../files/findings.ts'
 import type { Loaded } from '../files/load.ts'
 import type { Problem } from '../files/problem.ts'

@@ -1,10 +1,17 @@
 import { type JsonObject, sameJson, without } from '../../src/card/json.ts'
 import { authoredManifest } from '../files/authored-manifest.ts'
 import type { Draft } from '../files/draft.ts'
-import type { Registered } from '../host/host.ts'
+import type { Registered, SourceState } from '../host/host.ts'
 
-/** What has to be done about a file. `before` and `etag` are what the host has now. */
-export type Step = { draft: Draft; todo: 'create' | 'update' | 'nothing'; before?: JsonObject; etag?: string }
+/** What has to be done about a file. `before`, `etag` and `source` are what the host has now. */
+export type Step = {
+  draft: Draft
+  todo: 'create' | 'update' | 'nothing'
+  before?: JsonObject
+  etag?: string
+  /** How the source of a card stands that comes from elsewhere. */
+  source?: SourceState
+}
 
 /** Compares a file with what is registered under its id. */
 export const plan = (draft: Draft, registered: Registered | undefined): Step => {

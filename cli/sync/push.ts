@@ -1,5 +1,5 @@
 import { findingsOf } from '../files/findings.ts'
-import type { Host, Refused, Stored } from '../host/host.ts'
+import type { Host, Refused, SourceState, Stored } from '../host/host.ts'
 import type { Result } from './outcome.ts'
 import { comparable, plan, type Step } from './plan.ts'
 
@@ -35,10 +35,11 @@ const doneAction = ({ todo }: Step, { changed }: Stored) =>
   todo === 'create' ? 'created' : todo === 'update' || changed ? 'updated' : 'unchanged'
 
 /** What a step says of its file, before anything is done. */
-export const resultOf = ({ draft, todo, before }: Step): Omit<Result, 'action'> => ({
+export const resultOf = ({ draft, todo, before, source }: Step): Omit<Result, 'action'> => ({
   file: draft.file,
   id: draft.id,
   ...(draft.unexposed && { unexposed: true }),
+  ...(source && source.state !== 'fresh' && { source: sourceText(source) }),
   ...(draft.compiled && { findings: findingsOf(draft) }),
   ...(todo === 'update' && before && { change: { before, after: comparable(draft.manifest) } }),
 })
@@ -63,7 +64,7 @@ const storedResult = ({ seq, etags, urls, root, published, source }: Stored): Pa
 })
 
 /** What an owner is told of a card that comes from elsewhere, and did not come. */
-const sourceText = ({ state, failure }: NonNullable<Stored['source']>): string => {
+const sourceText = ({ state, failure }: SourceState): string => {
   if (state === 'held') return 'its source has a card that widens access: sync-card refresh shows it'
   const served = state === 'stale' ? 'the card that came before is served' : 'there is no card to serve yet'
   return `${served}, and the host goes on trying. ${failure?.message ?? ''}`.trimEnd()

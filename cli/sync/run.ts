@@ -1,5 +1,7 @@
 import pMap from 'p-map'
-import type { BadFile, Draft } from '../files/draft.ts'
+import { isFetched } from '../../src/card/manifest.ts'
+import type { BadFile } from '../files/bad-file.ts'
+import type { Draft } from '../files/draft.ts'
 import type { Host } from '../host/host.ts'
 import { Circuit } from './circuit.ts'
 import type { SyncOptions } from './options.ts'
@@ -41,7 +43,7 @@ export class Run {
       if (found === undefined) return this.#notPushed({ draft, todo: 'nothing' })
       const { registered } = found
       if (registered && 'refused' in registered) return refusedResult({ draft, todo: 'nothing' }, registered)
-      return plan(draft, registered)
+      return this.#withSource(plan(draft, registered))
     })
   }
 
@@ -92,6 +94,13 @@ export class Run {
       return result ?? { id: stray.id, action: 'not pushed', detail: 'was not deleted' }
     })
     return [...refused, ...removed]
+  }
+
+  /** An agent may be as its file says, and its card not have come yet from where it is to come from. */
+  async #withSource(step: Step): Promise<Step> {
+    if (step.todo !== 'nothing' || !isFetched(step.draft.manifest)) return step
+    const source = await this.circuit.guard(() => this.#host.source(step.draft.id))
+    return { ...step, ...(source && { source }) }
   }
 
   async #waited(step: Step, result: Result): Promise<Result> {

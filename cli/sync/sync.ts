@@ -1,5 +1,5 @@
+import type { BadFile } from '../files/bad-file.ts'
 import { cardFiles, cardsFolder, howToStart } from '../files/card-files.ts'
-import type { BadFile } from '../files/draft.ts'
 import { load } from '../files/load.ts'
 import { connect } from '../host/host.ts'
 import { changeText } from '../report/change-text.ts'

@@ -53,9 +53,13 @@ const typeText = (type: string): string => {
 /** What came is no Agent Card, as `message` says. */
 export const notACard = (message: string): SourceFailure => ({ status: 502, code: 'invalid-card', message })
 
+/** What came does not parse, for the reason that the parser tells. */
+export const notJson = (why: string): SourceFailure =>
+  notACard(`The card's address answered what is no JSON card. ${why.replace(/[^.]$/, '$&.')}`)
+
 /** What came is JSON, but no object. */
 export const notAnObject = (value: Json): SourceFailure =>
-  notACard(`This is ${whatItIs(value)}; an Agent Card is a JSON object.`)
+  notACard(`The card's address answered ${whatItIs(value)}; an Agent Card is a JSON object.`)
 
 const whatItIs = (value: Json): string => {
   if (value === null) return 'null'

@@ -5,5 +5,5 @@ import type { SourceFailure } from '../registry/source-failure.ts'
 export const unsound = (errors: CardError[]): SourceFailure => {
   const [first] = errors
   const why = first ? ` ${first.pointer || 'The document'} ${first.message}.` : ''
-  return { status: 502, code: 'invalid-card', message: `It answers a card that cannot be served.${why}`, errors }
+  return { status: 502, code: 'invalid-card', message: `The card that came cannot be served.${why}`, errors }
 }

@@ -9,7 +9,7 @@ import { log } from '../http/log.ts'
 import { readerOf } from '../http/source-fetch.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Validators } from '../registry/validators.ts'
-import { fetchFailure, misconfigured, notACard, notAnObject, thisHost } from './card-failures.ts'
+import { fetchFailure, misconfigured, notAnObject, notJson, thisHost } from './card-failures.ts'
 import type { Fetched } from './fetched.ts'
 import { userAgent } from './user-agent.ts'
 
@@ -59,7 +59,7 @@ const elsewhere =
 
 const read = (source: Source, { content, headers, redirected }: Answer<string>): Fetched => {
   const parsed = parseJson(content, 'an Agent Card')
-  if ('refused' in parsed) return unread(source, notACard(parsed.detail), parsed.refused)
+  if ('refused' in parsed) return unread(source, notJson(parsed.detail), parsed.refused)
   if (!isObject(parsed.value)) return unread(source, notAnObject(parsed.value), 'no object')
   // What another address answered says nothing of this one.
   return { card: parsed.value, validators: redirected ? {} : validatorsOf(headers) }

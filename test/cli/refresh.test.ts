@@ -67,3 +67,36 @@ describe('sync-card refresh', () => {
     expect([stderr, code]).toEqual([expect.stringContaining('--accept is for one agent'), 2])
   })
 })
+
+describe('sync-card, of an agent whose card comes from elsewhere', () => {
+  const manifest = { upstream: { card: 'https://weather.example.com/card.json' } }
+  const failure = { message: "The card's address cannot be reached." }
+
+  it.each([
+    [
+      'has not come',
+      { state: 'no-card', failure },
+      1,
+      `no card to serve yet, and the host goes on trying. ${failure.message}`,
+    ],
+    [
+      'is old',
+      { state: 'stale', failure },
+      1,
+      `the card that came before is served, and the host goes on trying. ${failure.message}`,
+    ],
+    ['is held back', { state: 'held' }, 1, 'sync-card refresh shows it'],
+    ['is fresh', { state: 'fresh' }, 0, '= unchanged weather (cards/weather.json)\n'],
+  ])('says of one that is unchanged, and whose card %s, how it stands', async (_, source, code, text) => {
+    host.register('weather', { ...manifest, card: {} })
+    host.faults = [
+      ({ method, path }, response) => {
+        if (method !== 'GET' || path !== '/agents/weather/source') return false
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ id: 'weather', source }))
+        return true
+      },
+    ]
+    const ended = await new Workspace({ 'cards/weather.json': manifest }).run(['--check'], env)
+    expect([ended.code, ended.stdout]).toEqual([code, expect.stringContaining(text)])
+  })
+})
