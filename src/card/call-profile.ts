@@ -1,5 +1,5 @@
 import type { AgentCard, AgentInterface } from './agent-card.ts'
-import { isObject } from './json.ts'
+import { apiKeyHeadersOf } from './api-key-headers.ts'
 import type { TierRule } from './jwt-rules.ts'
 import type { Manifest } from './manifest.ts'
 import type { McpTool } from './mcp-tools.ts'
@@ -53,7 +53,7 @@ export type CallProfile = {
   modes: { defaults: Modes; any: Modes; skills: Record<string, Partial<Modes>> }
   /** The names of the headers that the card's API keys go in, lower case. */
   apiKeyHeaders: string[]
-  /** The discovery documents of the OpenID Connect issuers that the card names. */
+  /** The discovery documents of the OpenID Connect issuers that count: those that its owner has written. */
   openIdConnectUrls: string[]
   /** What a token of one of them must say; there with `openIdConnectUrls` only. */
   jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
@@ -67,20 +67,17 @@ export type CallProfile = {
   uncarded?: true
 }
 
-/**
- * The profile of an agent from its manifest and its card as authored: before any address is this host's. `agentUrl` is the
- * agent's at this host.
- */
+/** What a profile is made of besides: the issuers that count, and the agent's address at this host. */
+type Beside = { tiers: readonly string[]; issuers: string[]; agentUrl: string }
+
+/** The profile of an agent from its manifest and its card as authored: before any address is this host's. */
 export const callProfile = (
   manifest: Manifest,
   card: AgentCard,
-  tiers: readonly string[],
-  agentUrl: string,
+  { tiers, issuers: openIdConnectUrls, agentUrl }: Beside,
 ): CallProfile => {
   const { visibility, route, gate, upstream, jwt } = manifest
   const { capabilities } = card
-  const schemes = Object.values(card.securitySchemes ?? {})
-  const openIdConnectUrls = issuersOf(card)
   return {
     visibility,
     route,
@@ -94,10 +91,7 @@ export const callProfile = (
     tiers: [...tiers],
     requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     modes: modesOf(card),
-    apiKeyHeaders: schemes.flatMap(scheme => {
-      const key = scheme.apiKeySecurityScheme
-      return isObject(key) && key.location === 'header' && typeof key.name === 'string' ? [key.name.toLowerCase()] : []
-    }),
+    apiKeyHeaders: apiKeyHeadersOf(card).map(({ header }) => header.toLowerCase()),
     openIdConnectUrls,
     ...(openIdConnectUrls.length > 0 && {
       jwt: {
@@ -135,15 +129,6 @@ export const uncardedProfile = ({ visibility, route, gate }: Manifest): CallProf
   secured: false,
   uncarded: true,
 })
-
-/** The discovery documents of the OpenID Connect issuers that a card names, each once. */
-export const issuersOf = ({ securitySchemes = {} }: AgentCard): string[] => {
-  const urls = Object.values(securitySchemes).flatMap(scheme => {
-    const issuer = scheme.openIdConnectSecurityScheme
-    return isObject(issuer) && typeof issuer.openIdConnectUrl === 'string' ? [issuer.openIdConnectUrl] : []
-  })
-  return [...new Set(urls)]
-}
 
 /** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */
 const targetsOf = ({ supportedInterfaces }: AgentCard, { url, agentName }: Manifest['upstream']): CallTarget[] => {

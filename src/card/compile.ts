@@ -8,6 +8,7 @@ import { droppedAsAuthored } from './dropped.ts'
 import { type ExtendedCard, extendedCards } from './extended-cards.ts'
 import { hostOrigin } from './hosting.ts'
 import { identifyOther } from './identify.ts'
+import { issuersOf } from './issuers.ts'
 import type { Json, JsonObject } from './json.ts'
 import { lint } from './lint/index.ts'
 import { type Manifest, readManifest } from './manifest.ts'
@@ -67,7 +68,7 @@ export const compile = (document: Json, registration: Registration): Compilation
 }
 
 const compileSourced = (sourced: SourcedCard, reading: Reading, registration: Registration): Compilation => {
-  const { manifest, signed, fetched, toldAt, refusedAt, leftOut } = sourced
+  const { manifest, written, signed, fetched, toldAt, refusedAt, leftOut } = sourced
   const read = completeCard(manifest, reading)
   if ('errors' in read) return refuse(read.errors, refusedAt)
   const { card: direct, authored, dialect } = read
@@ -93,7 +94,7 @@ const compileSourced = (sourced: SourcedCard, reading: Reading, registration: Re
   }
   const tiers = extended.map(({ tier }) => tier)
   const profile: CallProfile = {
-    ...callProfile(manifest, onBridge(manifest, direct), tiers, agentUrl),
+    ...callProfile(manifest, onBridge(manifest, direct), { tiers, issuers: issuersOf(direct, written), agentUrl }),
     ...bridgeOf(manifest, authored, direct),
     ...(Object.keys(serving.links).length > 0 && { links: serving.links }),
   }

@@ -10,6 +10,8 @@ import { sourceOf } from './source.ts'
 export type SourcedCard = {
   /** The manifest with the whole card. */
   manifest: Manifest
+  /** What of it the manifest itself says. */
+  written: JsonObject
   /** The card as it came, where it came from elsewhere. */
   fetched?: JsonObject
   /** What the card's signatures are over. */
@@ -33,7 +35,10 @@ export const sourcedCard = (
   const source = sourceOf(manifest)
   const refusedAt = (place: Pointer): Pointer => cardAt + authoredAt(place)
   if (source === undefined)
-    return { manifest, signed: manifest.card, toldAt: authoredAt, refusedAt, isOwners: () => true, leftOut: [] }
+    return {
+      ...{ manifest, written: manifest.card, signed: manifest.card },
+      ...{ toldAt: authoredAt, refusedAt, isOwners: () => true, leftOut: [] },
+    }
   if (fetched === undefined)
     return refused(`/upstream/${source.kind}`, 'is where the card comes from, and nothing was fetched from there')
   if (!isObject(fetched)) return refused('', 'is no JSON object, so it is not an Agent Card')
@@ -62,6 +67,7 @@ const laidOver = (
   if (bounds.length > 0) return { errors: bounds.map(error => ({ ...error, pointer: at(error.pointer) })) }
   return {
     manifest: { ...manifest, card },
+    written: said,
     fetched,
     signed: signsItself ? card : fetched,
     toldAt: at,

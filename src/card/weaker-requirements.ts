@@ -1,4 +1,4 @@
-import type { AgentCard } from './agent-card.ts'
+import type { AgentCard, AgentSkill } from './agent-card.ts'
 import { type Pointer, pointer } from './pointer.ts'
 import type { CardError } from './report.ts'
 
@@ -7,19 +7,36 @@ type Requirement = Requirements[number]
 
 /** Where a card asks callers for less than it did: at the card, or at a skill whose own requirements count instead. */
 export const weakerRequirements = (before: AgentCard, after: AgentCard): CardError[] => {
-  const skills = new Map(before.skills.map(skill => [skill.id, skill.securityRequirements]))
+  const had = hadBy(before, after)
   return [
     ...weaker(before.securityRequirements, after.securityRequirements, '/securityRequirements'),
     ...after.skills.flatMap((skill, index) => {
-      const had = skills.get(skill.id)
-      if (had === undefined && skill.securityRequirements === undefined) return []
-      return weaker(
-        had ?? before.securityRequirements,
-        skill.securityRequirements ?? after.securityRequirements,
-        pointer('skills', index, 'securityRequirements'),
-      )
+      const at = pointer('skills', index, 'securityRequirements')
+      const asked = skill.securityRequirements ?? after.securityRequirements
+      const found = had(skill).flatMap(earlier => weaker(earlier, asked, at))
+      return [...new Map(found.map(each => [`${each.pointer} ${each.message}`, each])).values()]
     }),
   ]
+}
+
+/**
+ * Says what callers of a skill had to show before. A skill that is new can be one that is gone under another name: then it is
+ * what each of those asked for of its own, too.
+ */
+const hadBy = (before: AgentCard, after: AgentCard) => {
+  const { securityRequirements: card } = before
+  const known = new Map(before.skills.map(({ id, securityRequirements }) => [id, securityRequirements]))
+  const kept = new Set(after.skills.map(({ id }) => id))
+  const gone = new Map(
+    before.skills.flatMap(({ id, securityRequirements: own }) =>
+      own && !kept.has(id) ? [[JSON.stringify(own), own] as const] : [],
+    ),
+  )
+  return ({ id, securityRequirements: own }: AgentSkill): (Requirements | undefined)[] => {
+    const had = known.get(id)
+    if (had) return [had]
+    return [...(own ? [card] : []), ...(known.has(id) ? [] : gone.values())]
+  }
 }
 
 /** Each alternative must ask for all that one of the earlier ones asked for. */

@@ -1,9 +1,8 @@
 import type { AgentCard } from './agent-card.ts'
 import { bridgeErrors, onBridge } from './bridge.ts'
-import { issuersOf } from './call-profile.ts'
 import { fetchedEndpointErrors, upstreamLoops } from './fetched-endpoints.ts'
 import { gatewayErrors } from './gateway.ts'
-import type { Manifest } from './manifest.ts'
+import { issuersOf } from './issuers.ts'
 import type { Reading } from './reading.ts'
 import type { CardError } from './report.ts'
 import type { SourcedCard } from './sourced-card.ts'
@@ -21,16 +20,13 @@ export const unworkable = (sourced: SourcedCard, card: AgentCard, reading: Readi
     ...inCard.map(error => ({ ...error, pointer: refusedAt(reading.authored(error.pointer)) })),
     ...(manifest.route === 'gateway' ? gatewayErrors(onBridge(manifest, card).supportedInterfaces) : []),
     ...(fetched ? upstreamLoops(manifest, agentUrl) : []),
-    ...jwtErrors(manifest, card),
+    ...jwtErrors(sourced, card),
   ]
 }
 
-const jwtErrors = ({ jwt }: Manifest, card: AgentCard): CardError[] =>
-  jwt && issuersOf(card).length === 0
-    ? [
-        {
-          pointer: '/jwt',
-          message: "is about tokens of OpenID Connect issuers, but the card's securitySchemes name none",
-        },
-      ]
-    : []
+const jwtErrors = ({ manifest: { jwt }, written, fetched }: SourcedCard, card: AgentCard): CardError[] =>
+  jwt && issuersOf(card, written).length === 0 ? [{ pointer: '/jwt', message: fetched ? noneWritten : noneNamed }] : []
+
+const noneNamed = "is about tokens of OpenID Connect issuers, but the card's securitySchemes name none"
+const noneWritten =
+  'is about tokens of OpenID Connect issuers, and of a fetched card none counts: name it in the securitySchemes of `card`'

@@ -22,6 +22,12 @@ const base = {
 }
 const own = (security: Json[] | undefined) => ({ skills: [{ ...base.skills[0], ...(security && { security }) }] })
 
+const tenant = (name: string) => ({
+  supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: name }],
+  protocolVersion: undefined,
+  url: undefined,
+})
+
 const cardOf = (fields: object) => compiled({ ...base, ...fields } as JsonObject).direct
 const widens = (before: object, after: object): string[] =>
   widening(cardOf(before), cardOf(after)).map(({ pointer, message }) => `${pointer} ${message}`)
@@ -32,19 +38,19 @@ describe('a card widens access', () => {
       'by a new host for calls',
       {},
       { url: 'https://b.example/a2a' },
-      ['/supportedInterfaces/0/url sends calls to https://b.example, where none went before'],
+      ['/supportedInterfaces/0/url sends calls to https://b.example/a2a, where none went before'],
     ],
     [
       'by another host besides',
       {},
       { additionalInterfaces: [{ url: 'https://a.example:8443', transport: 'GRPC' }] },
-      ['/supportedInterfaces/1/url sends calls to https://a.example:8443, where none went before'],
+      ['/supportedInterfaces/1/url sends calls to https://a.example:8443/, where none went before'],
     ],
     [
       'by giving up encryption',
       {},
       { url: 'http://a.example/a2a' },
-      ['/supportedInterfaces/0/url sends calls to http://a.example, where none went before'],
+      ['/supportedInterfaces/0/url sends calls to http://a.example/a2a, where none went before'],
     ],
     [
       'by asking for nothing',
@@ -111,11 +117,73 @@ describe('a card widens access', () => {
       ['/securitySchemes/o is OAuth with a flow that is no longer advised, which is weaker than what it was: OAuth'],
     ],
     [
+      'by another path of a host',
+      {},
+      { url: 'https://a.example/other?x=1' },
+      ['/supportedInterfaces/0/url sends calls to https://a.example/other?x=1, where none went before'],
+    ],
+    [
+      'by another tenant of an endpoint',
+      tenant('one'),
+      tenant('two'),
+      ['/supportedInterfaces/0/url sends calls to https://a.example/a2a for the tenant "two", where none went before'],
+    ],
+    [
+      'by an extension that callers need no longer name',
+      { capabilities: { extensions: [{ uri: 'urn:signed', required: true }, { uri: 'urn:x' }] } },
+      { capabilities: { extensions: [{ uri: 'urn:signed' }] } },
+      ['/capabilities/extensions asks callers no longer for the extension urn:signed'],
+    ],
+    [
+      "by a header more that is taken of callers, whatever the scheme's name",
+      {},
+      { securitySchemes: { bearer, key, z: { ...key, name: 'X-Session' } } },
+      [
+        '/securitySchemes/z/apiKeySecurityScheme/name takes the header X-Session of callers to the agent, which stayed here before',
+      ],
+    ],
+    [
+      'by another issuer on the same host',
+      { securitySchemes: { oidc }, security: [] },
+      { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://id.example/evil' } }, security: [] },
+      [
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example/evil, where none went before',
+      ],
+    ],
+    [
+      'by a second issuer on the same host',
+      { securitySchemes: { oidc }, security: [] },
+      { securitySchemes: { oidc, also: { ...oidc, openIdConnectUrl: 'https://id.example/evil' } }, security: [] },
+      [
+        '/securitySchemes/also/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example/evil, where none went before',
+      ],
+    ],
+    [
+      'by an issuer that was the place of a token only',
+      { securitySchemes: { o: { type: 'oauth2', flows: { clientCredentials: flow } } }, security: [] },
+      {
+        securitySchemes: {
+          o: { type: 'oauth2', flows: { clientCredentials: flow } },
+          oidc: { ...oidc, openIdConnectUrl: flow.tokenUrl },
+        },
+        security: [],
+      },
+      [
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example/token, where none went before',
+      ],
+    ],
+    [
+      'by a new skill that asks for less than one that is gone',
+      own([{ bearer: ['admin'], key: [] }]),
+      { skills: [{ id: 'pay2', name: 'Pay', description: 'D', tags: ['t'] }] },
+      ['/skills/0/securityRequirements/0 lets callers in with bearer (read) and key, which was not enough'],
+    ],
+    [
       'by another place for credentials',
       { securitySchemes: { oidc }, security: [] },
       { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://evil.example/openid' } }, security: [] },
       [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://evil.example, where none went before',
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://evil.example/openid, where none went before',
       ],
     ],
     [
@@ -123,7 +191,7 @@ describe('a card widens access', () => {
       { security: [] },
       { securitySchemes: { bearer, key, oidc }, security: [] },
       [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example, where none went before',
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example/openid, where none went before',
       ],
     ],
   ])('%s', (_, before, after, expected) => {
@@ -131,7 +199,6 @@ describe('a card widens access', () => {
   })
 
   it.each<[string, object, object]>([
-    ['another path of a host', {}, { url: 'https://a.example/other' }],
     ['encryption', { url: 'http://a.example/a2a' }, {}],
     ['an endpoint less', { additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] }, {}],
     ['more schemes', { security: [{ key: [] }] }, {}],
@@ -141,10 +208,18 @@ describe('a card widens access', () => {
     ['a skill less, or more', {}, { skills: [{ id: 'n', name: 'N' }] }],
     ['a skill that asks for more', {}, own([{ bearer: ['read', 'admin'], key: [] }])],
     ['a stronger scheme', {}, { securitySchemes: { bearer: { type: 'mutualTLS' }, key: bearer } }],
+    ['an endpoint in another spelling', {}, { url: 'HTTPS://A.example:443/x/../a2a#top' }],
     [
-      'another path of an issuer',
-      { securitySchemes: { oidc } },
-      { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://id.example/x' } } },
+      'an issuer under another name besides',
+      { securitySchemes: { oidc }, security: [] },
+      { securitySchemes: { oidc, login: oidc }, security: [] },
+    ],
+    ['a header in other letters', {}, { securitySchemes: { bearer, key: { ...key, name: 'x-key' } } }],
+    ['an extension that callers must name', {}, { capabilities: { extensions: [{ uri: 'urn:x', required: true }] } }],
+    [
+      'a skill under another name that asks for as much',
+      own([{ bearer: ['admin'], key: [] }]),
+      { skills: [{ id: 'n', name: 'N', security: [{ bearer: ['admin', 'read'], key: [] }] }] },
     ],
     ['other words', {}, { name: 'Z', description: 'Z', version: '9', provider: 'Z' }],
   ])('not by %s', (_, before, after) => {

@@ -1,0 +1,8 @@
+import type { AgentCard } from './agent-card.ts'
+import { isObject } from './json.ts'
+
+/** The headers that a card's API keys go in, as it writes them, by the names of their schemes. */
+export const apiKeyHeadersOf = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>
+  Object.entries(securitySchemes).flatMap(([scheme, { apiKeySecurityScheme: key }]) =>
+    isObject(key) && key.location === 'header' && typeof key.name === 'string' ? [{ scheme, header: key.name }] : [],
+  )

@@ -1,0 +1,18 @@
+import type { AgentCard } from './agent-card.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { stringsIn } from './lint/strings.ts'
+
+/**
+ * The discovery documents of the OpenID Connect issuers that count, each once: those that a card names and that are in what its
+ * owner has written. Whose tokens open an agent at this host is never for the source of a fetched card to say.
+ */
+export const issuersOf = ({ securitySchemes = {} }: AgentCard, written: JsonObject): string[] => {
+  const own = new Set(stringsIn(written).flatMap(({ name, value }) => (issuerField.test(name) ? [value] : [])))
+  const urls = Object.values(securitySchemes).flatMap(scheme => {
+    const issuer = scheme.openIdConnectSecurityScheme
+    return isObject(issuer) && typeof issuer.openIdConnectUrl === 'string' ? [issuer.openIdConnectUrl] : []
+  })
+  return [...new Set(urls)].filter(url => own.has(url))
+}
+
+const issuerField = /^open_?id_?connect_?url$/i
