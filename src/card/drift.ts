@@ -1,28 +1,66 @@
 import diff from 'microdiff'
+import { endpointFields } from './endpoint.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { type Pointer, pointer } from './pointer.ts'
 
 /**
  * What differs between two documents of one source. A pointer is into the later one, or into the earlier one where something
- * is gone from it; a value that is long is not repeated.
+ * is gone from it; a value that is long is left out, which `leftOut` says. The last says how many more there are, if there are.
  */
-export type Drift = { op: 'add' | 'remove' | 'replace'; pointer: Pointer; before?: Json; after?: Json }[]
+export type Drift = (Change | { op: 'more'; pointer: ''; count: number })[]
+
+/** One thing that differs. */
+type Change = {
+  op: 'add' | 'remove' | 'replace'
+  pointer: Pointer
+  before?: Json
+  after?: Json
+  leftOut?: ('before' | 'after')[]
+}
 
 /** It is kept with every revision, and read by people. */
 const most = { entries: 100, characters: 1000 }
 
 const ops = { CREATE: 'add', REMOVE: 'remove', CHANGE: 'replace' } as const
 
-/** What differs between two documents of one source. Skills are told apart by their ids, in whatever order they come. */
+/** What is told first, by the field of the card: where calls go, who may make them, what they may be. */
+const weightiest = [
+  new Set<string>(endpointFields),
+  new Set([
+    'securitySchemes',
+    'security_schemes',
+    'security',
+    'securityRequirements',
+    'authentication',
+    'capabilities',
+  ]),
+  new Set(['skills']),
+]
+
+/**
+ * What differs between two documents of one source, the weightiest first. Skills are told apart by their ids, in whatever order
+ * they come.
+ */
 export const drift = (before: JsonObject, after: JsonObject): Drift => {
   const byId = hasIds(before.skills) && hasIds(after.skills)
-  const changes = diff(comparable(before, byId), comparable(after, byId), { cyclesFix: false })
-  return changes.slice(0, most.entries).map(change => ({
+  const changes = diff(comparable(before, byId), comparable(after, byId), { cyclesFix: false }).toSorted(
+    (left, right) => weightOf(left) - weightOf(right),
+  )
+  const told = changes.slice(0, most.entries).map(change => ({
     op: ops[change.type],
     pointer: placeOf(change.path, change.type === 'REMOVE' ? before : after, byId),
-    ...('oldValue' in change && said('before', change.oldValue)),
-    ...('value' in change && said('after', change.value)),
+    ...said({
+      ...('oldValue' in change && { before: change.oldValue }),
+      ...('value' in change && { after: change.value }),
+    }),
   }))
+  const count = changes.length - told.length
+  return count === 0 ? told : [...told, { op: 'more', pointer: '', count }]
+}
+
+const weightOf = ({ path: [field = ''] }: { path: readonly (string | number)[] }): number => {
+  const weight = weightiest.findIndex(fields => fields.has(String(field)))
+  return weight === -1 ? weightiest.length : weight
 }
 
 /** Whether skills are all known by their ids, each by its own. */
@@ -61,7 +99,12 @@ const placeOf = (path: readonly (string | number)[], document: JsonObject, byId:
   return pointer(first, idsOf(document.skills).indexOf(String(id)), ...within)
 }
 
-const said = (when: 'before' | 'after', value: Json): { before?: Json; after?: Json } => {
-  const text = JSON.stringify(value)
-  return text.length > most.characters ? {} : { [when]: JSON.parse(text) as Json }
+const said = (values: { before?: Json; after?: Json }): Omit<Change, 'op' | 'pointer'> => {
+  const entries = Object.entries(values) as ['before' | 'after', Json][]
+  const texts = entries.map(([when, value]) => [when, JSON.stringify(value)] as const)
+  const leftOut = texts.flatMap(([when, text]) => (text.length > most.characters ? [when] : []))
+  const told = texts.flatMap(([when, text]) =>
+    text.length > most.characters ? [] : [[when, JSON.parse(text) as Json]],
+  )
+  return { ...Object.fromEntries(told), ...(leftOut.length > 0 && { leftOut }) }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Drift, drift } from '../../src/card/drift.ts'
-import { isObject, type Json, type JsonObject, sameJson } from '../../src/card/json.ts'
+import { isObject, type Json, type JsonObject, sameJson, without } from '../../src/card/json.ts'
 import { tokens } from '../../src/card/pointer.ts'
 import { authoredCard } from './generated-card.ts'
 import { at } from './pointing.ts'
@@ -56,14 +56,27 @@ describe('the drift of a document', () => {
     expect(drift(before, after)).toStrictEqual(expected)
   })
 
-  it('says no more than helps: a hundred changes, and no long value', () => {
+  it('says no more than helps: a hundred changes and how many more there are, and no long value', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`f${n}`, n]))
-    expect(drift({}, many)).toHaveLength(100)
+    const told = drift({}, many)
+    expect([told.length, told.at(-1)]).toStrictEqual([101, { op: 'more', pointer: '', count: 400 }])
+    expect(drift({}, without(many, ...Array.from({ length: 400 }, (_, n) => `f${n}`)))).toHaveLength(100)
     const long = 'x'.repeat(1000)
     expect(drift({ a: long, b: 1 }, { a: 1, b: long })).toStrictEqual([
-      { op: 'replace', pointer: '/a', after: 1 },
-      { op: 'replace', pointer: '/b', before: 1 },
+      { op: 'replace', pointer: '/a', after: 1, leftOut: ['before'] },
+      { op: 'replace', pointer: '/b', before: 1, leftOut: ['after'] },
     ])
+  })
+
+  it('tells first where calls go, then who may make them, then what they may be; then the rest', () => {
+    const noise = (value: number) => Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`a${n}`, value]))
+    const before = { ...noise(1), skills: [skill('s')], security: [{ key: [] }], url: 'https://good.example' }
+    const after = { ...noise(2), skills: [skill('t')], security: [], url: 'https://evil.example' }
+    expect(
+      drift(before, after)
+        .slice(0, 5)
+        .map(({ pointer }) => pointer),
+    ).toStrictEqual(['/url', '/security/0', '/skills/0', '/skills/0', '/a0'])
   })
 })
 
