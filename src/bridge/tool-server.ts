@@ -61,7 +61,7 @@ export class ToolServer {
 
   async #hold(upstream: Commission['upstream'], fetch: SourceFetch): Promise<Held | SessionFailure> {
     const address = JSON.stringify(upstream)
-    if (this.#held && this.#held.address !== address) this.leave()
+    if (this.#held && (this.#held.address !== address || this.#held.session.isCut())) this.leave()
     if (this.#held) return this.#held
     if (this.#opening?.address === address) return this.#opening.held
     const held = this.#openTo(upstream.url, address, fetch)

@@ -2,7 +2,9 @@ import type { Client, ClientOptions, StreamableHTTPClientTransport } from '@mode
 import type { SourceFetch } from '../http/source-fetch.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { endSession } from './end-session.ts'
+import { pacedReconnections } from './paced-reconnections.ts'
 import { notReady, type SessionFailure, sessionFailure } from './session-failure.ts'
+import { type Budget, SessionMeter } from './session-meter.ts'
 
 /** How MCP servers are told who calls. */
 export const clientInfo = { name: 'calling-card', version: '0.1.0' }
@@ -13,6 +15,8 @@ export type Connection = {
   transport: StreamableHTTPClientTransport
   /** Cuts it: whatever is under way fails for that reason. */
   cut: (reason: SessionFailure) => void
+  /** Whether it was: then nothing can be asked any more. */
+  isCut: () => boolean
   /** What an error that a call of `client` threw means. */
   failure: (error: unknown) => SessionFailure
   /** Cuts it, and ends the session for the server too. Takes at most 2 s; never rejects. */
@@ -22,6 +26,7 @@ export type Connection = {
 /** What a connection is made with: see `SessionOptions`. */
 export type ConnectionOptions = {
   responseBytes: number
+  budget: Budget
   onToolsChanged: (() => void) | undefined
   versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>
 }
@@ -30,28 +35,49 @@ export type ConnectionOptions = {
 export const newConnection = async (
   url: string,
   fetch: SourceFetch,
-  { responseBytes, onToolsChanged, versionNegotiation }: ConnectionOptions,
+  { responseBytes, budget, onToolsChanged, versionNegotiation }: ConnectionOptions,
 ): Promise<Connection> => {
   const mcp = await import('@modelcontextprotocol/client')
   const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
   const client = new mcp.Client(clientInfo, { versionNegotiation, ...(onToolsChanged && { listChanged }) })
   let reason: SessionFailure | undefined
   const cut = (why: SessionFailure): void => {
-    reason ??= why
+    if (reason) return
+    reason = why
     // The client knows of its transport only once it is connected; the transport tells it.
     transport.close().catch(() => undefined)
   }
+  const meter = new SessionMeter(budget, cut)
   const tooLarge = notReady(`answered with more than ${responseBytes} bytes`)
-  const bounds = { responseBytes, listens: onToolsChanged !== undefined, onTooLarge: () => cut(tooLarge) }
+  const bounds = { responseBytes, listens: onToolsChanged !== undefined, meter, onTooLarge: () => cut(tooLarge) }
   const transport = new mcp.StreamableHTTPClientTransport(new URL(url), {
     fetch: boundedFetch(fetch, bounds),
     // Whoever follows a redirect has to look where it leads: the guard does not, and nobody needs it here.
     requestInit: { redirect: 'manual' },
+    reconnectionScheduler: pacedReconnections(),
   })
+  meterSent(transport, meter)
   const close = async (): Promise<void> => {
     await client.close().catch(() => undefined)
     cut(notReady('was left'))
     await endSession(url, fetch, transport)
   }
-  return { client, transport, cut, failure: error => reason ?? sessionFailure(error), close }
+  return {
+    client,
+    transport,
+    cut,
+    isCut: () => reason !== undefined,
+    failure: error => reason ?? sessionFailure(error),
+    close,
+  }
+}
+
+/** The client answers whatever a server asks it: only as often as the session's budget has it. */
+const meterSent = (transport: StreamableHTTPClientTransport, meter: SessionMeter): void => {
+  const send = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    const isAnswer = !Array.isArray(message) && !('method' in message)
+    if (!isAnswer) meter.asked()
+    if (!isAnswer || meter.mayAsk()) await send(message, options)
+  }
 }

@@ -5,7 +5,15 @@ import { openSession, type Session } from './session.ts'
 import { notReady, type SessionFailure } from './session-failure.ts'
 
 /** What discovery may cost: times in ms, for one request and for the whole, and bytes of one response. */
-export const discoveryLimits = { timeout: 10_000, whole: 20_000, responseBytes: 1024 * 1024, items: 500, pages: 100 }
+export const discoveryLimits = {
+  timeout: 10_000,
+  whole: 20_000,
+  responseBytes: 1024 * 1024,
+  items: 500,
+  pages: 100,
+  // Pages are kept until all have come. It is over within a minute: no second budget follows.
+  budget: { unasked: 10, bytes: 8 * 1024 * 1024, perRequest: { unasked: 0, bytes: 0 } },
+}
 export type DiscoveryLimits = typeof discoveryLimits
 
 /** All that an MCP server says of itself; or why it says nothing. */
@@ -29,10 +37,10 @@ const isLost = (discovery: Discovery): boolean => 'failure' in discovery && disc
 const ask = async (
   url: string,
   fetch: SourceFetch,
-  { timeout, responseBytes, items, pages }: DiscoveryLimits,
+  { timeout, responseBytes, items, pages, budget }: DiscoveryLimits,
   signal: AbortSignal,
 ): Promise<Discovery> => {
-  const opened = await openSession(url, fetch, { timeout, signal, responseBytes })
+  const opened = await openSession(url, fetch, { timeout, signal, responseBytes, budget })
   if ('failure' in opened) return opened
   const { session } = opened
   try {

@@ -4,6 +4,7 @@ import type { SourceFetch } from '../http/source-fetch.ts'
 import { type Connection, newConnection } from './connection.ts'
 import { type ServerFacts, serverFacts } from './server-facts.ts'
 import { notReady, type SessionFailure, timedOut } from './session-failure.ts'
+import type { Budget } from './session-meter.ts'
 
 /** What the opening of a session may cost, and who is told of news. */
 export type SessionOptions = {
@@ -13,12 +14,23 @@ export type SessionOptions = {
   signal?: AbortSignal
   /** The most bytes of one response, of an event stream too: past it the session ends. */
   responseBytes?: number
+  /** What the server may cost in a minute: past it the session ends too. */
+  budget?: Budget
   /** Called when the server says that its tools have changed. Without it no stream for what it says unasked is opened. */
   onToolsChanged?: () => void
 }
 
 /** A session with an MCP server, initialised. */
-export type Session = Pick<Connection, 'client' | 'failure' | 'close'> & { server: ServerFacts }
+export type Session = Pick<Connection, 'client' | 'failure' | 'isCut' | 'close'> & { server: ServerFacts }
+
+const mebibyte = 1024 * 1024
+
+/** What a session may cost that is kept: enough for a server whose event streams end again and again while it works. */
+export const keptBudget: Budget = {
+  unasked: 30,
+  bytes: 16 * mebibyte,
+  perRequest: { unasked: 4, bytes: 4 * mebibyte },
+}
 
 /** A session that is open; or why there is none. */
 export type Opened = { session: Session } | { failure: SessionFailure }
@@ -43,12 +55,12 @@ const ofOpening = (failure: SessionFailure): SessionFailure =>
 const open = async (
   url: string,
   fetch: SourceFetch,
-  { timeout = 10_000, signal, responseBytes = 4 * 1024 * 1024, onToolsChanged }: SessionOptions,
+  { timeout = 10_000, signal, responseBytes = 4 * mebibyte, budget = keptBudget, onToolsChanged }: SessionOptions,
   versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
 ): Promise<Opened> => {
   const late = AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])])
   if (late.aborted) return { failure: timedOut }
-  const connection = await newConnection(url, fetch, { responseBytes, onToolsChanged, versionNegotiation })
+  const connection = await newConnection(url, fetch, { responseBytes, budget, onToolsChanged, versionNegotiation })
   // The client's own limits are for its requests alone: an opening is more than those.
   const tooLate = () => connection.cut(timedOut)
   late.addEventListener('abort', tooLate)
