@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../card/representation-names.ts'
 import type { Condition } from '../http/condition.ts'
 import { documentOf, type KeptDocument, type Listed, listOf, manifestOf } from './kept-agents.ts'
-import { idNamed } from './names.ts'
+import { type NamedAgents, namedAgents } from './names.ts'
 import { Publisher } from './publisher.ts'
 import { register } from './registering.ts'
 import { remove } from './removing.ts'
@@ -64,9 +64,9 @@ export class Registry extends DurableObject<Env> {
     return revisionRows(this.#sql, id, before, limit)
   }
 
-  /** The id of the agent of an id, else of a name, in lower case. */
-  agentNamed(name: string): string | null {
-    return idNamed(this.#sql, name)
+  /** The agents of an id, else of a name, in lower case: internal ones included, for who may read them. */
+  namedAgents(name: string): NamedAgents {
+    return namedAgents(this.#sql, name)
   }
 
   /** All that is kept of the source of an agent's card, what was fetched of it included; null where there is none. */

@@ -1,8 +1,8 @@
 import type { AgentParameter } from '../a2a/addressed-to.ts'
 import { matchRest } from '../a2a/rest-operations.ts'
 import type { Refusal } from '../a2a/verdict.ts'
-import { agentNamed } from '../registry/edge-names.ts'
 import { agentOfHost } from '../registry/hosts.ts'
+import { agentNamed, mayCall } from './agent-named.ts'
 import { callBody } from './calls/call-body.ts'
 import type { Addressee, Body, Endpoint } from './calls/endpoint.ts'
 import { passCall } from './calls/pass-call.ts'
@@ -38,7 +38,7 @@ export const agentCall: Handler = (...asking) => rpcEndpoint(byId(asking[0].para
 /** `POST /a2a`: a JSON-RPC call of the agent that `tenant` names, else of the one that the host name stands for. */
 export const hostCall: Handler = (...asking) =>
   rpcEndpoint(
-    async ({ tenant }, request, env, ctx) => {
+    async ({ tenant }, _, request, env, ctx) => {
       if (typeof tenant === 'string' && tenant !== '') return byId(tenant)
       const told = (id = '') => ({ id, named: '' })
       return agentOfHost(hostNameOf(request), env, ctx).then(told, () => unavailable)
@@ -50,9 +50,9 @@ export const hostCall: Handler = (...asking) =>
 /** `POST /a2a/v1`: Shaman's JSON-RPC endpoint, where `agentName` is an agent's name or id, in any case. */
 export const namedCall: Handler = (...asking) =>
   rpcEndpoint(
-    async ({ agentName: named }, _, env, ctx) => {
+    async ({ agentName: named }, caller, ...asking) => {
       if (typeof named !== 'string' || named === '') return noName
-      return agentNamed(named, env, ctx).then(
+      return agentNamed(named, mayCall(caller, ...asking), ...asking).then(
         id => ({ id, named }),
         () => unavailable,
       )

@@ -12,8 +12,13 @@ export const cardFromElsewhere = (
   env: Env,
   ctx: ExecutionContext,
 ): Served => {
+  if (!isCardHost(headers)) refreshStale(id, found.source, env, ctx)
+  return stillServed(found)
+}
+
+/** The same for who reads many at once, and must not have them all read again. */
+export const stillServed = (found: Sourced): Served => {
   const { source } = found
-  if (!isCardHost(headers)) refreshStale(id, source, env, ctx)
   if (found.body === undefined || isSpent(source)) throw cardUnavailable(source)
   return found
 }

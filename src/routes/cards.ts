@@ -1,3 +1,4 @@
+import type { Caller } from '../auth/caller.ts'
 import { callerOf, callerOfAgent } from '../auth/callers.ts'
 import { highestTier, may } from '../auth/may.ts'
 import { notAuthenticated } from '../auth/require.ts'
@@ -9,7 +10,7 @@ import { readProfile } from '../registry/edge-profiles.ts'
 import { agentOfHost, heldAgentOfHost } from '../registry/hosts.ts'
 import { truth } from '../registry/truth.ts'
 import { agentNotFound, noRootAgent } from './agent-errors.ts'
-import { cardFromElsewhere } from './card-from-elsewhere.ts'
+import { cardFromElsewhere, stillServed } from './card-from-elsewhere.ts'
 import { cardResponse, type Hybrid, publicCard } from './card-response.ts'
 import type { Handler } from './handler.ts'
 import { hostNameOf, withoutDot } from './host-name.ts'
@@ -63,11 +64,17 @@ export const heldCard = (request: Request, env: Env): Response | undefined => {
   return served && !isSourced(served) ? publicCard(served, name, headers, env) : undefined
 }
 
+/**
+ * What of a reading is not plain from its request. `caller`: who asks, where that is known: credentials that do not hold count
+ * each time that they are judged. `isOneOfMany`: it is for a list, which has no card read from its source again.
+ */
+export type Reading = { caller?: Caller; isOneOfMany?: boolean }
+
 /** A card in the dialect that a request asks for, else the `usual` one of its path; undefined where its sender may see none. */
 export const sendCard = async (
   id: string,
   usual: RepresentationName,
-  ...asking: Parameters<Handler>
+  ...asking: [...Parameters<Handler>, reading?: Reading]
 ): Promise<Response | undefined> => {
   const [request, env] = asking
   const name = chooseRepresentation(request.headers, request.query, usual)
@@ -82,12 +89,13 @@ export const sendCard = async (
 export const cardFor = async (
   id: string,
   name: RepresentationName,
-  ...[request, env, ctx]: Parameters<Handler>
+  ...[request, env, ctx, reading = {}]: [...Parameters<Handler>, reading?: Reading]
 ): Promise<Served | null> => {
-  const own = request.headers.has('Authorization') ? await readersCard(id, name, request, env, ctx) : null
+  const own = request.headers.has('Authorization') ? await readersCard(id, name, reading, request, env, ctx) : null
   const held = own ?? heldDocument(id, name)
   const found = held === undefined ? await readDocument(id, name, env, ctx) : held
-  return found && isSourced(found) ? cardFromElsewhere(id, found, request, env, ctx) : found
+  if (!found || !isSourced(found)) return found
+  return reading.isOneOfMany ? stillServed(found) : cardFromElsewhere(id, found, request, env, ctx)
 }
 
 /**
@@ -97,11 +105,12 @@ export const cardFor = async (
 const readersCard = async (
   id: string,
   name: RepresentationName,
+  { caller: asker }: Reading,
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Served | Unserved | null> => {
   const profile = await readProfile(id, env, ctx)
   if (profile?.visibility === 'public' && profile.tiers.length === 0) return null
-  const bearer = await callerOf(request, env, ctx)
+  const bearer = asker ?? (await callerOf(request, env, ctx))
   const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
   if (profile?.visibility !== 'public' && !caller.known && caller.given === 'throttled')
     throw notAuthenticated(caller, request, env)

@@ -1,6 +1,11 @@
-import { requireAnyAgent } from '../auth/require.ts'
-import { agentNamed } from '../registry/edge-names.ts'
+import type { Caller } from '../auth/caller.ts'
+import { callerOf } from '../auth/callers.ts'
+import { notAuthenticated, requireAnyAgent } from '../auth/require.ts'
+import { HttpError } from '../http/problem.ts'
+import { heldNamed } from '../registry/edge-names.ts'
 import { agentNotNamed } from './agent-errors.ts'
+import { agentNamed, mayRead } from './agent-named.ts'
+import { limitRefusal } from './calls/admission.ts'
 import { sendCard } from './cards.ts'
 import { listResponse } from './catalog.ts'
 import type { Handler } from './handler.ts'
@@ -15,13 +20,29 @@ export const listForShaman: Handler = (...asking) => {
 /** `GET /a2a/v1/agents/{name}`: the card of the agent of a name or an id, in any case; in Shaman's dialect unless another is asked for. */
 export const namedCard: Handler = async (...asking) => {
   const [request, env, ctx] = asking
-  if (roleOf(env) === 'internal') await requireAnyAgent(request, 'read', env, ctx)
+  const caller =
+    roleOf(env) === 'internal' ? await requireAnyAgent(request, 'read', env, ctx) : await callerOf(...asking)
   const name = decoded(request.params.name ?? '')
-  const id = name === undefined ? '' : await agentNamed(name, env, ctx)
-  const response = id === '' ? undefined : await sendCard(id, 'shaman', ...asking)
-  if (response === undefined) throw agentNotNamed(name ?? '')
-  return response
+  const id = name === undefined ? '' : await idOf(name, caller, ...asking)
+  const response = id === '' ? undefined : await sendCard(id, 'shaman', ...asking, { caller })
+  if (response !== undefined) return response
+  // Its credentials were not looked at: there may be an internal agent for it.
+  if (!caller.known && caller.given === 'throttled') throw notAuthenticated(caller, request, env)
+  throw agentNotNamed(name ?? '')
 }
+
+/** A name that this isolate does not know is asked of the one Registry: that counts as a call. */
+const idOf = async (name: string, caller: Caller, ...asking: Parameters<Handler>): Promise<string> => {
+  const [request, env] = asking
+  const tooMany = heldNamed(name) === undefined ? await limitRefusal(caller, request, env) : undefined
+  if (tooMany) throw askedTooOften()
+  return agentNamed(name, mayRead(caller, ...asking), ...asking)
+}
+
+const askedTooOften = (): HttpError =>
+  new HttpError(429, 'too-many-requests', 'Agents are asked for by name too often. Try again in a minute.', {
+    headers: { 'Retry-After': '60' },
+  })
 
 /** A segment of a path, which says in percent signs what URLs do not take; undefined where it does not say it right. */
 const decoded = (segment: string): string | undefined => {

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type HttpError, problem } from '../../src/http/problem.ts'
 import type { Handler } from '../../src/routes/handler.ts'
 
 const ctx = {
@@ -12,14 +13,17 @@ let asked: string[]
 let limited: boolean
 let kv: () => Promise<unknown>
 let env: Env
-let calls: typeof import('../../src/routes/calls.ts') & typeof import('../../src/routes/rpc.ts')
+let calls: Pick<typeof import('../../src/routes/shaman-door.ts'), 'namedCard'> &
+  typeof import('../../src/routes/calls.ts') &
+  typeof import('../../src/routes/rpc.ts')
 beforeEach(async () => {
   Object.assign(crypto.subtle, {
     timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
   })
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)
   vi.resetModules()
-  calls = { ...(await import('../../src/routes/calls.ts')), ...(await import('../../src/routes/rpc.ts')) }
+  const { namedCard } = await import('../../src/routes/shaman-door.ts')
+  calls = { ...(await import('../../src/routes/calls.ts')), ...(await import('../../src/routes/rpc.ts')), namedCard }
   asked = []
   limited = false
   kv = async () => ({ value: null, metadata: null })
@@ -41,9 +45,9 @@ beforeEach(async () => {
     AUTH_LIMIT: limit('failures'),
     REGISTRY: {
       getByName: () => ({
-        agentNamed: async (name: string) => {
+        namedAgents: async (name: string) => {
           asked.push(`registry ${name}`)
-          return kv().then(() => null)
+          return kv().then(() => ({ open: null, internal: [] }))
         },
       }),
     },
@@ -67,14 +71,22 @@ const request = (
     ...(body !== undefined && { body }),
   })
   return Object.assign(made, {
-    params: { id: path.split('/')[2] ?? '' },
+    params: { id: path.split('/')[2] ?? '', name: path.split('/').at(-1) ?? '' },
     query: {},
   }) as unknown as Parameters<Handler>[0]
 }
 const send = async (handler: keyof typeof calls, ...made: Parameters<typeof request>) => {
-  const response = await calls[handler](request(...made), env, ctx)
+  const response = await answer(calls[handler], request(...made))
   const text = await response.text()
   return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
+}
+/** As the router answers it. */
+const answer = async (handler: Handler, asking: Parameters<Handler>[0]): Promise<Response> => {
+  try {
+    return await handler(asking, env, ctx)
+  } catch (error) {
+    return problem(error as HttpError)
+  }
 }
 const call = (params: object = {}) => JSON.stringify({ jsonrpc: '2.0', id: 'mine', method: 'SendMessage', params })
 const superx = (method: string) => JSON.stringify({ jsonrpc: '2.0', id: 'mine', method, params: { id: 'a' } })
@@ -113,6 +125,42 @@ describe('the limit of calls', () => {
     limited = true
     const ids = [(await send('hostCall', '/a2a', call())).body.id, (await send('hostCall', '/a2a', large)).body.id]
     expect(ids).toEqual(['mine', null])
+  })
+})
+
+describe('a card that is asked for by a name', () => {
+  const get = (name: string, headers: Record<string, string> = {}) =>
+    send('namedCard', `/a2a/v1/agents/${name}`, undefined, { method: 'GET', ...headers })
+  const counted = () => asked.filter(what => what.startsWith('calls'))
+
+  it('counts as a call where the Registry has to be asked for it, and no more while it is known', async () => {
+    const statuses = [await get('A'), await get('a'), await get('B')].map(({ status }) => status)
+    expect([statuses, counted(), asked.filter(what => what.startsWith('registry'))]).toEqual([
+      [404, 404, 404],
+      ['calls 192.0.2.1', 'calls 192.0.2.1'],
+      ['registry a', 'registry b'],
+    ])
+  })
+
+  it('is refused past the limit, before the Registry is asked; what is known is not', async () => {
+    await get('known')
+    limited = true
+    const { status, headers, body } = await get('unknown')
+    expect([status, headers.get('retry-after'), headers.get('cache-control'), body.code]).toEqual([
+      429,
+      '60',
+      'no-store',
+      'too-many-requests',
+    ])
+    expect([(await get('known')).status, asked.filter(what => what.startsWith('registry'))]).toEqual([
+      404,
+      ['registry known'],
+    ])
+  })
+
+  it('has credentials that do not hold counted once', async () => {
+    await get('A', { Authorization: 'Bearer cc_x' })
+    expect(asked.filter(what => what.startsWith('failures'))).toEqual(['failures 192.0.2.1'])
   })
 })
 

@@ -24,6 +24,22 @@ const reached = async (agentName: string, token?: string) => {
   return called.agent.asked.map(({ path }) => path)
 }
 
+/** Whom one call came to, whatever came before. */
+const cameTo = async (agentName: string, token?: string) => {
+  called.agent.asked.length = 0
+  return reached(agentName, token)
+}
+/** Whose cards the doors of Shaman and SuperX have by a name, by their ids. */
+const cardsNamed = async (name: string, token?: string) => {
+  const shaman = await called.send(`/a2a/v1/agents/${name}`, { method: 'GET', token })
+  const body = { jsonrpc: '2.0', id: 1, method: 'agents/get', params: { name } }
+  const superx = await called.send('/rpc', { token, body })
+  return [
+    new URL((shaman.body as { url: string }).url).pathname.slice(1),
+    (superx.body as { result: { agent: { id: string } } }).result.agent.id,
+  ]
+}
+
 describe('a call by agentName', () => {
   it("is the agent's of that id, whoever else calls itself so", async () => {
     await register('airport', 'Departures')
@@ -31,20 +47,52 @@ describe('a call by agentName', () => {
     expect(await reached('AIRPORT')).toEqual(['/airport'])
   })
 
-  it("is the internal agent's of that id, which a public one cannot stand in for", async () => {
-    await register('payroll', 'Wages', 'internal')
-    await register('aaa-payroll', 'payroll')
-    const { token } = await called.issue({ scopes: ['read'], agents: ['payroll'] })
-    expect(await reached('payroll', token)).toEqual(['/payroll'])
-    called.agent.asked.length = 0
-    expect(await reached('payroll')).toEqual([])
+  it.each([
+    ['of that id', 'payroll', 'Wages', 'payroll'],
+    ['that has had the name longest', 'trains', 'Railway', 'RAILWAY'],
+  ])(
+    "is the internal agent's %s, which a public one cannot stand in for, to who may read it; to others it is not there",
+    async (_, id, name, agentName) => {
+      await register(id, name, 'internal')
+      await register(`aaa-${id}`, agentName)
+      const bearers = [{ agents: [id] }, { agents: ['others'] }].map(agents =>
+        called.issue({ scopes: ['read'], ...agents }),
+      )
+      const [reader, other] = (await Promise.all(bearers)).map(({ token }) => token)
+      expect([
+        await cameTo(agentName, reader),
+        await cameTo(agentName, other),
+        await cameTo(agentName),
+        await cameTo(agentName, 'of-the-agent'),
+      ]).toEqual([[`/${id}`], [`/aaa-${id}`], [`/aaa-${id}`], [`/aaa-${id}`]])
+      expect(await cardsNamed(agentName, reader)).toEqual([id, id])
+      expect(await cardsNamed(agentName, other)).toEqual([`aaa-${id}`, `aaa-${id}`])
+      expect(await cardsNamed(agentName)).toEqual([`aaa-${id}`, `aaa-${id}`])
+    },
+  )
+
+  it('is the public agent’s that has had the name longer than an internal one, for everybody', async () => {
+    await register('zzz-metro', 'Metro')
+    await register('metro-inside', 'Metro', 'internal')
+    const { token } = await called.issue({ scopes: ['read'], agents: ['*'] })
+    expect([await cameTo('Metro', token), await cameTo('Metro')]).toEqual([['/zzz-metro'], ['/zzz-metro']])
   })
 
-  it('is for who has had the name longest, public or internal', async () => {
-    await register('trains', 'Railway', 'internal')
-    await register('aaa-trains', 'railWAY')
-    const { token } = await called.issue({ scopes: ['read'], agents: ['trains'] })
-    expect(await reached('Railway', token)).toEqual(['/trains'])
+  it('is the first internal agent’s of that name that the caller may read', async () => {
+    for (const id of ['barge-a', 'barge-b']) await register(id, 'Barge', 'internal')
+    const { token } = await called.issue({ scopes: ['read'], agents: ['barge-b'] })
+    expect([await cameTo('Barge', token), await cameTo('Barge')]).toEqual([['/barge-b'], []])
+  })
+
+  it('is refreshed by its name for who may write it, and not the public one of that name', async () => {
+    await register('inner-mill', 'Mill', 'internal')
+    await register('outer-mill', 'Mill')
+    const refreshed = async (agents: string[]) => {
+      const { token } = await called.issue({ scopes: ['write'], agents })
+      const body = { jsonrpc: '2.0', id: 1, method: 'agents/refreshCard', params: { name: 'Mill' } }
+      return ((await called.send('/rpc', { token, body })).body as { result: { id: string } }).result.id
+    }
+    expect([await refreshed(['inner-mill']), await refreshed(['outer-mill'])]).toEqual(['inner-mill', 'outer-mill'])
   })
 
   it('is not for an agent that was there before, and took the name later', async () => {

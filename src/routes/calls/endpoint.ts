@@ -1,4 +1,5 @@
 import type { Refusal } from '../../a2a/verdict.ts'
+import type { Caller } from '../../auth/caller.ts'
 import type { Json, JsonObject } from '../../card/json.ts'
 import type { Handler } from '../handler.ts'
 import type { Asked } from './asked.ts'
@@ -11,8 +12,10 @@ export type Body = { value: Json } | Refusal
 
 /** A place that calls come to. */
 export type Endpoint = {
-  /** The agent, where the path names it; else how to find it by what the call says. */
-  whose: Addressee | ((params: JsonObject, ...rest: Parameters<Handler>) => Promise<Addressee | Refusal>)
+  /** The agent, where the path names it; else how to find it by what the call says, and who makes it. */
+  whose:
+    | Addressee
+    | ((params: JsonObject, caller: Caller, ...rest: Parameters<Handler>) => Promise<Addressee | Refusal>)
   body: () => Promise<Body>
   ask: (body: Body) => Asked
 }

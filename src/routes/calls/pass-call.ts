@@ -51,7 +51,8 @@ const enter = async (
   const asked = ask(tooMany && !isSmall(request) ? tooMany : await body())
   if (tooMany) return { asked, outcome: { caller, problem: tooMany } }
   if (asked.refusal) return { asked, outcome: { problem: asked.refusal } }
-  const found = early ?? (await visitOf(typeof whose === 'function' ? await whose(asked.params, ...asking) : whose))
+  const found =
+    early ?? (await visitOf(typeof whose === 'function' ? await whose(asked.params, bearer, ...asking) : whose))
   return { asked, outcome: 'refused' in found ? { problem: found } : await pass(asked, found, ...asking) }
 }
 

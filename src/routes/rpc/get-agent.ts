@@ -1,3 +1,4 @@
+import { mayRead } from '../agent-named.ts'
 import { admission } from '../calls/admission.ts'
 import { visit } from '../calls/visit.ts'
 import type { RpcMethod } from './method.ts'
@@ -6,15 +7,15 @@ import { superxCard } from './superx-card.ts'
 
 /** `agents/get`: an agent with its card, for whoever may read it. */
 export const getAgent: RpcMethod = async (params, caller, ...asking) => {
-  const [request, env, ctx] = asking
-  const addressee = await namedAgent(params, env, ctx)
+  const [request, env] = asking
+  const addressee = await namedAgent(params, mayRead(caller, ...asking), ...asking)
   if ('refused' in addressee) return { problem: addressee }
   const found = await visit(addressee, caller, ...asking)
   if ('refused' in found) return { problem: found }
   const admitted = admission(found)
   if ('refused' in admitted) return { problem: admitted }
   const { id } = addressee
-  const read = await superxCard(id, ...asking)
+  const read = await superxCard(id, { caller }, ...asking)
   if ('problem' in read) return { agent: id, ...read }
   const { card } = read
   const { protocol = 'a2a', description = '', version = '', url } = card

@@ -1,4 +1,5 @@
 import type { Refusal } from '../../a2a/verdict.ts'
+import type { Caller } from '../../auth/caller.ts'
 import { requireAnyAgent } from '../../auth/require.ts'
 import { isObject, type JsonObject } from '../../card/json.ts'
 import { agentId } from '../../card/limits.ts'
@@ -22,7 +23,7 @@ export const listForSuperx: RpcMethod = async (params, caller, ...asking) => {
   const list: JsonObject = request.headers.has('Authorization')
     ? lists['/rpc'](await agentPage(query, env, await requireAnyAgent(request, 'read', env, ctx, caller)))
     : await (await publicList('/rpc', asked, ctx)).json()
-  return { result: includeCard ? await withCards(list, ...asking) : list }
+  return { result: includeCard ? await withCards(list, caller, ...asking) : list }
 }
 
 const notAFlag: Refusal = {
@@ -31,12 +32,23 @@ const notAFlag: Refusal = {
   violations: [{ field: 'includeCard', description: 'must be true or false' }],
 }
 
-/** A card that cannot be had is none: the others are still worth to be told. */
-const withCards = async (list: JsonObject, ...asking: Parameters<Handler>): Promise<JsonObject> => {
+/** How many bytes of cards a page holds, unless its first is larger; and how many are read at a time. */
+const mostBytes = 4 * 1024 * 1024
+const atOnce = 4
+
+/** A page with its cards, as far as there is room for them. One that cannot be had is none: the others are still worth to be told. */
+const withCards = async (list: JsonObject, caller: Caller, ...asking: Parameters<Handler>): Promise<JsonObject> => {
   const agents = Array.isArray(list.agents) ? list.agents.filter(isObject) : []
-  const told = agents.map(async agent => {
-    const read = await superxCard(String(agent.id), ...asking)
-    return { ...agent, card: 'card' in read ? read.card : null }
-  })
-  return { ...list, agents: await Promise.all(told) }
+  const told: JsonObject[] = []
+  let room = mostBytes
+  while (told.length < agents.length) {
+    const next = agents.slice(told.length, told.length + atOnce)
+    const reads = next.map(({ id }) => superxCard(String(id), { caller, isOneOfMany: true }, ...asking))
+    for (const [index, read] of (await Promise.all(reads)).entries()) {
+      room -= 'card' in read ? read.length : 0
+      if (room < 0 && told.length > 0) return { ...list, agents: told, cursor: told.at(-1)?.id ?? null }
+      told.push({ ...next[index], card: 'card' in read ? read.card : null })
+    }
+  }
+  return { ...list, agents: told }
 }

@@ -1,21 +1,22 @@
 import type { Refusal } from '../../a2a/verdict.ts'
 import type { JsonObject } from '../../card/json.ts'
-import { agentNamed } from '../../registry/edge-names.ts'
+import { agentNamed, type Sees } from '../agent-named.ts'
 import type { Addressee } from '../calls/endpoint.ts'
 import { unavailable } from '../calls/visit.ts'
+import type { Handler } from '../handler.ts'
 
 /**
- * The agent that a request is about. SuperX says which in `id`, newer versions of it in `name`; it is looked for by either, as
+ * The agent that a request is about, as far as who sends it `sees` internal ones. SuperX says which in `id`, newer versions of it in `name`; it is looked for by either, as
  * the ids of SuperX may be such as this host has names for: `my_agent`.
  */
 export const namedAgent = async (
   { id, name }: JsonObject,
-  env: Env,
-  ctx: ExecutionContext,
+  sees: Sees,
+  ...asking: Parameters<Handler>
 ): Promise<Addressee | Refusal> => {
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return noAgent
-  return agentNamed(named, env, ctx).then(
+  return agentNamed(named, sees, ...asking).then(
     found => ({ id: found, named }),
     () => unavailable,
   )

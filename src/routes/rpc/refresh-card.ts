@@ -11,7 +11,8 @@ import { superxCard } from './superx-card.ts'
 export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
   const [request, env, ctx] = asking
   const bearer = await requireAnyAgent(request, 'write', env, ctx, caller)
-  const addressee = await namedAgent(params, env, ctx)
+  const sees = (id: string) => may(bearer, 'write', id) || may(bearer, 'read', id)
+  const addressee = await namedAgent(params, sees, ...asking)
   if ('refused' in addressee) return { problem: addressee }
   const { id, named } = addressee
   const unknown = { problem: { refused: 'unknown-agent', agent: named } } as const
@@ -25,7 +26,7 @@ export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
   const refreshed = await refreshAgent(id, { force: true }, env, ctx)
   if (refreshed.outcome === 'failed')
     return { agent: id, problem: { failed: 'source', agent: id, failure: refreshed.failure } }
-  const read = await superxCard(id, ...asking)
+  const read = await superxCard(id, { caller }, ...asking)
   return {
     agent: id,
     result: { id, name: id, ...told(refreshed), ...('card' in read && { card: read.card }) },

@@ -1,18 +1,20 @@
 import { isObject, type JsonObject } from '../../card/json.ts'
 import { HttpError } from '../../http/problem.ts'
-import { cardFor } from '../cards.ts'
+import { cardFor, type Reading } from '../cards.ts'
 import type { Handler } from '../handler.ts'
 import type { RpcProblem } from './rpc-problem.ts'
 
-/** An agent's card in SuperX's dialect, as its reader gets it; or why there is none for it. */
+/** An agent's card in SuperX's dialect, as its reader gets it, with its length in bytes; or why there is none for it. */
 export const superxCard = async (
   id: string,
+  reading: Reading,
   ...asking: Parameters<Handler>
-): Promise<{ card: JsonObject } | { problem: RpcProblem }> => {
+): Promise<{ card: JsonObject; length: number } | { problem: RpcProblem }> => {
   try {
-    const served = await cardFor(id, 'superx', ...asking)
+    const served = await cardFor(id, 'superx', ...asking, reading)
     const card: unknown = served && JSON.parse(new TextDecoder().decode(served.body))
-    return isObject(card) ? { card } : { problem: { refused: 'unknown-agent', agent: id } }
+    const length = served?.body.byteLength ?? 0
+    return isObject(card) ? { card, length } : { problem: { refused: 'unknown-agent', agent: id } }
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     const { status, message } = error

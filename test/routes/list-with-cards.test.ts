@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { JsonObject } from '../../src/card/json.ts'
+import type { Sourced } from '../../src/registry/edge.ts'
+import { cardFor } from '../../src/routes/cards.ts'
+import type { Handler } from '../../src/routes/handler.ts'
+import { listForSuperx } from '../../src/routes/rpc/list-agents.ts'
+import { refreshStale } from '../../src/sources/refresh-stale.ts'
+
+const MiB = 1024 * 1024
+/** What is held of each agent, by its id. */
+const held = vi.hoisted(() => new Map<string, unknown>())
+vi.mock('../../src/sources/refresh-stale.ts')
+vi.mock('../../src/registry/edge.ts', async importOriginal => ({
+  ...(await importOriginal<object>()),
+  heldDocument: () => undefined,
+  readDocument: async (id: string) => {
+    underWay.push(id)
+    read++
+    await new Promise(resolve => setImmediate(resolve))
+    most = Math.max(most, underWay.length)
+    underWay.splice(underWay.indexOf(id), 1)
+    return held.get(id) ?? null
+  },
+}))
+
+let underWay: string[]
+let most: number
+let read: number
+beforeEach(() => {
+  vi.clearAllMocks()
+  held.clear()
+  underWay = []
+  most = 0
+  read = 0
+})
+
+/** Agents whose cards are so long, which came from their sources so many seconds ago. */
+const keep = (lengths: readonly number[], age = 0) => {
+  for (const [index, length] of lengths.entries()) {
+    const text = JSON.stringify({ name: `agent-${index}`, pad: '' })
+    const padded = text.replace('""', `"${'x'.repeat(Math.max(0, length - text.length))}"`)
+    const body = new Uint8Array(new TextEncoder().encode(padded))
+    const source = { checked: Date.now() - age * 1000, ttl: 30, staleIfError: 3600 }
+    held.set(`agent-${index}`, { etag: '"e"', modified: '', body, source } satisfies Sourced)
+  }
+}
+const ctx = {
+  exports: {
+    Catalog: () => ({
+      fetch: async () => Response.json({ agents: [...held.keys()].map(id => ({ id })), cursor: 'the-last' }),
+    }),
+  },
+} as unknown as ExecutionContext
+const asking = [new Request('https://host.example/rpc'), {} as Env, ctx] as unknown as Parameters<Handler>
+const list = async () => {
+  const came = await listForSuperx({ includeCard: true }, { known: false, given: 'nothing' }, ...asking)
+  const { agents, cursor } = (came as { result: { agents: JsonObject[]; cursor?: string } }).result
+  return { ids: agents.map(({ id }) => id), hasCards: agents.every(({ card }) => card !== null), cursor }
+}
+
+describe('agents/list with includeCard', () => {
+  it.each([
+    ['4 MiB', [MiB, 2 * MiB, MiB], ['agent-0', 'agent-1', 'agent-2'], 'the-last'],
+    ['as many as fit', [MiB, MiB, MiB, MiB, MiB, 9], ['agent-0', 'agent-1', 'agent-2', 'agent-3'], 'agent-3'],
+    ['no more after one that does not fit', [MiB, 4 * MiB, 9], ['agent-0'], 'agent-0'],
+    ['one at the least', [5 * MiB, 9], ['agent-0'], 'agent-0'],
+  ])('holds %s of cards, and says where the rest begins', async (_, lengths, ids, cursor) => {
+    keep(lengths)
+    expect(await list()).toEqual({ ids, hasCards: true, cursor })
+  })
+
+  it('reads four at a time, and not the next four once one has no room', async () => {
+    keep(Array.from({ length: 13 }, () => MiB))
+    await list()
+    expect([most, read]).toEqual([4, 8])
+  })
+
+  it('has no card read from its source again, however old', async () => {
+    keep([9, 9], 3600)
+    expect((await list()).hasCards).toBe(true)
+    expect(vi.mocked(refreshStale)).not.toHaveBeenCalled()
+    await cardFor('agent-0', 'superx', ...asking)
+    expect(vi.mocked(refreshStale)).toHaveBeenCalledOnce()
+  })
+})
