@@ -51,7 +51,7 @@ const forGateway = (
 ): Serving => {
   const addresses = upstreamAddresses(manifest, direct, fetched, agentUrl)
   const { mayShow = [] } = manifest.upstream
-  const find = addressFinder({ ...addresses, agentUrl, privateHosts: fetched !== undefined, mayShow })
+  const find = addressFinder({ ...addresses, agentUrl, fetched: fetched !== undefined, mayShow })
   const hidden = fetched && hideUpstream(manifest, direct, addresses.apart, agentUrl)
   return {
     links: hidden?.links ?? {},

@@ -25,5 +25,10 @@ export const plainly = (text: string): string => {
   return plain.toLowerCase()
 }
 
+/** A text plainly, as it is and without what nobody sees in it: that splits a name, or parts it from the word before. */
+export const spellings = (text: string): string[] => [
+  ...new Set([plainly(text), plainly(text.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, ''))]),
+]
+
 /** An escape can be escaped again, and again. */
 const mostEscapes = 3

@@ -253,6 +253,12 @@ describe('what is left over', () => {
     ['with backslashes', 'http:\\\\10.0.0.1\\x', '10.0.0.1'],
     ['by another protocol', 'postgres://u:p@10.0.0.5/db', '10.0.0.5'],
     ['without a protocol', '//10.0.0.5/x', '10.0.0.5'],
+    ['an address alone', '10.0.0.5', '10.0.0.5'],
+    ['an address alone in a text', 'Runs at 172.16.3.4:8443.', '172.16.3.4'],
+    ['a name alone', 'internal box db01.corp', 'db01.corp'],
+    ['a name alone, at the end of a sentence', 'Mail me@build.lan.', 'build.lan'],
+    ['a name alone, in capitals', 'DB01.EU.CORP', 'db01.eu.corp'],
+    ['a name with what nobody sees in it', 'db01.c\u00adorp', 'db01.corp'],
   ])('is any host of a private network, too: %s', (_, value, name) => {
     const [error, ...others] = refusal(manifest(), card({ 'x-field': value }))
     expect([error?.pointer, others]).toStrictEqual(['/x-field', []])
@@ -272,11 +278,42 @@ describe('what is left over', () => {
     'urn:x:localhost',
     'localhost',
     'C:\\\\Users\\me',
-    'https://help.weather.agents.example',
+    'https://agents.example',
+    'Needs version 10.0.0, or 10.0.0.x',
+    'Version 1.2.3.4',
+    'v10.0.0.5',
+    '8.8.8.8',
+    'Built on Node.js, for Acme Corp. Home of internal.tools; see .env.local and app.test.ts',
+    'a local test of internal things',
+    'mail.local.example',
     'https://my-weather.agents.example',
     'https://weather.agents.example.org',
   ])('is not %j', value => {
     expect(served(value)).toBe(value)
+  })
+
+  it.each([
+    ['in a URL', `https://cdn.${host}/x`, `cdn.${host}`],
+    ['in a text', `See a.b.${host}.`, `a.b.${host}`],
+    ['with a soft hyphen', `we\u00adather.agents.example`, host],
+    ['with a space that has no width', `weather\u200b.agents.example`, host],
+    ['with what picks the look of a letter', `weather\ufe0f.agents.example`, host],
+    ['behind what nobody sees', `x\u200b${host}`, host],
+  ])('is a host below it, and it with what nobody sees in it: %s', (_, value, name) => {
+    const [error] = refusal(manifest(), card({ 'x-field': value }))
+    expect([error?.pointer, error?.message]).toStrictEqual(['/x-field', expect.stringContaining(`names ${name}, `)])
+    expect(compiled(manifest({ mayShow: [name] }), card({ 'x-field': value }))).toHaveProperty('documents')
+  })
+
+  it('is not what tells one version from another, or one skill', () => {
+    const fields = { version: '10.1.2.3', skills: [{ id: 'search.local', name: 'Search' }] }
+    expect(compiled(manifest(), card(fields)).card).toMatchObject(fields)
+  })
+
+  it('is not this host, though it is below that of the agent', () => {
+    const local = { id: 'weather', requestOrigin: `https://cards.${host}` }
+    const said = `https://cards.${host}/agents/other`
+    expect(compiled(manifest(), card({ 'x-field': said }), local).card['x-field']).toBe(said)
   })
 
   it('is none of what upstream.mayShow lists; the endpoint is rewritten all the same', () => {
