@@ -1,11 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../card/json.ts'
-import { longestMatched } from './pattern-cost.ts'
-import { checkOf, TooMuch } from './tool-schema.ts'
+import { type Extent, TooMuch } from './tool-budget.ts'
+import { checkOf } from './tool-schema.ts'
 import { type Violation, violationsOf } from './tool-violations.ts'
 
-/** The longest arguments that are checked here, in characters of JSON text, and the most items that are compared. */
+/** The longest arguments that are checked here, in characters of JSON text. */
 const longest = 128 * 1024
-const mostCompared = 1000
 
 /**
  * What of a tool's arguments its schema does not allow. `unchecked` where that cannot be told at a cost that one call may
@@ -21,10 +20,8 @@ export const checkArguments = (
   if (text.length > longest) return { unchecked: 'the arguments are too large' }
   // Numbers that were kept as they were written are numbers again.
   const plain: JsonObject = JSON.parse(text)
-  const { values, longestText } = measured(plain)
   try {
-    const errors = check(plain, { patterns: longestText <= longestMatched, unique: values <= mostCompared })
-    return { violations: violationsOf(errors) }
+    return { violations: violationsOf(check(plain, extentOf(plain))) }
   } catch (error) {
     return { unchecked: whyNot(error) }
   }
@@ -36,19 +33,21 @@ const whyNot = (error: unknown): string => {
   return error instanceof RangeError ? 'the schema costs too much' : 'the schema is unsound'
 }
 
-const measured = (value: Json): { values: number; longestText: number } => {
-  let values = 0
+const extentOf = (value: Json): Extent => {
   let longestText = 0
+  let mostMembers = 0
   const walk = (each: Json): void => {
-    values++
     if (typeof each === 'string') longestText = Math.max(longestText, each.length)
     else if (Array.isArray(each)) each.forEach(walk)
-    else if (isObject(each))
-      for (const [name, member] of Object.entries(each)) {
+    else if (isObject(each)) {
+      const members = Object.entries(each)
+      mostMembers = Math.max(mostMembers, members.length)
+      for (const [name, member] of members) {
         longestText = Math.max(longestText, name.length)
         walk(member)
       }
+    }
   }
   walk(value)
-  return { values, longestText }
+  return { longestText, mostMembers }
 }

@@ -6,6 +6,9 @@ export type Violation = { path: string; description: string }
 /** The most that is told of one call. */
 const most = 20
 
+/** The most ways to be right that are told of one choice. */
+const mostWays = 5
+
 /** Which of a validator's errors say that something inside is wrong, which has an error of its own. */
 const containers = new Set([
   ...['$ref', '$recursiveRef', 'properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties'],
@@ -16,35 +19,46 @@ const containers = new Set([
 /** Which say that of several ways to be right none is taken: what is wrong with each is told as one. */
 const choices = new Set(['anyOf', 'oneOf', 'contains'])
 
-/** What a validator found, in words for the caller: the field, and what it must be. */
+/**
+ * What a validator found, in words for the caller: the field, and what it must be. What it says of a container or a choice stands
+ * right before what it says of what is inside: one walk finds the first of them, however many there are.
+ */
 export const violationsOf = (errors: readonly OutputUnit[]): Violation[] => {
-  const leaves = errors.filter(error => !isContainer(error, errors))
-  const chosen = leaves.filter(({ keyword }) => choices.has(keyword))
-  const told = leaves
-    .filter(error => !chosen.some(choice => isInside(error, choice)))
-    .map(error => (choices.has(error.keyword) ? ofChoice(error, leaves) : ofError(error)))
-  const unique = new Map(told.map(violation => [`${violation.path} ${violation.description}`, violation]))
-  return [...unique.values()].slice(0, most)
+  const told = new Map<string, Violation>()
+  let past = 0
+  for (const [index, error] of errors.entries()) {
+    if (told.size === most) break
+    if (index < past || isContainer(error, errors[index + 1])) continue
+    const inside = choices.has(error.keyword) ? insideOf(error, errors, index + 1) : undefined
+    past = index + 1 + (inside?.length ?? 0)
+    const violation = inside ? ofChoice(error, inside) : ofError(error)
+    told.set(`${violation.path} ${violation.description}`, violation)
+  }
+  return [...told.values()]
 }
 
-/** A container is told only where nothing inside says more. */
-const isContainer = (error: OutputUnit, errors: readonly OutputUnit[]): boolean =>
-  containers.has(error.keyword) && errors.some(other => isInside(other, error))
+/** A container is told only where nothing inside says more. What a condition asks for stands beside it. */
+const isContainer = (error: OutputUnit, next: OutputUnit | undefined): boolean =>
+  containers.has(error.keyword) && next !== undefined && (error.keyword === 'if' || isInside(next, error))
 
-const isInside = ({ keywordLocation, instanceLocation }: OutputUnit, outer: OutputUnit): boolean =>
-  keywordLocation.startsWith(`${outer.keywordLocation}/`) ||
-  // What nothing may be is an error that stands at what it is of.
-  (keywordLocation === instanceLocation && instanceLocation.startsWith(`${outer.instanceLocation}/`))
+const isInside = ({ keywordLocation }: OutputUnit, outer: OutputUnit): boolean =>
+  keywordLocation.startsWith(`${outer.keywordLocation}/`)
 
-const ofChoice = (choice: OutputUnit, errors: readonly OutputUnit[]): Violation => {
-  const here = errors.filter(
-    error => error !== choice && isInside(error, choice) && error.instanceLocation === choice.instanceLocation,
-  )
-  const descriptions = [...new Set(here.map(error => ofError(error).description))].slice(0, 5)
-  return {
-    path: pathOf(choice.instanceLocation),
-    description: descriptions.length > 0 ? descriptions.join(', or ') : 'is none of the forms that it may have',
+const insideOf = (outer: OutputUnit, errors: readonly OutputUnit[], from: number): readonly OutputUnit[] => {
+  let end = from
+  for (let each = errors[end]; each && isInside(each, outer); each = errors[end]) end++
+  return errors.slice(from, end)
+}
+
+const ofChoice = ({ instanceLocation }: OutputUnit, inside: readonly OutputUnit[]): Violation => {
+  const descriptions = new Set<string>()
+  for (const [index, error] of inside.entries()) {
+    if (descriptions.size === mostWays) break
+    if (error.instanceLocation !== instanceLocation || choices.has(error.keyword)) continue
+    if (!isContainer(error, inside[index + 1])) descriptions.add(ofError(error).description)
   }
+  const description = descriptions.size > 0 ? [...descriptions].join(', or ') : 'is none of the forms that it may have'
+  return { path: pathOf(instanceLocation), description }
 }
 
 const ofError = ({ keyword, instanceLocation, error }: OutputUnit): Violation => {
@@ -63,9 +77,9 @@ const after = (error: string, words: string): string => clipped(error.slice(erro
 
 const words: Readonly<Record<string, (error: string) => string>> = {
   type: error => `must be of type ${after(error, 'Expected ').replaceAll('"', '').replaceAll(', ', ' or ')}`,
-  enum: error => `must be one of ${after(error, 'any of ')}`,
+  // A schema that nothing fits is one that lists nothing.
+  enum: error => (error.endsWith(' [].') ? 'is not known to this tool' : `must be one of ${after(error, 'any of ')}`),
   const: error => `must be ${after(error, 'match ')}`,
-  false: () => 'is not known to this tool',
   not: () => 'is what it must not be',
   pattern: () => 'does not match the pattern that its schema gives',
   minLength: error => `must be at least ${lastNumber(error)} characters long`,
@@ -81,6 +95,7 @@ const words: Readonly<Record<string, (error: string) => string>> = {
   exclusiveMaximum: error => `must be less than ${lastNumber(error)}`,
   multipleOf: error => `must be a multiple of ${lastNumber(error)}`,
   dependentRequired: error => `needs ${after(error, 'have ')} too`,
+  dependencies: error => `needs ${after(error, 'have ')} too`,
 }
 
 const clipped = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)
