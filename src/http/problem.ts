@@ -40,6 +40,7 @@ const titles: Record<number, string> = {
   502: 'Bad Gateway',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
+  508: 'Loop Detected',
 }
 
 /** The problem+json response of an error; never cached, readable from any origin. */

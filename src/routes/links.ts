@@ -1,25 +1,17 @@
-import { callerOf } from '../auth/callers.ts'
+import { callerOf, callerOfAgent } from '../auth/callers.ts'
 import { may } from '../auth/may.ts'
+import { notAuthenticated } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { agentId } from '../card/limits.ts'
 import { cors } from '../http/cors.ts'
-import { guardedBytes } from '../http/guarded-bytes.ts'
-import { mediaTypeName } from '../http/json-type.ts'
 import { log } from '../http/log.ts'
 import { HttpError } from '../http/problem.ts'
-import { readerOf } from '../http/source-fetch.ts'
 import { readProfile } from '../registry/edge-profiles.ts'
+import { isCardHost } from '../sources/user-agent.ts'
 import { agentNotFound } from './agent-errors.ts'
 import { limitRefusal } from './calls/admission.ts'
 import type { Handler } from './handler.ts'
-
-type LinkName = keyof NonNullable<CallProfile['links']>
-
-/** What each may be: nothing that a browser would run. HTML is shown without its scripts, and as of no origin. */
-const types: Record<LinkName, RegExp> = {
-  documentation: /^(?:text\/(?:html|plain|markdown)|application\/(?:json|yaml|pdf))$/,
-  icon: /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml|x-icon|vnd\.microsoft\.icon)$/,
-}
+import { fetchLink, type LinkName } from './linked.ts'
 
 const safety = {
   'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
@@ -34,38 +26,48 @@ const safety = {
 export const agentLink =
   (name: LinkName): Handler =>
   async (request, env, ctx) => {
+    if (isCardHost(request.headers)) throw loop(name)
     const id = request.params.id ?? ''
-    const caller = await callerOf(request, env, ctx)
-    const limited = await limitRefusal(caller, request, env)
-    if (limited) throw tooMany()
-    const profile = agentId.test(id) ? await readProfile(id, env, ctx) : null
-    if (profile === null || (profile.visibility === 'internal' && !may(caller, 'read', id))) throw agentNotFound(id)
+    const profile = await readableProfile(id, request, env, ctx)
     const url = profile.links?.[name]
     if (url === undefined) throw new HttpError(404, 'not-found', `The card of agent "${id}" names no ${name} here.`)
-    return fetchLink(id, name, url, profile, env)
+    // Who may write a card would else read all that is behind a binding: it is for calls, and for the card itself.
+    if (profile.service !== undefined) {
+      log('warn', 'link-unread', { agent: id, name, why: 'the agent is called through a service binding' })
+      throw new HttpError(404, 'not-found', `The ${name} of agent "${id}" is not shown here.`)
+    }
+    const linked = await fetchLink(name, url, { id, profile, origin: new URL(request.url).origin }, env)
+    if ('failed' in linked) throw unreachable(id, name, linked.failed)
+    const caching = profile.visibility === 'public' ? 'public, max-age=3600' : 'private, no-store'
+    return new Response(linked.content, {
+      headers: { ...cors, ...safety, 'Content-Type': linked.type, 'Cache-Control': caching },
+    })
   }
 
-const fetchLink = async (
-  id: string,
-  name: LinkName,
-  url: string,
-  { service, visibility }: CallProfile,
-  env: Env,
-): Promise<Response> => {
-  const reader = readerOf({ url, ...(service !== undefined && { service }) }, env)
-  if ('misconfigured' in reader) throw unreachable(id, name, reader.misconfigured)
-  const accepts = (type: string | null) => types[name].test(mediaTypeName(type))
-  const fetched = await guardedBytes(url, { accepts, ask: reader.ask })
-  if ('failed' in fetched) throw unreachable(id, name, `${fetched.failed}: ${fetched.detail}`)
-  return new Response(fetched.content as Uint8Array<ArrayBuffer>, {
-    headers: {
-      ...cors,
-      ...safety,
-      'Content-Type': fetched.headers.get('Content-Type') ?? 'application/octet-stream',
-      'Cache-Control': visibility === 'public' ? 'public, max-age=3600' : 'private, no-store',
-    },
-  })
+/** What is known of an agent that a request's sender may read; to all others, it looks like none. */
+const readableProfile = async (id: string, ...[request, env, ctx]: Parameters<Handler>): Promise<CallProfile> => {
+  const bearer = await callerOf(request, env, ctx)
+  if (await limitRefusal(bearer, request, env)) throw tooMany()
+  const profile = agentId.test(id) ? await readProfile(id, env, ctx).catch(() => undefined) : null
+  if (profile === undefined) throw unavailable()
+  const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
+  if (!caller.known && caller.given === 'throttled') throw notAuthenticated(caller, request, env)
+  if (profile === null || (profile.visibility === 'internal' && !may(caller, 'read', id))) throw agentNotFound(id)
+  return profile
 }
+
+/** Hosts like this one show what is behind them, not what others show: else one request could go around for ever. */
+const loop = (name: LinkName): HttpError =>
+  new HttpError(
+    508,
+    'loop',
+    `A host like this one asks for this ${name}: it is for people, and fetched for no other host.`,
+  )
+
+const unavailable = (): HttpError =>
+  new HttpError(503, 'unavailable', 'This host cannot look up its agents now. Try again in a moment.', {
+    headers: { 'Retry-After': '10' },
+  })
 
 const unreachable = (agent: string, name: LinkName, why: string): HttpError => {
   log('error', 'link-unread', { agent, name, why })

@@ -1,11 +1,12 @@
 import { isObject } from '../card/json.ts'
 import { parseJson } from '../card/parse-json.ts'
 import type { Source } from '../card/source.ts'
-import type { Ask } from '../http/follow.ts'
+import { elsewhere, isAtOneOf } from '../http/elsewhere.ts'
 import type { Answer } from '../http/guarded-answer.ts'
 import { guardedText } from '../http/guarded-text.ts'
 import { isJsonType } from '../http/json-type.ts'
 import { log } from '../http/log.ts'
+import { areRequestsSpent } from '../http/requests-spent.ts'
 import { readerOf } from '../http/source-fetch.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Validators } from '../registry/validators.ts'
@@ -25,7 +26,7 @@ export const fetchUpstreamCard = async (
 ): Promise<Fetched> => {
   const reader = readerOf(source, env)
   if ('misconfigured' in reader) return unread(source, misconfigured(reader.misconfigured), reader.misconfigured)
-  const isOwn = isOneOf([...ownOrigins, env.PUBLIC_URL])
+  const isOwn = isAtOneOf([...ownOrigins, env.PUBLIC_URL])
   if (isOwn(source.url)) return unread(source, thisHost, 'this host itself')
   const answer = await guardedText(source.url, {
     // Who serves cards by version takes silence for 0.3, and has more to say in 1.0; others do not look.
@@ -45,18 +46,6 @@ const conditions = ({ etag, lastModified }: Validators = {}): Record<string, str
   return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
 }
 
-const isOneOf = (origins: readonly string[]): ((url: string) => boolean) => {
-  const own = new Set(origins.map(origin => URL.parse(origin)?.origin))
-  own.delete(undefined)
-  return url => own.has(URL.parse(url)?.origin)
-}
-
-/** A redirect may lead back here, too. */
-const elsewhere =
-  (ask: Ask, isOwn: (url: string) => boolean): Ask =>
-  async (url, init) =>
-    isOwn(url) ? { blocked: 'this host itself' } : ask(url, init)
-
 const read = (source: Source, { content, headers, redirected }: Answer<string>): Fetched => {
   const parsed = parseJson(content, 'an Agent Card')
   if ('refused' in parsed) return unread(source, notJson(parsed.detail), parsed.refused)
@@ -74,5 +63,5 @@ const validatorsOf = (headers: Headers): Validators => {
 /** The log is told the reason, and of the address no more than its origin: the rest of it may be a secret. */
 const unread = ({ url }: Source, failure: SourceFailure, why: string): Fetched => {
   log('error', 'card-unread', { origin: URL.parse(url)?.origin ?? '', why })
-  return { failure }
+  return { failure, ...(areRequestsSpent(why) && { spent: true }) }
 }
