@@ -38,13 +38,14 @@ export const register = (
   }
 }
 
-/** A refresh is of one revision, and is late where there is another, or none. */
+/** A refresh is of one revision, and is late where there is another, or none; or where somebody else is at it by now. */
 const isExpected = (
   sql: SqlStorage,
-  { id, condition, expectedSeq }: Registration,
+  { id, condition, refreshed }: Registration,
   before: ReturnType<typeof newestRevision>,
 ): boolean =>
-  holds(condition, before && etagsOf(sql, id, before)) && (expectedSeq === undefined || before?.seq === expectedSeq)
+  holds(condition, before && etagsOf(sql, id, before)) &&
+  (refreshed === undefined || (before?.seq === refreshed.seq && sourceRow(sql, id)?.lease === refreshed.lease))
 
 const keepOrDropSource = (
   sql: SqlStorage,

@@ -79,9 +79,9 @@ export class Registry extends DurableObject<Env> {
     return sourceState(this.#sql, id)
   }
 
-  /** The agents whose cards are to be read again, those first that have been due longest. */
-  dueSources(limit: number): string[] {
-    return dueSources(this.#sql, limit)
+  /** The agents whose cards were to be read again before a time, in ms: those first that were longest not read. */
+  dueSources(before: number, limit: number): string[] {
+    return dueSources(this.#sql, before, limit)
   }
 
   /** Gives somebody the right to refresh an agent's card for a while: unless `force`, only when it is time. */
@@ -90,8 +90,8 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Ends a refresh that brought no new card to serve; how the source stands now. */
-  async sourceChecked(id: string, seq: number, check: SourceCheck): Promise<SourceState | null> {
-    await this.#write(() => checkSource(this.#sql, id, seq, check))
+  async sourceChecked(id: string, seq: number, check: SourceCheck, lease: string): Promise<SourceState | null> {
+    await this.#write(() => checkSource(this.#sql, id, seq, check, lease))
     return sourceState(this.#sql, id)
   }
 

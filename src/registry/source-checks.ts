@@ -10,7 +10,8 @@ import { type SourceRow, sourceRow } from './sources.ts'
 import type { Written } from './written.ts'
 
 /**
- * Ends a refresh of revision `seq` with what was learned. Of an agent that was registered anew meanwhile nothing is overwritten.
+ * Ends a refresh of revision `seq` with what was learned. Of an agent that was registered anew meanwhile, or that somebody else
+ * was given the right to refresh as this took too long, nothing is overwritten.
  * The edge is told whether the source fails, and how; not each time that it does not.
  */
 export const checkSource = (
@@ -18,9 +19,10 @@ export const checkSource = (
   id: string,
   seq: number,
   check: SourceCheck,
+  lease: string,
 ): Written<Record<never, never>, never> => {
   const row = sourceRow(sql, id)
-  if (!row || newestRevision(sql, id)?.seq !== seq) return nothing
+  if (!row || row.lease !== lease || newestRevision(sql, id)?.seq !== seq) return nothing
   const now = Date.now()
   const failure = 'failure' in check ? check.failure : undefined
   if (failure === undefined) keepWell(sql, id, row, now)

@@ -25,26 +25,25 @@ export const releaseSource = (sql: SqlStorage, id: string, lease: string): void 
   sql.exec('UPDATE sources SET lease = NULL, leased_until = 0 WHERE id = ? AND lease = ?', id, lease)
 }
 
-/** The agents whose cards are to be read again, those first that have been due longest. */
-export const dueSources = (sql: SqlStorage, limit: number): string[] => {
-  const now = Date.now()
-  return sql
+/**
+ * The agents whose cards were to be read again before a time, those first that were longest not read: where not all can be, each
+ * has its turn, and who wants to be read often keeps nobody waiting who does not.
+ */
+export const dueSources = (sql: SqlStorage, before: number, limit: number): string[] =>
+  sql
     .exec<{ id: string }>(
-      'SELECT id FROM sources WHERE due <= ? AND leased_until <= ? ORDER BY due LIMIT ?',
-      now,
-      now,
-      limit,
+      'SELECT id FROM sources WHERE due <= ? AND leased_until <= ? ORDER BY asked, id LIMIT ?',
+      ...[before, Date.now(), limit],
     )
     .toArray()
     .map(({ id }) => id)
-}
 
 /** A refresh of which nothing is heard again counts as one that failed: it must not keep its place before all others. */
 const take = (sql: SqlStorage, id: string, { source, failures, due }: SourceRow, now: number): string => {
   const lease = crypto.randomUUID()
   sql.exec(
-    'UPDATE sources SET lease = ?, leased_until = ?, due = ? WHERE id = ?',
-    ...[lease, now + leaseMilliseconds, Math.max(due, dueAfter(source.ttl, failures + 1, now)), id],
+    'UPDATE sources SET lease = ?, leased_until = ?, asked = ?, due = ? WHERE id = ?',
+    ...[lease, now + leaseMilliseconds, now, Math.max(due, dueAfter(source.ttl, failures + 1, now)), id],
   )
   return lease
 }

@@ -11,6 +11,8 @@ export type SourceRow = {
   source: Source
   checked?: number
   due: number
+  /** By what whoever reads it now ends that. */
+  lease: string | null
   leasedUntil: number
   /** How many times in a row it could not be read. */
   failures: number
@@ -24,6 +26,7 @@ type Columns = {
   source: string
   checked: number | null
   due: number
+  lease: string | null
   leased_until: number
   failures: number
   failing_since: number | null
@@ -39,6 +42,7 @@ export const sourceRow = (sql: SqlStorage, id: string): SourceRow | undefined =>
     row && {
       source: JSON.parse(row.source) as Source,
       due: row.due,
+      lease: row.lease,
       leasedUntil: row.leased_until,
       failures: row.failures,
       told: row.told,
@@ -76,9 +80,9 @@ export const keepSource = (
   const told = revised === undefined && isKnown ? before : { told: revised ?? lastSeq(sql, id) + 1, toldAt: now }
   const due = dueAfter(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
   sql.exec(
-    `INSERT OR REPLACE INTO sources (id, source, checked, due, failures, failing_since, failure, told, told_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[id, JSON.stringify(source), checked ?? null, due, failures, since],
+    `INSERT OR REPLACE INTO sources (id, source, checked, due, asked, failures, failing_since, failure, told, told_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[id, JSON.stringify(source), checked ?? null, due, now, failures, since],
     ...[failure ? JSON.stringify(failure) : null, told.told, told.toldAt],
   )
   keepFetched(sql, id, record)

@@ -6,21 +6,19 @@ import { namesIndex } from './names.ts'
  */
 export const createTables = (sql: SqlStorage): void => {
   sql.exec(tables + namesIndex)
-  const known = new Set(
-    sql
-      .exec<{ name: string }>(`SELECT name FROM pragma_table_info('revisions')`)
-      .toArray()
-      .map(({ name }) => name),
-  )
-  for (const [name, type] of laterColumns)
-    if (!known.has(name)) sql.exec(`ALTER TABLE revisions ADD COLUMN ${name} ${type}`)
+  for (const [table, name, type] of laterColumns)
+    if (!hasColumn(sql, table, name)) sql.exec(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}`)
 }
 
-/** What revisions did not have at first. */
+/** What tables did not have at first. */
 const laterColumns = [
-  ['made_by', 'TEXT'],
-  ['drift', 'TEXT'],
+  ['revisions', 'made_by', 'TEXT'],
+  ['revisions', 'drift', 'TEXT'],
+  ['sources', 'asked', 'INTEGER NOT NULL DEFAULT 0'],
 ] as const
+
+const hasColumn = (sql: SqlStorage, table: string, name: string): boolean =>
+  sql.exec(`SELECT 1 FROM pragma_table_info('${table}') WHERE name = ?`, name).toArray().length > 0
 
 const tables = `
   CREATE TABLE IF NOT EXISTS agents (
@@ -63,6 +61,7 @@ const tables = `
     source TEXT NOT NULL,
     checked INTEGER,
     due INTEGER NOT NULL,
+    asked INTEGER NOT NULL DEFAULT 0,
     lease TEXT,
     leased_until INTEGER NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0,

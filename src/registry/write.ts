@@ -38,8 +38,8 @@ export type Registration = {
   condition: Condition
   /** Where the card comes from, if it is from elsewhere. */
   source?: SourceRecord
-  /** The newest revision there may be: what a refresh was made of. */
-  expectedSeq?: number
+  /** What a refresh was made of, and under which lease: of another newest revision, or lease, it is too late. */
+  refreshed?: { seq: number; lease: string }
 }
 
 /** What a write did to host names: those that are the agent's now, and every change of holder, to be published. */

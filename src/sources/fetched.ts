@@ -9,4 +9,5 @@ export type Fetched =
   | { card: JsonObject; validators: Validators; notes?: Note[] }
   /** The card that the validators stood for is still the one. */
   | { unchanged: true }
-  | { failure: SourceFailure }
+  /** `spent`: this run of the Worker may make no more requests, which says nothing of the source. */
+  | { failure: SourceFailure; spent?: true }

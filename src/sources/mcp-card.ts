@@ -1,5 +1,6 @@
 import type { Source } from '../card/source.ts'
 import { log } from '../http/log.ts'
+import { areRequestsSpent } from '../http/requests-spent.ts'
 import { sourceFetch } from '../http/source-fetch.ts'
 import { discover } from '../mcp/discover.ts'
 import { mcpDocument } from '../mcp/mcp-document.ts'
@@ -31,5 +32,6 @@ const codes = {
 const unread = ({ url }: Source, failure: SessionFailure): Fetched => {
   const why = failure.code === 'unreachable' ? failure.why : failure.code
   log('error', 'card-unread', { origin: URL.parse(url)?.origin ?? '', why })
-  return { failure: { status: 503, code: codes[failure.code], message: failure.message } }
+  const { code, message } = failure
+  return { failure: { status: 503, code: codes[code], message }, ...(areRequestsSpent(why) && { spent: true }) }
 }

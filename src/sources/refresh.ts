@@ -25,6 +25,8 @@ export type Refreshed =
   | { outcome: 'not-held' }
   /** The agent was registered anew, or removed, meanwhile. */
   | { outcome: 'overtaken' }
+  /** This run of the Worker may ask nobody any more. */
+  | { outcome: 'spent' }
   /** There is no such agent, or its card comes from nowhere else. */
   | { outcome: 'no-source' }
 
@@ -56,7 +58,7 @@ export const refreshAgent = async (
 const ask = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): Promise<Refreshed> => {
   const { record } = leased
   const fetched = await fetchSource(record.source, id, validatorsOf(leased), env, [leased.origin])
-  if ('failure' in fetched) return failed(id, leased, fetched.failure, env)
+  if ('failure' in fetched) return fetched.spent ? { outcome: 'spent' } : failed(id, leased, fetched.failure, env)
   if ('unchanged' in fetched || JSON.stringify(fetched.card) === record.card) {
     await learned(id, leased, { unchanged: true }, env)
     return { outcome: 'unchanged' }
@@ -94,7 +96,7 @@ const settled = async (
 }
 
 /** Ends a refresh with what was learned, which is visible in this isolate at once. */
-const learned = async (id: string, { seq }: Leased, check: SourceCheck, env: Env): Promise<void> => {
-  const state = await truth(env).sourceChecked(id, seq, check)
+const learned = async (id: string, { lease, seq }: Leased, check: SourceCheck, env: Env): Promise<void> => {
+  const state = await truth(env).sourceChecked(id, seq, check, lease)
   if (state) rememberChecked(id, state)
 }

@@ -14,7 +14,7 @@ import { unsound } from './unsound.ts'
 /** Registers an agent as its manifest says, with the card that its source answers now; or says why that is not done. */
 export const registerAgain = async (
   id: string,
-  { manifest: text, origin, seq, record: known }: Leased,
+  { lease, manifest: text, origin, seq, record: known }: Leased,
   fetched: Fetched,
   accepted: boolean,
   env: Env,
@@ -39,7 +39,7 @@ export const registerAgain = async (
   if (record.held) return { held: record.held }
   const { manifest } = read
   const made = { id, document, manifest, origins, record, compiled, condition: {} }
-  const registration = { ...(await sourcedRegistration(made)), expectedSeq: seq }
+  const registration = { ...(await sourcedRegistration(made)), refreshed: { seq, lease } }
   const registered = await truth(env).register(registration, false)
   if (registered.outcome !== 'registered') return { outcome: 'overtaken' }
   rememberRegistered(registration, registered)

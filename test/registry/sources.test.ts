@@ -35,11 +35,17 @@ const put = (id: string, text: string | undefined, record?: SourceRecord, more: 
   if ('refused' in written) throw new Error(written.refused.outcome)
   return { ...written.made, owed: written.owed }
 }
-const check = (id: string, seq: number, checked: SourceCheck) => {
-  const written = checkSource(sql, id, seq, checked)
+const lease = (id: string, force = false) => leaseSource(sql, id, force)
+/** Takes the right to refresh an agent, and tells what was learned of it; with `under`, under a right that was had. */
+const check = (id: string, seq: number, checked: SourceCheck, under = takenLease(id)) => {
+  const written = checkSource(sql, id, seq, checked, under)
   return 'made' in written ? written.owed : []
 }
-const lease = (id: string, force = false) => leaseSource(sql, id, force)
+const takenLease = (id: string): string => {
+  const taken = lease(id, true)
+  return taken.outcome === 'leased' ? taken.lease : ''
+}
+const due = (limit: number) => dueSources(sql, Date.now(), limit)
 const envelopeOf = (key: string): Envelope => {
   const { value } = entryOf(sql, key)
   return decodeEnvelope((value as Uint8Array<ArrayBuffer>).slice().buffer)
@@ -137,20 +143,50 @@ describe('the right to refresh', () => {
   })
 
   it('is given back by whose it is alone', () => {
-    const first = lease('a', true)
+    const first = takenLease('a')
     seconds(45)
-    const second = lease('a', true)
-    if (first.outcome !== 'leased' || second.outcome !== 'leased') throw new Error('there is no lease')
-    releaseSource(sql, 'a', first.lease)
+    const second = takenLease('a')
+    releaseSource(sql, 'a', first)
     const busy = lease('a', true)
-    releaseSource(sql, 'a', second.lease)
+    releaseSource(sql, 'a', second)
     expect([busy.outcome, lease('a', true).outcome]).toEqual(['busy', 'leased'])
   })
 
   it('is over when something was learned', () => {
-    lease('a', true)
     check('a', 1, { unchanged: true })
     expect(lease('a', true).outcome).toBe('leased')
+  })
+
+  it('lets nobody tell anything who had it too long ago, while it is another’s', () => {
+    const first = takenLease('a')
+    seconds(45)
+    const second = takenLease('a')
+    const before = sourceState(sql, 'a')
+    const late = { hosts: [], refreshed: { seq: 1, lease: first }, source: fetched('Late', { by: 'fetch' }) }
+    expect([
+      check('a', 1, { failure: failure() }, first),
+      check('a', 1, { unchanged: true }, first),
+      check('a', 1, { held: held('Wide') }, first),
+      register(sql, registration('a', 'Late', late), false),
+      sourceState(sql, 'a'),
+      lease('a', true).outcome,
+    ]).toEqual([[], [], [], { refused: { outcome: 'precondition-failed', exists: true } }, before, 'busy'])
+    check('a', 1, { failure: failure() }, second)
+    expect(sourceState(sql, 'a')).toHaveProperty('failing')
+  })
+
+  it('lets somebody tell what took too long, while it is nobody else’s', () => {
+    const first = takenLease('a')
+    seconds(60)
+    check('a', 1, { unchanged: true }, first)
+    expect(sourceState(sql, 'a')?.checked).toBe(start + 60_000)
+  })
+
+  it('is lost to who registers the agent meanwhile', () => {
+    const first = takenLease('a')
+    put('a', 'One', fetched('One'))
+    check('a', 1, { failure: failure() }, first)
+    expect(sourceState(sql, 'a')).not.toHaveProperty('failing')
   })
 
   it('is there for no agent without a source', () => {
@@ -160,18 +196,46 @@ describe('the right to refresh', () => {
 })
 
 describe('the sources that are due', () => {
-  it('are those that have been longest, first; not those that are being read', () => {
+  it('are those first that were longest not read; not those that are being read', () => {
     for (const id of ['c', 'a', 'b']) {
       put(id, id, fetched(id))
       seconds(1)
     }
     seconds(320)
-    expect([dueSources(sql, 2), dueSources(sql, 9)]).toEqual([
+    expect([due(2), due(9)]).toEqual([
       ['c', 'a'],
       ['c', 'a', 'b'],
     ])
     lease('c')
-    expect(dueSources(sql, 9)).toEqual(['a', 'b'])
+    expect(due(9)).toEqual(['a', 'b'])
+  })
+
+  it('do not wait for those that want to be read more often', () => {
+    put('seldom', 'One', fetched('One'))
+    seconds(200)
+    put('often', 'One', fetched('One', { source: { ...source, ttl: 30 } }))
+    seconds(120)
+    expect(due(1)).toEqual(['seldom'])
+  })
+
+  it('take turns, also those that fail', () => {
+    for (const id of ['fails', 'is-well']) put(id, id, fetched(id))
+    seconds(320)
+    const turns = Array.from({ length: 4 }, () => {
+      const [id = ''] = due(1)
+      check(id, 1, id === 'fails' ? { failure: failure() } : { unchanged: true })
+      seconds(320)
+      return id
+    })
+    expect(turns).toEqual(['fails', 'is-well', 'fails', 'is-well'])
+  })
+
+  it('are those that were due before a time: whoever is due again since has had its turn', () => {
+    put('a', 'One', fetched('One', { source: { ...source, ttl: 30 } }))
+    seconds(30)
+    const begun = Date.now()
+    seconds(30)
+    expect([dueSources(sql, begun, 9), due(9)]).toEqual([[], ['a']])
   })
 
   it('do not have one among them for ever whose refresh is never heard of again', () => {
@@ -179,29 +243,37 @@ describe('the sources that are due', () => {
     seconds(316)
     lease('a')
     seconds(46)
-    expect(dueSources(sql, 9)).toEqual([])
+    expect(due(9)).toEqual([])
     seconds(20)
-    expect(dueSources(sql, 9)).toEqual(['a'])
+    expect(due(9)).toEqual(['a'])
   })
 
   it('are not those that are being read, however soon they are due again', () => {
     put('a', 'One', fetched('One', { source: { ...source, ttl: 30 } }))
     seconds(32)
     lease('a')
-    seconds(40)
-    const leased = dueSources(sql, 9)
-    seconds(5)
-    expect([leased, dueSources(sql, 9)]).toEqual([[], ['a']])
+    seconds(44)
+    const leased = due(9)
+    seconds(20)
+    expect([leased, due(9)]).toEqual([[], ['a']])
   })
 
-  it('are asked again after a failure a minute later, then each time twice as late, up to their time to live', () => {
-    put('a', 'One', fetched('One'))
-    const waits = [1, 2, 3, 4, 5].map(() => {
-      check('a', 1, { failure: failure() })
-      return ((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050
-    })
-    expect(waits).toEqual([60, 120, 240, 300, 300])
-  })
+  it.each([
+    [30, 3600],
+    [86_400, 86_400],
+  ])(
+    'are asked again after a failure a minute later, then each time twice as late: at %i s to live, up to %i s',
+    (ttl, most) => {
+      put('a', 'One', fetched('One', { source: { ...source, ttl } }))
+      const waits = Array.from({ length: 13 }, () => {
+        check('a', 1, { failure: failure() })
+        return ((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050
+      })
+      expect(waits).toEqual(waits.map((_, index) => Math.min(60 * 2 ** index, most)))
+      check('a', 1, { unchanged: true })
+      expect(((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050).toBe(ttl)
+    },
+  )
 
   it('are asked a little later than said, each by another little', () => {
     const dues = [0, 0.999].map(chance => {
@@ -339,18 +411,26 @@ describe('a card that is held back', () => {
 
   it('waits no longer once it is taken', () => {
     check('a', 1, { held: held('Wide') })
-    put('a', 'Wide', fetched('Wide', { by: 'fetch' }), { expectedSeq: 1 })
+    put('a', 'Wide', fetched('Wide', { by: 'fetch' }), { refreshed: { seq: 1, lease: takenLease('a') } })
     expect([isHeld(), sourceRecord(sql, 'a')?.card]).toEqual([undefined, '{"name":"Wide"}'])
   })
 })
 
 describe('a card that was read anew', () => {
-  const refreshed = (text: string, expectedSeq: number, more: Partial<SourceRecord> = {}) =>
-    register(
+  const refreshed = (text: string, seq: number, more: Partial<SourceRecord> = {}) => {
+    const lease = takenLease('a')
+    const written = register(
       sql,
-      registration('a', text, { hosts: ['a.example'], expectedSeq, source: fetched(text, { by: 'fetch', ...more }) }),
+      registration('a', text, {
+        hosts: ['a.example'],
+        refreshed: { seq, lease },
+        source: fetched(text, { by: 'fetch', ...more }),
+      }),
       false,
     )
+    releaseSource(sql, 'a', lease)
+    return written
+  }
 
   it('is a revision of its agent, if nobody has made another', () => {
     put('a', 'One', fetched('One'))
