@@ -34,7 +34,7 @@ export const Upstream = v.pipe(
       ttl: v.optional(seconds(30, 86_400)),
       /** How long after that it is still served while its source cannot be read. */
       staleIfError: v.optional(seconds(0, 30 * 86_400)),
-      /** Whether a fetched card that widens access waits until an owner accepts it. */
+      /** Whether a fetched card that widens access waits until an owner accepts it; so it does where something of the host is used. */
       pin: v.optional(flag),
       /** The agent's own hosts that a card behind the gateway may name. */
       mayShow: v.optional(

@@ -4,7 +4,7 @@ import { hostOrigin } from '../card/hosting.ts'
 import type { Json, JsonObject } from '../card/json.ts'
 import { readManifest } from '../card/manifest.ts'
 import type { CardError } from '../card/report.ts'
-import { sourceOf } from '../card/source.ts'
+import { type Source, sourceOf } from '../card/source.ts'
 import type { Condition } from '../http/condition.ts'
 import { HttpError } from '../http/problem.ts'
 import { hashed } from '../registry/hashed.ts'
@@ -54,12 +54,17 @@ export const prepare = async (
   const settled = await settle(agent, fetched)
   if ('errors' in settled) throw invalid(settled.errors)
   const { record, compiled } = settled
-  const condition = compiled ? heldTo(use, compiled, asked, cardOf(record)) : heldToSame(use, document, asked)
+  const served = servedBefore(known, source)
+  const condition = compiled && served ? heldTo(use, compiled, asked, served) : heldToSame(use, document, asked)
   const made = { id, document, manifest, origins, record, compiled, condition }
   return { compiled, record, registration: await sourcedRegistration(made) }
 }
 
-const cardOf = ({ card = '{}' }: SourceRecord): JsonObject => JSON.parse(card)
+/** What is served of the same source now. */
+const servedBefore = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>
+  known?.card !== undefined && known.source.kind === kind && known.source.url === url
+    ? (JSON.parse(known.card) as JsonObject)
+    : undefined
 
 const soundOrRefused = (result: ReturnType<typeof compile>): Compiled => {
   if ('errors' in result) throw invalid(result.errors)

@@ -1,3 +1,5 @@
+import type { Bearer } from '../auth/caller.ts'
+import { isAdmin } from '../auth/may.ts'
 import { requireScope } from '../auth/require.ts'
 import { isObject } from '../card/json.ts'
 import { agentId } from '../card/limits.ts'
@@ -9,15 +11,17 @@ import type { Refreshed } from '../sources/refresh.ts'
 import { agentNotFound, badAgentId } from './agent-errors.ts'
 import type { Handler } from './handler.ts'
 import { jsonBody } from './json-body.ts'
+import { needsAdmin } from './needs-admin.ts'
 import { pageQuery } from './page-query.ts'
 import { heldReceipt, stateReceipt } from './source-receipt.ts'
 
 /** `POST /agents/{id}/refresh`: reads the card from its source again; `{"accept": etag}` takes one that was held back. */
 export const postRefresh: Handler = async (request, env, ctx) => {
-  const id = await writtenId(request, env, ctx)
-  const accept = await acceptedTag(request)
+  const { id, bearer } = await writerOf(request, env, ctx)
+  const etag = await acceptedTag(request)
+  const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(bearer) } }
   const { refreshAgent } = await import('../sources/refresh.ts')
-  const refreshed = await refreshAgent(id, { force: true, ...(accept !== undefined && { accept }) }, env, ctx)
+  const refreshed = await refreshAgent(id, { force: true, ...accept }, env, ctx)
   const state = await truth(env).sourceState(id)
   if (state === null) throw (await truth(env).manifest(id)) ? noSource(id) : agentNotFound(id)
   if ('drift' in refreshed || refreshed.outcome === 'unchanged' || refreshed.outcome === 'held')
@@ -29,7 +33,7 @@ export const postRefresh: Handler = async (request, env, ctx) => {
 
 /** `GET /agents/{id}/source`: how the source of an agent's card stands. */
 export const getSource: Handler = async (request, env, ctx) => {
-  const id = await writtenId(request, env, ctx)
+  const { id } = await writerOf(request, env, ctx)
   const state = await truth(env).sourceState(id)
   if (state === null) throw (await truth(env).manifest(id)) ? noSource(id) : agentNotFound(id)
   return jsonResponse({ id, source: stateReceipt(state) }, 200, { 'Cache-Control': privateNoStore })
@@ -37,7 +41,7 @@ export const getSource: Handler = async (request, env, ctx) => {
 
 /** `GET /agents/{id}/revisions`: what an agent's card and manifest were, newest first, and how what was fetched has drifted. */
 export const getRevisions: Handler = async (request, env, ctx) => {
-  const id = await writtenId(request, env, ctx)
+  const { id } = await writerOf(request, env, ctx)
   const { after, limit } = pageQuery(new URL(request.url), /^[1-9]\d{0,15}$/)
   const rows = await truth(env).revisions(id, after === '' ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1)
   if (rows.length === 0 && after === '') throw agentNotFound(id)
@@ -48,11 +52,11 @@ export const getRevisions: Handler = async (request, env, ctx) => {
   return jsonResponse({ id, revisions, ...cursor }, 200, { 'Cache-Control': privateNoStore })
 }
 
-const writtenId = async (...[request, env, ctx]: Parameters<Handler>): Promise<string> => {
+const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ id: string; bearer: Bearer }> => {
   const id = request.params.id ?? ''
-  await requireScope(request, 'write', id, env, ctx)
+  const bearer = await requireScope(request, 'write', id, env, ctx)
   if (!agentId.test(id)) throw badAgentId(id)
-  return id
+  return { id, bearer }
 }
 
 /** The entity tag that a body accepts; undefined where there is none. */
@@ -85,6 +89,8 @@ const whyNot = (id: string, refreshed: Refreshed): HttpError => {
         errors,
       })
     }
+    case 'needs-admin':
+      return needsAdmin(`Agent "${id}" uses a secret or a binding of this host: accepting a card that was held back`)
     case 'not-held':
       return new HttpError(
         412,

@@ -9,7 +9,7 @@ import type { HttpError } from '../http/problem.ts'
 import { truth } from '../registry/truth.ts'
 import { needsAdmin } from './needs-admin.ts'
 
-/** Who may have a call sent with what the Worker keeps: for the profile's field, what of the manifest says so. */
+/** Who may have a call sent with what the Worker keeps, and what else is asked: for the profile's field, what says so. */
 const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = [
   ['visibility', 'visibility'],
   ['route', 'route'],
@@ -18,6 +18,7 @@ const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = 
   ['apiKeyHeaders', 'card.securitySchemes'],
   ['openIdConnectUrls', 'card.securitySchemes'],
   ['jwt', 'jwt'],
+  ['links', 'card.documentationUrl or card.iconUrl'],
 ]
 
 /** A registered agent that uses a secret or a binding of this Worker; `name` is what of its manifest says so. */
@@ -46,18 +47,18 @@ export const registeredUse = async (
 
 /**
  * Lets a card pass that has what is used sent to where it goes already, for whom it goes there already: else its writer could let
- * anybody use it. `fetched` is what its source answers, which is none of the writer's doing. The condition returned holds the
- * write to what it was compared with.
+ * anybody use it. `served` is what its source had answered when that was registered: what it says since is nobody's leave. The
+ * condition returned holds the write to what it was compared with.
  */
 export const heldTo = (
   use: RegisteredUse | undefined,
   { profile }: Compiled,
   condition: Condition,
-  fetched?: JsonObject,
+  served?: JsonObject,
 ): Condition => {
   if (use === undefined) return condition
   const { id, etag, name, document, origin } = use
-  const before = compile(document, { id, publicUrl: origin, requestOrigin: origin, ...(fetched && { fetched }) })
+  const before = compile(document, { id, publicUrl: origin, requestOrigin: origin, fetched: served })
   if (!('compiled' in before)) throw forbidden(name, 'is not what is registered now')
   const { profile: was } = before.compiled
   const known = new Set(was.targets.map(addressOf))
@@ -68,7 +69,7 @@ export const heldTo = (
   return heldToTag(condition, etag)
 }
 
-/** The same where there is no card to compare, which is to come: then the manifest must say what it says already. */
+/** The same where no card was there to compare with: then the manifest must say what it says already. */
 export const heldToSame = (use: RegisteredUse | undefined, document: Json, condition: Condition): Condition => {
   if (use === undefined) return condition
   if (!sameJson(document, use.document))
@@ -89,4 +90,4 @@ const addressOf = ({ url, tenant, agentName }: CallProfile['targets'][number]): 
   JSON.stringify([url, tenant, agentName])
 
 const isSame = ({ upstream: before }: Manifest, { upstream: after }: Manifest): boolean =>
-  (['url', 'card', 'mcp', 'service', 'secret'] as const).every(name => before[name] === after[name])
+  sameJson(before as JsonObject, after as JsonObject)

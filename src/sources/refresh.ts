@@ -21,6 +21,8 @@ export type Refreshed =
   | { outcome: 'fresh'; due: number }
   /** Somebody else is at it. */
   | { outcome: 'busy' }
+  /** The card is of an agent that uses a secret or a binding of the host: where that goes is for an admin to accept. */
+  | { outcome: 'needs-admin' }
   /** No card of that entity tag waits. */
   | { outcome: 'not-held' }
   /** The agent was registered anew, or removed, meanwhile. */
@@ -30,8 +32,11 @@ export type Refreshed =
   /** There is no such agent, or its card comes from nowhere else. */
   | { outcome: 'no-source' }
 
-/** `force`: though it is fresh. `accept`: the entity tag of a card that was held back: it is taken, and nobody asked. */
-export type RefreshOptions = { force?: boolean; accept?: string }
+/** `force`: though it is fresh. `accept`: a card that was held back is taken, and nobody asked. */
+export type RefreshOptions = { force?: boolean; accept?: Accepted }
+
+/** A card that is accepted, by its entity tag; `isAdmin`: by who may hand out what the host keeps. */
+type Accepted = { etag: string; isAdmin: boolean }
 
 /** What of the context of a request, or of a Durable Object, is needed. */
 export type RefreshContext = Pick<ExecutionContext, 'waitUntil' | 'exports'>
@@ -66,8 +71,15 @@ const ask = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): P
   return settled(id, leased, fetched, false, env, ctx)
 }
 
-const take = async (id: string, leased: Leased, etag: string, env: Env, ctx: RefreshContext): Promise<Refreshed> => {
-  const { held } = leased.record
+const take = async (
+  id: string,
+  leased: Leased,
+  { etag, isAdmin }: Accepted,
+  env: Env,
+  ctx: RefreshContext,
+): Promise<Refreshed> => {
+  const { source, held } = leased.record
+  if (!isAdmin && (source.secret !== undefined || source.service !== undefined)) return { outcome: 'needs-admin' }
   if (held?.etag !== etag) return { outcome: 'not-held' }
   return settled(id, leased, { card: JSON.parse(held.card) as JsonObject, validators: held.validators }, true, env, ctx)
 }

@@ -44,7 +44,7 @@ export const settle = async (agent: Sourced, fetched: Fetched): Promise<Settled>
   const widens = source.pin && !accepted && before !== undefined ? widened(agent, before, made.compiled) : []
   if (widens.length > 0) {
     const held = { etag: await etagOf(text), card: text, validators, widens, drift: changes }
-    return withLast(agent, { ...last, checked: Date.now(), held })
+    return withHeld(agent, { ...last, checked: Date.now(), held })
   }
   const told = { drift: changes, ...(notes.length > 0 && { notes }) }
   const record = { source, by, card: text, validators, checked: Date.now(), ...told }
@@ -73,6 +73,19 @@ const withLast = (agent: Sourced, record: SourceRecord): Settled => {
   return 'errors' in made ? made : { record, compiled: made.compiled }
 }
 
+/** What is served stays as it is, even if it could be made no more; but no new manifest is taken for which it cannot be. */
+const withHeld = (agent: Sourced, record: SourceRecord): Settled => {
+  const kept = withLast(agent, record)
+  if ('record' in kept) return kept
+  return agent.by === 'fetch' ? { record, compiled: undefined } : { errors: [unmade, ...kept.errors] }
+}
+
+const unmade: CardError = {
+  pointer: '/upstream',
+  message:
+    'answers a card that is held back (`pin`), and the one before it cannot be served by this manifest: have it refreshed and accept the new one first',
+}
+
 const compiledWith = ({ document, registration }: Sourced, fetched: JsonObject) =>
   compile(document, { ...registration, fetched })
 
@@ -85,7 +98,13 @@ const isOwners = (agent: Sourced, card: JsonObject): boolean => {
 
 const widened = (agent: Sourced, before: JsonObject, now: Compiled): CardError[] => {
   const was = compiledWith(agent, before)
-  return 'compiled' in was ? widening(was.compiled.direct, now.direct) : []
+  return 'compiled' in was ? widening(was.compiled.direct, now.direct) : [incomparable]
+}
+
+const incomparable: CardError = {
+  pointer: '',
+  message:
+    'cannot be compared with the card before it, which this host can make no more: see for yourself what it changes',
 }
 
 /** The entity tag of a card as its source answered it: by it an owner says which card is accepted. */

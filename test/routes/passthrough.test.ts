@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile.ts'
 import type { Json, JsonObject } from '../../src/card/json.ts'
 import { type Source, sourceOf } from '../../src/card/source.ts'
+import { heldTo } from '../../src/routes/writer-rights.ts'
 import { sourcedRegistration } from '../../src/sources/registration.ts'
 import { userAgent } from '../../src/sources/user-agent.ts'
 import { token } from '../host.ts'
@@ -13,7 +14,7 @@ let card: JsonObject
 let source: string
 
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await startCalledHost({ WEATHER_TOKEN: 'worker-secret' })
   source = `${called.agent.origin}/.well-known/agent-card.json`
 })
 afterAll(() => called.close())
@@ -336,6 +337,15 @@ describe('pin: true', () => {
     expect((await refresh('pinned-narrow')).body).toMatchObject({ outcome: 'refreshed' })
   })
 
+  it('is what there is where a secret is sent along', async () => {
+    const upstream = { secret: 'WEATHER_TOKEN' }
+    await put('pinned-by-secret', { upstream })
+    serve({ ...card, supportedInterfaces: agentCard(`${called.agent.origin}/other`).supportedInterfaces as Json })
+    expect((await refresh('pinned-by-secret')).body).toMatchObject({ outcome: 'held' })
+    await put('pinned-by-secret', { upstream: { ...upstream, pin: false } })
+    expect((await refresh('pinned-by-secret')).body).toMatchObject({ outcome: 'unchanged' })
+  })
+
   it('holds nothing back without it', async () => {
     await put('loose')
     serve(wider())
@@ -344,10 +354,90 @@ describe('pin: true', () => {
 })
 
 describe('a writer who is no admin', () => {
+  const asked = { security: [{ key: [] }], securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } }
+  const used = { secret: 'WEATHER_TOKEN', pin: true }
+  let writer: string
+  beforeAll(async () => {
+    writer = (await called.issue({ scopes: ['write'] })).token
+  })
+
+  const putAs = (id: string, upstream: JsonObject, more: JsonObject = {}) =>
+    called.send(`/agents/${id}`, {
+      method: 'PUT',
+      token: writer,
+      body: { ...more, upstream: { card: source, ...upstream } },
+    })
+  const secured = (upstream: JsonObject) => {
+    serve({ ...card, ...asked })
+    return upstream
+  }
+  const refused = (said: string) => [403, expect.stringContaining(said)]
+  const answerOf = ({ status, body }: Came) => [status, (body as JsonObject).detail]
+
   it('has no secret sent to where it has not gone before: not even for the card', async () => {
-    const { token: writer } = await called.issue({ scopes: ['write'] })
-    const body = { upstream: { card: source, secret: 'OTHER_TOKEN' } }
-    const came = await called.send('/agents/guarded', { method: 'PUT', token: writer, body })
+    const came = await putAs('guarded', { secret: 'OTHER_TOKEN' })
     expect([came.status, called.agent.asked]).toEqual([403, []])
+  })
+
+  it.each<[string, JsonObject]>([
+    ['not held back any more', { pin: false }],
+    ['held back by default alone', { pin: undefined as never }],
+    ['called by another name', { agentName: 'Other' }],
+    ['to show its hosts', { mayShow: ['a.example.com'] }],
+    ['to be read less often', { ttl: 86_400 }],
+  ])('does not have what uses a secret %s', async (_, change) => {
+    await put('unpinned', { upstream: secured(used) })
+    serve(card)
+    expect(answerOf(await putAs('unpinned', { ...used, ...change }))).toEqual(refused('is not what is registered now'))
+    expect(answerOf(await putAs('unpinned', used))).toEqual([200, undefined])
+  })
+
+  it('opens a secret to nobody by a card that asks for nothing any more: what is served counts', async () => {
+    const loose = { ...used, pin: false }
+    await put('opened', { upstream: secured(loose) })
+    serve(card)
+    expect(answerOf(await putAs('opened', loose))).toEqual(refused('card.security is not what is registered'))
+    expect(answerOf(await putAs('opened', loose, { card: { security: asked.security } }))[0]).toBe(403)
+  })
+
+  it.each([['documentationUrl'], ['iconUrl']])('has nothing else read there for everybody: %s', link => {
+    const fetched = agentCard('https://agent.example.com')
+    const made = (card: JsonObject) => {
+      const upstream = { card: 'https://agent.example.com/card.json', service: 'WEATHER' }
+      const document = { route: 'gateway', upstream, card }
+      const result = compile(document, { id: 'linked', requestOrigin: 'https://h.example', fetched })
+      if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+      return { document, compiled: result.compiled }
+    }
+    const use = { id: 'linked', etag: '"1"', name: 'service', origin: 'https://h.example' } as const
+    const writes = (before: JsonObject, after: JsonObject) => () =>
+      heldTo({ ...use, document: made(before).document }, made(after).compiled, {}, fetched)
+    const docs = { [link]: 'https://agent.example.com/docs' }
+    const admin = { [link]: 'https://agent.example.com/admin' }
+    const said = 'card.documentationUrl or card.iconUrl is not what is registered'
+    expect(writes({}, docs)).toThrow(said)
+    expect(writes(docs, admin)).toThrow(said)
+    expect(writes(docs, docs)()).toEqual({ ifMatch: ['"1"'] })
+    expect(
+      writes(docs, { ...docs, [link === 'iconUrl' ? 'documentationUrl' : 'iconUrl']: 'https://cdn.example/x' })(),
+    ).toEqual({ ifMatch: ['"1"'] })
+  })
+
+  it('accepts no card that was held back, of an agent that uses a secret', async () => {
+    await put('held', { upstream: secured(used) })
+    serve(card)
+    const { held } = (await refresh('held')).body as { held: { etag: string } }
+    const accepting = { token: writer, body: { accept: held.etag } }
+    expect(answerOf(await called.send('/agents/held/refresh', accepting))).toEqual(refused('scope `admin`'))
+    expect((await get('held')).text).toContain('X-Key')
+    expect((await refresh('held', { accept: held.etag })).body).toMatchObject({ outcome: 'refreshed' })
+  })
+
+  it('accepts one of any other agent', async () => {
+    await put('held-bare', { upstream: secured({ pin: true }) })
+    serve(card)
+    const { held } = (await refresh('held-bare')).body as { held: { etag: string } }
+    const came = await called.send('/agents/held-bare/refresh', { token: writer, body: { accept: held.etag } })
+    expect(came.body).toMatchObject({ outcome: 'refreshed' })
   })
 })

@@ -297,7 +297,7 @@ describe('what this host sends upstream for an agent', () => {
       upstream: { secret: 'MINE_TOKEN', agentName },
     })
     await host.put('named', named('One'))
-    expect(await put('named', named('Two'))).toEqual([403, expect.stringContaining('another address')])
+    expect(await put('named', named('Two'))).toEqual([403, expect.stringContaining('is not what is registered now')])
   })
 
   it('is sent to no other tenant', async () => {
