@@ -230,6 +230,14 @@ describe('the sources that are due', () => {
     expect(turns).toEqual(['fails', 'is-well', 'fails', 'is-well'])
   })
 
+  it('are found in a database that did not keep turns', () => {
+    put('a', 'One', fetched('One'))
+    sql.exec('ALTER TABLE sources DROP COLUMN asked')
+    createTables(sql)
+    seconds(320)
+    expect(due(9)).toEqual(['a'])
+  })
+
   it('are those that were due before a time: whoever is due again since has had its turn', () => {
     put('a', 'One', fetched('One', { source: { ...source, ttl: 30 } }))
     seconds(30)

@@ -47,7 +47,7 @@ beforeEach(async () => {
       getByName: () => ({
         namedAgents: async (name: string) => {
           asked.push(`registry ${name}`)
-          return kv().then(() => ({ open: null, internal: [] }))
+          return kv().then(() => ({ open: name === 'shown' ? name : null, internal: [] }))
         },
       }),
     },
@@ -159,7 +159,8 @@ describe('a card that is asked for by a name', () => {
   })
 
   it('has credentials that do not hold counted once', async () => {
-    await get('A', { Authorization: 'Bearer cc_x' })
+    await get('shown', { Authorization: 'Bearer cc_x' })
+    expect(asked).toContain('kv card:shown')
     expect(asked.filter(what => what.startsWith('failures'))).toEqual(['failures 192.0.2.1'])
   })
 })
