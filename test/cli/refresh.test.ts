@@ -40,6 +40,16 @@ describe('sync-card refresh', () => {
     expect([stdout, code]).toEqual(['refreshed weather\n    + /skills/2 {"id":"new"}\nunchanged news\n', 0])
   })
 
+  it('says what of a change is not told, and how many more there are', async () => {
+    const drift = [
+      { op: 'replace', pointer: '/description', after: 'B', leftOut: ['before'] },
+      { op: 'more', pointer: '', count: 7 },
+    ]
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', seq: 3, drift } }
+    const { stdout } = await refresh('weather')
+    expect(stdout).toBe('refreshed weather\n    ~ /description (too long to show) → "B"\n    … and 7 more\n')
+  })
+
   it('says what a card that is held would widen, and the command that takes it', async () => {
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'held', held } }
     const { stdout } = await refresh('weather')
