@@ -6,6 +6,8 @@ export type Commission = {
   agent: string
   /** Names the caller, where the host knows it; else empty. */
   caller: string
+  /** Where the call comes from, of a caller whom the host does not know; else empty. */
+  address: string
   /** The MCP server: its address, and the bindings of the Worker that its manifest names. */
   upstream: { url: string; service?: string; secret?: string }
   /** Of a message: the tool that it calls. The arguments are JSON text, in which numbers are as they were sent. */

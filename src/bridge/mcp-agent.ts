@@ -1,7 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import { log } from '../http/log.ts'
+import { Accounts } from './accounts.ts'
 import { coalesced } from './coalesced.ts'
 import type { Commission } from './commission.ts'
+import { LargeAnswers } from './large-answers.ts'
 import { OpenTasks } from './open-tasks.ts'
 import { TaskRows } from './task-rows.ts'
 import type { ToolAgent } from './tool-agent.ts'
@@ -16,6 +18,8 @@ const between = 10_000
 export class McpAgent extends DurableObject<Env> {
   readonly #rows: TaskRows
   readonly #open = new OpenTasks()
+  readonly #large = new LargeAnswers()
+  readonly #accounts = new Accounts()
   readonly #server: ToolServer
   readonly #refresh = coalesced(() => this.#readAgain(), between)
   #agent: Promise<ToolAgent> | undefined
@@ -27,7 +31,7 @@ export class McpAgent extends DurableObject<Env> {
     this.#rows = new TaskRows(ctx.storage)
     // Their tools were called by an object that is no more.
     this.#rows.endOpen()
-    this.#server = new ToolServer(env, () => ctx.waitUntil(this.#refresh()))
+    this.#server = new ToolServer(env, this.#large, () => ctx.waitUntil(this.#refresh()))
   }
 
   override async fetch(request: Request): Promise<Response> {
@@ -36,7 +40,7 @@ export class McpAgent extends DurableObject<Env> {
     this.#agent ??= this.#load()
     const agent = await this.#agent
     if (commission.tool) await this.#wake(Date.now() + heartbeat)
-    return agent.answer(commission)
+    return agent.answer(commission, await this.#accounts.of(commission))
   }
 
   /** Keeps the object in memory while tools run; then leaves a server that nobody calls, and forgets old tasks. */
@@ -53,7 +57,7 @@ export class McpAgent extends DurableObject<Env> {
   /** The A2A library is loaded with the first call: whoever reads a card does not wait for it. */
   async #load(): Promise<ToolAgent> {
     const { ToolAgent } = await import('./tool-agent.ts')
-    return new ToolAgent({ rows: this.#rows, open: this.#open, server: this.#server })
+    return new ToolAgent({ rows: this.#rows, open: this.#open, large: this.#large, server: this.#server })
   }
 
   async #wake(at: number): Promise<void> {

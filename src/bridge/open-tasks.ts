@@ -1,28 +1,31 @@
+import { type Account, type Full, Shares } from './shares.ts'
+
 /** The most tools of one agent that run at once. */
 const most = 64
 
+/** A task whose tool may run: what tells that it is cancelled. Or who has as many run as may. */
+type Begun = { cancelled: AbortSignal } | { full: Full }
+
 /** The tasks whose tools run, and how to cancel each. */
 export class OpenTasks {
-  readonly #open = new Map<string, { contextId: string; cancelled: AbortController }>()
+  readonly #open = new Map<string, { contextId: string; cancelled: AbortController; account: Account }>()
+  readonly #shares = new Shares(most)
 
   get size(): number {
     return this.#open.size
   }
 
-  has(taskId: string): boolean {
-    return this.#open.has(taskId)
-  }
-
-  /** What tells that the task is cancelled; undefined where too many run already. */
-  begin(taskId: string, contextId: string): AbortSignal | undefined {
-    if (this.#open.size >= most) return undefined
+  begin(taskId: string, contextId: string, account: Account): Begun {
+    const full = this.#shares.take(account)
+    if (full) return { full }
     const cancelled = new AbortController()
-    this.#open.set(taskId, { contextId, cancelled })
-    return cancelled.signal
+    this.#open.set(taskId, { contextId, cancelled, account })
+    return { cancelled: cancelled.signal }
   }
 
   end(taskId: string): void {
-    this.#open.delete(taskId)
+    const task = this.#open.get(taskId)
+    if (task && this.#open.delete(taskId)) this.#shares.give(task.account)
   }
 
   /** Cancels a task; returns the id of its context, undefined where it does not run. */

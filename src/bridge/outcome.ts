@@ -11,6 +11,8 @@ export type Outcome =
   | { refused: string }
   /** The server is there, but not ready. */
   | { notReady: string }
+  /** The answer was large, and so were others, for as long as this host would wait. */
+  | { crowded: true }
   /** What the tool answered, no caller could be told. */
   | { unusable: string }
 

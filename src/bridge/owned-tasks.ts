@@ -1,7 +1,9 @@
 import { type ListTasksRequest, type ListTasksResponse, Task, taskStateToJSON } from '@a2a-js/sdk'
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { TaskStore } from '@a2a-js/sdk/server'
-import type { JsonObject } from '../card/json.ts'
+import { isObject, type Json, type JsonObject } from '../card/json.ts'
+import { largeBytes } from './large-answers.ts'
+import type { Account } from './shares.ts'
 import type { TaskRows } from './task-rows.ts'
 
 /** The most messages of a task's history: the first, which asked for it, and the newest. */
@@ -20,10 +22,12 @@ const pageSize = 50
 export class OwnedTasks implements TaskStore {
   readonly #rows: TaskRows
   readonly #owner: string
+  readonly #account: Account
 
-  constructor(rows: TaskRows, owner: string) {
+  constructor(rows: TaskRows, account: Account) {
     this.#rows = rows
-    this.#owner = owner
+    this.#owner = account.known ? account.name : ''
+    this.#account = account
   }
 
   async save(task: Task): Promise<void> {
@@ -33,11 +37,19 @@ export class OwnedTasks implements TaskStore {
     this.#rows.save({
       id,
       owner: this.#owner,
+      account: this.#account.name,
       context: contextId,
       state: taskStateToJSON(status?.state ?? 0),
       changed: Date.parse(status?.timestamp ?? '') || Date.now(),
       task: Task.toJSON({ ...task, history }) as JsonObject,
     })
+  }
+
+  /** Whether what a call asks for is large, or may be: a task by its id, or else as many as a page holds. */
+  isLarge(params: Json | undefined): boolean {
+    const id = isObject(params) ? params.id : undefined
+    if (typeof id !== 'string') return this.#owner !== ''
+    return id.length <= longestId && this.#rows.length(id, this.#owner) > largeBytes
   }
 
   async load(id: string): Promise<Task | undefined> {

@@ -1,4 +1,5 @@
 import { eventText } from '../a2a/error-answer.ts'
+import type { EventStream } from './event-stream.ts'
 
 /** A JSON-RPC response as the A2A library makes it. */
 export type RpcAnswer = { jsonrpc: '2.0'; error?: unknown; result?: unknown }
@@ -13,6 +14,8 @@ export type AnswerForm = {
   /** Whether an error in place of a stream is an event, too: an old client reads nothing else there. */
   errorAsEvent: boolean
   errorOf: (error: unknown) => unknown
+  /** Opens a stream of events. */
+  open: () => EventStream
 }
 
 const encoder = new TextEncoder()
@@ -22,7 +25,7 @@ export const rpcResponse = async (answers: RpcAnswers, form: AnswerForm): Promis
   if (!(Symbol.asyncIterator in answers)) return single(answers, form)
   const first = await answers.next().catch((error: unknown) => ({ failed: failed(error, form) }))
   if ('failed' in first) return single(first.failed, form)
-  return new Response(events(first, answers, form), { headers: { 'Content-Type': 'text/event-stream' } })
+  return new Response(events(first, answers, form).body, { headers: { 'Content-Type': 'text/event-stream' } })
 }
 
 const single = (answer: RpcAnswer, form: AnswerForm): Response => {
@@ -42,22 +45,22 @@ const events = (
   first: IteratorResult<RpcAnswer, void>,
   answers: AsyncGenerator<RpcAnswer, void, undefined>,
   form: AnswerForm,
-): ReadableStream<Uint8Array> => {
-  let isRead = true
-  return new ReadableStream({
-    start: controller => {
-      const write = (answer: RpcAnswer) => {
-        if (isRead) controller.enqueue(encoder.encode(eventText(textOf(answer, form))))
-      }
-      const tell = async () => {
-        for (let next = first; !next.done; next = await answers.next()) write(next.value)
-      }
-      tell()
-        .catch((error: unknown) => write(failed(error, form)))
-        .finally(() => isRead && controller.close())
-    },
-    cancel: () => {
-      isRead = false
-    },
-  })
+): EventStream => {
+  const stream = form.open()
+  const bytesOf = (answer: RpcAnswer) => encoder.encode(eventText(textOf(answer, form)))
+  const tell = async () => {
+    for (let next = first; !next.done; next = await answers.next())
+      if (!stream.write(bytesOf(next.value))) stream.end(bytesOf(failed(unread, form)))
+  }
+  tell()
+    .then(
+      () => undefined,
+      (error: unknown) => bytesOf(failed(error, form)),
+    )
+    .then(last => stream.end(last))
+  return stream
 }
+
+const unread = new Error(
+  'More events of this agent wait to be read than this host holds. The task goes on: get it by its id.',
+)

@@ -1,9 +1,13 @@
 import type { JsonObject } from '../card/json.ts'
 import { interruptedTask } from './interrupted-task.ts'
+import { forgottenTasks, longestKept } from './kept-tasks.ts'
 import { TaskTexts } from './task-texts.ts'
 
-/** A task as JSON of A2A v1.0, and what it is looked up by. */
-type TaskRow = { id: string; owner: string; context: string; state: string; changed: number; task: JsonObject }
+/** What a task is looked up by; an owner that the host does not know has no name, and `account` is the name of whose it counts as. */
+type Facts = { id: string; owner: string; account: string; context: string; state: string; changed: number }
+
+/** A task as JSON of A2A v1.0. */
+type TaskRow = Facts & { task: JsonObject }
 
 /** Which of an owner's tasks are listed, the last changed first. */
 type TaskQuery = {
@@ -20,18 +24,11 @@ type TaskQuery = {
 /** `next` is after what the next page begins, where there is one. */
 type TaskPage = { tasks: JsonObject[]; total: number; next: { changed: number; id: string } | undefined }
 
-/** How many tasks are kept, for how long in ms, and how much text of theirs; the newest. */
-const most = 200
-const age = 24 * 60 * 60 * 1000
-const mostText = 64 * 1024 * 1024
-
 /** The most text of a page of a list: an answer must hold it. */
 const mostListed = 2 * 1024 * 1024
 
 const ended = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED']
 const open = `state NOT IN (${ended.map(state => `'${state}'`).join(', ')})`
-
-type Facts = { id: string; owner: string; context: string; state: string; changed: number }
 
 /** The tasks of an agent in its object's database: they outlive its memory. */
 export class TaskRows {
@@ -42,20 +39,20 @@ export class TaskRows {
     this.#storage = storage
     storage.sql.exec(`
       CREATE TABLE IF NOT EXISTS tasks (
-        id TEXT PRIMARY KEY, owner TEXT NOT NULL, context TEXT NOT NULL, state TEXT NOT NULL,
-        changed INTEGER NOT NULL, length INTEGER NOT NULL
+        id TEXT PRIMARY KEY, owner TEXT NOT NULL, account TEXT NOT NULL, context TEXT NOT NULL,
+        state TEXT NOT NULL, changed INTEGER NOT NULL, length INTEGER NOT NULL
       ) WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS tasks_changed ON tasks (changed, id)`)
     this.#texts = new TaskTexts(storage.sql)
   }
 
-  save({ task, id, owner, context, state, changed }: TaskRow): void {
+  save({ task, id, owner, account, context, state, changed }: TaskRow): void {
     const { artifacts = [], ...rest } = task
     this.#storage.transactionSync(() => {
       const length = this.#texts.write(id, { task: JSON.stringify(rest), artifacts: JSON.stringify(artifacts) })
       this.#storage.sql.exec(
-        'INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?)',
-        ...[id, owner, context, state, changed, length],
+        'INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)',
+        ...[id, owner, account, context, state, changed, length],
       )
       this.#prune(changed)
     })
@@ -64,6 +61,14 @@ export class TaskRows {
   load(id: string, owner: string): JsonObject | undefined {
     const [row] = this.#storage.sql.exec('SELECT id FROM tasks WHERE id = ? AND owner = ?', id, owner).toArray()
     return row && this.#read(id, true)
+  }
+
+  /** How many bytes of text are kept of a task. */
+  length(id: string, owner: string): number {
+    const [row] = this.#storage.sql
+      .exec<{ length: number }>('SELECT length FROM tasks WHERE id = ? AND owner = ?', id, owner)
+      .toArray()
+    return row?.length ?? 0
   }
 
   /** A page of tasks: fewer than asked for where they would be too long together. */
@@ -84,7 +89,9 @@ export class TaskRows {
 
   /** Ends the tasks that nobody is at any more, as failed. */
   endOpen(): void {
-    const rows = this.#storage.sql.exec<Facts>(`SELECT id, owner, context, state, changed FROM tasks WHERE ${open}`)
+    const rows = this.#storage.sql.exec<Facts>(
+      `SELECT id, owner, account, context, state, changed FROM tasks WHERE ${open}`,
+    )
     for (const facts of rows.toArray()) {
       const task = this.#read(facts.id, true)
       if (task) this.save({ ...facts, state: 'TASK_STATE_FAILED', changed: Date.now(), task: interruptedTask(task) })
@@ -97,7 +104,7 @@ export class TaskRows {
     const [oldest] = this.#storage.sql
       .exec<{ changed: number | null }>(`SELECT min(changed) AS changed FROM tasks`)
       .toArray()
-    return oldest?.changed == null ? undefined : oldest.changed + age
+    return oldest?.changed == null ? undefined : oldest.changed + longestKept
   }
 
   /** One more than the page has, if there are. */
@@ -122,20 +129,20 @@ export class TaskRows {
     return task === undefined ? undefined : { ...JSON.parse(task), ...(made && { artifacts: JSON.parse(made) }) }
   }
 
-  /** Tasks that have not ended stay: they are few. */
   #prune(now: number): void {
     const { sql } = this.#storage
     const rows = sql
-      .exec<{ id: string; changed: number; length: number; open: number }>(
-        `SELECT id, changed, length, ${open} AS open FROM tasks ORDER BY changed DESC, id DESC`,
+      .exec<Facts & { length: number; open: number }>(
+        `SELECT *, ${open} AS open FROM tasks ORDER BY changed DESC, id DESC`,
       )
       .toArray()
-    let length = 0
-    for (const [index, row] of rows.entries()) {
-      length += row.length
-      if (row.open === 1 || (index < most && row.changed > now - age && length <= mostText)) continue
-      this.#texts.delete(row.id)
-      sql.exec('DELETE FROM tasks WHERE id = ?', row.id)
+    const tasks = rows.map(({ id, owner, account, changed, length, open }) => ({
+      ...{ id, changed, length, open: open === 1 },
+      account: { known: owner !== '', name: account },
+    }))
+    for (const id of forgottenTasks(tasks, now)) {
+      this.#texts.delete(id)
+      sql.exec('DELETE FROM tasks WHERE id = ?', id)
     }
   }
 }

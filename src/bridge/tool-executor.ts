@@ -5,6 +5,7 @@ import type { Outcome } from './outcome.ts'
 import { failureWords, said, tooMany } from './outcome-words.ts'
 import { progressUpdates } from './progress-updates.ts'
 import { partsOf } from './result-parts.ts'
+import type { Account } from './shares.ts'
 import { now, type Telling, tellingOf } from './telling.ts'
 import type { ToolTerms } from './tool-server.ts'
 
@@ -18,11 +19,13 @@ export type ToolOfMessage = {
 export class ToolExecutor implements AgentExecutor {
   readonly #tool: ToolOfMessage | undefined
   readonly #open: OpenTasks
+  readonly #account: Account
 
   /** `tool` is there for a message alone. */
-  constructor(tool: ToolOfMessage | undefined, open: OpenTasks) {
+  constructor(tool: ToolOfMessage | undefined, open: OpenTasks, account: Account) {
     this.#tool = tool
     this.#open = open
+    this.#account = account
   }
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
@@ -32,8 +35,9 @@ export class ToolExecutor implements AgentExecutor {
     const telling = tellingOf({ taskId, contextId }, bus)
     const status = { state: 'TASK_STATE_WORKING', timestamp: now() }
     bus.publish(AgentEvent.task({ ...Task.fromJSON({ id: taskId, contextId, status }), history: [userMessage] }))
-    const cancelled = this.#open.begin(taskId, contextId)
-    if (cancelled === undefined) return telling.status('TASK_STATE_REJECTED', tooMany)
+    const begun = this.#open.begin(taskId, contextId, this.#account)
+    if ('full' in begun) return telling.status('TASK_STATE_REJECTED', tooMany(begun.full))
+    const { cancelled } = begun
     try {
       const onProgress = progressUpdates(text => {
         if (!cancelled.aborted) telling.status('TASK_STATE_WORKING', said(text))

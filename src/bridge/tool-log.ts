@@ -12,6 +12,7 @@ const tagOf = (outcome: Outcome): string => {
   if ('result' in outcome) return outcome.result.isError ? 'tool-failed' : 'done'
   if ('refused' in outcome) return 'refused'
   if ('unusable' in outcome) return 'unusable'
+  if ('crowded' in outcome) return 'crowded'
   return 'notReady' in outcome ? 'not-ready' : outcome.failure.failed
 }
 

@@ -5,6 +5,7 @@ import { openSession, type Session } from '../mcp/session.ts'
 import type { SessionFailure } from '../mcp/session-failure.ts'
 import { CallWatch, type CutShort, callHeader } from './call-watch.ts'
 import { type Commission, longestTool } from './commission.ts'
+import type { AnswerHold, LargeAnswers } from './large-answers.ts'
 import { answered, misconfigured, type Outcome, outcomeOf } from './outcome.ts'
 
 /** How a tool is called. */
@@ -13,6 +14,8 @@ export type ToolTerms = {
   /** How long a tool may be silent. */
   seconds: number
   onProgress: (progress: Progress) => void
+  /** The turn of its answer, if that is large. */
+  hold: AnswerHold
 }
 
 /** A session under use: it is closed when it was left and its last call is over. */
@@ -21,6 +24,7 @@ type Held = { address: string; session: Session; watch: CallWatch; calls: number
 /** An MCP server, called through one session that is opened when it is needed and kept. */
 export class ToolServer {
   readonly #env: Env
+  readonly #large: LargeAnswers
   readonly #onToolsChanged: () => void
   #held: Held | undefined
   #opening: { address: string; held: Promise<Held | SessionFailure> } | undefined
@@ -28,8 +32,9 @@ export class ToolServer {
   /** When the last call ended, in ms. */
   used = 0
 
-  constructor(env: Env, onToolsChanged: () => void) {
+  constructor(env: Env, large: LargeAnswers, onToolsChanged: () => void) {
     this.#env = env
+    this.#large = large
     this.#onToolsChanged = onToolsChanged
   }
 
@@ -72,7 +77,7 @@ export class ToolServer {
   }
 
   async #openTo(url: string, address: string, fetch: SourceFetch): Promise<Held | SessionFailure> {
-    const watch = new CallWatch()
+    const watch = new CallWatch(this.#large)
     const opened = await openSession(url, watch.watched(fetch), { onToolsChanged: this.#onToolsChanged })
     if ('failure' in opened) return opened.failure
     // One that was opened to another address meanwhile.
@@ -86,10 +91,11 @@ export class ToolServer {
     const call = `${++this.#calls}`
     const cut = new AbortController()
     let why: CutShort | undefined
-    const forget = watch.watch(call, reason => {
+    const cutShort = (reason: CutShort) => {
       why = reason
       cut.abort()
-    })
+    }
+    const forget = watch.watch(call, { cutShort, hold: terms.hold })
     held.calls++
     try {
       const result = await session.client.callTool(
@@ -105,7 +111,7 @@ export class ToolServer {
       )
       return answered(result)
     } catch (error) {
-      if (why) return { failure: why }
+      if (why) return why.failed === 'crowded' ? { crowded: true } : { failure: why }
       const failure = session.failure(error)
       if (failure.code !== 'refused' && failure.code !== 'timeout') this.#drop(held)
       return failure

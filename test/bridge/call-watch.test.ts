@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CallWatch, type CutShort, callHeader, mostBytes } from '../../src/bridge/call-watch.ts'
+import { LargeAnswers } from '../../src/bridge/large-answers.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** A server whose streams are in the hands of the test, and a call that is watched. */
-const watched = () => {
+const watched = (large = new LargeAnswers()) => {
   const streams: ReadableStreamDefaultController<Uint8Array>[] = []
   const sent: (string | null)[] = []
   const why: CutShort[] = []
-  const watch = new CallWatch()
-  const forget = watch.watch('1', reason => why.push(reason))
+  const watch = new CallWatch(large)
+  const hold = large.hold({ known: false, name: 'here' })
+  const leave = hold.use()
+  const forget = watch.watch('1', { cutShort: reason => void why.push(reason), hold })
   const fetch = watch.watched(async (_, init) => {
     sent.push(new Headers(init?.headers).get(callHeader))
     return new Response(new ReadableStream({ start: controller => void streams.push(controller) }))
@@ -23,6 +26,7 @@ const watched = () => {
   return {
     why,
     forget,
+    leave,
     sent,
     call: () => open({ method: 'POST', headers: { [callHeader]: '1' } }),
     resume: () => open({ method: 'GET', headers: { 'Last-Event-ID': '7' } }),
@@ -98,6 +102,26 @@ it('gives a call up whose answer is too large, and reads no more of it', async (
   stream.enqueue(new Uint8Array(1))
   await passed(0)
   expect(why).toEqual([{ failed: 'too-large', most: mostBytes }])
+})
+
+it('reads no more of a large answer until it is its turn, and gives it up where that does not come', async () => {
+  const large = new LargeAnswers()
+  const [first, second, third] = [watched(large), watched(large), watched(large)]
+  const [one, two, three] = await Promise.all([first.call(), second.call(), third.call()])
+  const chunk = new Uint8Array(256 * 1024)
+  const send = async (stream: typeof one) => {
+    for (const each of [chunk, new Uint8Array(1), new Uint8Array(1), new Uint8Array(1)]) stream.enqueue(each)
+    await passed(0)
+    // What waits in front of the reader.
+    return 1 - (stream.desiredSize ?? 0)
+  }
+  expect([await send(one), await send(two), await send(three)]).toEqual([0, 2, 2])
+  await passed(5_000)
+  first.leave()
+  await passed(0)
+  expect([1 - (two.desiredSize ?? 0), 1 - (three.desiredSize ?? 0)]).toEqual([0, 2])
+  await passed(5_000)
+  expect([first.why, second.why, third.why]).toEqual([[], [], [{ failed: 'crowded' }]])
 })
 
 it('tells the server nothing of the header by which it knows a call', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { LargeAnswers } from '../../src/bridge/large-answers.ts'
 import { ToolServer } from '../../src/bridge/tool-server.ts'
 import { initialized, scripted } from '../mcp/scripted.ts'
 
@@ -27,7 +28,8 @@ it('a session that is cut between calls, since the server says too much, is open
       return new Response(said, { status: said ? 200 : 405, headers: { 'Content-Type': 'text/event-stream' } })
     },
   }
-  const server = new ToolServer({ TOOLS } as unknown as Env, () => undefined)
+  const large = new LargeAnswers()
+  const server = new ToolServer({ TOOLS } as unknown as Env, large, () => undefined)
   const call = () =>
     server.call(
       { url: 'https://mcp.internal/mcp', service: 'TOOLS' },
@@ -37,6 +39,7 @@ it('a session that is cut between calls, since the server says too much, is open
         signal: new AbortController().signal,
         seconds: 5,
         onProgress: () => undefined,
+        hold: large.hold({ known: true, name: 'alice' }),
       },
     )
   const worked = { result: { content: [{ type: 'text', text: 'ok' }] } }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Commission } from '../../src/bridge/commission.ts'
 import { McpAgent } from '../../src/bridge/mcp-agent.ts'
+import { TaskRows } from '../../src/bridge/task-rows.ts'
 import type { JsonObject } from '../../src/card/json.ts'
 import { calls, message } from './bridged-agent.ts'
 import { openStorage, type TestStorage } from './storage.ts'
@@ -51,15 +52,11 @@ afterEach(() => {
   letGo = []
 })
 
-const ask = async (
-  method: string,
-  params: JsonObject,
-  more: Partial<Commission> = {},
-  to = agent,
-): Promise<JsonObject> => {
+const send = (method: string, params: JsonObject, more: Partial<Commission> = {}, to = agent): Promise<Response> => {
   const commission: Commission = {
     agent: 'tools',
     caller: 'alice',
+    address: '',
     upstream: { url: server.url },
     patience: 5,
     version: '1.0',
@@ -68,11 +65,11 @@ const ask = async (
     id: '1',
     ...more,
   }
-  const response = await to.fetch(
-    new Request('https://x.internal/', { method: 'POST', body: JSON.stringify(commission) }),
-  )
-  return (await response.json()) as JsonObject
+  return to.fetch(new Request('https://x.internal/', { method: 'POST', body: JSON.stringify(commission) }))
 }
+
+const ask = async (...call: Parameters<typeof send>): Promise<JsonObject> =>
+  (await (await send(...call)).json()) as JsonObject
 
 const use = (name: string, more: Partial<Commission> = {}) =>
   ask('SendMessage', message(calls(name), { configuration: { returnImmediately: name === 'wait' } }), {
@@ -142,15 +139,101 @@ describe('the object of an agent', () => {
     expect(result).toMatchObject({
       task: { status: { state: 'TASK_STATE_FAILED', message: { metadata: { reason } } } },
     })
-    expect(JSON.stringify(result)).not.toMatch(/127|mcp\.|NOBODY|NOTHING/)
+    expect(JSON.stringify(result)).not.toMatch(/127\.0|mcp\.|NOBODY|NOTHING/)
   })
 
-  it('runs so many tools at once, and rejects one more', async () => {
-    for (let count = 0; count < 64; count++) await use('wait')
-    expect(await use('answer')).toMatchObject({
-      result: {
-        task: { status: { state: 'TASK_STATE_REJECTED', message: { metadata: { reason: 'RESOURCE_EXHAUSTED' } } } },
+  const rejected = (words: string) => ({
+    result: {
+      task: {
+        status: {
+          state: 'TASK_STATE_REJECTED',
+          message: { parts: [{ text: expect.stringContaining(words) }], metadata: { reason: 'RESOURCE_EXHAUSTED' } },
+        },
       },
+    },
+  })
+  const completed = { result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } }
+  const stranger = (address: string): Partial<Commission> => ({ caller: '', address })
+
+  it('runs so many tools at once for a caller, and rejects one more; others have theirs run', async () => {
+    for (let count = 0; count < 48; count++) await use('wait')
+    expect([await use('answer'), await use('answer', { caller: 'bob' })]).toMatchObject([
+      rejected('run for you'),
+      completed,
+    ])
+  })
+
+  it('runs a quarter of that for an address, and half for all callers that it does not know', async () => {
+    for (let count = 0; count < 16; count++) await use('wait', stranger('203.0.113.1'))
+    const first = await use('answer', stranger('203.0.113.1'))
+    for (let count = 0; count < 16; count++) await use('wait', stranger('203.0.113.2'))
+    const others = await use('answer', stranger('203.0.113.3'))
+    expect([first, others, await use('answer')]).toMatchObject([
+      rejected('run for you'),
+      rejected('callers without a token'),
+      completed,
+    ])
+  })
+
+  it('keeps a task, whatever callers do that it does not know', async () => {
+    const id = idOf(await use('answer'))
+    const rows = new TaskRows(stored.storage)
+    const task = { owner: '', context: 'c', state: 'TASK_STATE_COMPLETED', changed: Date.now() + 1, task: {} }
+    for (let count = 0; count < 200; count++) rows.save({ ...task, id: `${count}`, account: `${count % 50}` })
+    await use('answer', stranger('203.0.113.1'))
+    expect((await ask('GetTask', { id })).result).toMatchObject({ id })
+  })
+
+  it('keeps no address', async () => {
+    await use('answer', stranger('203.0.113.1'))
+    const rows = stored.storage.sql.exec('SELECT * FROM tasks').toArray()
+    expect([rows.length, JSON.stringify(rows)]).toEqual([1, expect.not.stringContaining('203.0.113')])
+  })
+
+  describe('large answers', () => {
+    /** Answers of the tool `large` in the hands of the test. */
+    const answers: (() => void)[] = []
+    beforeAll(() => {
+      server.tools.large = { run: () => ({ content: [] }) }
+      server.instead.set('large', id => {
+        const result = { content: [{ type: 'text', text: 'x'.repeat(600_000) }] }
+        const body = new ReadableStream<Uint8Array>({
+          start: stream => {
+            stream.enqueue(new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id, result })))
+            answers.push(() => stream.close())
+          },
+        })
+        return new Response(body, { headers: { 'Content-Type': 'application/json' } })
+      })
+    })
+    beforeEach(() => void answers.splice(0))
+
+    it('are taken up in turn, and small ones meanwhile', async () => {
+      const came = Array.from({ length: 5 }, () => use('large'))
+      await until(() => expect(answers).toHaveLength(5))
+      expect(await use('answer')).toMatchObject(completed)
+      for (const end of answers) end()
+      expect(await Promise.all(came)).toMatchObject(Array(5).fill(completed))
+    })
+
+    it('that are kept are read in turn, one for an address', async () => {
+      const as = stranger('203.0.113.1')
+      const came = use('large', as)
+      await until(() => expect(answers).toHaveLength(1))
+      answers[0]?.()
+      const id = idOf(await came)
+      const first = await send('GetTask', { id }, as)
+      let isThere = false
+      const second = send('GetTask', { id }, as).finally(() => {
+        isThere = true
+      })
+      expect([await use('answer', as), await ask('GetTask', { id: 'x' }, as), isThere]).toMatchObject([
+        completed,
+        { error: { code: -32001 } },
+        false,
+      ])
+      await first.text()
+      expect((await (await second).text()).length).toBeGreaterThan(600_000)
     })
   })
 })

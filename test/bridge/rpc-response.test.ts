@@ -1,10 +1,17 @@
 import { expect, it } from 'vitest'
 import { type RpcAnswer, rpcResponse } from '../../src/bridge/rpc-response.ts'
+import { UnreadEvents } from '../../src/bridge/unread-events.ts'
 
-const form = { id: '"7"', errorAsEvent: false, errorOf: (error: unknown) => `${error}` }
+const unread = new UnreadEvents()
+const form = {
+  id: '"7"',
+  errorAsEvent: false,
+  errorOf: (error: unknown) => `${error}`,
+  open: () => unread.stream({ known: true, name: 'alice' }),
+}
 
 /** The answers of a call that is answered with a stream, one at a time; and how many were taken. */
-const answers = (results: (number | Error)[]) => {
+const answers = (results: (number | string | Error)[]) => {
   const taken: number[] = []
   const stream = (async function* (): AsyncGenerator<RpcAnswer, void, undefined> {
     for (const [index, result] of results.entries()) {
@@ -49,4 +56,13 @@ it('takes a stream to its end, though its reader has left: a task is kept as its
   await body?.cancel()
   while (taken.length < 3) await new Promise(resolve => setTimeout(resolve))
   expect((await stream.next()).done).toBe(true)
+})
+
+it('ends a stream of which too much waits to be read, and says how to come to the rest; the task is kept', async () => {
+  const long = 'x'.repeat(7 * 1024 * 1024)
+  const { stream, taken } = answers([long, long, 3])
+  const { body } = await rpcResponse(stream, form)
+  while (taken.length < 3) await new Promise(resolve => setTimeout(resolve))
+  const text = await new Response(body).text()
+  expect([text.match(/x+/g)?.length, text.slice(-160)]).toEqual([1, expect.stringContaining('get it by its id.')])
 })

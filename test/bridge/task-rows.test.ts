@@ -21,6 +21,7 @@ const save = (
   rows.save({
     id,
     owner: String(owner),
+    account: String(owner),
     context: 'c',
     state: String(state),
     changed,

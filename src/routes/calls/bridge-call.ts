@@ -3,6 +3,7 @@ import type { Outgoing } from '../../a2a/forward.ts'
 import { operations } from '../../a2a/operations.ts'
 import { toolCall } from '../../a2a/tool-call.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
+import { addressOf } from '../../auth/attempts.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { type Commission, longestTool } from '../../bridge/commission.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
@@ -22,6 +23,7 @@ export const bridgeFor = (
   { call, body }: Read,
   { mcp, service, secret }: CallProfile & Required<Pick<CallProfile, 'mcp'>>,
   caller: Caller,
+  request: Request,
   env: Env,
 ): Way | Refusal => {
   const tool = operations[call.operation].sends ? toolCall(call.params, mcp.tools) : undefined
@@ -31,6 +33,8 @@ export const bridgeFor = (
   const commission: Commission = {
     agent: id,
     caller: caller.known ? caller.subject : '',
+    // Counted under a name that does not lead back to it, and kept nowhere.
+    address: caller.known ? '' : addressOf(request),
     upstream: { url: mcp.url, ...(service !== undefined && { service }), ...(secret !== undefined && { secret }) },
     ...(tool && { tool: { name: tool.tool, arguments: JSON.stringify(tool.arguments) } }),
     patience,

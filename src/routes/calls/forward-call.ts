@@ -27,7 +27,7 @@ export const forwardCall = async (
   const unknown = profile.secret !== undefined && profile.secured ? readerRefusal(caller, id) : undefined
   if (unknown) return { problem: unknown }
   const { mcp } = profile
-  const way = mcp ? await bridged(id, read, { ...profile, mcp }, caller, env) : wayTo(profile, caller, env)
+  const way = mcp ? await bridged(id, read, { ...profile, mcp }, caller, request, env) : wayTo(profile, caller, env)
   if ('refused' in way || 'failed' in way) return { problem: way }
   const { call, method, path, body } = read
   const streams = operations[call.operation].streams === true

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type AnswerHold, LargeAnswers } from '../../src/bridge/large-answers.ts'
+import type { Account } from '../../src/bridge/shares.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const alice: Account = { known: true, name: 'alice' }
+const here: Account = { known: false, name: 'here' }
+const passed = (milliseconds = 0) => vi.advanceTimersByTimeAsync(milliseconds)
+
+/** A hold in use, and whether its turn has come. */
+const taking = (large: LargeAnswers, account: Account) => {
+  const hold = large.hold(account)
+  const leave = hold.use()
+  const state: { turn?: boolean; hold: AnswerHold; leave: () => void } = { hold, leave }
+  hold.take().then(turn => {
+    state.turn = turn
+  })
+  return state
+}
+
+describe('the turns of large answers', () => {
+  it('are four at once, three of one caller and one of an address; others wait for theirs', async () => {
+    const large = new LargeAnswers()
+    const held = [alice, alice, alice, alice, here, here].map(account => taking(large, account))
+    const turns = () => held.map(({ turn }) => turn)
+    await passed()
+    expect(turns()).toEqual([true, true, true, undefined, true, undefined])
+    held[0]?.leave()
+    await passed()
+    expect(turns()).toEqual([true, true, true, true, true, undefined])
+    held[4]?.leave()
+    await passed()
+    expect(turns()).toEqual(Array(6).fill(true))
+  })
+
+  it('are not waited for longer than ten seconds, and then left to others', async () => {
+    const large = new LargeAnswers()
+    const [first, second] = [taking(large, here), taking(large, here)]
+    await passed(9_999)
+    expect(second?.turn).toBeUndefined()
+    await passed(1)
+    expect(second?.turn).toBe(false)
+    second?.leave()
+    first?.leave()
+    const third = taking(large, here)
+    await passed()
+    expect(third.turn).toBe(true)
+  })
+
+  it('are over when nobody uses them any more, once', async () => {
+    const large = new LargeAnswers()
+    const first = taking(large, here)
+    const leaveToo = first.hold.use()
+    first.leave()
+    first.leave()
+    const second = taking(large, here)
+    await passed()
+    expect(second.turn).toBeUndefined()
+    leaveToo()
+    await passed()
+    expect([second.turn, await first.hold.take()]).toEqual([true, false])
+  })
+
+  it('that come when nobody waits any more are given on', async () => {
+    const large = new LargeAnswers()
+    const [first, second] = [taking(large, here), taking(large, here)]
+    second.leave()
+    first.leave()
+    const third = taking(large, here)
+    await passed()
+    expect(third.turn).toBe(true)
+  })
+})
