@@ -5,7 +5,7 @@ export const largeBytes = 256 * 1024
 
 /** How many large answers one object has under way at once, and how long others wait for their turn, in ms. */
 const most = 4
-const patience = 10_000
+const patience = 30_000
 
 /** The turns of large answers: an object has little memory, and each is in it several times over. */
 export class LargeAnswers {

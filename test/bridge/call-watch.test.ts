@@ -116,11 +116,11 @@ it('reads no more of a large answer until it is its turn, and gives it up where 
     return 1 - (stream.desiredSize ?? 0)
   }
   expect([await send(one), await send(two), await send(three)]).toEqual([0, 2, 2])
-  await passed(5_000)
+  await passed(15_000)
   first.leave()
   await passed(0)
   expect([1 - (two.desiredSize ?? 0), 1 - (three.desiredSize ?? 0)]).toEqual([0, 2])
-  await passed(5_000)
+  await passed(15_000)
   expect([first.why, second.why, third.why]).toEqual([[], [], [{ failed: 'crowded' }]])
 })
 

@@ -35,10 +35,10 @@ describe('the turns of large answers', () => {
     expect(turns()).toEqual(Array(6).fill(true))
   })
 
-  it('are not waited for longer than ten seconds, and then left to others', async () => {
+  it('are not waited for longer than half a minute, and then left to others', async () => {
     const large = new LargeAnswers()
     const [first, second] = [taking(large, here), taking(large, here)]
-    await passed(9_999)
+    await passed(29_999)
     expect(second?.turn).toBeUndefined()
     await passed(1)
     expect(second?.turn).toBe(false)
