@@ -1,4 +1,4 @@
-import type { CallTarget } from '../card/call-profile.ts'
+import type { CallTarget } from '../card/call-targets.ts'
 import { type JsonObject, without } from '../card/json.ts'
 
 /** A parameter by which a call may name its agent at this host. */

@@ -1,4 +1,4 @@
-import type { CallBinding, WireVersion } from '../card/call-profile.ts'
+import type { CallBinding, WireVersion } from '../card/call-targets.ts'
 import type { Json, JsonObject } from '../card/json.ts'
 import type { OperationName } from './operations.ts'
 

@@ -1,4 +1,4 @@
-import type { WireVersion } from '../card/call-profile.ts'
+import type { WireVersion } from '../card/call-targets.ts'
 import type { Json } from '../card/json.ts'
 import { type OperationName, operations } from './operations.ts'
 import type { Failure, Refusal } from './verdict.ts'

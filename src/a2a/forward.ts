@@ -1,4 +1,4 @@
-import type { CallTarget } from '../card/call-profile.ts'
+import type { CallTarget } from '../card/call-targets.ts'
 import { guardedFetch } from '../http/fetch-guard.ts'
 import { mediaTypeName } from '../http/json-type.ts'
 import { serviceFetch } from '../http/service-fetch.ts'

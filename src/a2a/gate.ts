@@ -1,4 +1,5 @@
-import { type CallProfile, type CallTarget, type WireVersion, wireVersions } from '../card/call-profile.ts'
+import type { CallProfile } from '../card/call-profile.ts'
+import { type CallTarget, type WireVersion, wireVersions } from '../card/call-targets.ts'
 import type { Call } from './call.ts'
 import { member } from './message-parts.ts'
 import { inputModesRefusal, outputModesRefusal } from './modes.ts'

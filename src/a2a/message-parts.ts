@@ -1,4 +1,4 @@
-import type { WireVersion } from '../card/call-profile.ts'
+import type { WireVersion } from '../card/call-targets.ts'
 import { isObject, type Json, type JsonObject } from '../card/json.ts'
 
 /** The first member of these names that an object has: ProtoJSON has two names for a field, and readers take both. */

@@ -1,4 +1,6 @@
-import type { CallProfile, Modes, WireVersion } from '../card/call-profile.ts'
+import type { Modes } from '../card/call-modes.ts'
+import type { CallProfile } from '../card/call-profile.ts'
+import type { WireVersion } from '../card/call-targets.ts'
 import type { Json, JsonObject } from '../card/json.ts'
 import { closeness, couldBeMode, covers, type MediaType, overlap, readMediaType } from './media-type.ts'
 import { hasOddType, member, messageNames, messageParts, partTypes } from './message-parts.ts'

@@ -1,4 +1,5 @@
-import type { CallProfile, WireVersion } from '../card/call-profile.ts'
+import type { CallProfile } from '../card/call-profile.ts'
+import type { WireVersion } from '../card/call-targets.ts'
 import type { DialectName } from '../card/dialects/names.ts'
 
 /** What the protocol says of an operation: its name in each version, and what an agent must be capable of. */

@@ -1,4 +1,4 @@
-import type { WireVersion } from '../card/call-profile.ts'
+import type { WireVersion } from '../card/call-targets.ts'
 import type { JsonObject } from '../card/json.ts'
 import type { OperationName } from './operations.ts'
 import type { Refusal } from './verdict.ts'

@@ -1,4 +1,4 @@
-import type { CallTarget } from '../card/call-profile.ts'
+import type { CallTarget } from '../card/call-targets.ts'
 
 /** Path and query of an HTTP+JSON call below the agent's endpoint, such as `tasks/1?historyLength=2`; v0.3's begin with `v1/`. */
 export type RestPath = string

@@ -1,4 +1,4 @@
-import type { WireVersion } from '../card/call-profile.ts'
+import type { WireVersion } from '../card/call-targets.ts'
 import type { Json } from '../card/json.ts'
 
 /** Why a call goes no further, with the facts; `wire-error.ts` says each in the words of the caller's version. */

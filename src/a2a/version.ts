@@ -1,4 +1,4 @@
-import { readAs, type WireVersion, wireVersions } from '../card/call-profile.ts'
+import { readAs, type WireVersion, wireVersions } from '../card/call-targets.ts'
 import { majorMinor } from '../card/protocol-version.ts'
 import { versionByLook } from './method.ts'
 import type { Refusal } from './verdict.ts'

@@ -1,4 +1,4 @@
-import type { CallBinding, WireVersion } from '../card/call-profile.ts'
+import type { CallBinding, WireVersion } from '../card/call-targets.ts'
 import type { JsonObject } from '../card/json.ts'
 import { failures } from './failures.ts'
 import type { Facts, Problem } from './problem.ts'

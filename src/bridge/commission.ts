@@ -1,4 +1,4 @@
-import type { WireVersion } from '../card/call-profile.ts'
+import type { WireVersion } from '../card/call-targets.ts'
 
 /** What the Worker hands to the object of an agent: a call that it has checked, and whose it is. */
 export type Commission = {

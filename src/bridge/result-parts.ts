@@ -26,7 +26,7 @@ const partOf = (block: ContentBlock): JsonObject => {
         ...(block.mimeType !== undefined && { mediaType: block.mimeType }),
       }
     case 'resource':
-      return { ...ofResource(block.resource), metadata: { uri: block.resource.uri } }
+      return ofResource(block.resource)
     default:
       // Kinds of content that MCP does not have yet.
       return { data: block, mediaType: 'application/json' }
@@ -35,7 +35,14 @@ const partOf = (block: ContentBlock): JsonObject => {
 
 type Resource = Extract<ContentBlock, { type: 'resource' }>['resource']
 
-const ofResource = (resource: Resource): JsonObject =>
-  'text' in resource
-    ? { text: resource.text, mediaType: resource.mimeType ?? 'text/plain' }
-    : { raw: resource.blob, mediaType: resource.mimeType ?? 'application/octet-stream' }
+/** A file, whether its content is text or not; its address is the server's word for it, which need not be one that anybody can open. */
+const ofResource = (resource: Resource): JsonObject => ({
+  ...('text' in resource
+    ? { raw: base64(resource.text), mediaType: resource.mimeType ?? 'text/plain' }
+    : { raw: resource.blob, mediaType: resource.mimeType ?? 'application/octet-stream' }),
+  filename: resource.uri.split('/').at(-1) || resource.uri,
+  metadata: { uri: resource.uri },
+})
+
+const base64 = (text: string): string =>
+  btoa(Array.from(new TextEncoder().encode(text), byte => String.fromCharCode(byte)).join(''))

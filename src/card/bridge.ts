@@ -1,18 +1,11 @@
 import type { AgentCard, AgentInterface } from './agent-card.ts'
+import { isBridged } from './bridged.ts'
 import type { CallProfile } from './call-profile.ts'
 import type { JsonObject } from './json.ts'
 import type { Manifest } from './manifest.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { pointer } from './pointer.ts'
 import type { CardError } from './report.ts'
-
-/** Whether this host answers the calls of an agent itself, by calling the tools of an MCP server. */
-export const isBridged = ({ upstream: { mcp, url } }: Pick<Manifest, 'upstream'>): boolean =>
-  mcp !== undefined && url === undefined
-
-/** What a card advertises where its manifest does not say: an MCP server has no A2A endpoint but this host's. */
-export const usualRoute = (manifest: Pick<Manifest, 'upstream'>): 'direct' | 'gateway' =>
-  isBridged(manifest) ? 'gateway' : 'direct'
 
 /** What the bridge does beyond answering a message. */
 export const bridgeCapabilities = { streaming: true, pushNotifications: false, multiTurn: false } as const

@@ -1,37 +1,10 @@
-import type { AgentCard, AgentInterface } from './agent-card.ts'
+import type { AgentCard } from './agent-card.ts'
 import { apiKeyHeadersOf } from './api-key-headers.ts'
+import { type CallModes, modesOf } from './call-modes.ts'
+import { type CallTarget, targetsOf } from './call-targets.ts'
 import type { TierRule } from './jwt-rules.ts'
 import type { Manifest } from './manifest.ts'
 import type { McpTool } from './mcp-tools.ts'
-
-/** The versions of A2A whose calls this host understands. */
-export const wireVersions = ['0.3', '1.0'] as const
-export type WireVersion = (typeof wireVersions)[number]
-
-/** What this host reads a Major.Minor as: v0.2 has the names and the shapes of v0.3, v0.1 has neither. */
-export const readAs: ReadonlyMap<string, WireVersion> = new Map([
-  ['0.2', '0.3'],
-  ['0.3', '0.3'],
-  ['1.0', '1.0'],
-])
-
-/** The bindings of A2A that pass through this host. */
-export type CallBinding = 'JSONRPC' | 'HTTP+JSON'
-
-/**
- * Where calls of one binding and version go, and as whose: v1.0 knows tenants of an endpoint, Shaman's JSON-RPC endpoints know
- * agents by name.
- */
-export type CallTarget = {
-  binding: CallBinding
-  version: WireVersion
-  url: string
-  tenant?: string
-  agentName?: string
-}
-
-/** Media types that go in and come out. */
-export type Modes = { input: string[]; output: string[] }
 
 /** All that the gate needs to know of an agent to check and forward a call: compiled at registration, private to this host. */
 export type CallProfile = {
@@ -49,8 +22,7 @@ export type CallProfile = {
   tiers: string[]
   /** The URIs of the extensions that a caller must name. */
   requiredExtensions: string[]
-  /** The card's default modes; those of any skill besides; and by skill id (an own member) those that it has of its own. */
-  modes: { defaults: Modes; any: Modes; skills: Record<string, Partial<Modes>> }
+  modes: CallModes
   /** The names of the headers that the card's API keys go in, lower case. */
   apiKeyHeaders: string[]
   /** The discovery documents of the OpenID Connect issuers that count: those that its owner has written. */
@@ -128,47 +100,4 @@ export const uncardedProfile = ({ visibility, route, gate }: Manifest): CallProf
   openIdConnectUrls: [],
   secured: false,
   uncarded: true,
-})
-
-/** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */
-const targetsOf = ({ supportedInterfaces }: AgentCard, { url, agentName }: Manifest['upstream']): CallTarget[] => {
-  const targets = new Map<string, CallTarget>()
-  for (const each of supportedInterfaces) {
-    const target = targetOf(each)
-    const key = target && `${target.binding} ${target.version}`
-    const named = agentName !== undefined && target?.binding === 'JSONRPC' ? { agentName } : {}
-    if (key && !targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
-  }
-  return [...targets.values()]
-}
-
-/** Where calls go by an interface; undefined where they cannot pass through this host. */
-export const targetOf = ({
-  url,
-  protocolBinding: binding,
-  protocolVersion,
-  tenant,
-}: AgentInterface): CallTarget | undefined => {
-  const version = readAs.get(protocolVersion)
-  if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) return undefined
-  return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
-}
-
-/** The modes of a card. */
-export const modesOf = ({
-  defaultInputModes: input,
-  defaultOutputModes: output,
-  skills,
-}: AgentCard): CallProfile['modes'] => ({
-  defaults: { input, output },
-  any: {
-    input: [...new Set([...input, ...skills.flatMap(skill => skill.inputModes ?? [])])],
-    output: [...new Set([...output, ...skills.flatMap(skill => skill.outputModes ?? [])])],
-  },
-  skills: Object.fromEntries(
-    skills.map(({ id, inputModes, outputModes }) => [
-      id,
-      { ...(inputModes?.length && { input: inputModes }), ...(outputModes?.length && { output: outputModes }) },
-    ]),
-  ),
 })

@@ -1,5 +1,6 @@
 import type { AgentCard } from './agent-card.ts'
-import { bridgeCapabilities, isBridged } from './bridge.ts'
+import { bridgeCapabilities } from './bridge.ts'
+import { isBridged } from './bridged.ts'
 import { cardErrors } from './card-errors.ts'
 import { fillDefaults } from './defaults.ts'
 import { detectDialect, dialects } from './dialects/index.ts'

@@ -1,5 +1,5 @@
 import type { AgentCard } from './agent-card.ts'
-import { targetOf } from './call-profile.ts'
+import { targetOf } from './call-targets.ts'
 import type { Manifest } from './manifest.ts'
 import { isOwnAddress } from './own-address.ts'
 import { type Pointer, pointer } from './pointer.ts'

@@ -1,5 +1,5 @@
 import type { AgentInterface } from './agent-card.ts'
-import { readAs, targetOf } from './call-profile.ts'
+import { readAs, targetOf } from './call-targets.ts'
 import { isObject, type JsonObject } from './json.ts'
 import type { CardError } from './report.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { usualRoute } from './bridge.ts'
+import { usualRoute } from './bridged.ts'
 import { anyText, anything, closed, map, matches, oneOf } from './fields.ts'
 import { hostname } from './hostname.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'

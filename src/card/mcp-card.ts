@@ -1,4 +1,4 @@
-import { readAs } from './call-profile.ts'
+import { readAs } from './call-targets.ts'
 import { endpointsOf } from './endpoint.ts'
 import { type JsonObject, without } from './json.ts'
 import type { Manifest } from './manifest.ts'

@@ -1,4 +1,4 @@
-import { isPrivateHost } from './lint/private-host.ts'
+import { isPrivateHost } from './private-host.ts'
 
 /** What is written like the name of a host or an address. */
 const written = /[\p{L}\p{N}._-]+/gu

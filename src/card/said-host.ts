@@ -1,4 +1,4 @@
-import { isPrivateHost } from './lint/private-host.ts'
+import { isPrivateHost } from './private-host.ts'
 import { privateNamesIn } from './private-names.ts'
 import type { UpstreamAddresses } from './upstream-addresses.ts'
 import { plainly, spellings, urlsIn } from './urls-in.ts'

@@ -43,8 +43,8 @@ export const urlMap = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
   }
 }
 
-/** A document with every URL in it that leads to this host leading there, also those within texts. `at` says where some lead. */
-export const withUrls = (document: JsonObject, map: UrlMap, at: Readonly<Record<string, string>>): JsonObject => {
+/** A document with every URL in it that leads to this host leading there, also those within texts. */
+export const withUrls = (document: JsonObject, map: UrlMap): JsonObject => {
   const change = (value: Json, within = ''): Json => {
     if (typeof value === 'string') return map(value) ?? value.replace(urlInText, url => trimmed(url, map))
     if (Array.isArray(value)) return value.map(item => change(item, within))
@@ -53,10 +53,7 @@ export const withUrls = (document: JsonObject, map: UrlMap, at: Readonly<Record<
       identifiers.has(name) && within !== 'params' ? inner : change(inner, within === 'params' ? within : name),
     )
   }
-  return members(document, (name, value) => {
-    if (Object.hasOwn(at, name)) return at[name] as string
-    return notServed.has(spelled(name, 'card')) ? value : change(value)
-  })
+  return members(document, (name, value) => (notServed.has(spelled(name, 'card')) ? value : change(value)))
 }
 
 const members = (object: JsonObject, change: (name: string, value: Json) => Json): JsonObject =>

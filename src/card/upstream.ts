@@ -14,6 +14,8 @@ const seconds = (least: number, most: number) =>
     `must be a whole number of seconds from ${least} to ${most}`,
   )
 
+const aboutSources = ['ttl', 'staleIfError', 'pin'] as const
+
 /** Where the real agent is, and where its card comes from where that is not written in the manifest (design §3). */
 export const Upstream = v.pipe(
   closed(
@@ -49,5 +51,9 @@ export const Upstream = v.pipe(
   v.check(
     ({ card, mcp }) => card === undefined || mcp === undefined,
     'holds both `card` and `mcp`: the card comes from one of them',
+  ),
+  v.check(
+    ({ card, mcp, ...rest }) => (card ?? mcp) !== undefined || aboutSources.every(name => rest[name] === undefined),
+    `holds ${aboutSources.join(', ')} or one of them, which are about a card that comes from elsewhere: say from where, with \`card\` or \`mcp\``,
   ),
 )

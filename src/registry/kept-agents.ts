@@ -42,11 +42,14 @@ export const documentOf = (sql: SqlStorage, id: string, name: RepresentationName
   return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
 }
 
-/** A page of agents in the order of their ids, beginning after `after`. */
+/** A page of agents in the order of their ids, beginning after `after`; of the public ones alone those that have a card. */
 export const listOf = (sql: SqlStorage, after: string, limit: number, internal: boolean): Listed[] =>
   sql
     .exec<{ id: string; summary: string; origin: string }>(
-      `SELECT id, summary, origin FROM agents WHERE id > ? AND (visibility = 'public' OR ?) ORDER BY id LIMIT ?`,
+      `SELECT id, summary, origin FROM agents
+        WHERE id > ?1 AND (?2 OR (visibility = 'public' AND
+          EXISTS (SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')))
+        ORDER BY id LIMIT ?3`,
       after,
       internal ? 1 : 0,
       limit,

@@ -64,8 +64,10 @@ const ask = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): P
   const { record } = leased
   const fetched = await fetchSource(record.source, id, validatorsOf(leased), env, [leased.origin])
   if ('failure' in fetched) return fetched.spent ? { outcome: 'spent' } : failed(id, leased, fetched.failure, env)
-  if ('unchanged' in fetched || JSON.stringify(fetched.card) === record.card) {
-    await learned(id, leased, { unchanged: true }, env)
+  const isSame = 'unchanged' in fetched || JSON.stringify(fetched.card) === record.card
+  if (isSame) {
+    // The same card may come with another entity tag, by which it is to be asked for from now on.
+    await learned(id, leased, { unchanged: true, ...('card' in fetched && { validators: fetched.validators }) }, env)
     return { outcome: 'unchanged' }
   }
   return settled(id, leased, fetched, false, env, ctx)

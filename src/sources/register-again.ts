@@ -1,5 +1,7 @@
+import type { Compiled } from '../card/compile.ts'
 import type { Json } from '../card/json.ts'
 import { readManifest } from '../card/manifest.ts'
+import type { Note } from '../card/report.ts'
 import { forgetLists } from '../registry/forget-lists.ts'
 import { rememberRegistered } from '../registry/remember.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
@@ -49,6 +51,12 @@ export const registerAgain = async (
     seq: registered.seq,
     published: registered.published,
     drift: record.drift ?? [],
-    notes: record.notes ?? [],
+    notes: [...(record.notes ?? []), ...unsigned(compiled)],
   }
 }
+
+/** Signatures are over what the source says: they hold no more for what is served in its place. */
+const unsigned = (compiled: Compiled | undefined): Note[] =>
+  Object.values(compiled?.report.dropped ?? {}).some(places => places.includes('/signatures'))
+    ? [{ pointer: '/signatures', message: 'are left out where they do not hold for what is served' }]
+    : []

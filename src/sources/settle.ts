@@ -31,7 +31,7 @@ export type Settled = { record: SourceRecord; compiled: Compiled | undefined } |
 export const settle = async (agent: Sourced, fetched: Fetched): Promise<Settled> => {
   const { source, by, accepted = false } = agent
   const last = lastOf(agent)
-  if ('failure' in fetched) return withLast(agent, { ...last, failure: fetched.failure })
+  if ('failure' in fetched) return withLast(agent, { ...last, ...heldOf(agent, last), failure: fetched.failure })
   if ('unchanged' in fetched) return withLast(agent, { ...last, checked: Date.now() })
   const { card, validators, notes = [] } = fetched
   const made = compiledWith(agent, card)
@@ -66,6 +66,10 @@ const lastOf = ({ source, known, by }: Sourced): SourceRecord => {
   const { card, validators, checked } = known
   return { source, by, card, ...(validators && { validators }), ...(checked !== undefined && { checked }) }
 }
+
+/** What waits for its owner goes on waiting while nobody knows better. */
+const heldOf = ({ known }: Sourced, { card }: SourceRecord): Pick<SourceRecord, 'held'> =>
+  card !== undefined && known?.held ? { held: known.held } : {}
 
 const withLast = (agent: Sourced, record: SourceRecord): Settled => {
   if (record.card === undefined) return { record, compiled: undefined }

@@ -129,9 +129,9 @@ describe('what a tool answers', () => {
     { raw: 'UklGRg==', mediaType: 'audio/wav' },
     { url: 'https://files.example/a.pdf', filename: 'a.pdf', mediaType: 'application/pdf' },
     { url: 'memo://b', filename: 'b' },
-    { text: '# c', mediaType: 'text/markdown', metadata: { uri: 'memo://c' } },
-    { text: 'd', mediaType: 'text/plain', metadata: { uri: 'memo://d' } },
-    { raw: pixel, mediaType: 'application/octet-stream', metadata: { uri: 'memo://e' } },
+    { raw: 'IyBj', mediaType: 'text/markdown', filename: 'c', metadata: { uri: 'memo://c' } },
+    { raw: 'ZA==', mediaType: 'text/plain', filename: 'd', metadata: { uri: 'memo://d' } },
+    { raw: pixel, mediaType: 'application/octet-stream', filename: 'e', metadata: { uri: 'memo://e' } },
     { text: 'last', mediaType: 'text/plain' },
   ]
 
@@ -152,8 +152,8 @@ describe('what a tool answers', () => {
             { kind: 'file', file: { bytes: 'UklGRg==', mimeType: 'audio/wav' } },
             { kind: 'file', file: { uri: 'https://files.example/a.pdf', name: 'a.pdf', mimeType: 'application/pdf' } },
             { kind: 'file', file: { uri: 'memo://b', name: 'b' } },
-            { kind: 'text', text: '# c' },
-            { kind: 'text', text: 'd' },
+            { kind: 'file', file: { bytes: 'IyBj', name: 'c', mimeType: 'text/markdown' } },
+            { kind: 'file', file: { bytes: 'ZA==', name: 'd', mimeType: 'text/plain' } },
             { kind: 'file', file: { bytes: pixel, mimeType: 'application/octet-stream' } },
             { kind: 'text', text: 'last' },
           ],

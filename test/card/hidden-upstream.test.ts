@@ -363,3 +363,28 @@ describe('a whole card in each dialect, with the host of its agent in every link
     },
   )
 })
+
+describe('links for people on the host of an agent behind the gateway', () => {
+  it('lead to this host, where the agent is at another port of its own name', () => {
+    const agent = 'https://host.example:8443'
+    const { documents, profile } = compiled(
+      manifest({ card: `${agent}/card.json` }),
+      card({ url: `${agent}/a2a`, documentationUrl: `${agent}/docs` }),
+    )
+    expect([documents['0.3'].documentationUrl, documents['0.3'].url, profile.links]).toEqual([
+      `${here}/documentation`,
+      ours,
+      { documentation: `${agent}/docs` },
+    ])
+  })
+
+  it('are left out, where only a binding leads there', () => {
+    const links = { documentationUrl: `https://${host}/docs`, iconUrl: 'https://cdn.example/icon.png' }
+    const { documents, profile } = compiled(manifest({ service: 'WEATHER' }), card(links))
+    expect([documents['0.3'].documentationUrl, documents['0.3'].iconUrl, profile.links]).toEqual([
+      undefined,
+      links.iconUrl,
+      undefined,
+    ])
+  })
+})

@@ -224,3 +224,19 @@ describe('a manifest with an extended card makes capabilities.extendedAgentCard 
     }
   })
 })
+
+describe('what is about a card that comes from elsewhere', () => {
+  it.each([
+    ['ttl', 60],
+    ['staleIfError', 60],
+    ['pin', true],
+  ])('is refused where no card does: %s', (name, value) => {
+    const document = {
+      card: { name: 'A', description: 'B', url: 'https://a.example/a2a' },
+      upstream: { [name]: value },
+    }
+    expect(readManifest(document)).toEqual({
+      errors: [{ pointer: '/upstream', message: expect.stringContaining('say from where, with `card` or `mcp`') }],
+    })
+  })
+})

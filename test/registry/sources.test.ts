@@ -70,13 +70,14 @@ describe('an agent whose card comes from elsewhere', () => {
     expect(published('a')).toEqual({ seq: 1, ...card, source: { checked: start, ttl: 300, staleIfError: 3600 } })
   })
 
-  it('is there without a card, where it never came; and says so to everybody, where it is public', () => {
+  it('is there without a card, where it never came: who may read all is told so, and everybody who asks for it, where it is public', () => {
     put('open', undefined, { source, by: 'manifest', failure: failure(504) })
     put('inner', undefined, { source, by: 'manifest', failure: failure(504) }, { visibility: 'internal' })
-    expect([published('open'), published('inner'), listOf(sql, '', 9, false)]).toMatchObject([
+    expect([published('open'), published('inner'), listOf(sql, '', 9, false), listOf(sql, '', 1, true)]).toMatchObject([
       { names: ['profile'], source: { checked: 0, failing: 504 } },
       { seq: 1, names: ['profile'] },
-      [{ id: 'open', name: 'open', description: '' }],
+      [],
+      [{ id: 'inner' }],
     ])
     expect(published('inner')).not.toHaveProperty('source')
   })

@@ -331,6 +331,14 @@ describe('pin: true', () => {
     expect((await get('pinned-again')).text).toContain(called.agent.origin)
   })
 
+  it('goes on holding it while the source cannot be read', async () => {
+    await put('pinned-away', manifest)
+    serve(wider())
+    await refresh('pinned-away')
+    called.agent.answer(response => response.writeHead(500).end())
+    expect((await put('pinned-away', manifest)).body).toMatchObject({ source: { state: 'stale', held: {} } })
+  })
+
   it('lets a card through that widens nothing', async () => {
     await put('pinned-narrow', manifest)
     serve({ ...card, description: 'Tells the weather of tomorrow' })
@@ -403,13 +411,13 @@ describe('a writer who is no admin', () => {
   it.each([['documentationUrl'], ['iconUrl']])('has nothing else read there for everybody: %s', link => {
     const fetched = agentCard('https://agent.example.com')
     const made = (card: JsonObject) => {
-      const upstream = { card: 'https://agent.example.com/card.json', service: 'WEATHER' }
+      const upstream = { card: 'https://agent.example.com/card.json', secret: 'WEATHER' }
       const document = { route: 'gateway', upstream, card }
       const result = compile(document, { id: 'linked', requestOrigin: 'https://h.example', fetched })
       if ('errors' in result) throw new Error(JSON.stringify(result.errors))
       return { document, compiled: result.compiled }
     }
-    const use = { id: 'linked', etag: '"1"', name: 'service', origin: 'https://h.example' } as const
+    const use = { id: 'linked', etag: '"1"', name: 'secret', origin: 'https://h.example' } as const
     const writes = (before: JsonObject, after: JsonObject) => () =>
       heldTo({ ...use, document: made(before).document }, made(after).compiled, {}, fetched)
     const docs = { [link]: 'https://agent.example.com/docs' }

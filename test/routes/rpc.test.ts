@@ -31,6 +31,15 @@ const errorOf = ({ body }: Came) => (body as { error: { code: number; message: s
 const agentsOf = (came: Came) => resultOf(came).agents as JsonObject[]
 
 describe('agents/get', () => {
+  it('finds an agent by an id that is spelt as SuperX spells them', async () => {
+    await called.register('other-agent', {
+      name: 'Another',
+      description: 'Another agent',
+      url: 'https://a.example/a2a',
+    })
+    expect(resultOf(await rpc('agents/get', { id: 'other_agent' })).agent).toMatchObject({ id: 'other-agent' })
+  })
+
   it.each([
     ['agents/get', { id: 'my_agent' }],
     ['agents/get', { id: 'my-agent' }],
@@ -231,8 +240,9 @@ describe('agents/refreshCard', () => {
     expect((await called.send('/a2a/v1/agents/never', { method: 'GET' })).status).toBe(502)
     const got = await rpc('agents/get', { id: 'never' })
     expect([got.status, errorOf(got)]).toMatchObject([502, { code: -32099, data: { agent: 'never', status: 502 } }])
-    const listed = agentsOf(await rpc('agents/list', { includeCard: true })).find(({ id }) => id === 'never')
-    expect(listed).toMatchObject({ id: 'never', card: null })
+    const listed = async (token?: string) =>
+      agentsOf(await rpc('agents/list', { includeCard: true }, token)).find(({ id }) => id === 'never')
+    expect([await listed(), await listed(tokens.reader)]).toMatchObject([undefined, { id: 'never', card: null }])
     answers(card())
     expect(resultOf(await rpc('agents/refreshCard', { id: 'never' }, tokens.writer))).toMatchObject({
       refreshed: true,

@@ -1,4 +1,4 @@
-import { isBridged } from '../bridge.ts'
+import { isBridged } from '../bridged.ts'
 import type { JsonObject } from '../json.ts'
 import { type Pointer, pointer } from '../pointer.ts'
 import { authoredAs } from './authored.ts'

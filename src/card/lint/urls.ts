@@ -1,9 +1,9 @@
 import type { Json } from '../json.ts'
 import type { Pointer } from '../pointer.ts'
+import { isPrivateHost } from '../private-host.ts'
 import type { Severity } from '../report.ts'
 import { authoredAs, listedAs } from './authored.ts'
 import { linksOf } from './links.ts'
-import { isPrivateHost } from './private-host.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 import { stringsIn } from './strings.ts'
 

@@ -1,3 +1,4 @@
+import { truth } from '../../registry/truth.ts'
 import { mayRead } from '../agent-named.ts'
 import { admission } from '../calls/admission.ts'
 import { visit } from '../calls/visit.ts'
@@ -19,7 +20,8 @@ export const getAgent: RpcMethod = async (params, caller, ...asking) => {
   if ('problem' in read) return { agent: id, ...read }
   const { card } = read
   const { protocol = 'a2a', description = '', version = '', url } = card
-  const origin = env.PUBLIC_URL.replace(/\/+$/, '') || new URL(request.url).origin
+  const registered = await truth(env).manifest(id)
+  const origin = registered?.origin ?? new URL(request.url).origin
   return {
     agent: id,
     result: {

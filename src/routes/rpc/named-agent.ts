@@ -1,13 +1,14 @@
 import type { Refusal } from '../../a2a/verdict.ts'
 import type { JsonObject } from '../../card/json.ts'
+import { slug } from '../../card/slug.ts'
 import { agentNamed, type Sees } from '../agent-named.ts'
 import type { Addressee } from '../calls/endpoint.ts'
 import { unavailable } from '../calls/visit.ts'
 import type { Handler } from '../handler.ts'
 
 /**
- * The agent that a request is about, as far as who sends it `sees` internal ones. SuperX says which in `id`, newer versions of it in `name`; it is looked for by either, as
- * the ids of SuperX may be such as this host has names for: `my_agent`.
+ * The agent that a request is about, as far as who sends it `sees` internal ones. SuperX says which in `id`, newer versions of it in `name`; it is looked
+ * for by either.
  */
 export const namedAgent = async (
   { id, name }: JsonObject,
@@ -16,10 +17,13 @@ export const namedAgent = async (
 ): Promise<Addressee | Refusal> => {
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return noAgent
-  return agentNamed(named, sees, ...asking).then(
-    found => ({ id: found, named }),
-    () => unavailable,
-  )
+  try {
+    const found = await agentNamed(named, sees, ...asking)
+    // SuperX's ids may be spelt as no id of this host is: `my_agent`.
+    return { id: found || (await agentNamed(slug(named, named), sees, ...asking)), named }
+  } catch {
+    return unavailable
+  }
 }
 
 const noAgent: Refusal = {
