@@ -1,11 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that look at what a module remembers, or change it: each of these files starts from nothing. */
-const remembering = [
-  ...['auth', 'bridge', 'http', 'mcp', 'registry', 'sources'].map(name => `test/${name}/**/*.test.ts`),
-  // It puts another module into the place of one.
-  'test/routes/card-from-elsewhere.test.ts',
-]
+/** Tests of pure code, of which no file can tell what another did: they share a process. */
+const pure = ['test/card/**/*.test.ts']
 
 export default defineConfig({
   resolve: {
@@ -17,8 +13,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     projects: [
-      { extends: true, test: { name: 'remembering', include: remembering } },
-      { extends: true, test: { name: 'others', include: ['test/**/*.test.ts'], exclude: remembering, isolate: false } },
+      { extends: true, test: { name: 'pure', include: pure, isolate: false } },
+      { extends: true, test: { name: 'others', include: ['test/**/*.test.ts'], exclude: pure } },
     ],
   },
 })
