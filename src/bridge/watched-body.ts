@@ -2,8 +2,15 @@
 export type Seen = { chunk: (chunk: Uint8Array) => Promise<void> | void; end: () => void }
 
 /** A body that is seen as it is read; no more of it is read than somebody wants. */
-export const watchedBody = (body: ReadableStream<Uint8Array>, { chunk, end }: Seen): ReadableStream<Uint8Array> => {
+export const watchedBody = (body: ReadableStream<Uint8Array>, seen: Seen): ReadableStream<Uint8Array> => {
   const reader = body.getReader()
+  const { chunk } = seen
+  let ended = false
+  // A body that is cancelled while a read is pending ends by both.
+  const end = (): void => {
+    if (!ended) seen.end()
+    ended = true
+  }
   return new ReadableStream({
     pull: async controller => {
       try {
