@@ -15,13 +15,15 @@ export const member = (object: Json | undefined, ...names: readonly string[]): J
 export const messageNames = ['message', 'request'] as const
 
 /** The parts of a call's message; v0.3 over HTTP calls them its content. What is no list has none: the agent will say so. */
-export const messageParts = (params: JsonObject): Json[] =>
-  messageNames.flatMap(message =>
-    ['parts', 'content'].flatMap(name => {
+export const messageParts = (params: JsonObject): Json[] => {
+  const lists: Json[][] = []
+  for (const message of messageNames)
+    for (const name of ['parts', 'content']) {
       const parts = member(params[message], name)
-      return Array.isArray(parts) ? parts : []
-    }),
-  )
+      if (Array.isArray(parts)) lists.push(parts)
+    }
+  return lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
+}
 
 /** The media types that a part says or implies; none where it cannot be told. An agent must take all of them. */
 export const partTypes = (part: Json, version: WireVersion): string[] =>
@@ -48,17 +50,23 @@ const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
 }
 
 /** Whether a part says its type in a way that readers take for one type or another: as no text, or as a range of types. */
-export const hasOddType = (part: Json): boolean =>
-  [part, member(part, 'file')].some(object =>
-    ['mediaType', 'media_type', 'mimeType', 'mime_type'].some(name => {
-      const type = member(object, name)
-      return type !== undefined && (typeof type !== 'string' || type.includes('*'))
-    }),
-  )
+export const hasOddType = (part: Json): boolean => isOddlyTyped(part) || isOddlyTyped(member(part, 'file'))
+
+const typeNames = ['mediaType', 'media_type', 'mimeType', 'mime_type']
+
+const isOddlyTyped = (object: Json | undefined): boolean =>
+  isObject(object) &&
+  typeNames.some(name => {
+    const type = object[name]
+    return type !== undefined && type !== null && (typeof type !== 'string' || type.includes('*'))
+  })
 
 /** The texts that an object has under each of these names, of which its reader may take any. */
-const textsOf = (object: Json | undefined, ...names: readonly string[]): string[] =>
-  names
-    .map(name => member(object, name))
-    .filter(value => typeof value === 'string')
-    .filter(text => text !== '')
+const textsOf = (object: Json | undefined, ...names: readonly string[]): string[] => {
+  const texts: string[] = []
+  for (const name of names) {
+    const text = member(object, name)
+    if (typeof text === 'string' && text !== '') texts.push(text)
+  }
+  return texts
+}

@@ -1,5 +1,5 @@
 import type { CallBinding, WireVersion } from '../card/call-targets.ts'
-import type { JsonObject } from '../card/json.ts'
+import type { Json, JsonObject } from '../card/json.ts'
 import { failures } from './failures.ts'
 import type { Facts, Problem } from './problem.ts'
 import { refusals } from './refusals.ts'
@@ -84,29 +84,25 @@ const copied = (facts: Facts): JsonObject =>
 
 /** v1.0's `data` and `details`: what happened, and which fields are wrong. */
 const detailsOf = ({ reason, facts: said, violations }: Told): JsonObject[] => {
-  const facts = Object.entries(said)
-  return [
-    {
-      '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-      reason,
-      domain: a2aReasons.has(reason) ? 'a2a-protocol.org' : 'calling-card',
-      ...(facts.length > 0 && {
-        metadata: Object.fromEntries(
-          facts.map(([name, fact]) => [name, typeof fact === 'object' ? fact.join(', ') : String(fact)]),
-        ),
-      }),
-    },
-    ...(violations.fieldViolations ? [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', ...violations }] : []),
-  ]
+  const domain = a2aReasons.has(reason) ? 'a2a-protocol.org' : 'calling-card'
+  const info: JsonObject = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain }
+  const metadata: JsonObject = {}
+  for (const [name, fact] of Object.entries(said)) {
+    metadata[name] = typeof fact === 'object' ? fact.join(', ') : String(fact)
+    info.metadata = metadata
+  }
+  if (!violations.fieldViolations) return [info]
+  return [info, { '@type': 'type.googleapis.com/google.rpc.BadRequest', ...violations }]
 }
 
-const bounded = (problem: Refusal | Failure): JsonObject =>
-  Object.fromEntries(
-    Object.entries(problem).map(([name, fact]) => [
-      name,
-      Array.isArray(fact) ? fact.slice(0, longestList).map(shortened) : shortened(fact),
-    ]),
-  )
+const bounded = (problem: Refusal | Failure): JsonObject => {
+  const shown: JsonObject = { ...problem }
+  for (const name in shown) {
+    const fact: Json = shown[name] ?? null
+    shown[name] = Array.isArray(fact) ? fact.slice(0, longestList).map(shortened) : shortened(fact)
+  }
+  return shown
+}
 
 const shortened = <Fact>(fact: Fact): Fact | string =>
   typeof fact === 'string' && fact.length > longestText ? `${fact.slice(0, longestText).toWellFormed()}…` : fact

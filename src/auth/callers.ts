@@ -15,16 +15,33 @@ type Schemes = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' |
 /** Where a token was found: the header, in lower case. */
 type Found = { header: string; token: string }
 
-/** Who makes a request, by the token of this host in its Authorization header. Credentials that do not hold are counted. */
-export const callerOf = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> =>
-  counted(await judgeAuthorization(request, env, ctx), request, env)
+const stranger: Caller = { known: false, given: 'nothing' }
+
+/**
+ * Who makes a request, by the token of this host in its Authorization header. Credentials that do not hold are counted. Most
+ * callers bring none, and need not be waited for.
+ */
+export const callerOf = (request: Request, env: Env, ctx: ExecutionContext): Caller | Promise<Caller> =>
+  request.headers.has('Authorization')
+    ? judgeAuthorization(request, env, ctx).then(caller => counted(caller, request, env))
+    : stranger
 
 /**
  * Who calls an agent: `before`, which is what `callerOf` says; or who it is by what the agent's card says besides: a JWT of an
  * OpenID Connect issuer, or a token of this host in the header of an API key. An internal agent's card says nothing to who may
  * not read it, not even by what is counted.
  */
-export const callerOfAgent = async (
+export const callerOfAgent = (
+  before: Caller,
+  ...asking: [request: Request, id: string, profile: Schemes, env: Env, ctx: ExecutionContext]
+): Caller | Promise<Caller> => {
+  const [, , { apiKeyHeaders }] = asking
+  // Most callers bring nothing, and most cards have no API key: nobody need look for either.
+  if (!before.known && before.given === 'nothing' && apiKeyHeaders.length === 0) return before
+  return judgeByCard(before, ...asking)
+}
+
+const judgeByCard = async (
   before: Caller,
   request: Request,
   id: string,
@@ -32,8 +49,6 @@ export const callerOfAgent = async (
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Caller> => {
-  // Most callers bring nothing, and most cards have no API key: nobody need look for either.
-  if (!before.known && before.given === 'nothing' && profile.apiKeyHeaders.length === 0) return before
   const keys = ownKeys(request.headers, profile, env)
   const issuers = isOpen(before) ? await judgeIssuers(before, request.headers, id, profile, env, ctx) : before
   const caller = keys[0] && isOpen(issuers) ? await judge(keys[0], request, env, ctx) : issuers
@@ -68,7 +83,7 @@ const ownKeys = (headers: Headers, { apiKeyHeaders }: Schemes, env: Env): Found[
 /** A token of this host is judged, and goes nowhere else, however the header says it. */
 const judgeAuthorization = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> => {
   const credentials = credentialsOf(request.headers)
-  if (credentials.scheme === 'nothing') return { known: false, given: 'nothing' }
+  if (credentials.scheme === 'nothing') return stranger
   if (credentials.scheme === 'several') return bad('several')
   const text = request.headers.get('Authorization')?.trim() ?? ''
   const token = credentials.scheme === 'bearer' ? credentials.token : text

@@ -29,6 +29,7 @@ const whatItIs = (source: string, expected: string): string => {
 
 /** Counts brackets outside strings, so that a hostile text is refused before anything recurses into it. */
 const nestsDeeper = (source: string, most: number): boolean => {
+  if (!hasMore(source, '{', most / 2) && !hasMore(source, '[', most / 2)) return false
   let depth = 0
   let inString = false
   for (let at = 0; at < source.length; at++) {
@@ -41,5 +42,13 @@ const nestsDeeper = (source: string, most: number): boolean => {
       if (++depth > most) return true
     } else if (code === 0x7d || code === 0x5d) depth--
   }
+  return false
+}
+
+/** Whether a text holds a character more often than so many times: much sooner told than how deep it nests. */
+const hasMore = (source: string, character: string, most: number): boolean => {
+  let count = 0
+  for (let at = source.indexOf(character); at >= 0; at = source.indexOf(character, at + 1))
+    if (++count > most) return true
   return false
 }

@@ -1,4 +1,5 @@
 import type { CallProfile } from '../card/call-profile.ts'
+import { agentId } from '../card/limits.ts'
 import { readUnlessUnchanged, unchangedAt } from './changes.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, type Representation, readEnvelope } from './envelope.ts'
@@ -16,13 +17,32 @@ const profiles = new EdgeMemory<Parsed>(
   unchangedAt,
 )
 
-/** What calls of an agent are checked against, internal ones included; null where there is no such agent. */
-export const readProfile = async (id: string, env: Env, ctx: ExecutionContext): Promise<CallProfile | null> => {
+/**
+ * What calls of an agent are checked against, internal ones included; null where there is no such agent. What this isolate holds
+ * need not be waited for.
+ */
+export const readProfile = (
+  id: string,
+  env: Env,
+  ctx: ExecutionContext,
+): CallProfile | null | Promise<CallProfile | null> => {
   const held = profiles.held(id)
-  const read = () => loadProfile(id, env)
-  const found = held === undefined ? await readUnlessUnchanged(profiles, id, read, env, ctx) : held
-  return found?.profile ?? null
+  if (held !== undefined) return profileOf(held)
+  return readUnlessUnchanged(profiles, id, () => loadProfile(id, env), env, ctx).then(profileOf)
 }
+
+/** The same of any text that should be an id; undefined while KV is away, which the log has been told. */
+export const lookUpProfile = (
+  id: string,
+  env: Env,
+  ctx: ExecutionContext,
+): CallProfile | null | undefined | Promise<CallProfile | null | undefined> => {
+  if (!agentId.test(id)) return null
+  const found = readProfile(id, env, ctx)
+  return found instanceof Promise ? found.catch(() => undefined) : found
+}
+
+const profileOf = (parsed: Parsed | null): CallProfile | null => parsed?.profile ?? null
 
 /** Makes a write visible in this isolate at once. */
 export const rememberProfile = (id: string, { seq, representations }: Envelope): void => {

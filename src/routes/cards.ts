@@ -52,8 +52,9 @@ const wellKnown = new RegExp(
  * the routes do, and sooner: finding a route costs more than sending a card. Undefined: ask the router.
  */
 export const heldCard = (request: Request, env: Env): Response | undefined => {
-  const { method, headers } = request
-  if (method !== 'GET' || headers.has('Authorization')) return undefined
+  if (request.method !== 'GET') return undefined
+  const { headers } = request
+  if (headers.has('Authorization')) return undefined
   const match = wellKnown.exec(request.url)
   if (match === null) return undefined
   const [, hostname = '', named, hybrid] = match

@@ -2,11 +2,10 @@ import { callerOf, callerOfAgent } from '../auth/callers.ts'
 import { may } from '../auth/may.ts'
 import { notAuthenticated } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { agentId } from '../card/limits.ts'
 import { cors } from '../http/cors.ts'
 import { log } from '../http/log.ts'
 import { HttpError } from '../http/problem.ts'
-import { readProfile } from '../registry/edge-profiles.ts'
+import { lookUpProfile } from '../registry/edge-profiles.ts'
 import { isCardHost } from '../sources/user-agent.ts'
 import { agentNotFound } from './agent-errors.ts'
 import { limitRefusal } from './calls/admission.ts'
@@ -48,7 +47,7 @@ export const agentLink =
 const readableProfile = async (id: string, ...[request, env, ctx]: Parameters<Handler>): Promise<CallProfile> => {
   const bearer = await callerOf(request, env, ctx)
   if (await limitRefusal(bearer, request, env)) throw tooMany()
-  const profile = agentId.test(id) ? await readProfile(id, env, ctx).catch(() => undefined) : null
+  const profile = await lookUpProfile(id, env, ctx)
   if (profile === undefined) throw unavailable()
   const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
   if (!caller.known && caller.given === 'throttled') throw notAuthenticated(caller, request, env)

@@ -13,9 +13,9 @@ const small = 16 * 1024
 
 /** The body of a call, parsed; or why it cannot be one. An empty one is null where the call needs none. */
 export const callBody = async (request: Request, needed: boolean): Promise<Body> => {
-  const { headers, body } = request
+  const { headers } = request
   // A POST without a body says so by its length, and has no type.
-  if (!needed && (body === null || headers.get('Content-Length') === '0')) return { value: null }
+  if (!needed && (request.body === null || headers.get('Content-Length') === '0')) return { value: null }
   if (!isAccepted(headers)) return { refused: 'content-type', offered: headers.get('Content-Type') }
   const read = await boundedText(request, most)
   if ('failed' in read)

@@ -2,8 +2,7 @@ import type { Refusal } from '../../a2a/verdict.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { callerOfAgent } from '../../auth/callers.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
-import { agentId } from '../../card/limits.ts'
-import { readProfile } from '../../registry/edge-profiles.ts'
+import { lookUpProfile } from '../../registry/edge-profiles.ts'
 import type { Handler } from '../handler.ts'
 import type { Addressee } from './endpoint.ts'
 
@@ -16,7 +15,7 @@ export const visit = async (
   bearer: Caller,
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Visit | Refusal> => {
-  const profile = agentId.test(id) ? await readProfile(id, env, ctx).catch(() => undefined) : null
+  const profile = await lookUpProfile(id, env, ctx)
   if (profile === undefined) return unavailable
   const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
   return { id, named, profile, caller }
