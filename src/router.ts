@@ -2,18 +2,19 @@ import { type IRequest, Router } from 'itty-router'
 import { preflight } from './http/cors.ts'
 import { log } from './http/log.ts'
 import { blank500, HttpError, problem } from './http/problem.ts'
-import { deleteAgent, getManifest, putAgent } from './routes/agents.ts'
-import { agentCall, hostCall, namedCall, restAgentCall } from './routes/calls.ts'
+import { agentCall, hostCall, namedCall } from './routes/calls.ts'
 import { agentCard, droppedSegment, hostCard } from './routes/cards.ts'
-import { listAgents } from './routes/catalog.ts'
 import type { Handler } from './routes/handler.ts'
-import { agentLink } from './routes/links.ts'
-import { postLint } from './routes/lint.ts'
+import { later } from './routes/later.ts'
 import { otherMethod } from './routes/other-method.ts'
-import { rpc } from './routes/rpc.ts'
-import { listForShaman, namedCard } from './routes/shaman-door.ts'
-import { getRevisions, getSource, postRefresh } from './routes/sources.ts'
-import { deleteToken, listTokens, postToken } from './routes/tokens.ts'
+
+// Reads of cards and calls are what a start is for; owners, directories and people are few.
+const agents = () => import('./routes/agents.ts')
+const links = () => import('./routes/links.ts')
+const rest = () => import('./routes/rest-calls.ts')
+const shaman = () => import('./routes/shaman-door.ts')
+const sources = () => import('./routes/sources.ts')
+const tokens = () => import('./routes/tokens.ts')
 
 /** Every endpoint of this host. HEAD goes with GET; OPTIONS, 405 and 404 follow from the table. */
 export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, handler: Handler])[] =
@@ -28,26 +29,47 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['GET', '/.well-known/agent-card.json', hostCard('agent-card.json')],
     ['GET', '/.well-known/agent.json', hostCard('agent.json')],
     ['GET', '/agents/:id', agentCard('agent-card.json')],
-    ['GET', '/agents/:id/a2a/:operation+', restAgentCall],
-    ['POST', '/agents/:id/a2a/:operation+', restAgentCall],
-    ['DELETE', '/agents/:id/a2a/:operation+', restAgentCall],
-    ['PUT', '/agents/:id', putAgent],
-    ['DELETE', '/agents/:id', deleteAgent],
-    ['GET', '/agents/:id/manifest', getManifest],
-    ['GET', '/agents/:id/documentation', agentLink('documentation')],
-    ['GET', '/agents/:id/icon', agentLink('icon')],
-    ['GET', '/agents/:id/revisions', getRevisions],
-    ['GET', '/agents/:id/source', getSource],
-    ['POST', '/agents/:id/refresh', postRefresh],
+    ['GET', '/agents/:id/a2a/:operation+', later(rest, ({ restAgentCall }) => restAgentCall)],
+    ['POST', '/agents/:id/a2a/:operation+', later(rest, ({ restAgentCall }) => restAgentCall)],
+    ['DELETE', '/agents/:id/a2a/:operation+', later(rest, ({ restAgentCall }) => restAgentCall)],
+    ['PUT', '/agents/:id', later(agents, ({ putAgent }) => putAgent)],
+    ['DELETE', '/agents/:id', later(agents, ({ deleteAgent }) => deleteAgent)],
+    ['GET', '/agents/:id/manifest', later(agents, ({ getManifest }) => getManifest)],
+    ['GET', '/agents/:id/documentation', later(links, ({ agentLink }) => agentLink('documentation'))],
+    ['GET', '/agents/:id/icon', later(links, ({ agentLink }) => agentLink('icon'))],
+    ['GET', '/agents/:id/revisions', later(sources, ({ getRevisions }) => getRevisions)],
+    ['GET', '/agents/:id/source', later(sources, ({ getSource }) => getSource)],
+    ['POST', '/agents/:id/refresh', later(sources, ({ postRefresh }) => postRefresh)],
     ['GET', '/agents/.well-known/:file', droppedSegment],
-    ['GET', '/agents', listAgents],
-    ['GET', '/.well-known/a2a/agents', listForShaman],
-    ['GET', '/a2a/v1/agents/:name', namedCard],
-    ['POST', '/rpc', rpc],
-    ['POST', '/tokens', postToken],
-    ['GET', '/tokens', listTokens],
-    ['DELETE', '/tokens/:id', deleteToken],
-    ['POST', '/lint', postLint],
+    [
+      'GET',
+      '/agents',
+      later(
+        () => import('./routes/list-agents.ts'),
+        ({ listAgents }) => listAgents,
+      ),
+    ],
+    ['GET', '/.well-known/a2a/agents', later(shaman, ({ listForShaman }) => listForShaman)],
+    ['GET', '/a2a/v1/agents/:name', later(shaman, ({ namedCard }) => namedCard)],
+    [
+      'POST',
+      '/rpc',
+      later(
+        () => import('./routes/rpc.ts'),
+        ({ rpc }) => rpc,
+      ),
+    ],
+    ['POST', '/tokens', later(tokens, ({ postToken }) => postToken)],
+    ['GET', '/tokens', later(tokens, ({ listTokens }) => listTokens)],
+    ['DELETE', '/tokens/:id', later(tokens, ({ deleteToken }) => deleteToken)],
+    [
+      'POST',
+      '/lint',
+      later(
+        () => import('./routes/lint.ts'),
+        ({ postLint }) => postLint,
+      ),
+    ],
   ]
 
 const notFound: Handler = () => {

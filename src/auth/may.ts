@@ -1,6 +1,6 @@
+import { baseTier } from '../card/base-tier.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { Scope } from '../card/scopes.ts'
-import { baseTier } from '../card/tiers.ts'
 import type { Caller } from './caller.ts'
 import { matchesGlob } from './glob.ts'
 

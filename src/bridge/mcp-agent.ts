@@ -1,80 +1,26 @@
 import { DurableObject } from 'cloudflare:workers'
-import { log } from '../http/log.ts'
-import { Accounts } from './accounts.ts'
-import { coalesced } from './coalesced.ts'
-import type { Commission } from './commission.ts'
-import { LargeAnswers } from './large-answers.ts'
-import { OpenTasks } from './open-tasks.ts'
-import { TaskRows } from './task-rows.ts'
-import type { ToolAgent } from './tool-agent.ts'
-import { ToolServer } from './tool-server.ts'
+import type { ToolBridge } from './tool-bridge.ts'
 
-/** How long a session is kept that nobody uses, how often the object is woken while tools run, and how often news are heard: in ms. */
-const idle = 60_000
-const heartbeat = 30_000
-const between = 10_000
-
-/** An MCP server as an A2A agent: it keeps the tasks that calls of tools are, and the session with the server. */
+/**
+ * The Durable Object in which an MCP server is an A2A agent. All that it does is loaded when it is first called: whoever reads a
+ * card does not wait for it.
+ */
 export class McpAgent extends DurableObject<Env> {
-  readonly #rows: TaskRows
-  readonly #open = new OpenTasks()
-  readonly #large = new LargeAnswers()
-  readonly #accounts = new Accounts()
-  readonly #server: ToolServer
-  readonly #refresh = coalesced(() => this.#readAgain(), between)
-  #agent: Promise<ToolAgent> | undefined
-  #alarm = Number.POSITIVE_INFINITY
-  #id = ''
-
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env)
-    this.#rows = new TaskRows(ctx.storage)
-    // Their tools were called by an object that is no more.
-    this.#rows.endOpen()
-    this.#server = new ToolServer(env, this.#large, () => ctx.waitUntil(this.#refresh()))
-  }
+  #bridge: ToolBridge | undefined
 
   override async fetch(request: Request): Promise<Response> {
-    const commission: Commission = await request.json()
-    this.#id = commission.agent
-    this.#agent ??= this.#load()
-    const agent = await this.#agent
-    if (commission.tool) await this.#wake(Date.now() + heartbeat)
-    return agent.answer(commission, await this.#accounts.of(commission))
+    return (await this.#loaded()).fetch(request)
   }
 
-  /** Keeps the object in memory while tools run; then leaves a server that nobody calls, and forgets old tasks. */
   override async alarm(): Promise<void> {
-    this.#alarm = Number.POSITIVE_INFINITY
-    const now = Date.now()
-    const oldest = this.#rows.forgetOld(now)
-    if (this.#open.size > 0) return this.#wake(now + heartbeat)
-    if (this.#server.open && this.#server.used + idle > now) return this.#wake(this.#server.used + idle)
-    this.#server.leave()
-    if (oldest !== undefined) await this.#wake(oldest)
+    await (await this.#loaded()).alarm()
   }
 
-  /** The A2A library is loaded with the first call: whoever reads a card does not wait for it. */
-  async #load(): Promise<ToolAgent> {
-    const { ToolAgent } = await import('./tool-agent.ts')
-    return new ToolAgent({ rows: this.#rows, open: this.#open, large: this.#large, server: this.#server })
-  }
-
-  async #wake(at: number): Promise<void> {
-    if (at >= this.#alarm) return
-    this.#alarm = at
-    await this.ctx.storage.setAlarm(at)
-  }
-
-  /** The server says that its tools have changed: so has the card. */
-  async #readAgain(): Promise<'done' | 'again'> {
-    try {
-      const { refreshAgent } = await import('../sources/refresh.ts')
-      const { outcome } = await refreshAgent(this.#id, { force: true }, this.env, this.ctx)
-      return outcome === 'busy' ? 'again' : 'done'
-    } catch (error) {
-      log('error', 'refresh', { agent: this.#id, error: String(error) })
-      return 'done'
-    }
+  async #loaded(): Promise<ToolBridge> {
+    if (this.#bridge) return this.#bridge
+    const { ToolBridge } = await import('./tool-bridge.ts')
+    // Another call may have come here first.
+    this.#bridge ??= new ToolBridge(this.ctx, this.env)
+    return this.#bridge
   }
 }

@@ -1,11 +1,9 @@
 import * as v from 'valibot'
+import { baseTier } from './base-tier.ts'
 import { never, open } from './fields.ts'
 import { isObject, type JsonObject } from './json.ts'
 import type { Overlay } from './overlay.ts'
 import { pointer } from './pointer.ts'
-
-/** The tier of the first extended card: what every caller reads whose token names no other tier of the agent. */
-export const baseTier = 'base'
 
 const most = 16
 const form = /^[a-z][a-z0-9-]{0,31}$/

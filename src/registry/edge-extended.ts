@@ -2,7 +2,7 @@ import { type RepresentationName, representationNames } from '../card/representa
 import { outliving, type Served, servedOf } from './edge.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
-import { extendedKey } from './extended.ts'
+import { extendedKey } from './keys.ts'
 
 /** Apart from the cards that anyone may read, so that no read of those ever meets these. */
 const memoryBytes = 4 * 1024 * 1024

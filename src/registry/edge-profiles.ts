@@ -3,6 +3,7 @@ import { agentId } from '../card/limits.ts'
 import { readUnlessUnchanged, unchangedAt } from './changes.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, type Representation, readEnvelope } from './envelope.ts'
+import { cardKey } from './keys.ts'
 
 /** Profiles are parsed once, when they are read; in memory they take some times what their text does. */
 const memoryBytes = 16 * 1024 * 1024
@@ -53,6 +54,6 @@ const parsed = (document: Representation | undefined): Parsed | null =>
   document ? { profile: JSON.parse(new TextDecoder().decode(document.bytes)), bytes: document.bytes.byteLength } : null
 
 const loadProfile = async (id: string, env: Env) => {
-  const { seq, representations } = await readEnvelope(`card:${id}`, env)
+  const { seq, representations } = await readEnvelope(cardKey(id), env)
   return { value: parsed(representations.profile), seq }
 }

@@ -1,6 +1,6 @@
 import { EdgeMemory, kvCacheSeconds } from './edge-memory.ts'
+import { tokenKey } from './keys.ts'
 import type { TokenRecord } from './token-record.ts'
-import { tokenKey } from './tokens.ts'
 
 /** What an entry takes besides its text: the objects around it. */
 const entryOverhead = 400

@@ -2,6 +2,7 @@ import { type RepresentationName, representationNames } from '../card/representa
 import { readUnlessUnchanged, unchangedAt } from './changes.ts'
 import { EdgeMemory } from './edge-memory.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
+import { cardKey } from './keys.ts'
 import type { SourceHealth, Told } from './source-health.ts'
 
 /**
@@ -46,7 +47,7 @@ export const readDocument = (
   readUnlessUnchanged(cards, keyOf(id, name), () => loadDocument(id, name, env), env, ctx)
 
 const loadDocument = async (id: string, name: RepresentationName, env: Env) => {
-  const envelope = await readEnvelope(`card:${id}`, env)
+  const envelope = await readEnvelope(cardKey(id), env)
   const served = servedOf(envelope, name)
   return { value: served?.body ? outliving(served) : served, seq: envelope.seq }
 }

@@ -6,9 +6,6 @@ import { toldOf } from './sources.ts'
 /** The extended card of one tier, hashed. */
 export type Extended = { tier: string; representations: Record<RepresentationName, Representation> }
 
-/** KV's key of the extended card of a tier. */
-export const extendedKey = (id: string, tier: string): string => `extended:${id}:${tier}`
-
 /** The tiers of an agent of which there are extended cards. */
 export const tiersKept = (sql: SqlStorage, id: string): string[] =>
   sql

@@ -1,4 +1,5 @@
 import { EdgeMemory, type Fact, kvCacheSeconds } from './edge-memory.ts'
+import { hostKey } from './keys.ts'
 
 const entryOverhead = 200
 
@@ -27,6 +28,6 @@ const claimant = async (hostname: string, env: Env, ctx: ExecutionContext): Prom
 /** An empty value says that nobody holds the name any more. */
 const loadClaim = async (hostname: string, env: Env): Promise<Fact<string>> => {
   const options = { type: 'text', cacheTtl: kvCacheSeconds } as const
-  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(`host:${hostname}`, options)
+  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(hostKey(hostname), options)
   return { value: value || null, seq: metadata?.seq ?? 0 }
 }

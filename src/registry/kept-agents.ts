@@ -13,12 +13,12 @@ export type KeptDocument =
   | { etag?: never; source: SourceHealth }
 
 /** The manifest of an agent as it was registered, with its entity tag, and where absolute URLs of this host started then. */
-export const manifestOf = (
-  sql: SqlStorage,
-  id: string,
-): { manifest: string; etag: string; modified: number; origin: string } | null => {
+export type KeptManifest = { manifest: string; etag: string; modified: number; origin: string }
+
+/** The manifest of an agent; null where there is no such agent. */
+export const manifestOf = (sql: SqlStorage, id: string): KeptManifest | null => {
   const [row] = sql
-    .exec<{ manifest: string; etag: string; modified: number; origin: string }>(
+    .exec<KeptManifest>(
       `SELECT manifest, manifest_etag AS etag, modified, agents.origin FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
       id,
     )

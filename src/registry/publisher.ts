@@ -1,5 +1,4 @@
 import { log } from '../http/log.ts'
-import { entryOf } from './entries.ts'
 import { keyForLog } from './key-for-log.ts'
 
 /** How long after a write, or a failed try, the alarm looks for what KV still lacks. In ms. */
@@ -82,6 +81,7 @@ export class Publisher {
   }
 
   async #write(key: string): Promise<void> {
+    const { entryOf } = await import('./entries.ts')
     const { value, metadata, seconds } = entryOf(this.#storage.sql, key)
     await this.#kv.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
   }

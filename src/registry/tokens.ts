@@ -1,5 +1,6 @@
 import { limits } from '../card/limits.ts'
 import { type Entry, tombstoneSeconds } from './entry.ts'
+import { tokenKey } from './keys.ts'
 import type { TokenRecord } from './token-record.ts'
 import type { Written } from './written.ts'
 
@@ -18,9 +19,6 @@ type NotIssued = { outcome: 'too-many-tokens'; most: number } | { outcome: 'id-t
 export type Revoked = (OldToken & { published: boolean }) | NotRevoked
 type OldToken = { outcome: 'revoked'; seq: number; hash: string }
 type NotRevoked = { outcome: 'unknown' }
-
-/** KV's key of the token whose text has this SHA-256, in hexadecimal. */
-export const tokenKey = (hash: string): string => `token:${hash}`
 
 /** Keeps a token. Expired ones make room when there is none. */
 export const keepToken = (sql: SqlStorage, record: TokenRecord, hash: string): Written<NewToken, NotIssued> => {

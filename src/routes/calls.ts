@@ -1,13 +1,10 @@
 import type { AgentParameter } from '../a2a/addressed-to.ts'
-import { matchRest } from '../a2a/rest-operations.ts'
 import type { Refusal } from '../a2a/verdict.ts'
 import { agentOfHost } from '../registry/hosts.ts'
 import { agentNamed, mayCall } from './agent-named.ts'
 import { callBody } from './calls/call-body.ts'
-import type { Addressee, Body, Endpoint } from './calls/endpoint.ts'
+import { type Body, byId, type Endpoint } from './calls/endpoint.ts'
 import { passCall } from './calls/pass-call.ts'
-import { restCall } from './calls/rest-call.ts'
-import { restNoCall } from './calls/rest-no-call.ts'
 import { rpcCall } from './calls/rpc-call.ts'
 import { unavailable } from './calls/visit.ts'
 import type { Handler } from './handler.ts'
@@ -18,8 +15,6 @@ const noName: Refusal = {
   detail: 'Say in `agentName` which agent the call is for.',
   violations: [{ field: 'agentName', description: 'must be the name or id of an agent' }],
 }
-
-const byId = (id = ''): Addressee => ({ id, named: id })
 
 /** `chosenBy`: the parameter that says whose the call is, which is for this host and not for the agent. */
 const rpcEndpoint = (
@@ -60,22 +55,3 @@ export const namedCall: Handler = (...asking) =>
     'agentName',
     ...asking,
   )
-
-/** The HTTP+JSON binding below `/agents/{id}/a2a/`: of v1.0, and under `v1/` of v0.3. */
-export const restAgentCall: Handler = (...asking) => {
-  const [request] = asking
-  const { method, url, params } = request
-  // What follows /agents/{id}/a2a/: an agent's id may be `a2a` too.
-  const path = new URL(url).pathname.split('/').slice(4).join('/')
-  const match = matchRest(method, path)
-  // Of what an agent answers, it might not take a HEAD for what it is.
-  const card = method === 'HEAD' ? matchRest('GET', path) : undefined
-  const call = card && 'operation' in card && card.operation === 'extendedCard' ? card : match
-  if (call === undefined || 'otherMethods' in call) {
-    const ask = () => restNoCall(method, path, call?.otherMethods)
-    return passCall({ whose: byId(params.id), body: async () => ({ value: null }), ask }, ...asking)
-  }
-  const body = async () => (method === 'POST' ? callBody(request, false) : { value: null })
-  const ask = (body: Body) => restCall(request, call, path, body)
-  return passCall({ whose: byId(params.id), body, ask }, ...asking)
-}

@@ -1,66 +1,17 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { requireAnyAgent } from '../auth/require.ts'
-import { agentId } from '../card/limits.ts'
-import { privateNoStore, publicCaching } from '../http/caching.ts'
-import { noneMatch, strongEtag } from '../http/etag.ts'
-import { jsonResponse } from '../http/json-response.ts'
-import { agentPage } from './agent-page.ts'
-import type { Handler } from './handler.ts'
-import { isListPath, type ListPath, lists } from './lists.ts'
-import { pageQuery } from './page-query.ts'
 
 /** The tag by which every cached list is purged. */
-const listTag = 'agents'
-
-/** `GET /agents`: a page of the agents here, of the internal ones those that the reader's token is for. */
-export const listAgents: Handler = (...asking) => listResponse('/agents', true, ...asking)
-
-/** A page of a list, for everybody where it is `open`, and for a reader with a token. */
-export const listResponse = async (
-  path: ListPath,
-  open: boolean,
-  ...[request, env, ctx]: Parameters<Handler>
-): Promise<Response> => {
-  const url = new URL(request.url)
-  const query = pageQuery(url, agentId)
-  if (open && !request.headers.has('Authorization')) {
-    const list = await publicList(path, url.searchParams, ctx)
-    return noneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
-      ? new Response(null, { status: 304, headers: list.headers })
-      : list
-  }
-  const reader = await requireAnyAgent(request, 'read', env, ctx)
-  return jsonResponse(lists[path](await agentPage(query, env, reader)), 200, {
-    'Cache-Control': privateNoStore,
-    Vary: 'Authorization',
-  })
-}
-
-/** A page of a list as everybody gets it: from the cache, where it is there. The query must be one that `pageQuery` takes. */
-export const publicList = (path: ListPath, query: URLSearchParams, ctx: ExecutionContext): Promise<Response> =>
-  // The name of the host is no part of what is asked, nor of the cache's key.
-  cachedLists(ctx).fetch(new Request(`https://catalog${path}?${query}`))
+const tag = 'agents'
 
 /** Public lists, behind Workers Cache: the only entrypoint that it keeps. What it answers depends on the URL alone. */
 export class Catalog extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {
-    const url = new URL(request.url)
-    if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
-    const list = JSON.stringify(lists[url.pathname](await agentPage(pageQuery(url, agentId), this.env)))
-    return jsonResponse(list, 200, {
-      'Cache-Control': publicCaching(this.env),
-      // For Cloudflare's own cache, which would go on showing an old list while it asks for a new one.
-      'Cloudflare-CDN-Cache-Control': 'max-age=60',
-      'Cache-Tag': listTag,
-      ETag: await strongEtag(new TextEncoder().encode(list)),
-      Vary: 'Authorization',
-    })
+    const { catalogPage } = await import('./catalog-page.ts')
+    return catalogPage(new URL(request.url), tag, this.env)
   }
 
   /** Drops every cached list. A purge reaches only the cache of the entrypoint that asks for it. */
   async forget(): Promise<void> {
-    await this.ctx.cache?.purge({ tags: [listTag] })
+    await this.ctx.cache?.purge({ tags: [tag] })
   }
 }
-
-const cachedLists = (ctx: ExecutionContext) => ctx.exports.Catalog({ props: {} })

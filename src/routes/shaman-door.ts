@@ -7,8 +7,8 @@ import { agentNotNamed } from './agent-errors.ts'
 import { agentNamed, mayRead } from './agent-named.ts'
 import { limitRefusal } from './calls/admission.ts'
 import { sendCard } from './cards.ts'
-import { listResponse } from './catalog.ts'
 import type { Handler } from './handler.ts'
+import { listResponse } from './list-agents.ts'
 import { roleOf } from './role.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of the agents here. */

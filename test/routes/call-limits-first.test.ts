@@ -15,6 +15,7 @@ let kv: () => Promise<unknown>
 let env: Env
 let calls: Pick<typeof import('../../src/routes/shaman-door.ts'), 'namedCard'> &
   typeof import('../../src/routes/calls.ts') &
+  typeof import('../../src/routes/rest-calls.ts') &
   typeof import('../../src/routes/rpc.ts')
 beforeEach(async () => {
   Object.assign(crypto.subtle, {
@@ -23,7 +24,12 @@ beforeEach(async () => {
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)
   vi.resetModules()
   const { namedCard } = await import('../../src/routes/shaman-door.ts')
-  calls = { ...(await import('../../src/routes/calls.ts')), ...(await import('../../src/routes/rpc.ts')), namedCard }
+  calls = {
+    ...(await import('../../src/routes/calls.ts')),
+    ...(await import('../../src/routes/rest-calls.ts')),
+    ...(await import('../../src/routes/rpc.ts')),
+    namedCard,
+  }
   asked = []
   limited = false
   kv = async () => ({ value: null, metadata: null })

@@ -7,6 +7,9 @@ import type { Asked } from './asked.ts'
 /** An agent by its id, and as the caller named it: what it did not say, it is not told. */
 export type Addressee = { id: string; named: string }
 
+/** An agent that a caller named by its id. */
+export const byId = (id = ''): Addressee => ({ id, named: id })
+
 /** What came in the body of a call, parsed; or why it cannot be one. */
 export type Body = { value: Json } | Refusal
 

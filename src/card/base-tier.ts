@@ -1,0 +1,2 @@
+/** The tier of the first extended card: what every caller reads whose token names no other tier of the agent. */
+export const baseTier = 'base'
