@@ -1,7 +1,16 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/** Tests of pure code, of which no file can tell what another did: they share a process. */
-const pure = ['test/card/**/*.test.ts']
+const include = ['test/**/*.test.ts']
+
+/** What puts something in another's place, or loads it anew. */
+const replaces = /\bvi\.(mock|doMock|hoisted|resetModules|spyOn|stub\w+|useFakeTimers|setSystemTime)\b/
+
+/** Tests that replace a module, a clock or a function: each has a process of its own. All others share one for each core. */
+const alone = globSync(include, { cwd: import.meta.dirname }).filter(file =>
+  replaces.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
+)
 
 export default defineConfig({
   resolve: {
@@ -13,8 +22,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     projects: [
-      { extends: true, test: { name: 'pure', include: pure, isolate: false } },
-      { extends: true, test: { name: 'others', include: ['test/**/*.test.ts'], exclude: pure } },
+      { extends: true, test: { name: 'alone', include: alone } },
+      { extends: true, test: { name: 'together', include, exclude: alone, isolate: false } },
     ],
   },
 })
