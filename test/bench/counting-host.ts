@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hostBundle, workerBundle } from '../../bench/bundle.ts'
+import { workerBundle } from '../../bench/bundle.ts'
 import { hostService } from '../../bench/host.ts'
 import { startWorkerd } from '../../bench/server.ts'
 
@@ -16,8 +17,7 @@ export type KvCounts = { get: number; put: number; delete: number }
  */
 export const startCountingHost = async (allowedOrigin: string) => {
   const directory = mkdtempSync(join(tmpdir(), 'calling-card-counts-'))
-  const bundle = await hostBundle(directory)
-  const counting = { 'counting.js': await workerBundle('counting'), 'host.js': bundle }
+  const counting = { 'counting.js': await workerBundle('counting'), 'host.js': await readFile('out/index.js', 'utf8') }
   const server = await startWorkerd({
     services: {
       host: hostService(counting, 'kv', { ALLOWED_ORIGINS: { text: allowedOrigin } }),
