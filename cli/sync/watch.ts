@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path'
-import { watch } from 'chokidar'
 import { cardsFolder } from '../files/card-files.ts'
 import { defaultsNames } from '../files/defaults-file.ts'
 
@@ -9,6 +8,7 @@ export const watchCards = async (
   work: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
+  const { watch } = await import('chokidar')
   const watcher = watch(watched(named), {
     ignoreInitial: true,
     depth: 0,
