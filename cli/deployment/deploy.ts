@@ -35,7 +35,7 @@ export const deploy = async ({ args, environment, folder, voice, deployWorker }:
   const rehearsal = args.includes('--dry-run')
   const { token, made } = rehearsal ? { token: 'none', made: false } : adminToken(environment, folder)
   if (made) voice.say('A new ADMIN_TOKEN is in .env, for you alone. Keep it: it is what lets you change the cards.')
-  for (const example of exampleDeployments(args)) {
+  for (const example of await exampleDeployments(args)) {
     const { exitCode } = await deployWorker(example)
     if (exitCode !== 0) return exitCode
   }
