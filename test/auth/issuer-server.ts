@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 
-type Key = { kid: string; alg: string; privateKey: CryptoKey; jwk: JWK }
+/** A key that an issuer signs with. */
+export type Key = { kid: string; alg: string; privateKey: CryptoKey; jwk: JWK }
 
 /** An OpenID Connect issuer on this machine, with faults to order. */
 export class IssuerServer {
@@ -24,9 +25,10 @@ export class IssuerServer {
     })
   }
 
-  async listen(): Promise<this> {
+  /** Listens, with a key of its own unless it is given one. */
+  async listen(key?: Key): Promise<this> {
     await new Promise<void>(listening => this.#server.listen(0, '127.0.0.1', listening))
-    await this.rotate('first')
+    this.keys = [key ?? (await makeKey('first', 'RS256'))]
     return this
   }
 

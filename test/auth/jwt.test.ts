@@ -1,12 +1,18 @@
 import { createHmac } from 'node:crypto'
 import { exportSPKI, importJWK } from 'jose'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CallProfile } from '../../src/card/call-profile.ts'
-import { IssuerServer, makeKey } from './issuer-server.ts'
+import { IssuerServer, type Key, makeKey } from './issuer-server.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 const audience = 'https://host/agents/a'
 const rules = { audience: [audience], tiers: {} }
+
+/** Made once: it takes longer than most of these tests. */
+let first: Key
+beforeAll(async () => {
+  first = await makeKey('first', 'RS256')
+})
 
 let server: IssuerServer
 let judgeJwt: typeof import('../../src/auth/jwt.ts').judgeJwt
@@ -14,7 +20,7 @@ beforeEach(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.resetModules()
   judgeJwt = (await import('../../src/auth/jwt.ts')).judgeJwt
-  server = await new IssuerServer().listen()
+  server = await new IssuerServer().listen(first)
 })
 afterEach(async () => {
   vi.restoreAllMocks()
