@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Server, startWorkerd } from '../../bench/server.ts'
@@ -48,6 +48,13 @@ const endless = (headers: Record<string, string>) => (response: ServerResponse) 
   more()
 }
 
+const spaces = Buffer.alloc(50_000_000, ' ')
+/** Brotli at its best takes two seconds to make them no smaller. */
+const bombs: [encoding: string, bomb: Buffer][] = [
+  ['gzip', gzipSync(spaces)],
+  ['br', brotliCompressSync(spaces, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
+]
+
 describe.each([
   ['the network', {}],
   ['a service', { service: true }],
@@ -62,10 +69,7 @@ describe.each([
     expect(await get(way)).toEqual({ content: '{"a":"ü"}', redirected: false })
   })
 
-  it.each([
-    ['gzip', gzipSync(' '.repeat(50_000_000))],
-    ['br', brotliCompressSync(Buffer.alloc(50_000_000, ' '))],
-  ])('is not inflated beyond what it may hold: %s', async (encoding, bomb) => {
+  it.each(bombs)('is not inflated beyond what it may hold: %s', async (encoding, bomb) => {
     upstream.answer(says(200, { ...json, 'Content-Encoding': encoding }, bomb))
     expect(await get(way)).toEqual({ failed: 'too-large', detail: 'more than 1048576 bytes' })
   })
