@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { watchedEvents } from '../../src/a2a/event-stream.ts'
 import { WholeEvents } from '../../src/a2a/event-stream-whole.ts'
 import type { Failure } from '../../src/a2a/verdict.ts'
@@ -142,6 +142,51 @@ describe('a stream of events', () => {
     const waiting = reader.read()
     await reader.cancel('gone')
     expect([await agent.cancelled, await waiting]).toEqual(['gone', { done: true, value: undefined }])
+  })
+
+  it.each([
+    ['ends by itself', (agent: ReturnType<typeof source>) => agent.close()],
+    ['breaks off', (agent: ReturnType<typeof source>) => agent.fail()],
+    ['is left by its caller', (_: ReturnType<typeof source>, reader: ReadableStreamDefaultReader) => reader.cancel()],
+  ])('stops its clock when it %s', async (_, end) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const agent = source()
+      const reader = watchedEvents(agent.body, watch).getReader()
+      agent.send('data: 1\n\n')
+      await reader.read()
+      expect(vi.getTimerCount()).toBe(1)
+      const over = reader.closed
+      while (agent.pulls() === 0) await Promise.resolve()
+      void end(agent, reader)
+      while (!(await reader.read()).done);
+      await over
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('takes it for no silence of its agent while its caller does not read', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+    try {
+      const agent = source()
+      const reader = watchedEvents(agent.body, { ...watch, idleSeconds: 5, heartbeatSeconds: 1 }).getReader()
+      agent.send('data: 1\n\n')
+      await vi.advanceTimersByTimeAsync(60_000)
+      const read = async () => decode([(await reader.read()).value ?? encode('')])
+      expect(await read()).toBe('data: 1\n\n')
+      const seen = vi.fn()
+      const next = read().then(seen)
+      await vi.advanceTimersByTimeAsync(999)
+      expect(seen).not.toHaveBeenCalled()
+      await vi.advanceTimersByTimeAsync(1)
+      await next
+      expect(seen).toHaveBeenCalledWith(':\n\n')
+      await reader.cancel()
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('sets an event that has passed in part apart from the one that ends it', async () => {
