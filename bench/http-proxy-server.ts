@@ -3,9 +3,12 @@ import { Agent, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import httpProxy from 'http-proxy'
 
-// With connections kept alive, which it does not do of itself: without, every call would pay for two new ones.
-// The target comes as an argument, the port goes out on descriptor 3 as workerd tells it.
-const proxy = httpProxy.createProxyServer({ target: process.argv[2] ?? '', agent: new Agent({ keepAlive: true }) })
+// The npm package http-proxy as its README starts it; with `keep-alive` as the second argument, with an agent that keeps its
+// connections, without which every call pays for new ones. The target is the first, and the port goes out on descriptor 3 as
+// workerd tells it.
+const [, , target = '', connections] = process.argv
+const agent = connections === 'keep-alive' ? { agent: new Agent({ keepAlive: true }) } : {}
+const proxy = httpProxy.createProxyServer({ target, ...agent })
 const server = createServer((request, response) => proxy.web(request, response))
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
