@@ -15,7 +15,8 @@ export const register = (
   registration: Registration,
   mayClaim: boolean,
 ): Written<Omit<Registered, 'published'>, Declined> => {
-  const { id, source } = registration
+  const { id, source, beside } = registration
+  if (beside && sourceRow(sql, id)?.checked !== beside.checked) return { refused: { outcome: 'overtaken' } }
   const before = newestRevision(sql, id)
   if (!isExpected(sql, registration, before))
     return { refused: { outcome: 'precondition-failed', exists: before !== undefined } }

@@ -38,6 +38,8 @@ export type Registration = {
   condition: Condition
   /** Where the card comes from, if it is from elsewhere. */
   source?: SourceRecord
+  /** When the source's answer was kept that this was made beside, if one was: where another has come since, it is too late. */
+  beside?: { checked: number | undefined }
   /** What a refresh was made of, and under which lease: of another newest revision, or lease, it is too late. */
   refreshed?: { seq: number; lease: string }
 }
@@ -80,3 +82,5 @@ export type Declined =
   | { outcome: 'host-taken'; hostname: string; holder: string }
   | { outcome: 'host-not-held'; hostname: string }
   | { outcome: 'unknown-agent' }
+  /** The source of the card was read by somebody else meanwhile. */
+  | { outcome: 'overtaken' }

@@ -26,9 +26,12 @@ export const putAgent: Handler = async (request, env, ctx) => {
   const document = await jsonBody(request)
   // What makes cards is loaded by who writes one: who reads or calls does not wait for it to start.
   const { prepare } = await import('./register.ts')
-  const prepared = await prepare(bearer, id, document, asked, request, env)
+  const attempt = async (): Promise<Attempt> => {
+    const prepared = await prepare(bearer, id, document, asked, request, env)
+    return { prepared, result: await truth(env).register(prepared.registration, isAdmin(bearer)) }
+  }
+  const { prepared, result } = await unlessOvertaken(attempt)
   const { registration } = prepared
-  const result = await truth(env).register(registration, isAdmin(bearer))
   if (result.outcome !== 'registered') throw declined(result, id, registration.condition)
   showAtOnce(registration, result)
   forgetLists(ctx)
@@ -36,6 +39,14 @@ export const putAgent: Handler = async (request, env, ctx) => {
     ETag: registration.manifestEtag,
     'Cache-Control': privateNoStore,
   })
+}
+
+type Attempt = { prepared: Prepared; result: Registered | Declined }
+
+/** What came of a registration; tried again where the source of its card was read by somebody else at the same time. */
+const unlessOvertaken = async (attempt: () => Promise<Attempt>, tries = 3): Promise<Attempt> => {
+  const made = await attempt()
+  return made.result.outcome === 'overtaken' && tries > 1 ? unlessOvertaken(attempt, tries - 1) : made
 }
 
 /** `DELETE /agents/{id}`: gone here at once, and everywhere within the cache time. */
@@ -81,6 +92,8 @@ const declined = (result: Declined, id: string, condition: Condition): HttpError
       'host-taken',
       `The host name "${result.hostname}" is agent "${result.holder}"'s. Take it out of that agent's hosts first.`,
     )
+  if (result.outcome === 'overtaken')
+    return new HttpError(409, 'overtaken', `Agent "${id}"'s card is being read from its source by others. Try again.`)
   return new HttpError(412, 'precondition-failed', whyNot(id, result.exists, condition))
 }
 

@@ -57,7 +57,8 @@ export const prepare = async (
   const served = servedBefore(known, source)
   const condition = compiled && served ? heldTo(use, compiled, asked, served) : heldToSame(use, document, asked)
   const made = { id, document, manifest, origins, record, compiled, condition }
-  return { compiled, record, registration: await sourcedRegistration(made) }
+  const beside = { checked: known?.checked }
+  return { compiled, record, registration: { ...(await sourcedRegistration(made)), beside } }
 }
 
 /** What is served of the same source now. */

@@ -93,6 +93,24 @@ describe('a manifest with upstream.card', () => {
     expect((await called.send('/agents/callable', { body: call })).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
   })
 
+  it('never lays the card that was had over one that came meanwhile', async () => {
+    await put('overtaken')
+    const asked = Promise.withResolvers<ServerResponse>()
+    called.agent.answer(asked.resolve)
+    const writing = put('overtaken', { card: { version: '2.0.0' } })
+    const unanswered = await asked.promise
+    serve({ ...card, description: 'Tells newer weather' })
+    expect((await refresh('overtaken')).body).toMatchObject({ outcome: 'refreshed' })
+    const fails = (response: ServerResponse) => response.writeHead(500).end()
+    called.agent.answer(fails)
+    fails(unanswered)
+    expect((await writing).status).toBe(200)
+    expect(members(await get('overtaken', '?dialect=1.0'))).toMatchObject({
+      description: 'Tells newer weather',
+      version: '2.0.0',
+    })
+  })
+
   it('makes no new revision of what is the same', async () => {
     await put('same')
     expect((await put('same')).body).toMatchObject({ changed: false })
