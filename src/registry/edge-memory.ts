@@ -1,4 +1,5 @@
 import { log } from '../http/log.ts'
+import { unavailable } from '../http/unavailable.ts'
 import { keyForLog } from './key-for-log.ts'
 import { Memory } from './memory.ts'
 
@@ -99,7 +100,7 @@ export class EdgeMemory<Value> {
       // While KV is away, what held last goes on to hold, however old.
       const known = this.#memory.get(key)
       log('error', 'kv-read-failed', { key: keyForLog(key), error: String(error) })
-      if (known === undefined) throw error
+      if (known === undefined) throw unavailable()
       known.expires = Date.now() + memoryMilliseconds
       return known.value
     } finally {

@@ -5,6 +5,7 @@ import type { CallProfile } from '../card/call-profile.ts'
 import { cors } from '../http/cors.ts'
 import { log } from '../http/log.ts'
 import { HttpError } from '../http/problem.ts'
+import { unavailable } from '../http/unavailable.ts'
 import { lookUpProfile } from '../registry/edge-profiles.ts'
 import { isCardHost } from '../sources/user-agent.ts'
 import { agentNotFound } from './agent-errors.ts'
@@ -62,11 +63,6 @@ const loop = (name: LinkName): HttpError =>
     'loop',
     `A host like this one asks for this ${name}: it is for people, and fetched for no other host.`,
   )
-
-const unavailable = (): HttpError =>
-  new HttpError(503, 'unavailable', 'This host cannot look up its agents now. Try again in a moment.', {
-    headers: { 'Retry-After': '10' },
-  })
 
 const unreachable = (agent: string, name: LinkName, why: string): HttpError => {
   log('error', 'link-unread', { agent, name, why })

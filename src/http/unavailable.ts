@@ -1,0 +1,7 @@
+import { HttpError } from './problem.ts'
+
+/** What this host knows of its agents cannot be read now; the log says why. */
+export const unavailable = (): HttpError =>
+  new HttpError(503, 'unavailable', 'This host cannot look up its agents now. Try again in a moment.', {
+    headers: { 'Retry-After': '10' },
+  })
