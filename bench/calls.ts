@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Bound } from './bound.ts'
 import { workerBundle } from './bundle.ts'
 import { callBody, callPath, sameCall } from './call-requests.ts'
 import type { Setting } from './card-reads.ts'
@@ -35,53 +36,50 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
   const proxy = await startNode(join(import.meta.dirname, 'http-proxy-server.ts'), [upstream])
   const keptAlive = await startNode(join(import.meta.dirname, 'http-proxy-server.ts'), [upstream, 'keep-alive'])
 
-  const calling =
-    (body: string) =>
-    (name: string, server: Server, held: Pick<Figure, 'bound' | 'aim'> = {}) => ({
-      ...{ name, server, requests: sameCall(id, body) },
-      ...held,
-    })
+  const calling = (body: string) => (name: string, server: Server, bound?: Bound) => ({
+    ...{ name, server, requests: sameCall(id, body) },
+    ...(bound && { bound }),
+  })
   const refusing = calling(refused)
   const sending = calling(send)
   const [, ...refusals] = await compare(
     refusing('a Worker that reads and answers', reader),
     [
       refusing('a Worker that parses and logs, beside one that reads', logger),
-      refusing('refusal, beside a Worker that reads', host, { aim: { least: 0.85 } }),
+      refusing('refusal, beside a Worker that reads', host, { least: 0.85 }),
     ],
     effort,
   )
   const [, ...besideLogger] = await compare(
     refusing('a Worker that parses, logs and answers', logger),
-    [refusing('refusal, beside one that parses and logs', host, { bound: { least: 0.5 }, aim: { least: 0.85 } })],
+    [refusing('refusal, beside one that parses and logs', host, { least: 0.85 })],
     effort,
   )
   const [, ...forwarded] = await compare(
     sending('a Worker that forwards blindly', blind),
     [
       sending('careful forwarder, beside a blind one', careful),
-      sending('gate, beside a blind forwarder', host, { aim: { least: 0.9 } }),
+      sending('gate, beside a blind forwarder', host, { least: 0.9 }),
     ],
     effort,
   )
   const [, ...besideProxy] = await compare(
     sending('http-proxy on Node', proxy),
-    [sending('gate, beside http-proxy on Node', host, { bound: { least: 1 } })],
+    [sending('gate, beside http-proxy on Node', host, { least: 1 })],
     effort,
   )
   const [, ...besideKeptAlive] = await compare(
     sending('http-proxy on Node, connections kept alive', keptAlive),
-    [sending('gate, beside http-proxy on Node, connections kept alive', host, { aim: { least: 1 } })],
+    [sending('gate, beside http-proxy on Node, connections kept alive', host, { least: 1 })],
     effort,
   )
   const [, ...besideCareful] = await compare(
     sending('a Worker that forwards with care', careful),
-    [sending('gate, beside a careful forwarder', host, { bound: { least: 0.65 }, aim: { least: 0.9 } })],
+    [sending('gate, beside a careful forwarder', host, { least: 0.9 })],
     effort,
   )
   const path = callPath(id)
   const own = origin(host) + path
-  const firstEvent = { bound: { most: 1.6 }, aim: { most: 1.1 } }
   const figures = [
     ...refusals,
     ...besideLogger,
@@ -89,8 +87,8 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
     ...besideProxy,
     ...besideKeptAlive,
     ...besideCareful,
-    await firstEvents('a blind forwarder', [origin(blind) + path, own], { aim: { most: 1.1 } }, effort.rounds),
-    await firstEvents('a careful forwarder', [origin(careful) + path, own], firstEvent, effort.rounds),
+    await firstEvents('a blind forwarder', [origin(blind) + path, own], effort.rounds),
+    await firstEvents('a careful forwarder', [origin(careful) + path, own], effort.rounds),
     await flood(host, own),
   ]
   await Promise.all([kv, agent, host, reader, logger, blind, careful, proxy, keptAlive].map(server => server.stop()))

@@ -12,8 +12,6 @@ export type Setting = { bundle: string; directory: () => string; effort: Effort 
 
 const least = 0.9
 const leastNotModified = 1.1
-/** Beside a Worker of the same memory, perfectly used. */
-const leastOfMemory = 0.65
 
 /** One warm agent: the host's 200 and 304 beside the constant Worker, with a second constant Worker as control. */
 export const oneAgent = (setting: Setting): Promise<Figure[]> =>
@@ -70,12 +68,7 @@ const memoryBytes = 32 * 1024 * 1024
  */
 export const manyAgents = (
   setting: Setting,
-  {
-    agents,
-    sweep,
-    settle,
-    held,
-  }: { agents: number; sweep: number; settle: number; held: Pick<Figure, 'bound' | 'aim'> },
+  { agents, sweep, settle }: { agents: number; sweep: number; settle: number },
 ): Promise<Figure[]> =>
   withHost(setting, agents, async (host, answer, kv) => {
     const bounded = await startConstants(answer, agents, kv, memoryBytes)
@@ -92,7 +85,7 @@ export const manyAgents = (
       { name: 'constant Worker of all cards', server: all, requests: zipfCards(agents, 2) },
       [
         { name: `constant Worker, 32 MB of cards, ${ids}`, server: bounded, requests: zipfCards(agents, 4) },
-        { name: `host, ${ids}`, server: host, requests: zipfCards(agents, 3), ...held },
+        { name: `host, ${ids}`, server: host, requests: zipfCards(agents, 3), bound: { least } },
       ],
       setting.effort,
     )
@@ -103,8 +96,7 @@ export const manyAgents = (
           name: `host, beside 32 MB of cards, ${ids}`,
           server: host,
           requests: zipfCards(agents, 6),
-          bound: { least: leastOfMemory },
-          aim: { least },
+          bound: { least },
         },
       ],
       { ...setting.effort, rounds: Math.ceil(setting.effort.rounds / 2) },

@@ -8,7 +8,7 @@ import { interleave } from './slices.ts'
 export type Effort = { rounds: number; milliseconds: number; warmUp: number }
 
 /** Someone in a comparison: the server, what is asked of it, what is asked before to warm it, and what it must reach. */
-export type Entrant = { name: string; server: Server; requests: Requests } & Pick<Figure, 'bound' | 'aim' | 'note'>
+export type Entrant = { name: string; server: Server; requests: Requests } & Pick<Figure, 'bound' | 'note'>
 
 /** Compares servers with the first of them, the baseline, and closes all connections again. */
 export const compare = async (
@@ -30,14 +30,13 @@ export const compare = async (
   return [
     own,
     ...result.others.map(({ name, throughput, cpu, slices }, index) => {
-      const { bound, aim, note } = others[index] ?? {}
+      const { bound, note } = others[index] ?? {}
       const figure: Figure = {
         name,
         unit: 'ratio',
         value: interval(throughput),
         cpu: interval(cpu),
         ...typical(slices),
-        ...(aim && { aim }),
         ...(note !== undefined && { note }),
       }
       return bound ? judged({ ...figure, bound }) : figure

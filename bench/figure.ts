@@ -14,8 +14,6 @@ export type Figure = {
   busy?: number
   bound?: Bound
   verdict?: Verdict
-  /** What one would wish, and nothing that does the same work reaches on this runtime: told, and not judged. */
-  aim?: Bound
   note?: string
 }
 

@@ -12,7 +12,6 @@ const warmUp = 25
 export const firstEvents = async (
   beside: string,
   [rival, host]: readonly [rival: string, host: string],
-  held: Pick<Figure, 'bound' | 'aim'>,
   rounds: number,
 ): Promise<Figure> => {
   const agent = new Agent({ keepAlive: true })
@@ -30,9 +29,12 @@ export const firstEvents = async (
     ratios.push(ofHost / ofRival)
   }
   agent.destroy()
-  const figure: Figure = { name: `time to the first event, beside ${beside}`, unit: 'ratio', value: interval(ratios) }
-  const { bound, ...more } = held
-  return { ...(bound ? judged({ ...figure, bound }) : figure), ...more }
+  return judged({
+    name: `time to the first event, beside ${beside}`,
+    unit: 'ratio',
+    value: interval(ratios),
+    bound: { most: 1.1 },
+  })
 }
 
 /** Milliseconds until the first event of a stream; resolves when the whole stream was read. */

@@ -1,11 +1,10 @@
 import Table from 'cli-table3'
-import type { Bound } from './bound.ts'
 import type { Figure } from './figure.ts'
 import type { Interval } from './interval.ts'
 
 /** The figures as a table for people. */
 export const table = (figures: readonly Figure[]): string => {
-  const head = ['', 'figure', '95% interval', 'by CPU time', 'a second', 'busy', 'bound', 'verdict', 'aim']
+  const head = ['', 'figure', '95% interval', 'by CPU time', 'a second', 'busy', 'bound', 'verdict']
   const rows = new Table({ head, style: { head: [], border: [] } })
   for (const figure of figures)
     rows.push([
@@ -15,9 +14,8 @@ export const table = (figures: readonly Figure[]): string => {
       figure.cpu ? `${number(figure.cpu.median, 'ratio')}  ${range(figure.cpu, 'ratio')}` : '',
       figure.rate === undefined ? '' : Math.round(figure.rate).toLocaleString('en'),
       figure.busy === undefined ? '' : `${Math.round(figure.busy * 100)}%`,
-      boundText(figure.bound, figure.unit),
+      boundText(figure),
       figure.verdict ?? '',
-      boundText(figure.aim, figure.unit),
     ])
   const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}.`]))
   return [rows.toString(), ...notes].join('\n')
@@ -28,7 +26,7 @@ const number = (value: number, unit: Figure['unit']): string =>
 
 const range = ({ low, high }: Interval, unit: Figure['unit']): string => `${number(low, unit)} … ${number(high, unit)}`
 
-const boundText = (bound: Bound | undefined, unit: Figure['unit']): string => {
+const boundText = ({ bound, unit }: Figure): string => {
   if (!bound) return ''
   return 'least' in bound ? `≥ ${number(bound.least, unit)}` : `≤ ${number(bound.most, unit)}`
 }
