@@ -2,9 +2,9 @@ import { type IRequest, Router } from 'itty-router'
 import { preflight } from './http/cors.ts'
 import { log } from './http/log.ts'
 import { blank500, HttpError, problem } from './http/problem.ts'
-import { agentCall, hostCall, namedCall } from './routes/calls.ts'
-import { agentCard, droppedSegment, hostCard } from './routes/cards.ts'
-import type { Handler } from './routes/handler.ts'
+import { agentCall, hostCall, namedCall, plainCall } from './routes/calls.ts'
+import { agentCard, droppedSegment, heldCard, hostCard } from './routes/cards.ts'
+import type { Asking, Handler } from './routes/handler.ts'
 import { later } from './routes/later.ts'
 import { otherMethod } from './routes/other-method.ts'
 
@@ -100,11 +100,17 @@ const allowedOn = (path: string): string[] => [
   'OPTIONS',
 ]
 
-/** The host: finds the endpoint of a request, and turns errors into responses. */
-export const router = Router<IRequest, [Env, ExecutionContext]>({ catch: answerError })
+/** Finds the endpoint of a request, and turns errors into responses. */
+const router = Router<IRequest, [Env, ExecutionContext]>({ catch: answerError })
 for (const [method, path, handler] of routes) {
   router[method.toLowerCase() as 'get'](path, handler as never)
   if (method === 'GET') router.head?.(path, handler as never)
 }
 for (const path of new Set(routes.map(([, path]) => path))) router.all(path, anyOtherMethod(allowedOn(path)) as never)
 router.all('*', notFound as never)
+
+/** The host: what is asked by the million is answered before a route is looked for. */
+export const answer = (...asking: Asking): Response | Promise<Response> => {
+  const [request, env] = asking
+  return heldCard(request, env) ?? plainCall(...asking)?.catch(answerError) ?? router.fetch(...asking)
+}

@@ -3,7 +3,7 @@ import { callerOfAgent } from '../auth/callers.ts'
 import { may } from '../auth/may.ts'
 import { readNamed } from '../registry/edge-names.ts'
 import { readProfile } from '../registry/edge-profiles.ts'
-import type { Handler } from './handler.ts'
+import type { Asking } from './handler.ts'
 
 /** Whether who asks is to learn of an internal agent. */
 export type Sees = (id: string) => Promise<boolean> | boolean
@@ -12,7 +12,7 @@ export type Sees = (id: string) => Promise<boolean> | boolean
  * The agent that a name or an id stands for to who asks, whatever its case: an id before a name, who has had a name longest before
  * others, and as though the internal ones that it does not see were not there. An empty text where there is none.
  */
-export const agentNamed = async (name: string, sees: Sees, ...[, env, ctx]: Parameters<Handler>): Promise<string> => {
+export const agentNamed = async (name: string, sees: Sees, ...[, env, ctx]: Asking): Promise<string> => {
   const { open, internal } = await readNamed(name, env, ctx)
   for (const id of internal) if (await sees(id)) return id
   return open ?? ''
@@ -20,7 +20,7 @@ export const agentNamed = async (name: string, sees: Sees, ...[, env, ctx]: Para
 
 /** Whether a caller may call an internal agent: by a token of this host, or by what the agent's card says besides. */
 export const mayCall =
-  (caller: Caller, ...[request, env, ctx]: Parameters<Handler>): Sees =>
+  (caller: Caller, ...[request, env, ctx]: Asking): Sees =>
   async id => {
     if (caller.known) return may(caller, 'read', id)
     const profile = await readProfile(id, env, ctx)
@@ -28,5 +28,5 @@ export const mayCall =
   }
 
 /** Whether its caller may read an internal agent's card: that takes a token where tokens are sent. */
-export const mayRead = (caller: Caller, ...asking: Parameters<Handler>): Sees =>
+export const mayRead = (caller: Caller, ...asking: Asking): Sees =>
   asking[0].headers.has('Authorization') ? mayCall(caller, ...asking) : () => false

@@ -1,5 +1,6 @@
 import type { AgentParameter } from '../a2a/addressed-to.ts'
 import type { Refusal } from '../a2a/verdict.ts'
+import { agentId } from '../card/limits.ts'
 import { agentOfHost } from '../registry/hosts.ts'
 import { agentNamed, mayCall } from './agent-named.ts'
 import { callBody } from './calls/call-body.ts'
@@ -7,7 +8,7 @@ import { type Body, byId, type Endpoint } from './calls/endpoint.ts'
 import { passCall } from './calls/pass-call.ts'
 import { rpcCall } from './calls/rpc-call.ts'
 import { unavailable } from './calls/visit.ts'
-import type { Handler } from './handler.ts'
+import type { Asking, Handler } from './handler.ts'
 import { hostNameOf } from './host-name.ts'
 
 const noName: Refusal = {
@@ -20,7 +21,7 @@ const noName: Refusal = {
 const rpcEndpoint = (
   whose: Endpoint['whose'],
   chosenBy: AgentParameter | undefined,
-  ...asking: Parameters<Handler>
+  ...asking: Asking
 ): Promise<Response> => {
   const [request] = asking
   const ask = (body: Body) => rpcCall(request, body, chosenBy)
@@ -29,6 +30,18 @@ const rpcEndpoint = (
 
 /** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
 export const agentCall: Handler = (...asking) => rpcEndpoint(byId(asking[0].params.id), undefined, ...asking)
+
+const plainAddress = new RegExp(`^https?://[^/]+/agents/(${agentId.source.slice(1, -1)})(?:/a2a)?$`)
+
+/**
+ * A JSON-RPC call of an agent at the plainest of its addresses, without query: passed on as the routes do, and sooner: to find a
+ * route costs more than the gate does. Undefined: ask the router.
+ */
+export const plainCall = (...asking: Asking): Promise<Response> | undefined => {
+  const [{ method, url }] = asking
+  const id = method === 'POST' ? plainAddress.exec(url)?.[1] : undefined
+  return id === undefined ? undefined : rpcEndpoint(byId(id), undefined, ...asking)
+}
 
 /** `POST /a2a`: a JSON-RPC call of the agent that `tenant` names, else of the one that the host name stands for. */
 export const hostCall: Handler = (...asking) =>

@@ -14,7 +14,7 @@ let limited: boolean
 let kv: () => Promise<unknown>
 let env: Env
 let calls: Pick<typeof import('../../src/routes/shaman-door.ts'), 'namedCard'> &
-  typeof import('../../src/routes/calls.ts') &
+  Pick<typeof import('../../src/routes/calls.ts'), 'agentCall' | 'hostCall' | 'namedCall'> &
   typeof import('../../src/routes/rest-calls.ts') &
   typeof import('../../src/routes/rpc.ts')
 beforeEach(async () => {

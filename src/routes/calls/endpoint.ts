@@ -1,7 +1,7 @@
 import type { Refusal } from '../../a2a/verdict.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { Json, JsonObject } from '../../card/json.ts'
-import type { Handler } from '../handler.ts'
+import type { Asking } from '../handler.ts'
 import type { Asked } from './asked.ts'
 
 /** An agent by its id, and as the caller named it: what it did not say, it is not told. */
@@ -16,9 +16,7 @@ export type Body = { value: Json } | Refusal
 /** A place that calls come to. */
 export type Endpoint = {
   /** The agent, where the path names it; else how to find it by what the call says, and who makes it. */
-  whose:
-    | Addressee
-    | ((params: JsonObject, caller: Caller, ...rest: Parameters<Handler>) => Promise<Addressee | Refusal>)
+  whose: Addressee | ((params: JsonObject, caller: Caller, ...rest: Asking) => Promise<Addressee | Refusal>)
   body: () => Promise<Body>
   ask: (body: Body) => Asked
 }

@@ -8,7 +8,7 @@ import type { AgentCard } from '../../card/agent-card.ts'
 import { modesOf } from '../../card/call-modes.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
 import { readExtended } from '../../registry/edge-extended.ts'
-import type { Handler } from '../handler.ts'
+import type { Asking } from '../handler.ts'
 import { admission, limitRefusal } from './admission.ts'
 import type { Asked, Read } from './asked.ts'
 import { isSmall } from './call-body.ts'
@@ -25,7 +25,7 @@ type Outcome = { id?: string; caller?: Caller; read?: Read; warnings?: Refusal[]
 )
 
 /** Takes a call through the gate: who calls, how often, whose agent, what the card allows; then to the agent; and into the log. */
-export const passCall = async (endpoint: Endpoint, ...asking: Parameters<Handler>): Promise<Response> => {
+export const passCall = async (endpoint: Endpoint, ...asking: Asking): Promise<Response> => {
   const begun = Date.now()
   const { asked, outcome } = await enter(endpoint, ...asking)
   const { id = '', caller, read, warnings = [], upstream } = outcome
@@ -40,7 +40,7 @@ export const passCall = async (endpoint: Endpoint, ...asking: Parameters<Handler
 /** Counts a call before its body is read, and before anybody is asked whose it is; a refused one too. */
 const enter = async (
   { whose, body, ask }: Endpoint,
-  ...asking: Parameters<Handler>
+  ...asking: Asking
 ): Promise<{ asked: Asked; outcome: Outcome }> => {
   const [request, env] = asking
   const bearer = await callerOf(...asking)
@@ -57,7 +57,7 @@ const enter = async (
   return { asked, outcome: 'refused' in found ? { problem: found } : await pass(asked, found, ...asking) }
 }
 
-const pass = async (asked: Asked, visit: Visit, ...[request, env, ctx]: Parameters<Handler>): Promise<Outcome> => {
+const pass = async (asked: Asked, visit: Visit, ...[request, env, ctx]: Asking): Promise<Outcome> => {
   const { id, caller } = visit
   const admitted = admission(visit)
   // The id of an agent that is not there is the caller's word.

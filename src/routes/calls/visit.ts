@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/caller.ts'
 import { callerOfAgent } from '../../auth/callers.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
 import { lookUpProfile } from '../../registry/edge-profiles.ts'
-import type { Handler } from '../handler.ts'
+import type { Asking } from '../handler.ts'
 import type { Addressee } from './endpoint.ts'
 
 /** Who calls which agent; there is none of that id where `profile` is null. */
@@ -13,7 +13,7 @@ export type Visit = Addressee & { profile: CallProfile | null; caller: Caller }
 export const visit = async (
   { id, named }: Addressee,
   bearer: Caller,
-  ...[request, env, ctx]: Parameters<Handler>
+  ...[request, env, ctx]: Asking
 ): Promise<Visit | Refusal> => {
   const profile = await lookUpProfile(id, env, ctx)
   if (profile === undefined) return unavailable
