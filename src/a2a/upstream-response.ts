@@ -13,12 +13,11 @@ export const handedDown = (
   { status, headers: from }: Response,
 ): Response => {
   const response = callAnswer(body, status)
-  const { headers } = response
-  if (type === null) headers.delete('Content-Type')
-  else if (type !== json) headers.set('Content-Type', type)
+  if (type === null) response.headers.delete('Content-Type')
+  else if (type !== json) response.headers.set('Content-Type', type)
   for (const name of status === 401 ? passedRefusing : passed) {
     const value = from.get(name)
-    if (value !== null) headers.set(name, name === 'WWW-Authenticate' ? withoutAddresses(value) : value)
+    if (value !== null) response.headers.set(name, name === 'WWW-Authenticate' ? withoutAddresses(value) : value)
   }
   return response
 }
