@@ -11,7 +11,10 @@ import { otherMethod } from './routes/other-method.ts'
 // Reads of cards and calls are what a start is for; owners, directories and people are few.
 const agents = () => import('./routes/agents.ts')
 const links = () => import('./routes/links.ts')
+const lint = () => import('./routes/lint.ts')
+const lists = () => import('./routes/list-agents.ts')
 const rest = () => import('./routes/rest-calls.ts')
+const superx = () => import('./routes/rpc.ts')
 const shaman = () => import('./routes/shaman-door.ts')
 const sources = () => import('./routes/sources.ts')
 const tokens = () => import('./routes/tokens.ts')
@@ -41,35 +44,14 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['GET', '/agents/:id/source', later(sources, ({ getSource }) => getSource)],
     ['POST', '/agents/:id/refresh', later(sources, ({ postRefresh }) => postRefresh)],
     ['GET', '/agents/.well-known/:file', droppedSegment],
-    [
-      'GET',
-      '/agents',
-      later(
-        () => import('./routes/list-agents.ts'),
-        ({ listAgents }) => listAgents,
-      ),
-    ],
+    ['GET', '/agents', later(lists, ({ listAgents }) => listAgents)],
     ['GET', '/.well-known/a2a/agents', later(shaman, ({ listForShaman }) => listForShaman)],
     ['GET', '/a2a/v1/agents/:name', later(shaman, ({ namedCard }) => namedCard)],
-    [
-      'POST',
-      '/rpc',
-      later(
-        () => import('./routes/rpc.ts'),
-        ({ rpc }) => rpc,
-      ),
-    ],
+    ['POST', '/rpc', later(superx, ({ rpc }) => rpc)],
     ['POST', '/tokens', later(tokens, ({ postToken }) => postToken)],
     ['GET', '/tokens', later(tokens, ({ listTokens }) => listTokens)],
     ['DELETE', '/tokens/:id', later(tokens, ({ deleteToken }) => deleteToken)],
-    [
-      'POST',
-      '/lint',
-      later(
-        () => import('./routes/lint.ts'),
-        ({ postLint }) => postLint,
-      ),
-    ],
+    ['POST', '/lint', later(lint, ({ postLint }) => postLint)],
   ]
 
 const notFound: Handler = () => {
