@@ -53,14 +53,17 @@ const contentType = (header: string | null): string =>
 
 const mayPass = (name: string): boolean => /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !neverKeys.test(name)
 
-/** A header that `Connection` names ends here (RFC 9110 §7.6.1). */
 const copy = (names: readonly string[], from: Headers, to: Record<string, string>): void => {
-  const hop = from
-    .get('Connection')
-    ?.toLowerCase()
-    .split(/[\s,]+/)
   for (const name of names) {
     const value = from.get(name)
-    if (value !== null && !hop?.includes(name)) to[name] = value
+    if (value !== null && !isOfThisHop(name, from.get('Connection'))) to[name] = value
   }
 }
+
+/** A header that `Connection` names ends here (RFC 9110 §7.6.1). */
+const isOfThisHop = (name: string, connection: string | null): boolean =>
+  connection !== null &&
+  connection
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .includes(name)
