@@ -61,9 +61,7 @@ const copy = (names: readonly string[], from: Headers, to: Record<string, string
 }
 
 /** A header that `Connection` names ends here (RFC 9110 §7.6.1). */
-const isOfThisHop = (name: string, connection: string | null): boolean =>
-  connection !== null &&
-  connection
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .includes(name)
+const isOfThisHop = (name: string, connection: string | null): boolean => {
+  const named = connection?.toLowerCase().split(/[\s,]+/)
+  return named?.includes(name) ?? false
+}

@@ -15,6 +15,9 @@ export type Caller =
   /** Credentials that were not looked at: too many of this address did not hold. */
   | { known: false; given: 'throttled' }
 
+/** Who brings no credentials. */
+export const stranger: Caller = { known: false, given: 'nothing' }
+
 /** A caller whose credentials hold. */
 export type Bearer = {
   known: true

@@ -3,7 +3,7 @@ import { readToken } from '../registry/edge-tokens.ts'
 import type { TokenRecord } from '../registry/token-record.ts'
 import { isAdminToken } from './admin-token.ts'
 import { countFailure, isFailure, isTurnedAway, noteProven } from './attempts.ts'
-import type { BadToken, Bearer, Caller } from './caller.ts'
+import { type BadToken, type Bearer, type Caller, stranger } from './caller.ts'
 import { credentialsOf } from './credentials.ts'
 import { may } from './may.ts'
 import { holdsOwnToken } from './own-tokens.ts'
@@ -14,8 +14,6 @@ type Schemes = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' |
 
 /** Where a token was found: the header, in lower case. */
 type Found = { header: string; token: string }
-
-const stranger: Caller = { known: false, given: 'nothing' }
 
 /**
  * Who makes a request, by the token of this host in its Authorization header. Credentials that do not hold are counted. Most

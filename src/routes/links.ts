@@ -5,6 +5,7 @@ import type { CallProfile } from '../card/call-profile.ts'
 import { cors } from '../http/cors.ts'
 import { log } from '../http/log.ts'
 import { HttpError } from '../http/problem.ts'
+import { tooMany } from '../http/too-many.ts'
 import { unavailable } from '../http/unavailable.ts'
 import { lookUpProfile } from '../registry/edge-profiles.ts'
 import { isCardHost } from '../sources/user-agent.ts'
@@ -47,7 +48,7 @@ export const agentLink =
 /** What is known of an agent that a request's sender may read; to all others, it looks like none. */
 const readableProfile = async (id: string, ...[request, env, ctx]: Parameters<Handler>): Promise<CallProfile> => {
   const bearer = await callerOf(request, env, ctx)
-  if (await limitRefusal(bearer, request, env)) throw tooMany()
+  if (await limitRefusal(bearer, request, env)) throw tooMany('That is asked for too often.')
   const profile = await lookUpProfile(id, env, ctx)
   if (profile === undefined) throw unavailable()
   const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
@@ -72,8 +73,3 @@ const unreachable = (agent: string, name: LinkName, why: string): HttpError => {
     `The ${name} of agent "${agent}" could not be fetched. Try again later.`,
   )
 }
-
-const tooMany = (): HttpError =>
-  new HttpError(429, 'too-many-requests', 'That is asked for too often. Try again in a minute.', {
-    headers: { 'Retry-After': '60' },
-  })

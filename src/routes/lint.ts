@@ -1,22 +1,14 @@
 import { addressOf } from '../auth/attempts.ts'
 import { isObject } from '../card/json.ts'
 import { jsonResponse } from '../http/json-response.ts'
-import { HttpError } from '../http/problem.ts'
+import { tooMany } from '../http/too-many.ts'
 import type { Handler } from './handler.ts'
 import { jsonBody } from './json-body.ts'
 
 /** `POST /lint`: the report on a posted card or manifest. Stores nothing. */
 export const postLint: Handler = async (request, env) => {
   const { success } = await env.LINT_LIMIT.limit({ key: addressOf(request) })
-  if (!success)
-    throw new HttpError(
-      429,
-      'too-many-requests',
-      'This host lints 60 cards a minute for one address. Try again in a minute.',
-      {
-        headers: { 'Retry-After': '60' },
-      },
-    )
+  if (!success) throw tooMany('This host lints 60 cards a minute for one address.')
   const document = await jsonBody(request)
   const id = isObject(document) && typeof document.id === 'string' ? document.id : 'agent'
   const { compile } = await import('../card/compile.ts')

@@ -1,9 +1,12 @@
+import { type Caller, stranger } from '../auth/caller.ts'
 import { requireAnyAgent } from '../auth/require.ts'
 import { agentId } from '../card/limits.ts'
 import { privateNoStore } from '../http/caching.ts'
 import { noneMatch } from '../http/etag.ts'
 import { jsonResponse } from '../http/json-response.ts'
+import { tooMany } from '../http/too-many.ts'
 import { agentPage } from './agent-page.ts'
+import { limitRefusal } from './calls/admission.ts'
 import type { Handler } from './handler.ts'
 import { type ListPath, lists } from './lists.ts'
 import { pageQuery } from './page-query.ts'
@@ -20,16 +23,23 @@ export const listResponse = async (
   const url = new URL(request.url)
   const query = pageQuery(url, agentId)
   if (open && !request.headers.has('Authorization')) {
+    await count(stranger, request, env)
     const list = await publicList(path, url.searchParams, ctx)
     return noneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
       ? new Response(null, { status: 304, headers: list.headers })
       : list
   }
   const reader = await requireAnyAgent(request, 'read', env, ctx)
+  await count(reader, request, env)
   return jsonResponse(lists[path](await agentPage(query, env, reader)), 200, {
     'Cache-Control': privateNoStore,
     Vary: 'Authorization',
   })
+}
+
+/** A list counts as a call: a page that the cache has not is asked of the one Registry. */
+const count = async (caller: Caller, request: Request, env: Env): Promise<void> => {
+  if (await limitRefusal(caller, request, env)) throw tooMany('Lists are asked for too often.')
 }
 
 /** A page of a list as everybody gets it: from the cache, where it is there. The query must be one that `pageQuery` takes. */

@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/caller.ts'
 import { callerOf } from '../auth/callers.ts'
 import { notAuthenticated, requireAnyAgent } from '../auth/require.ts'
-import { HttpError } from '../http/problem.ts'
+import { tooMany } from '../http/too-many.ts'
 import { heldNamed } from '../registry/edge-names.ts'
 import { agentNotNamed } from './agent-errors.ts'
 import { agentNamed, mayRead } from './agent-named.ts'
@@ -34,15 +34,10 @@ export const namedCard: Handler = async (...asking) => {
 /** A name that this isolate does not know is asked of the one Registry: that counts as a call. */
 const idOf = async (name: string, caller: Caller, ...asking: Parameters<Handler>): Promise<string> => {
   const [request, env] = asking
-  const tooMany = heldNamed(name) === undefined ? await limitRefusal(caller, request, env) : undefined
-  if (tooMany) throw askedTooOften()
+  const refusal = heldNamed(name) === undefined ? await limitRefusal(caller, request, env) : undefined
+  if (refusal) throw tooMany('Agents are asked for by name too often.')
   return agentNamed(name, mayRead(caller, ...asking), ...asking)
 }
-
-const askedTooOften = (): HttpError =>
-  new HttpError(429, 'too-many-requests', 'Agents are asked for by name too often. Try again in a minute.', {
-    headers: { 'Retry-After': '60' },
-  })
 
 /** A segment of a path, which says in percent signs what URLs do not take; undefined where it does not say it right. */
 const decoded = (segment: string): string | undefined => {

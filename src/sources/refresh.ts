@@ -1,45 +1,19 @@
-import type { Drift } from '../card/drift.ts'
 import type { JsonObject } from '../card/json.ts'
-import type { Note } from '../card/report.ts'
 import { rememberChecked } from '../registry/remember.ts'
 import type { SourceCheck } from '../registry/source-check.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
-import type { Held, Leased } from '../registry/source-record.ts'
+import type { Leased } from '../registry/source-record.ts'
 import { truth } from '../registry/truth.ts'
 import { fetchSource } from './fetch-source.ts'
 import type { Fetched } from './fetched.ts'
+import type { RefreshContext, Refreshed } from './refreshed.ts'
 import { registerAgain } from './register-again.ts'
-
-/** What came of refreshing an agent's card. */
-export type Refreshed =
-  | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Note[] }
-  | { outcome: 'unchanged' }
-  /** The new card widens access, and its manifest says `pin`: it waits until an owner accepts it by its entity tag. */
-  | { outcome: 'held'; held: Held }
-  | { outcome: 'failed'; failure: SourceFailure }
-  /** Not before `due`, in ms since 1970. */
-  | { outcome: 'fresh'; due: number }
-  /** Somebody else is at it. */
-  | { outcome: 'busy' }
-  /** The card is of an agent that uses a secret or a binding of the host: where that goes is for an admin to accept. */
-  | { outcome: 'needs-admin' }
-  /** No card of that entity tag waits. */
-  | { outcome: 'not-held' }
-  /** The agent was registered anew, or removed, meanwhile. */
-  | { outcome: 'overtaken' }
-  /** This run of the Worker may ask nobody any more. */
-  | { outcome: 'spent' }
-  /** There is no such agent, or its card comes from nowhere else. */
-  | { outcome: 'no-source' }
 
 /** `force`: though it is fresh. `accept`: a card that was held back is taken, and nobody asked. */
 export type RefreshOptions = { force?: boolean; accept?: Accepted }
 
 /** A card that is accepted, by its entity tag; `isAdmin`: by who may hand out what the host keeps. */
 type Accepted = { etag: string; isAdmin: boolean }
-
-/** What of the context of a request, or of a Durable Object, is needed. */
-export type RefreshContext = Pick<ExecutionContext, 'waitUntil' | 'exports'>
 
 /** Reads an agent's card from its source again, and registers what it says now. Of all who ask at once, one does it. */
 export const refreshAgent = async (

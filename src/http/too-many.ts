@@ -1,0 +1,5 @@
+import { HttpError } from './problem.ts'
+
+/** More than the limit of a minute takes; the detail says of what. */
+export const tooMany = (detail: string): HttpError =>
+  new HttpError(429, 'too-many-requests', `${detail} Try again in a minute.`, { headers: { 'Retry-After': '60' } })
