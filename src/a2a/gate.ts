@@ -5,6 +5,7 @@ import { member } from './message-parts.ts'
 import { inputModesRefusal, outputModesRefusal } from './modes.ts'
 import { operations } from './operations.ts'
 import { callbackRefusal, pushConfigurations } from './push-callbacks.ts'
+import { spellingRefusal } from './spelling.ts'
 import type { Refusal, Verdict } from './verdict.ts'
 
 type Check = (call: Call, profile: CallProfile) => Refusal | undefined
@@ -56,9 +57,9 @@ export const check = (call: Call, profile: CallProfile, allowedOrigins = ''): Ve
     warnings.push(refusal)
   }
   if (profile.route === 'closed') return { refused: 'closed' }
-  // Whatever the manifest's levels: it protects the agent's network, not its card.
-  const callback = callbackRefusal(call, allowedOrigins)
-  if (callback !== undefined) return callback
+  // Whatever the manifest's levels: what is not looked at cannot be let through, and the agent's network is not its card's.
+  const refusal = spellingRefusal(call) ?? callbackRefusal(call, allowedOrigins)
+  if (refusal !== undefined) return refusal
   // Whatever the manifest's level: there is nowhere to send it.
   return targetOf(call, profile) ? { passed: true, warnings } : versionRefusal(call, profile)
 }

@@ -21,8 +21,8 @@ const ranges: ReadonlyMap<string, string> = new Map([
 /** More than a media type with a few parameters takes; what follows is not looked at. */
 const longest = 256
 
-/** One parameter of a media type, its value quoted or not (RFC 9110 §5.6.6). */
-const parameter = /;\s*([^;=]*?)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
+/** One parameter of a media type, its value quoted or not (RFC 9110 §5.6.6); no two of its repetitions take the same characters. */
+const parameter = /;([^;=]*)=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
 
 /** Agents and their callers name few modes, over and over. */
 const known = new Map<string, MediaType>()
@@ -44,7 +44,7 @@ const read = (text: string): MediaType => {
   // The first of a name counts.
   const said = [...text.slice(name.length, longest).toLowerCase().matchAll(parameter)].reverse()
   const { q, ...others } = Object.fromEntries(
-    said.map(([, name = '', quoted, plain = '']) => [name, quoted?.replace(/\\(.)/g, '$1') ?? plain.trim()]),
+    said.map(([, name = '', quoted, plain = '']) => [name.trim(), quoted?.replace(/\\(.)/g, '$1') ?? plain.trim()]),
   )
   return {
     range: ranges.get(type) ?? type,

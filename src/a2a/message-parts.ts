@@ -14,11 +14,14 @@ export const member = (object: Json | undefined, ...names: readonly string[]): J
 /** What a call's message is called: readers of v0.3 over HTTP take `request` for `message`. */
 export const messageNames = ['message', 'request'] as const
 
+/** What the list of a message's parts is called. */
+export const partLists = ['parts', 'content'] as const
+
 /** The parts of a call's message; v0.3 over HTTP calls them its content. What is no list has none: the agent will say so. */
 export const messageParts = (params: JsonObject): Json[] => {
   const lists: Json[][] = []
   for (const message of messageNames)
-    for (const name of ['parts', 'content']) {
+    for (const name of partLists) {
       const parts = member(params[message], name)
       if (Array.isArray(parts)) lists.push(parts)
     }
@@ -52,7 +55,8 @@ const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
 /** Whether a part says its type in a way that readers take for one type or another: as no text, or as a range of types. */
 export const hasOddType = (part: Json): boolean => isOddlyTyped(part) || isOddlyTyped(member(part, 'file'))
 
-const typeNames = ['mediaType', 'media_type', 'mimeType', 'mime_type']
+/** Where a part says its media type: in one version or another, in one spelling or another. */
+export const typeNames = ['mediaType', 'media_type', 'mimeType', 'mime_type']
 
 const isOddlyTyped = (object: Json | undefined): boolean =>
   isObject(object) &&

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../card/json.ts'
+import { isObject, type Json, type JsonObject } from '../card/json.ts'
 import { whyBlocked } from '../http/fetch-guard.ts'
 import type { Call } from './call.ts'
 import { operations } from './operations.ts'
@@ -11,42 +11,46 @@ export const pushConfigurations = [
 ]
 
 /** And in the parameters of the operation that creates one, which may themselves be it. */
-const wrappers = [...pushConfigurations, 'config']
+export const pushWrappers = [...pushConfigurations, 'config']
 
-/** Where an agent is told to call, and the path of the field that says so. */
-type Callback = { field: string; url: Json }
+/** Enough to mend a call by: it may hold addresses by the hundred thousand. */
+const mostTold = 10
 
 /**
  * Why a call is refused that tells an agent to call back where this host itself would not: the agent may stand in a network of
  * its own. Which of the addresses are there is not told: one answer is given for every reason.
  */
 export const callbackRefusal = (call: Call, allowedOrigins: string): Refusal | undefined => {
-  const violations = callbacksOf(call)
-    .filter(({ url }) => !mayBeCalled(url, allowedOrigins))
-    .map(({ field }) => ({ field, description: 'is an address that this host does not call' }))
-  if (violations.length === 0) return undefined
+  const fields: string[] = []
+  const { operation, params } = call
+  if (operation === 'createPushConfig') look(params, '', allowedOrigins, fields)
+  else if (operations[operation].sends) {
+    lookBelow(params.configuration, 'configuration.', allowedOrigins, fields)
+    lookBelow(params, '', allowedOrigins, fields)
+  }
+  if (fields.length === 0) return undefined
   return {
     refused: 'invalid-params',
     detail: 'Push notifications go to public https addresses alone, and this is none that this host calls.',
-    violations,
+    violations: fields.map(field => ({ field, description: 'is an address that this host does not call' })),
   }
 }
 
-const callbacksOf = ({ operation, params }: Call): Callback[] => {
-  if (operation === 'createPushConfig') return callbacksIn(params, '')
-  if (!operations[operation].sends) return []
-  return [...wrapped(params.configuration, 'configuration.'), ...wrapped(params, '')]
-}
-
 /** Readers take one name or the other: whatever could be the address is looked at. An empty one is none. */
-const callbacksIn = (config: Json | undefined, path: string): Callback[] => {
-  if (!isObject(config)) return []
+const look = (config: JsonObject, path: string, allowedOrigins: string, fields: string[]): void => {
   const { url = null } = config
-  return [...(url === null || url === '' ? [] : [{ field: `${path}url`, url }]), ...wrapped(config, path)]
+  if (url !== null && url !== '' && !mayBeCalled(url, allowedOrigins)) fields.push(`${path}url`)
+  lookBelow(config, path, allowedOrigins, fields)
 }
 
-const wrapped = (holder: Json | undefined, path: string): Callback[] =>
-  isObject(holder) ? wrappers.flatMap(name => callbacksIn(holder[name], `${path}${name}.`)) : []
+const lookBelow = (holder: Json | undefined, path: string, allowedOrigins: string, fields: string[]): void => {
+  if (!isObject(holder)) return
+  for (const name of pushWrappers) {
+    if (fields.length >= mostTold) return
+    const config = holder[name]
+    if (isObject(config)) look(config, `${path}${name}.`, allowedOrigins, fields)
+  }
+}
 
 /** The agent reads the address with a parser of its own: only one that all read alike is passed on. */
 const mayBeCalled = (url: Json, allowedOrigins: string): boolean =>

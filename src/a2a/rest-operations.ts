@@ -57,9 +57,12 @@ export const matchRest = (method: string, path: string): RestMatch | undefined =
   return { operation: found.operation, version: found.version, path: parameters }
 }
 
-/** What could leave its segment of a path, or of a header or a log; or be another operation to who decodes before looking. */
+/**
+ * What could leave its segment of a path, or of a header or a log; or be another operation to who decodes before looking, asks
+ * in any case, or takes what follows a semicolon for no part of it.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is they that must not get through
-const unsafe = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\.{1,2}$|:(?:cancel|subscribe)$/
+const unsafe = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\.{1,2}\s*(?:;|$)|:(?:cancel|subscribe)\s*(?:;|$)/i
 
 const parametersOf = (pattern: RegExp, path: string): Record<string, string> | undefined => {
   try {

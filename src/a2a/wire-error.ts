@@ -76,7 +76,11 @@ const factsOf = ({ reason, facts, violations }: Told): JsonObject => ({ reason, 
 
 const violationsOf = (problem: Refusal | Failure): JsonObject =>
   'refused' in problem && problem.refused === 'invalid-params'
-    ? { fieldViolations: problem.violations.map(violation => ({ ...violation })) }
+    ? {
+        fieldViolations: problem.violations
+          .slice(0, longestList)
+          .map(({ field, description }) => ({ field: shortened(field), description: shortened(description) })),
+      }
     : {}
 
 const copied = (facts: Facts): JsonObject =>

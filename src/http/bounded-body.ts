@@ -1,13 +1,15 @@
+import { toldLength } from './told-length.ts'
+
 /**
  * Reads the body of a request or response to its end, but no more of it than `most` bytes, inflated: undefined where there are
  * more. One whose length is known, as it comes, is read at once: that is much the cheaper way.
  */
 export const boundedBody = async (message: Request | Response, most: number): Promise<Uint8Array | undefined> => {
-  const { body, headers } = message
+  const { body } = message
   if (body === null) return new Uint8Array()
-  const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length')
+  const length = toldLength(message)
   if (length === null) return boundedStream(message, body, most)
-  if (Number(length) <= most) return new Uint8Array(await message.arrayBuffer())
+  if (length <= most) return new Uint8Array(await message.arrayBuffer())
   await leave(message, body.getReader())
   return undefined
 }

@@ -1,4 +1,5 @@
 import { boundedBody } from './bounded-body.ts'
+import { toldLength } from './told-length.ts'
 
 /** The text of a body; or why there is none. */
 export type BoundedText = { text: string } | { failed: 'too-large' | 'not-utf-8' }
@@ -13,11 +14,10 @@ const replacement = '\ufffd'
  * the runtime would have to make an object of.
  */
 export const boundedText = async (message: Request | Response, most: number): Promise<BoundedText> => {
-  const { headers } = message
-  const length = headers.get('Content-Length')
-  if (length !== null && Number(length) <= most && !headers.has('Content-Encoding')) {
+  const length = toldLength(message)
+  if (length !== null && length <= most) {
     const text = await message.text()
-    return text.includes(replacement) && !hasLength(text, Number(length)) ? { failed: 'not-utf-8' } : { text }
+    return text.includes(replacement) && !hasLength(text, length) ? { failed: 'not-utf-8' } : { text }
   }
   const bytes = await boundedBody(message, most)
   if (bytes === undefined) return { failed: 'too-large' }

@@ -173,3 +173,17 @@ describe('an address for push notifications', () => {
     })
   })
 })
+
+it('addresses by the thousand are refused in few words', () => {
+  const nested = (depth: number): JsonObject =>
+    depth === 0
+      ? { url: metadata }
+      : {
+          url: metadata,
+          config: nested(depth - 1),
+          pushNotification: nested(depth - 1),
+          taskPushNotificationConfig: {},
+        }
+  const verdict = asked('createPushConfig', nested(11))
+  expect('refused' in verdict && JSON.stringify(rpcError(verdict, '1.0')).length).toBeLessThan(5_000)
+})

@@ -93,6 +93,10 @@ describe('parameters in a path', () => {
     ['a line separator', 'tasks/a%E2%80%A8b:cancel'],
     ['half a character', 'tasks/%E0%A4:cancel'],
     ['a lone percent sign', 'tasks/100%:cancel'],
+    ['an operation in another case', 'tasks/1:SUBSCRIBE'],
+    ['an operation and what some take for a parameter', 'tasks/1:subscribe;x'],
+    ['an operation and a space', 'tasks/1:cancel%20'],
+    ['the parent folder and what some take for a parameter', 'tasks/..;x'],
     ['a bad second parameter', 'v1/tasks/t1/pushNotificationConfigs/..'],
   ])('with %s match nothing', (_, path) => {
     expect([matchRest('POST', path), matchRest('GET', path)]).toStrictEqual([undefined, undefined])

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { boundedBody } from '../../src/http/bounded-body.ts'
 import { boundedText } from '../../src/http/bounded-text.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
@@ -34,5 +35,19 @@ describe.each(bodies)('the text of a body %s', (_, made) => {
     ['is none where it is longer', bytes('x'.repeat(101)), { failed: 'too-large' }],
   ])('%s', async (_, body, expected) => {
     expect(await boundedText(made(body), 100)).toEqual(expected)
+  })
+})
+
+describe('a body whose length is a lie', () => {
+  // HTTP goes by the chunks, and the runtime leaves both headers on what it hands on.
+  const lying = (text: string) =>
+    new Response(text, { headers: { 'Content-Length': '5', 'Transfer-Encoding': 'chunked' } })
+
+  it('is read as it comes, and no more of it than allowed', async () => {
+    expect([await boundedText(lying('x'.repeat(101)), 100), await boundedText(lying('x'.repeat(100)), 100)]).toEqual([
+      { failed: 'too-large' },
+      { text: 'x'.repeat(100) },
+    ])
+    expect(await boundedBody(lying('x'.repeat(101)), 100)).toBeUndefined()
   })
 })
