@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
+import type { Compiled } from '../../src/card/compile.ts'
 import { dialectNames } from '../../src/card/dialects/names.ts'
 import type { Report } from '../../src/card/report.ts'
 import { type RepresentationName, representationNames } from '../../src/card/representation-names.ts'
@@ -8,6 +9,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { cardFiles } from '../files/card-files.ts'
 import type { Draft } from '../files/draft.ts'
 import { load } from '../files/load.ts'
+import type { Problem } from '../files/problem.ts'
 import { distinct, problemText } from '../report/findings-text.ts'
 import { localUrl, readUrl } from '../settings.ts'
 import { UsageError } from '../usage-error.ts'
@@ -30,17 +32,26 @@ export const addConvert = (command: Command): Command => {
     .action((named: string[], flags: Flags) => {
       const { drafts, bad } = load(cardFiles(named), flags.url === undefined ? localUrl({}) : readUrl(flags.url))
       const { to, out } = flags
-      if (out === undefined && drafts.length > 1) throw new UsageError('For more than one card, name a folder: --out.')
-      for (const draft of drafts) convert(draft, to, out)
-      for (const line of distinct(bad.flatMap(file => file.problems.map(problemText))))
-        process.stderr.write(`${line}\n`)
-      process.exitCode = bad.length > 0 ? exitCodes.refused : exitCodes.ok
+      const sound = drafts.filter(isCompiled)
+      if (out === undefined && sound.length > 1) throw new UsageError('For more than one card, name a folder: --out.')
+      for (const draft of sound) convert(draft, to, out)
+      const problems = [...bad.flatMap(file => file.problems), ...drafts.filter(isFetched).map(unfetched)]
+      for (const line of distinct(problems.map(problemText))) process.stderr.write(`${line}\n`)
+      process.exitCode = problems.length > 0 ? exitCodes.refused : exitCodes.ok
     })
   return command
 }
 
-const convert = ({ id, file, compiled }: Draft, to: RepresentationName, out: string | undefined): void => {
-  if (compiled === undefined) throw new UsageError(`${file} names where its card is: only the host can fetch it.`)
+type CompiledDraft = Draft & { compiled: Compiled }
+
+const isCompiled = (draft: Draft): draft is CompiledDraft => draft.compiled !== undefined
+
+const isFetched = (draft: Draft): boolean => !isCompiled(draft)
+
+const unfetched = ({ places }: Draft): Problem =>
+  places.problem({ pointer: '/upstream', message: 'says where the card is: only the host can fetch it' })
+
+const convert = ({ id, file, compiled }: CompiledDraft, to: RepresentationName, out: string | undefined): void => {
   write(`${JSON.stringify(compiled.documents[to], null, 2)}\n`, id, out)
   const lost = lostIn(compiled.report, to)
   if (lost.length > 0) process.stderr.write(`${file}: ${to} has no place for ${lost.join(', ')}\n`)

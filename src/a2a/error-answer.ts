@@ -48,6 +48,7 @@ const headersOf = (problem: Refusal | Failure): Record<string, string> => {
       return { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope", scope="read"' }
     case 'rate-limit':
       return { 'Retry-After': String(problem.retryAfter) }
+    case 'token-unchecked':
     case 'unavailable':
       return { 'Retry-After': '10' }
     default:

@@ -12,6 +12,8 @@ const colon = 0x3a
 export class WholeEvents {
   /** Whether a part of an event has passed: what follows would be glued to it. */
   open = false
+  /** Whether what has passed ends amid a line, so that nothing of another's can stand behind it. */
+  amidLine = false
   #kept: Uint8Array | undefined
   /** What was handed out last, and is written by now. */
   #spare: Uint8Array | undefined
@@ -24,13 +26,14 @@ export class WholeEvents {
     const end = this.#endOfEvents(chunk)
     this.#before = [chunk.at(-2) ?? this.#before[1], chunk.at(-1) ?? this.#before[1]]
     const passing = end === 0 ? [] : [...this.rest(), chunk.subarray(0, end)]
-    if (end > 0) this.open = false
+    if (end > 0) this.#passed(false, false)
     const rest = chunk.subarray(end)
     if (rest.byteLength === 0) return passing
     // Comments are signs of life that come without a blank line, and nothing is lost with half of one.
     if (this.open || (this.#size === 0 && rest[0] === colon) || this.#size + rest.byteLength > mostKept) {
       passing.push(...this.rest(), rest)
-      this.open = true
+      // A CR may be the half of a line's end.
+      this.#passed(true, rest.at(-1) !== lineFeed)
     } else this.#keep(rest)
     return passing
   }
@@ -44,6 +47,11 @@ export class WholeEvents {
     this.#spare = kept
     this.#size = 0
     return [rest]
+  }
+
+  #passed(open: boolean, amidLine: boolean): void {
+    this.open = open
+    this.amidLine = amidLine
   }
 
   #keep(rest: Uint8Array): void {

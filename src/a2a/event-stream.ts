@@ -22,7 +22,9 @@ export const watchedEvents = (body: ReadableStream<Uint8Array>, watch: StreamWat
 }
 
 const encoder = new TextEncoder()
+/** A comment; and one amid the lines of an event, which a blank line would end. */
 const heartbeat = encoder.encode(':\n\n')
+const heartbeatWithin = encoder.encode(':\n')
 
 /** Most streams are of small events, and a host has many of them: the large buffer is for those that fill the small one. */
 const bufferBytes = 4 * 1024
@@ -70,7 +72,8 @@ class Passage {
         await this.#writer.write(bytes)
       if (came.done) break
       const { byteLength, buffer: read } = came.value
-      buffer = byteLength === bufferBytes ? new Uint8Array(largeBufferBytes) : new Uint8Array(read)
+      const isTooSmall = byteLength === read.byteLength && byteLength < largeBufferBytes
+      buffer = isTooSmall ? new Uint8Array(largeBufferBytes) : new Uint8Array(read)
     }
     this.#stop()
     await this.#writer.close()
@@ -85,9 +88,10 @@ class Passage {
       this.#reader.cancel().catch(() => undefined)
       return this.#end({ failed: 'silent', seconds: idleSeconds })
     }
-    if (silence < period / 2 || this.#events.open) return
+    // Half of the time between two looks: a whole one would leave a caller unmissed for almost twice as long.
+    if (silence < period / 2 || this.#events.amidLine) return
     this.#beats = true
-    await this.#writer.write(heartbeat)
+    await this.#writer.write(this.#events.open ? heartbeatWithin : heartbeat)
     this.#beats = false
   }
 

@@ -127,11 +127,17 @@ export const refusals: { [Tag in Refusal['refused']]: Problem<Extract<Refusal, {
     say: ({ missing }) => `The token does not allow this. It lacks: ${missing}.`,
     facts: ({ missing }) => ({ missing }),
   },
-  unavailable: {
+  'token-unchecked': {
     code: -32000,
     reason: 'UNAVAILABLE',
     status: 503,
     say: () => 'Whether the token holds cannot be told now: who could tell does not answer. Try again later.',
+  },
+  unavailable: {
+    code: -32000,
+    reason: 'UNAVAILABLE',
+    status: 503,
+    say: () => 'This host cannot look up its agents now. Try again in a moment.',
   },
   'rate-limit': {
     code: -32000,

@@ -24,6 +24,8 @@ export type Refusal =
   | { refused: 'bad-token' }
   | { refused: 'forbidden'; missing: string }
   /** Whether the token holds cannot be told now. */
+  | { refused: 'token-unchecked' }
+  /** What this host knows of its agents cannot be read now. */
   | { refused: 'unavailable' }
   | { refused: 'rate-limit'; retryAfter: number }
 

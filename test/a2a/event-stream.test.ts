@@ -189,6 +189,18 @@ describe('a stream of events', () => {
     }
   })
 
+  it.each([
+    ['between its lines', ': alive\n', ':\n'],
+    ['between the lines of a long event', `data: ${'x'.repeat(70_000)}\n`, ':\n'],
+    ['not amid a line', `data: ${'x'.repeat(70_000)}`, ''],
+    ['not where half of a line end may be missing', ': alive\r', ''],
+  ])('meets a silence in an event that has passed in part: %s', async (_, sent, beat) => {
+    const agent = source()
+    agent.send(sent)
+    const body = watchedEvents(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.03 })
+    expect(await new Response(body).text()).toBe(`${sent}${beat}\n\ndata: ${wentSilent}\n\n`)
+  })
+
   it('sets an event that has passed in part apart from the one that ends it', async () => {
     const agent = source()
     const long = `data: ${'x'.repeat(70_000)}`

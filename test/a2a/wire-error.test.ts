@@ -107,6 +107,7 @@ const table: readonly (readonly [
   [{ refused: 'no-token' }, -32000, 'UNAUTHENTICATED', 401, 401, 'UNAUTHENTICATED'],
   [{ refused: 'bad-token' }, -32000, 'UNAUTHENTICATED', 401, 401, 'UNAUTHENTICATED'],
   [{ refused: 'forbidden', missing: 'the scope read' }, -32000, 'PERMISSION_DENIED', 403, 403, 'PERMISSION_DENIED'],
+  [{ refused: 'token-unchecked' }, -32000, 'UNAVAILABLE', 503, 503, 'UNAVAILABLE'],
   [{ refused: 'unavailable' }, -32000, 'UNAVAILABLE', 503, 503, 'UNAVAILABLE'],
   [{ refused: 'rate-limit', retryAfter: 60 }, -32000, 'RESOURCE_EXHAUSTED', 429, 429, 'RESOURCE_EXHAUSTED'],
   [{ failed: 'no-card' }, -32603, 'AGENT_CARD_UNAVAILABLE', 502, 502, 'UNAVAILABLE'],

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Workspace } from './workspace.ts'
 
@@ -27,6 +27,30 @@ describe('sync-card convert', () => {
     expect(stderr).toMatch(/cards\/a\.json: 1\.0 has no place for .*\/termsOfServiceUrl/)
     expect(stderr).toContain('cards/c.json:1:2 error')
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+  })
+
+  it('converts what it can of cards/, and says where it cannot', async () => {
+    const workspace = new Workspace({ 'bad.json': '{' })
+    const args = ['convert', resolve('cards'), 'bad.json', '--to', '0.3', '--out', 'out']
+    const { code, stdout, stderr } = await workspace.run(args)
+    expect(readdirSync(join(workspace.folder, 'out'))).toEqual(
+      ['code-review', 'customer-support', 'echo', 'etymo', 'invoice-reader', 'my-agent', 'order-processor']
+        .concat(['partner-agent', 'research-assistant', 'weather'])
+        .map(id => `${id}.json`),
+    )
+    for (const name of ['relay', 'tool-box'])
+      expect(stderr).toMatch(new RegExp(`${name}\\.yaml:\\d+:1 error /upstream .*only the host can fetch`))
+    expect(stderr).toContain('bad.json:1:2 error')
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+  })
+
+  it('writes the one card to stdout that it can', async () => {
+    const fetched = { upstream: { card: 'https://elsewhere.example.com/agent-card.json' } }
+    const workspace = new Workspace({ 'cards/a.json': fetched, 'cards/b.json': minimal })
+    const { code, stdout, stderr } = await workspace.run(['convert', 'cards', '--to', '0.3'])
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'Mine' })
+    expect(stderr).toMatch(/^cards\/a\.json:2:3 error \/upstream /)
+    expect(code).toBe(3)
   })
 
   it.each([

@@ -187,12 +187,13 @@ describe('while KV and the Registry are away', () => {
     ['HTTP+JSON', 'restAgentCall', '/agents/a/a2a/message:send', '{}'] as (typeof each)[number],
   ])('says so, and when to come back: %s', async (_, ...sent) => {
     kv = () => Promise.reject(new Error('away'))
+    const message = 'This host cannot look up its agents now. Try again in a moment.'
     const { status, headers, body } = await send(...sent)
     expect([status, headers.get('retry-after')]).toEqual([503, '10'])
     expect(body).toEqual(
       sent[0] === 'restAgentCall'
-        ? { error: expect.objectContaining({ code: 503 }) }
-        : { jsonrpc: '2.0', id: 'mine', error: expect.objectContaining({ code: expect.any(Number) }) },
+        ? { error: expect.objectContaining({ code: 503, message }) }
+        : { jsonrpc: '2.0', id: 'mine', error: expect.objectContaining({ code: expect.any(Number), message }) },
     )
   })
 })

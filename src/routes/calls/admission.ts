@@ -25,7 +25,7 @@ export const admission = ({ id, named, profile, caller }: Visit): { profile: Cal
   if (profile === null || (profile.visibility === 'internal' && !may(caller, 'read', id)))
     return { refused: 'unknown-agent', agent: named }
   if (!caller.known && caller.given === 'bad-token') return { refused: 'bad-token' }
-  if (!caller.known && caller.given === 'unavailable') return { refused: 'unavailable' }
+  if (!caller.known && caller.given === 'unavailable') return { refused: 'token-unchecked' }
   return { profile }
 }
 

@@ -17,8 +17,9 @@ export const superxCard = async (
     return isObject(card) ? { card, length } : { problem: { refused: 'unknown-agent', agent: id } }
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
-    const { status, message } = error
-    if (status !== 502 && status !== 503 && status !== 504) return { problem: error }
+    const { status, code, message } = error
+    // Of these three, what this host itself cannot read is no fault of the source's.
+    if (code === 'unavailable' || (status !== 502 && status !== 503 && status !== 504)) return { problem: error }
     return { problem: { failed: 'source', agent: id, failure: { status, message } } }
   }
 }
