@@ -22,9 +22,29 @@ export const handedDown = (
   return response
 }
 
-/** A challenge without the parameters that say where the agent is, such as RFC 9728's `resource_metadata`. */
-const withoutAddresses = (challenge: string): string =>
-  challenge
-    .replace(/(?:,\s*)?[\w-]+\s*=\s*(?:"[^"]*:\/\/[^"]*"|[^\s",]*:\/\/[^\s",]*)/g, '')
-    .replace(/^(\S+)\s*,\s*/, '$1 ')
-    .trim()
+/** The parameters of a challenge that go on, and what they may say: where an agent is, none of them can. */
+const told: ReadonlyMap<string, RegExp> = new Map([
+  ['realm', /^[\w -]{1,64}$/],
+  ['error', /^[a-z_]{1,64}$/],
+  ['scope', /^[\w:. -]{1,256}$/],
+  ['charset', /^[\w-]{1,16}$/],
+  // Of RFC 7616, without which nobody could answer it.
+  ...['algorithm', 'qop', 'nonce', 'opaque', 'stale'].map((name): [string, RegExp] => [name, /^[\w+/=, -]{1,256}$/]),
+])
+
+/** No honest challenge is longer, in characters. */
+const longestChallenge = 1024
+
+/** An agent's challenge, made anew of its scheme and of what it tells without an address. */
+const withoutAddresses = (challenge: string): string => {
+  const text = challenge.slice(0, longestChallenge)
+  const [scheme = ''] = /^[\w-]{1,32}/.exec(text) ?? []
+  const said = [...text.matchAll(/[\s,]([a-z]{1,32})=(?:"([^"\\]*)"|([^\s",\\]*))/gi)].flatMap(
+    ([, name = '', quoted, plain = '']) => {
+      const value = quoted ?? plain
+      if (!told.get(name.toLowerCase())?.test(value)) return []
+      return [quoted === undefined ? `${name}=${value}` : `${name}="${value}"`]
+    },
+  )
+  return `${scheme} ${said.join(', ')}`.trim()
+}

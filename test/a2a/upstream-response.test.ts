@@ -13,6 +13,16 @@ it.each([
   ],
   ['Bearer realm="https://agent.internal.example/", scope="read"', 'Bearer scope="read"'],
   ['Bearer error="invalid_token", resource_metadata=https://agent.internal.example', 'Bearer error="invalid_token"'],
+  ['Bearer realm="weather.internal.example", scope="read:weather write"', 'Bearer scope="read:weather write"'],
+  ['Bearer realm="agent@10.0.0.7:8443"', 'Bearer'],
+  ['Bearer error_uri="//weather.internal.example/e", error=invalid_token', 'Bearer error=invalid_token'],
+  ['Bearer error_description="see 10.0.0.7:8443/token"', 'Bearer'],
+  ['Bearer error="https:\\/\\/agent.internal.example"', 'Bearer'],
+  [
+    'Digest realm="a", qop="auth, auth-int", algorithm=SHA-256, nonce="7ypf/xlj9X+s=="',
+    'Digest realm="a", qop="auth, auth-int", algorithm=SHA-256, nonce="7ypf/xlj9X+s=="',
+  ],
+  ['a'.repeat(40_000), 'a'.repeat(32)],
   ['Basic realm="weather", charset="UTF-8"', 'Basic realm="weather", charset="UTF-8"'],
 ])('hands the challenge %s down without where the agent is', (challenge, expected) => {
   const upstream = new Response(null, { status: 401, headers: { 'WWW-Authenticate': challenge } })

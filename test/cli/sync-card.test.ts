@@ -168,7 +168,13 @@ describe('sync-card', () => {
     ['no folder', [], /no folder cards here\. Make one/],
     ['an empty folder', ['empty'], /holds no cards\. Make one/],
     ['a file that is not there', ['gone.json'], /There is no gone\.json/],
-    ['a word', ['bogus'], /"bogus" is neither a file nor a command; the commands are lint and convert/],
+    [
+      'a word',
+      ['bogus'],
+      /"bogus" is neither a file nor a command; the commands are lint, convert, refresh, token and help\.\n/,
+    ],
+    ['a word beside a file', ['empty/x.txt', 'bogus'], /"bogus" is neither a file nor a command/],
+    ['a word for a file of a command', ['lint', 'bogus'], /There is no bogus\./],
     ['an unknown flag', ['--colour'], /unknown option/],
     ['--prune with a single file', ['--prune', 'empty/x.txt'], /needs the whole folder/],
     ['--prune without a terminal', ['--prune', 'empty'], /add --yes/],
@@ -227,8 +233,8 @@ describe('sync-card', () => {
     expect((await new Workspace().run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  it('explains its exit codes', async () => {
-    const { code, stdout } = await new Workspace().run(['--help'])
+  it.each(['--help', 'help'])('%s explains its exit codes', async word => {
+    const { code, stdout } = await new Workspace().run([word])
     expect(stdout).toMatch(/Exit codes:[\s\S]*4 {2}the host cannot be reached/)
     expect(code).toBe(0)
   })
