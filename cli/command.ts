@@ -15,6 +15,8 @@ export const runCommand = async (args: readonly string[]): Promise<void> => {
     .description('Bring the cards of a host in line with the files that you keep.')
     .version(version, '--version')
     .enablePositionalOptions()
+    // What has an action of its own gets none otherwise.
+    .helpCommand(true)
     .exitOverride()
   addToken(addRefresh(addConvert(addLint(addSync(command)))))
   try {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { readEnvironment } from '../environment.ts'
 import { exitCodeHelp } from '../exit-codes.ts'
@@ -53,7 +54,8 @@ export const addSync = (command: Command): Command =>
     .option('--retries <count>', 'how often a lost connection is tried again', count, 4)
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', exitCodeHelp)
-    .action(async (files: string[], flags: Flags) => {
+    .action(async (files: string[], flags: Flags, sync: Command) => {
+      refuseUnknownCommand(files, sync)
       refuseNonsense(files, flags)
       const settings = readSettings(flags, readEnvironment())
       const speaker = voice(flags.json === true)
@@ -63,6 +65,18 @@ export const addSync = (command: Command): Command =>
       if (flags.watch) await keepGoing(files, once, flags, speaker)
       else finish(await once(), flags, speaker)
     })
+
+/** A word may be meant for a command, what looks like a path only for a file. */
+const refuseUnknownCommand = (files: readonly string[], sync: Command): void => {
+  const word = files.find(file => /^[\w-]+$/.test(file) && !existsSync(file))
+  if (word === undefined) return
+  const names = sync
+    .createHelp()
+    .visibleCommands(sync)
+    .map(command => command.name())
+  const commands = new Intl.ListFormat('en-GB').format(names)
+  throw new UsageError(`"${word}" is neither a file nor a command; the commands are ${commands}.`)
+}
 
 const refuseNonsense = (files: readonly string[], { prune, check, watch, yes, dryRun }: Flags): void => {
   if (watch && check) throw new UsageError('--watch and --check exclude each other.')

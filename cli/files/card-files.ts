@@ -10,7 +10,7 @@ export const cardsFolder = 'cards'
 /** The files that are meant: those named, and those of the folders named. Never a folder's defaults, which is no card. */
 export const cardFiles = (named: readonly string[]): string[] => {
   const files = (named.length > 0 ? named : [cardsFolder]).flatMap(path => {
-    if (!existsSync(path)) throw new UsageError(missing(path, named.length > 0))
+    if (!existsSync(path)) throw new UsageError(named.length > 0 ? `There is no ${path}.` : noFolder)
     return statSync(path).isDirectory() ? inFolder(path) : [path]
   })
   return [...new Set(files)].filter(file => !defaultsNames.includes(basename(file)))
@@ -27,14 +27,7 @@ const inFolder = (folder: string): string[] =>
     .map(({ name }) => join(folder, name))
     .sort()
 
-const missing = (path: string, named: boolean): string =>
-  named ? noSuch(path) : `There is no folder ${path} here. ${howToStart}`
-
-/** A word may be meant for a command, what looks like a path only for a file. */
-const noSuch = (path: string): string =>
-  /^[\w-]+$/.test(path)
-    ? `"${path}" is neither a file nor a command; the commands are lint and convert.`
-    : `There is no ${path}.`
-
 /** What to do where there are no cards. */
 export const howToStart = `Make one: ${cardsFolder}/my-agent.json with a name, a description and a url is enough.`
+
+const noFolder = `There is no folder ${cardsFolder} here. ${howToStart}`
