@@ -20,14 +20,17 @@ type AnswerTerms = {
 /** An agent's answer on its way down, but a stream: its JSON as it came, but for a BOM, and no more of it than allowed. */
 export const answered = async (upstream: Response, terms: AnswerTerms): Promise<Response | Failure> => {
   const { status, headers } = upstream
-  if (status >= 300 && status < 400) return { failed: 'redirect' }
+  if (status >= 300 && status < 400) return { failed: 'redirect', status }
   if (terms.ownCredentials && (status === 401 || status === 403))
     return { failed: 'misconfigured', detail: `the agent answers ${status} to the Worker's own credentials` }
   const type = headers.get('Content-Type')
   const isJson = isJsonType(type)
   if (isJson || terms.mayBeEmpty) {
     const read = await boundedText(upstream, terms.maxBytes)
-    if ('failed' in read) return read.failed === 'too-large' ? tooLarge(terms) : { failed: 'not-json', status }
+    if ('failed' in read)
+      return read.failed === 'too-large'
+        ? { failed: 'too-large', most: terms.maxBytes, status }
+        : { failed: 'not-json', status }
     if (terms.mayBeEmpty && upstream.ok && read.text === '') return handedDown(null, null, upstream)
     // What a Response can carry is what HTTP knows.
     if (isJson && status >= 200 && status < 600 && parses(read.text)) return handedDown(read.text, type, upstream)
@@ -35,8 +38,6 @@ export const answered = async (upstream: Response, terms: AnswerTerms): Promise<
   if (!(status in plainRefusals)) return networkFailures.get(status) ?? { failed: 'not-json', status }
   return handedDown(terms.errorText({ failed: 'agent-refused', status }), 'application/json', upstream)
 }
-
-const tooLarge = ({ maxBytes: most }: AnswerTerms): Failure => ({ failed: 'too-large', most })
 
 const parses = (text: string): boolean => {
   try {

@@ -37,8 +37,9 @@ export type Failure =
   /** Without the seconds where it was not this host that waited. */
   | { failed: 'timeout'; seconds?: number }
   | { failed: 'not-json'; status: number }
-  | { failed: 'too-large'; most: number }
-  | { failed: 'redirect' }
+  /** `status` is the agent's own, for the log. */
+  | { failed: 'too-large'; most: number; status?: number }
+  | { failed: 'redirect'; status?: number }
   | { failed: 'loop' }
   /** The manifest names what this Worker does not have, or may not reach; the detail is for the log. */
   | { failed: 'misconfigured'; detail: string }

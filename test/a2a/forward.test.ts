@@ -173,15 +173,21 @@ describe('an answer on its way down', () => {
     ['nothing, and says so', 204, {}, '', { failed: 'not-json', status: 204 }],
     ['a stream that nobody asked for', 200, stream, 'data: {}\n\n', { failed: 'not-json', status: 200 }],
     ['a status of its own', 999, json, '{}', { failed: 'not-json', status: 999 }],
-    ['a redirect to a private address', 307, { Location: 'http://169.254.169.254/' }, '', { failed: 'redirect' }],
-    ['a redirect to itself, as JSON', 302, { ...json, Location: '/a2a' }, '{}', { failed: 'redirect' }],
-    ['too much', 200, json, `"${'x'.repeat(2000)}"`, { failed: 'too-large', most: 1000 }],
+    [
+      'a redirect to a private address',
+      307,
+      { Location: 'http://169.254.169.254/' },
+      '',
+      { failed: 'redirect', status: 307 },
+    ],
+    ['a redirect to itself, as JSON', 302, { ...json, Location: '/a2a' }, '{}', { failed: 'redirect', status: 302 }],
+    ['too much', 200, json, `"${'x'.repeat(2000)}"`, { failed: 'too-large', most: 1000, status: 200 }],
     [
       'a bomb',
       200,
       { ...json, 'Content-Encoding': 'gzip' },
       gzipSync(' '.repeat(1e6)),
-      { failed: 'too-large', most: 1000 },
+      { failed: 'too-large', most: 1000, status: 200 },
     ],
   ])('is a failure where it is %s', async (_, status, headers, text, failure) => {
     agent.answer(says(status, headers as Record<string, string>, text))
@@ -209,7 +215,7 @@ describe('an answer on its way down', () => {
       }
       more()
     })
-    expect(await call({}, { maxBytes: 5000 })).toEqual({ failed: 'too-large', most: 5000 })
+    expect(await call({}, { maxBytes: 5000 })).toEqual({ failed: 'too-large', most: 5000, status: 200 })
     await agent.left()
   })
 

@@ -212,10 +212,10 @@ describe('the log line of a call', () => {
     expect(lines).toEqual([{ ...line, caller: `token:${reader.id}`, upstream: 503, status: 503 }])
   })
 
-  it('tells of an agent that fails what failed', async () => {
-    called.agent.answer(says(200, { 'Content-Type': 'text/html' }, marker))
+  it.each([200, 302, 500])('tells of an agent that fails with %d what failed', async upstream => {
+    called.agent.answer(says(upstream, { 'Content-Type': 'text/html' }, marker))
     const lines = await linesOf(() => called.send('/agents/weather/a2a', { body: call() }))
-    expect(lines).toEqual([{ ...line, verdict: 'not-json', status: 502 }])
+    expect(lines).toEqual([{ ...line, verdict: upstream === 302 ? 'redirect' : 'not-json', upstream, status: 502 }])
   })
 })
 

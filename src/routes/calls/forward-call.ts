@@ -12,7 +12,7 @@ import type { bridgeFor, Way } from './bridge-call.ts'
 import { seconds } from './seconds.ts'
 
 /** What came of a call that the gate let through; `upstream` is the agent's own status. */
-type Forwarded = { response: Response; upstream: number } | { problem: Refusal | Failure }
+type Forwarded = { response: Response; upstream: number } | { problem: Refusal | Failure; upstream?: number }
 
 /** Hands a call on to its agent: to its address, or to the Worker that the manifest names. */
 export const forwardCall = async (
@@ -52,7 +52,8 @@ export const forwardCall = async (
       pseudonym: `${id}.${hostOf(request.url)}`,
     },
   )
-  if ('failed' in answer) return { problem: answer }
+  if ('failed' in answer)
+    return { problem: answer, ...('status' in answer && answer.status !== undefined && { upstream: answer.status }) }
   return { response: answer, upstream: answer.status }
 }
 
