@@ -25,9 +25,10 @@ export const putAgent: Handler = async (request, env, ctx) => {
   const asked = writeCondition(request.headers)
   const document = await jsonBody(request)
   // What makes cards is loaded by who writes one: who reads or calls does not wait for it to start.
-  const { prepare } = await import('./register.ts')
+  const { preparation } = await import('./register.ts')
+  const prepare = preparation({ bearer, id, document, asked, request }, env)
   const attempt = async (): Promise<Attempt> => {
-    const prepared = await prepare(bearer, id, document, asked, request, env)
+    const prepared = await prepare()
     return { prepared, result: await truth(env).register(prepared.registration, isAdmin(bearer)) }
   }
   const { prepared, result } = await unlessOvertaken(attempt)
@@ -44,7 +45,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
 type Attempt = { prepared: Prepared; result: Registered | Declined }
 
 /** What came of a registration; tried again where the source of its card was read by somebody else at the same time. */
-const unlessOvertaken = async (attempt: () => Promise<Attempt>, tries = 3): Promise<Attempt> => {
+const unlessOvertaken = async (attempt: () => Promise<Attempt>, tries = 5): Promise<Attempt> => {
   const made = await attempt()
   return made.result.outcome === 'overtaken' && tries > 1 ? unlessOvertaken(attempt, tries - 1) : made
 }
@@ -93,7 +94,9 @@ const declined = (result: Declined, id: string, condition: Condition): HttpError
       `The host name "${result.hostname}" is agent "${result.holder}"'s. Take it out of that agent's hosts first.`,
     )
   if (result.outcome === 'overtaken')
-    return new HttpError(409, 'overtaken', `Agent "${id}"'s card is being read from its source by others. Try again.`)
+    return new HttpError(409, 'overtaken', `Agent "${id}"'s card is being read from its source by others. Try again.`, {
+      headers: { 'Retry-After': '1' },
+    })
   return new HttpError(412, 'precondition-failed', whyNot(id, result.exists, condition))
 }
 

@@ -26,14 +26,26 @@ export type Prepared = {
   record?: SourceRecord
 }
 
-/** Makes a registration of a document that a writer has sent; its card is fetched, where it comes from elsewhere. */
-export const prepare = async (
-  bearer: Bearer,
-  id: string,
-  document: Json,
-  asked: Condition,
-  request: Request,
+/** What a writer has sent. */
+type Writing = { bearer: Bearer; id: string; document: Json; asked: Condition; request: Request }
+
+/**
+ * Makes a registration of what a writer has sent, beside what is kept when it is called; its card is fetched, where it comes from
+ * elsewhere, but not again when it is called again.
+ */
+export const preparation = (writing: Writing, env: Env): (() => Promise<Prepared>) => {
+  let fetched: ReturnType<typeof fetchSource> | undefined
+  return () =>
+    prepare(writing, env, (source, own) => {
+      fetched ??= fetchSource(source, writing.id, undefined, env, own)
+      return fetched
+    })
+}
+
+const prepare = async (
+  { bearer, id, document, asked, request }: Writing,
   env: Env,
+  ask: (source: Source, own: string[]) => ReturnType<typeof fetchSource>,
 ): Promise<Prepared> => {
   const origins = { publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin }
   const read = readManifest(document, id)
@@ -49,7 +61,7 @@ export const prepare = async (
   const blocked = whyNotCalled(source, env)
   if (blocked) throw invalid([blocked])
   const known = (await truth(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchSource(source, id, undefined, env, [hostOrigin(manifest, origins), origins.requestOrigin])
+  const fetched = await ask(source, [hostOrigin(manifest, origins), origins.requestOrigin])
   const agent = { document, registration: { id, ...origins }, source, known, by: 'manifest' } as const
   const settled = await settle(agent, fetched)
   if ('errors' in settled) throw invalid(settled.errors)
