@@ -9,6 +9,7 @@ import { authoredManifest, exposureErrors } from './authored-manifest.ts'
 import type { BadFile } from './bad-file.ts'
 import type { Defaults } from './defaults-file.ts'
 import { externalAgents, isExternalAgents } from './external-agents.ts'
+import { holdsNothing } from './holds-nothing.ts'
 import { inherit } from './inherit.ts'
 import { type Places, placesOf, withCardAt } from './places.ts'
 import type { Source } from './source.ts'
@@ -34,7 +35,7 @@ export const readDrafts = (source: Source, defaults: Defaults | undefined, origi
       'problems' in written ? written : readDraft(written, source, defaults, origin),
     )
   const { file, value, markdown } = source
-  if (!isObject(value)) return [bad(file, [{ pointer: '', message: 'must be an object: a card or a manifest' }])]
+  if (!isObject(value)) return [bad(file, [{ pointer: '', message: value === null ? nothing(markdown) : noObject }])]
   const { manifest, cardAt, unexposed } = authoredManifest(value, markdown)
   const written = {
     label: file,
@@ -45,6 +46,10 @@ export const readDrafts = (source: Source, defaults: Defaults | undefined, origi
   }
   return [readDraft(written, source, defaults, origin)]
 }
+
+const nothing = (markdown: boolean): string => holdsNothing(markdown ? 'front matter' : 'file')
+
+const noObject = 'must be an object: a card or a manifest'
 
 const readDraft = (
   { label, authoredAt, unexposed, ...written }: Written,

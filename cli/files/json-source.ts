@@ -1,11 +1,13 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { parseJson } from '../../src/card/parse-json.ts'
+import { holdsNothing } from './holds-nothing.ts'
 import { locator } from './locate.ts'
 import type { Position } from './problem.ts'
 import type { Parsed } from './source.ts'
 
 /** Reads JSON as the host reads it; yaml, of which JSON is a part, only tells where things stand. */
 export const parseJsonSource = (text: string): Parsed => {
+  if (text.trim() === '') return { faults: [{ line: 1, column: 1, message: holdsNothing('file') }] }
   const parsed = parseJson(text)
   if ('refused' in parsed) return { faults: [{ ...faultPosition(text, parsed.detail), message: parsed.detail }] }
   const lines = new LineCounter()

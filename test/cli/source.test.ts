@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { readDrafts } from '../../cli/files/draft.ts'
 import { parseSource } from '../../cli/files/source.ts'
 
 const place = (file: string, text: string, pointer: string) => {
@@ -63,7 +64,7 @@ describe('a file that cannot be read', () => {
     ['a.json', '{\n  "a": 1,\n}', 3, 1],
     ['a.json', '{ "a": ', 1, 8],
     ['a.yaml', 'a: 1\na: 2\n', 2, 1],
-    ['a.yaml', 'a: *nowhere\n', 1, 1],
+    ['a.yaml', 'a: *nowhere\n', 1, 4],
     ['a.md', '---\nname: A\n  bad: [\n---\n', 2, 7],
     ['a.md', '# no front matter', 1, 1],
   ])('%s %j is told with its place', (file, text, line, column) => {
@@ -78,17 +79,72 @@ describe('a file that cannot be read', () => {
     expect(place('a.md', text, '')).toMatchObject([{ message: expect.stringMatching(message) }])
   })
 
-  it('refuses aliases that multiply', () => {
-    const bomb = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
-    for (const [name, below] of ['ba', 'cb', 'dc', 'ed'].map(pair => [...pair] as [string, string]))
-      bomb.push(`${name}: &${name} [${Array(10).fill(`*${below}`).join(', ')}]`)
-    expect(place('a.yaml', bomb.join('\n'), '')).toMatchObject([{ message: expect.stringContaining('alias') }])
+  const deep = '['.repeat(20_000) + ']'.repeat(20_000)
+  const selfless = (anchor: string) => `*${anchor} stands in &${anchor} itself: no card can hold itself.`
+
+  it.each([
+    ['a: &a [*a]\n', 1, 8, selfless('a')],
+    ['x: 1\na: &a { b: { c: *a } }\n', 2, 17, selfless('a')],
+    ['a: &a\n  <<: *a\n', 2, 7, selfless('a')],
+    ['a: &a [1]\nb: &a [*a]\n', 2, 8, selfless('a')],
+    ['a: *b\nb: &b 1\n', 1, 4, 'No anchor &b stands before *b.'],
+    ['a:\n  <<: 5\n', 2, 3, 'What goes after << is a map, or a list of maps.'],
+    ['a: &a [1]\nb: { <<: [*a] }\n', 2, 6, 'What goes after << is a map, or a list of maps.'],
+    ['? [a]\n: 1\n', 1, 3, 'A key must be text.'],
+    ['a: &a [1]\n*a : 1\n', 2, 1, 'A key must be text.'],
+    ['a: 1\n---\nb: 2\n', 2, 1, 'The file holds more than one document: each agent has a file of its own.'],
+  ])('says in words of its own what is wrong with the YAML %j', (text, line, column, message) => {
+    expect(place('a.yaml', text, '')).toEqual([{ file: 'a.yaml', pointer: '', line, column, message }])
   })
 
-  it('refuses merge keys that multiply', () => {
-    const bomb = ['a: &a { x: 1 }']
-    for (const [name, below] of ['ba', 'cb', 'dc', 'ed'].map(pair => [...pair] as [string, string]))
-      bomb.push(`${name}: &${name} { <<: [${Array(10).fill(`*${below}`).join(', ')}] }`)
-    expect(place('a.yaml', bomb.join('\n'), '')).toMatchObject([{ message: expect.stringContaining('alias') }])
+  it.each([
+    ['a.yaml', `name: A\nb: ${deep}\n`, 2],
+    ['a.yaml', `name: A\nb: ${'['.repeat(20_000)}\n`, 2],
+    ['a.md', `---\nname: A\n\nb: ${deep}\n---\n`, 4],
+    ['a.json', `{ "a":\n${deep} }`, 2],
+  ])('says once of %s that it nests too deep', (file, text, line) => {
+    const message = 'The document nests deeper than 64 levels.'
+    expect(place(file, text, '')).toEqual([{ file, pointer: '', line, column: expect.any(Number), message }])
+  })
+
+  it.each(['', ' \n', '\ufeff'])('says of %j that there is nothing in the file', text => {
+    const message = 'The file holds nothing; a card or a manifest was expected.'
+    expect(place('a.json', text, '')).toEqual([{ file: 'a.json', pointer: '', line: 1, column: 1, message }])
+  })
+
+  it.each([
+    ['a.yaml', '', 'file'],
+    ['a.yaml', '# only this\n', 'file'],
+    ['a.json', 'null', 'file'],
+    ['a.md', '---\n---\nYou are helpful.\n', 'front matter'],
+  ])('says of %s %j that there is nothing in the %s', (file, text, what) => {
+    const source = parseSource(file, text)
+    const message = `The ${what} holds nothing; a card or a manifest was expected.`
+    expect('problems' in source ? source : readDrafts(source, undefined, 'https://cards.example.com')).toEqual([
+      { file, problems: [{ file, pointer: '', line: 1, column: 1, message }] },
+    ])
+  })
+
+  const bombs = {
+    aliases: ['a: &a [x, x, x]', (name: string, all: string) => `${name}: &${name} [${all}]`],
+    'merge keys': ['a: &a { x: 1 }', (name: string, all: string) => `${name}: &${name} { <<: [${all}] }`],
+  } as const
+  const bomb = (kind: keyof typeof bombs): string => {
+    const [first, line] = bombs[kind]
+    const names = ['ba', 'cb', 'dc', 'ed'].map(([name = '', below]) =>
+      line(name, Array(10).fill(`*${below}`).join(', ')),
+    )
+    return [first, ...names].join('\n')
+  }
+
+  it.each([
+    ['a.yaml', bomb('aliases'), 3],
+    ['a.yaml', bomb('merge keys'), 3],
+    ['a.yaml', `a: &a x\nb:\n${'  - *a\n'.repeat(101)}`, 103],
+    ['a.md', `---\n${bomb('aliases')}\n---\n`, 4],
+    ['a.md', `---\n${bomb('merge keys')}\n---\n`, 4],
+  ])('refuses in %s aliases that multiply, and says where: %j', (file, text, line) => {
+    const message = 'Too much is repeated by alias up to here: write some of it out.'
+    expect(place(file, text, '')).toEqual([{ file, pointer: '', line, column: expect.any(Number), message }])
   })
 })
