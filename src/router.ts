@@ -12,7 +12,7 @@ import { otherMethod } from './routes/other-method.ts'
 const agents = () => import('./routes/agents.ts')
 const links = () => import('./routes/links.ts')
 const lint = () => import('./routes/lint.ts')
-const lists = () => import('./routes/list-agents.ts')
+const listing = () => import('./routes/list-agents.ts')
 const rest = () => import('./routes/rest-calls.ts')
 const superx = () => import('./routes/rpc.ts')
 const shaman = () => import('./routes/shaman-door.ts')
@@ -22,7 +22,7 @@ const tokens = () => import('./routes/tokens.ts')
 /** Every endpoint of this host. HEAD goes with GET; OPTIONS, 405 and 404 follow from the table. */
 export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, handler: Handler])[] =
   [
-    // What is asked most comes first: looking at each line costs a call more than the gate does.
+    // What is asked most comes first. The plainest requests for cards and calls do not come here at all: see `answer`.
     ['POST', '/agents/:id/a2a', agentCall],
     ['POST', '/agents/:id', agentCall],
     ['POST', '/a2a', hostCall],
@@ -32,26 +32,26 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['GET', '/.well-known/agent-card.json', hostCard('agent-card.json')],
     ['GET', '/.well-known/agent.json', hostCard('agent.json')],
     ['GET', '/agents/:id', agentCard('agent-card.json')],
-    ['GET', '/agents/:id/a2a/:operation+', later(rest, ({ restAgentCall }) => restAgentCall)],
-    ['POST', '/agents/:id/a2a/:operation+', later(rest, ({ restAgentCall }) => restAgentCall)],
-    ['DELETE', '/agents/:id/a2a/:operation+', later(rest, ({ restAgentCall }) => restAgentCall)],
-    ['PUT', '/agents/:id', later(agents, ({ putAgent }) => putAgent)],
-    ['DELETE', '/agents/:id', later(agents, ({ deleteAgent }) => deleteAgent)],
-    ['GET', '/agents/:id/manifest', later(agents, ({ getManifest }) => getManifest)],
-    ['GET', '/agents/:id/documentation', later(links, ({ agentLink }) => agentLink('documentation'))],
-    ['GET', '/agents/:id/icon', later(links, ({ agentLink }) => agentLink('icon'))],
-    ['GET', '/agents/:id/revisions', later(sources, ({ getRevisions }) => getRevisions)],
-    ['GET', '/agents/:id/source', later(sources, ({ getSource }) => getSource)],
-    ['POST', '/agents/:id/refresh', later(sources, ({ postRefresh }) => postRefresh)],
+    ['GET', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
+    ['POST', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
+    ['DELETE', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
+    ['PUT', '/agents/:id', later(agents, 'putAgent')],
+    ['DELETE', '/agents/:id', later(agents, 'deleteAgent')],
+    ['GET', '/agents/:id/manifest', later(agents, 'getManifest')],
+    ['GET', '/agents/:id/documentation', later(links, 'agentDocumentation')],
+    ['GET', '/agents/:id/icon', later(links, 'agentIcon')],
+    ['GET', '/agents/:id/revisions', later(sources, 'getRevisions')],
+    ['GET', '/agents/:id/source', later(sources, 'getSource')],
+    ['POST', '/agents/:id/refresh', later(sources, 'postRefresh')],
     ['GET', '/agents/.well-known/:file', droppedSegment],
-    ['GET', '/agents', later(lists, ({ listAgents }) => listAgents)],
-    ['GET', '/.well-known/a2a/agents', later(shaman, ({ listForShaman }) => listForShaman)],
-    ['GET', '/a2a/v1/agents/:name', later(shaman, ({ namedCard }) => namedCard)],
-    ['POST', '/rpc', later(superx, ({ rpc }) => rpc)],
-    ['POST', '/tokens', later(tokens, ({ postToken }) => postToken)],
-    ['GET', '/tokens', later(tokens, ({ listTokens }) => listTokens)],
-    ['DELETE', '/tokens/:id', later(tokens, ({ deleteToken }) => deleteToken)],
-    ['POST', '/lint', later(lint, ({ postLint }) => postLint)],
+    ['GET', '/agents', later(listing, 'listAgents')],
+    ['GET', '/.well-known/a2a/agents', later(shaman, 'listForShaman')],
+    ['GET', '/a2a/v1/agents/:name', later(shaman, 'namedCard')],
+    ['POST', '/rpc', later(superx, 'rpc')],
+    ['POST', '/tokens', later(tokens, 'postToken')],
+    ['GET', '/tokens', later(tokens, 'listTokens')],
+    ['DELETE', '/tokens/:id', later(tokens, 'deleteToken')],
+    ['POST', '/lint', later(lint, 'postLint')],
   ]
 
 const notFound: Handler = () => {

@@ -31,12 +31,15 @@ export const callerOf = (request: Request, env: Env, ctx: ExecutionContext): Cal
  */
 export const callerOfAgent = (
   before: Caller,
-  ...asking: [request: Request, id: string, profile: Schemes, env: Env, ctx: ExecutionContext]
+  request: Request,
+  id: string,
+  profile: Schemes,
+  env: Env,
+  ctx: ExecutionContext,
 ): Caller | Promise<Caller> => {
-  const [, , { apiKeyHeaders }] = asking
   // Most callers bring nothing, and most cards have no API key: nobody need look for either.
-  if (!before.known && before.given === 'nothing' && apiKeyHeaders.length === 0) return before
-  return judgeByCard(before, ...asking)
+  if (!before.known && before.given === 'nothing' && profile.apiKeyHeaders.length === 0) return before
+  return judgeByCard(before, request, id, profile, env, ctx)
 }
 
 const judgeByCard = async (

@@ -17,8 +17,8 @@ import type { Written } from './written.ts'
 export type { Listed } from './kept-agents.ts'
 
 /**
- * The record of truth about what is registered. Reads of the edge never come here: they are KV's, and what writes is loaded with
- * the first write.
+ * The record of truth about what is registered. Reads of the edge never come here: they are KV's, and what is
+ * done here is loaded when it is first asked for.
  */
 export class Registry extends DurableObject<Env> {
   readonly #sql: SqlStorage

@@ -1,7 +1,7 @@
 import type { Handler } from './handler.ts'
 
-/** An endpoint whose code is loaded when it is first asked: what few requests need costs a start nothing. */
+/** An endpoint of a module that is loaded when it is first asked: what few requests need costs a start nothing. */
 export const later =
-  <Module>(load: () => Promise<Module>, of: (module: Module) => Handler): Handler =>
+  <Name extends string>(load: () => Promise<Record<Name, Handler>>, name: Name): Handler =>
   async (...asking) =>
-    of(await load())(...asking)
+    (await load())[name](...asking)

@@ -45,6 +45,12 @@ export const agentLink =
     })
   }
 
+/** `GET /agents/{id}/documentation`. */
+export const agentDocumentation = agentLink('documentation')
+
+/** `GET /agents/{id}/icon`. */
+export const agentIcon = agentLink('icon')
+
 /** What is known of an agent that a request's sender may read; to all others, it looks like none. */
 const readableProfile = async (id: string, ...[request, env, ctx]: Parameters<Handler>): Promise<CallProfile> => {
   const bearer = await callerOf(request, env, ctx)
