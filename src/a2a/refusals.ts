@@ -39,7 +39,7 @@ export const refusals: { [Tag in Refusal['refused']]: Problem<Extract<Refusal, {
     reason: 'METHOD_NOT_FOUND',
     restStatus: 404,
     say: ({ method, version, today }) =>
-      `A2A ${version} has no method "${method}"${today === undefined ? '' : `; today's name is "${today}"`}.`,
+      `A2A ${version} has no method "${method}"${today === undefined ? '' : `; there it is "${today}"`}.`,
     facts: ({ method, version, today }) => ({ method, version, ...(today !== undefined && { today }) }),
   },
   version: {

@@ -279,7 +279,7 @@ describe('a call over HTTP+JSON', () => {
       body: message(),
       headers: { 'A2A-Version': version },
     })
-    expect([status, text, heard()]).toEqual([404, expect.stringContaining("today's name is"), []])
+    expect([status, text, heard()]).toEqual([404, expect.stringContaining('there it is'), []])
   })
 
   it('is refused by an agent that speaks JSON-RPC alone', async () => {
