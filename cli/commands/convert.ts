@@ -62,8 +62,12 @@ const write = (text: string, id: string, out: string | undefined): void => {
     process.stdout.write(text)
     return
   }
-  mkdirSync(out, { recursive: true })
-  writeFileSync(join(out, `${id}.json`), text)
+  try {
+    mkdirSync(out, { recursive: true })
+    writeFileSync(join(out, `${id}.json`), text)
+  } catch {
+    throw new UsageError(`Nothing can be written to the folder ${out}.`)
+  }
 }
 
 const lostIn = ({ dropped }: Report, to: RepresentationName): string[] => dropped[to] ?? []

@@ -57,6 +57,10 @@ describe('sync-card convert', () => {
     [['cards/a.json', '--to', 'klingon'], /Allowed choices are/],
     [['cards/a.json'], /required option/],
     [['cards', '--to', '0.3'], /name a folder/],
+    [
+      ['cards', '--to', '0.3', '--out', 'cards/a.json'],
+      /^sync-card: Nothing can be written to the folder cards\/a\.json\.\n$/,
+    ],
   ])('refuses %j (exit 2)', async (args, message) => {
     const workspace = new Workspace({ 'cards/a.json': minimal, 'cards/b.json': minimal })
     const { code, stderr } = await workspace.run(['convert', ...args])
