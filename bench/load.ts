@@ -71,7 +71,10 @@ export class Load {
     this.#responses = 0
     this.#busy = this.#connections.length
     this.#done = Promise.withResolvers()
-    for (const { socket } of this.#connections) socket.write(this.#requests.next())
+    // A server may have closed it since: it was idle while others had their turn.
+    for (const [index, { socket }] of this.#connections.entries())
+      if (socket.writable) socket.write(this.#requests.next())
+      else this.#reconnect(index, true)
     await this.#done.promise
     return { responses: this.#responses, seconds: (performance.now() - begin) / 1000 }
   }
