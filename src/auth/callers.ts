@@ -43,12 +43,7 @@ export const callerOfAgent = (
 }
 
 const judgeByCard = async (
-  before: Caller,
-  request: Request,
-  id: string,
-  profile: Schemes,
-  env: Env,
-  ctx: ExecutionContext,
+  ...[before, request, id, profile, env, ctx]: Parameters<typeof callerOfAgent>
 ): Promise<Caller> => {
   const keys = ownKeys(request.headers, profile, env)
   const issuers = isOpen(before) ? await judgeIssuers(before, request.headers, id, profile, env, ctx) : before
