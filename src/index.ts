@@ -1,10 +1,10 @@
-import { answer } from './router.ts'
+import { answer } from './app.ts'
 
-export { McpAgent } from './bridge/mcp-agent.ts'
-export { Registry } from './registry/registry.ts'
-export { Catalog } from './routes/catalog.ts'
+export { Catalog } from './api/catalog.ts'
+export { McpAgent } from './mcp-bridge/mcp-agent.ts'
+export { Registry } from './registry/store/registry.ts'
 
 export default {
   fetch: answer,
-  scheduled: async (_, env, ctx) => (await import('./sources/refresh-due.ts')).refreshDue(env, ctx),
+  scheduled: async (_, env, ctx) => (await import('./sources/scheduled.ts')).refreshDue(env, ctx),
 } satisfies ExportedHandler<Env>

@@ -1,5 +1,5 @@
 import { createTestHarness, unstable_readConfig } from 'wrangler'
-import type { Json } from '../src/card/json.ts'
+import type { Json } from '../src/json/json.ts'
 
 /** The admin token of every host under test that is not given another. */
 export const token = 'the-admin-token-of-tests'

@@ -1,6 +1,6 @@
 import pMap from 'p-map'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../src/router.ts'
+import { routes } from '../src/app.ts'
 import { minimalCard } from './cards.ts'
 import { type Host, startHost, token } from './host.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { shortestAdminToken } from '../../src/card/limits.ts'
+import { shortestAdminToken } from '../../src/limits.ts'
 import type { Environment } from '../environment.ts'
 import { UsageError } from '../usage-error.ts'
 

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path'
-import type { Json } from '../../src/card/json.ts'
-import { agentId } from '../../src/card/limits.ts'
-import { slug } from '../../src/card/slug.ts'
+import { slug } from '../../src/card/model/constants.ts'
+import type { Json } from '../../src/json/json.ts'
+import { agentId } from '../../src/limits.ts'
 
 /** The id of the agent that a file describes: what its manifest says, else the file's name. */
 export const idOf = (file: string, said: Json | undefined): { id: string } | { message: string } => {

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, without } from '../../src/card/json.ts'
-import { Manifest, readManifest } from '../../src/card/manifest.ts'
-import type { Pointer } from '../../src/card/pointer.ts'
-import type { CardError } from '../../src/card/report.ts'
-import { fromFrontMatter, privateFields } from '../../src/card/shaman-front-matter.ts'
+import { fromFrontMatter, privateFields } from '../../src/card/manifest/front-matter.ts'
+import { Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
+import type { CardError } from '../../src/card/model/report.ts'
+import { isObject, type JsonObject, without } from '../../src/json/json.ts'
+import type { Pointer } from '../../src/json/pointer.ts'
 
 /**
  * A document as a manifest, and the pointers under which the parts of its card stand in the document. `unexposed`: it is

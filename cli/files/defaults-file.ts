@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../../src/card/json.ts'
-import { Manifest } from '../../src/card/manifest.ts'
-import { pointer } from '../../src/card/pointer.ts'
+import { Manifest } from '../../src/card/manifest/manifest.ts'
+import { isObject, type JsonObject } from '../../src/json/json.ts'
+import { pointer } from '../../src/json/pointer.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './source.ts'
 

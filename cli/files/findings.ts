@@ -1,4 +1,4 @@
-import type { Issue } from '../../src/card/report.ts'
+import type { Issue } from '../../src/card/model/report.ts'
 import { type Draft, inCard } from './draft.ts'
 import type { Problem } from './problem.ts'
 

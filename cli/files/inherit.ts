@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, without } from '../../src/card/json.ts'
+import { isObject, type JsonObject, without } from '../../src/json/json.ts'
 
 /** What says where an agent is, in a card and in `upstream`. */
 const endpoints = {

@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
-import { parseJson } from '../../src/card/parse-json.ts'
+import { parseJson } from '../../src/json/parse.ts'
 import { holdsNothing } from './holds-nothing.ts'
 import { locator } from './locate.ts'
 import type { Position } from './problem.ts'

@@ -1,5 +1,5 @@
-import { type Pointer, pointer, tokens } from '../../src/card/pointer.ts'
-import type { CardError } from '../../src/card/report.ts'
+import type { CardError } from '../../src/card/model/report.ts'
+import { type Pointer, pointer, tokens } from '../../src/json/pointer.ts'
 import type { Position, Problem } from './problem.ts'
 import type { Source } from './source.ts'
 

@@ -1,4 +1,4 @@
-import type { Pointer } from '../../src/card/pointer.ts'
+import type { Pointer } from '../../src/json/pointer.ts'
 
 /** A place in a file, counted from 1. */
 export type Position = { line: number; column: number }

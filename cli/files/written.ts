@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../src/card/json.ts'
-import type { CardError } from '../../src/card/report.ts'
+import type { CardError } from '../../src/card/model/report.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import type { AuthoredAt } from './places.ts'
 
 /** What an owner wrote of one agent: all of a file, or an entry of it. */

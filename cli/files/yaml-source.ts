@@ -1,6 +1,6 @@
 import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml'
-import type { Json } from '../../src/card/json.ts'
-import { limits } from '../../src/card/limits.ts'
+import type { Json } from '../../src/json/json.ts'
+import { limits } from '../../src/limits.ts'
 import { locator } from './locate.ts'
 import { keepVersions } from './published-versions.ts'
 import type { Parsed } from './source.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject, type Json, type JsonObject } from '../../src/card/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { HostError } from './host-error.ts'
 import { type Connection, type Reply, request } from './request.ts'
 

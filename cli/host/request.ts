@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
-import { isObject, type Json } from '../../src/card/json.ts'
+import { isObject, type Json } from '../../src/json/json.ts'
 import { badPortText, isBadPort } from './bad-port.ts'
 import { HostError } from './host-error.ts'
 

@@ -1,6 +1,6 @@
-import { baseTier } from '../../src/card/base-tier.ts'
-import { agentId } from '../../src/card/limits.ts'
-import { readManifest } from '../../src/card/manifest.ts'
+import { readManifest } from '../../src/card/manifest/manifest.ts'
+import { baseTier } from '../../src/card/model/base-tier.ts'
+import { agentId } from '../../src/limits.ts'
 import type { Host } from './host.ts'
 
 /** The most agents that are asked for; a host takes no more in one token. */

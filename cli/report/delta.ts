@@ -1,6 +1,6 @@
 import { create, type Delta } from 'jsondiffpatch'
 import { format as patchFormat } from 'jsondiffpatch/formatters/jsonpatch'
-import { isObject, type JsonObject } from '../../src/card/json.ts'
+import { isObject, type JsonObject } from '../../src/json/json.ts'
 
 // Skills and the like are told apart by what names them, so that one inserted at the top does not change all others.
 const differ = create({

@@ -1,5 +1,5 @@
 import colors from 'picocolors'
-import type { Issue } from '../../src/card/report.ts'
+import type { Issue } from '../../src/card/model/report.ts'
 import type { Problem } from '../files/problem.ts'
 
 const paint = { error: colors.red, warning: colors.yellow, info: colors.dim }

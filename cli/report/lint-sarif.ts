@@ -1,5 +1,5 @@
 import { rules } from '../../src/card/lint/index.ts'
-import type { Severity } from '../../src/card/report.ts'
+import type { Severity } from '../../src/card/model/report.ts'
 import type { Problem } from '../files/problem.ts'
 import type { Reading } from './reading.ts'
 

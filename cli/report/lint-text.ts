@@ -1,5 +1,5 @@
 import colors from 'picocolors'
-import type { Report } from '../../src/card/report.ts'
+import type { Report } from '../../src/card/model/report.ts'
 import { distinct, issueText, problemText } from './findings-text.ts'
 import type { Reading } from './reading.ts'
 

@@ -1,4 +1,4 @@
-import type { Report } from '../../src/card/report.ts'
+import type { Report } from '../../src/card/model/report.ts'
 import type { BadFile } from '../files/bad-file.ts'
 import type { Draft } from '../files/draft.ts'
 import { type Finding, findingsOf } from '../files/findings.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/card/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Finding } from '../files/findings.ts'
 import type { Problem } from '../files/problem.ts'

@@ -1,4 +1,4 @@
-import { type JsonObject, sameJson, without } from '../../src/card/json.ts'
+import { type JsonObject, sameJson, without } from '../../src/json/json.ts'
 import { authoredManifest } from '../files/authored-manifest.ts'
 import type { Draft } from '../files/draft.ts'
 import type { Registered, SourceState } from '../host/host.ts'

@@ -1,5 +1,5 @@
 import pMap from 'p-map'
-import { isFetched } from '../../src/card/manifest.ts'
+import { isFetched } from '../../src/card/manifest/manifest.ts'
 import type { BadFile } from '../files/bad-file.ts'
 import type { Draft } from '../files/draft.ts'
 import type { Host } from '../host/host.ts'

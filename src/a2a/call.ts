@@ -1,5 +1,5 @@
-import type { CallBinding, WireVersion } from '../card/call-targets.ts'
-import type { Json, JsonObject } from '../card/json.ts'
+import type { CallBinding, WireVersion } from '../card/model/calls.ts'
+import type { Json, JsonObject } from '../json/json.ts'
 import type { OperationName } from './operations.ts'
 
 /** One A2A call as the gate sees it, whatever binding it came by. */

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../card/json.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Refusal } from './verdict.ts'
 
 /** A JSON-RPC request that is sound; or why it is not, with as much of it as could be read. */

@@ -1,8 +1,8 @@
-import type { WireVersion } from '../card/call-targets.ts'
-import type { Json } from '../card/json.ts'
+import type { WireVersion } from '../card/model/calls.ts'
+import type { Json } from '../json/json.ts'
+import { httpStatus, type RpcError, restError, rpcError } from './error-response.ts'
 import { type OperationName, operations } from './operations.ts'
 import type { Failure, Refusal } from './verdict.ts'
-import { httpStatus, type RpcError, restError, rpcError } from './wire-error.ts'
 
 /** What a route makes a response of. */
 export type ErrorAnswer = { status: number; headers: Record<string, string>; body: string }

@@ -1,5 +1,5 @@
-import type { WireVersion } from '../card/call-targets.ts'
-import { isObject, type Json, type JsonObject } from '../card/json.ts'
+import type { WireVersion } from '../card/model/calls.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
 /** The first member of these names that an object has: ProtoJSON has two names for a field, and readers take both. */
 export const member = (object: Json | undefined, ...names: readonly string[]): Json | undefined => {

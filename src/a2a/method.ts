@@ -1,4 +1,4 @@
-import { type WireVersion, wireVersions } from '../card/call-targets.ts'
+import { type WireVersion, wireVersions } from '../card/model/calls.ts'
 import { extendedCardDialects, type OperationName, operations, retiredNames } from './operations.ts'
 import type { Refusal } from './verdict.ts'
 

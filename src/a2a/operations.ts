@@ -1,6 +1,6 @@
 import type { CallProfile } from '../card/call-profile.ts'
-import type { WireVersion } from '../card/call-targets.ts'
-import type { DialectName } from '../card/dialects/names.ts'
+import type { WireVersion } from '../card/model/calls.ts'
+import type { DialectName } from '../card/model/names.ts'
 
 /** What the protocol says of an operation: its name in each version, and what an agent must be capable of. */
 type Operation = Partial<Record<WireVersion, string>> & {

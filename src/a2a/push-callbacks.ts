@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../card/json.ts'
-import { whyBlocked } from '../http/fetch-guard.ts'
+import { whyBlocked } from '../http/safe-fetch.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Call } from './call.ts'
 import { operations } from './operations.ts'
 import type { Refusal } from './verdict.ts'

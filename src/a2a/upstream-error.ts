@@ -1,7 +1,7 @@
 import type { Call } from './call.ts'
 import { eventText, rpcErrorText } from './error-answer.ts'
+import { restError, rpcError } from './error-response.ts'
 import type { Failure } from './verdict.ts'
-import { restError, rpcError } from './wire-error.ts'
 
 /** Whose call it is that an error answers, and in which form. */
 export type ErrorForm = Pick<Call, 'binding' | 'version' | 'id'>

@@ -1,5 +1,5 @@
-import type { WireVersion } from '../card/call-targets.ts'
-import type { Json } from '../card/json.ts'
+import type { WireVersion } from '../card/model/calls.ts'
+import type { Json } from '../json/json.ts'
 
 /** Why a call goes no further, with the facts; `wire-error.ts` says each in the words of the caller's version. */
 export type Refusal =

@@ -1,4 +1,4 @@
-import { shortestAdminToken } from '../card/limits.ts'
+import { shortestAdminToken } from '../limits.ts'
 
 /** Whether this host takes no ADMIN_TOKEN: there is none, or it could be guessed, except on one's own machine. */
 export const lacksAdminToken = ({ url }: Request, { ADMIN_TOKEN }: Pick<Env, 'ADMIN_TOKEN'>): boolean =>

@@ -1,10 +1,10 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
-import { isObject, type JsonObject } from '../card/json.ts'
-import { parseJson } from '../card/parse-json.ts'
 import { guardedText } from '../http/guarded-text.ts'
 import { isJsonType } from '../http/json-type.ts'
 import { log } from '../http/log.ts'
-import { type Issuer, IssuerMemory } from './issuer-memory.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
+import { parseJson } from '../json/parse.ts'
+import { type Issuer, IssuerMemory } from './oidc-issuers.ts'
 
 const issuers = new IssuerMemory(2 * 1024 * 1024)
 const asking = {

@@ -1,8 +1,8 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/call-profile.ts'
-import type { BadToken, Bearer } from './caller.ts'
-import type { Issuer } from './issuer-memory.ts'
 import { type IssuerEnv, issuerAgain, issuerAt, speaksFor } from './issuers.ts'
+import type { Issuer } from './oidc-issuers.ts'
+import type { BadToken, Bearer } from './principal.ts'
 import { hashOf } from './token.ts'
 
 /** What a manifest says of the tokens of its card's issuers. */

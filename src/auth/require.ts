@@ -1,10 +1,10 @@
-import type { Scope } from '../card/scopes.ts'
-import { HttpError } from '../http/problem.ts'
+import type { Scope } from '../card/model/scopes.ts'
+import { HttpError } from '../http/errors.ts'
 import { lacksAdminToken } from './admin-token.ts'
-import { retryAfter } from './attempts.ts'
-import type { BadToken, Bearer, Caller } from './caller.ts'
-import { callerOf, isOneTooMany } from './callers.ts'
-import { isAdmin, may } from './may.ts'
+import { callerOf, isOneTooMany } from './authenticate.ts'
+import { isAdmin, may } from './permissions.ts'
+import type { BadToken, Bearer, Caller } from './principal.ts'
+import { retryAfter } from './throttle.ts'
 
 /** Lets a request pass whose bearer may do something with an agent; every other one is told what it lacks. */
 export const requireScope = async (

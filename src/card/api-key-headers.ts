@@ -1,5 +1,5 @@
-import type { AgentCard } from './agent-card.ts'
-import { isObject } from './json.ts'
+import { isObject } from '../json/json.ts'
+import type { AgentCard } from './model/agent-card.ts'
 
 /** The headers that a card's API keys go in, as it writes them, by the names of their schemes. */
 export const apiKeyHeadersOf = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>

@@ -1,10 +1,10 @@
-import type { AgentCard } from './agent-card.ts'
 import { apiKeyHeadersOf } from './api-key-headers.ts'
-import { type CallModes, modesOf } from './call-modes.ts'
-import { type CallTarget, targetsOf } from './call-targets.ts'
-import type { TierRule } from './jwt-rules.ts'
-import type { Manifest } from './manifest.ts'
-import type { McpTool } from './mcp-tools.ts'
+import type { TierRule } from './manifest/jwt-rules.ts'
+import type { Manifest } from './manifest/manifest.ts'
+import type { AgentCard } from './model/agent-card.ts'
+import { type CallModes, modesOf } from './model/call-modes.ts'
+import { type CallTarget, targetsOf } from './model/calls.ts'
+import type { McpTool } from './read/card-mcp-tools.ts'
 
 /** All that the gate needs to know of an agent to check and forward a call: compiled at registration, private to this host. */
 export type CallProfile = {

@@ -1,6 +1,6 @@
-import type { AgentCard } from './agent-card.ts'
-import { isObject, type JsonObject } from './json.ts'
-import { stringsIn } from './lint/strings.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
+import { stringsIn } from '../json/tree.ts'
+import type { AgentCard } from './model/agent-card.ts'
 
 /**
  * The discovery documents of the OpenID Connect issuers that count, each once: those that a card names and that are in what its

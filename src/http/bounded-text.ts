@@ -1,4 +1,4 @@
-import { boundedBody } from './bounded-body.ts'
+import { boundedBody } from './body.ts'
 import { toldLength } from './told-length.ts'
 
 /** The text of a body; or why there is none. */

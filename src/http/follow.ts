@@ -1,4 +1,4 @@
-import type { Blocked } from './fetch-guard.ts'
+import type { Blocked } from './safe-fetch.ts'
 
 /** Makes one request and follows no redirect; rejects as `fetch` does. */
 export type Ask = (url: string, init: RequestInit) => Promise<Response | Blocked>

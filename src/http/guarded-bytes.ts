@@ -1,5 +1,5 @@
-import { boundedBody } from './bounded-body.ts'
-import { type Answer, type FetchFailure, type FetchOptions, guardedAnswer } from './guarded-answer.ts'
+import { boundedBody } from './body.ts'
+import { type Answer, type FetchFailure, type FetchOptions, guardedAnswer } from './fetch-resource.ts'
 
 /** GETs a small file through the guard, such as an agent's icon: as `guardedAnswer`. Never rejects. */
 export const guardedBytes = (url: string, options: FetchOptions): Promise<Answer<Uint8Array> | FetchFailure> =>

@@ -1,5 +1,5 @@
 import { boundedText } from './bounded-text.ts'
-import { type Answer, type FetchFailure, type FetchOptions, guardedAnswer } from './guarded-answer.ts'
+import { type Answer, type FetchFailure, type FetchOptions, guardedAnswer } from './fetch-resource.ts'
 
 /** GETs a text through the guard: as `guardedAnswer`, and UTF-8; a BOM is no part of it. Never rejects. */
 export const guardedText = (url: string, options: FetchOptions): Promise<Answer<string> | FetchFailure> =>

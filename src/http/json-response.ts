@@ -1,5 +1,5 @@
 import { noStore } from './caching.ts'
-import { cors } from './cors.ts'
+import { cors } from './headers.ts'
 
 /** A JSON response, open to every origin and kept by no cache unless `headers` say otherwise. */
 export const jsonResponse = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>

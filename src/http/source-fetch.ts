@@ -1,6 +1,6 @@
 import { secretNamed, serviceNamed } from './bindings.ts'
-import { guardedFetch } from './fetch-guard.ts'
 import type { Ask } from './follow.ts'
+import { guardedFetch } from './safe-fetch.ts'
 import { serviceFetch } from './service-fetch.ts'
 
 /** What is needed to know of a source to call it. */

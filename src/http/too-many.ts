@@ -1,4 +1,4 @@
-import { HttpError } from './problem.ts'
+import { HttpError } from './errors.ts'
 
 /** More than the limit of a minute takes; the detail says of what. */
 export const tooMany = (detail: string): HttpError =>

@@ -1,4 +1,4 @@
-import { HttpError } from './problem.ts'
+import { HttpError } from './errors.ts'
 
 /** What this host knows of its agents cannot be read now; the log says why. */
 export const unavailable = (): HttpError =>

@@ -1,5 +1,5 @@
 import type { SourceFetch } from '../http/source-fetch.ts'
-import type { SessionMeter } from './session-meter.ts'
+import type { SessionMeter } from './budget.ts'
 
 /** What the responses of a session may cost, and whether it listens for what the server says unasked. */
 export type FetchBounds = {

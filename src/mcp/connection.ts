@@ -1,10 +1,10 @@
 import type { Client, ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { SourceFetch } from '../http/source-fetch.ts'
 import { boundedFetch } from './bounded-fetch.ts'
+import { type Budget, SessionMeter } from './budget.ts'
 import { endSession } from './end-session.ts'
+import { notReady, type SessionFailure, sessionFailure } from './errors.ts'
 import { pacedReconnections } from './paced-reconnections.ts'
-import { notReady, type SessionFailure, sessionFailure } from './session-failure.ts'
-import { type Budget, SessionMeter } from './session-meter.ts'
 
 /** How MCP servers are told who calls. */
 export const clientInfo = { name: 'calling-card', version: '0.1.0' }

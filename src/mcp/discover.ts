@@ -1,8 +1,8 @@
 import type { SourceFetch } from '../http/source-fetch.ts'
+import type { Discovered } from './agent-card.ts'
+import { notReady, type SessionFailure } from './errors.ts'
 import { type Kind, type Listed, type ListLimits, listAll } from './list-all.ts'
-import type { Discovered } from './mcp-document.ts'
 import { openSession, type Session } from './session.ts'
-import { notReady, type SessionFailure } from './session-failure.ts'
 
 /** What discovery may cost: times in ms, for one request and for the whole, and bytes of one response. */
 export const discoveryLimits = {

@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
-import type { Json } from '../card/json.ts'
+import type { Json } from '../json/json.ts'
 
 /** What an MCP server lists: `tools/list`, `resources/list` or `prompts/list`. */
 export type Kind = 'tools' | 'resources' | 'prompts'

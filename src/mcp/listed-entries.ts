@@ -1,6 +1,6 @@
-import { checkBounds } from '../card/bounds.ts'
-import { isObject, type Json, type JsonObject } from '../card/json.ts'
-import type { CardError } from '../card/report.ts'
+import type { CardError } from '../card/model/report.ts'
+import { checkBounds } from '../card/read/validate.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Listed } from './list-all.ts'
 
 /** How the entries of one list of a document are made of what an MCP server lists. */

@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client'
-import { isObject, type JsonObject } from '../card/json.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
 
 /** What an MCP server says of itself as a session opens. */
 export type ServerFacts = { protocolVersion: string; capabilities: JsonObject; serverInfo: JsonObject }

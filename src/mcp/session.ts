@@ -1,10 +1,10 @@
 import type { ClientOptions } from '@modelcontextprotocol/client'
-import { isObject, type JsonObject } from '../card/json.ts'
 import type { SourceFetch } from '../http/source-fetch.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
+import type { Budget } from './budget.ts'
 import { type Connection, newConnection } from './connection.ts'
+import { notReady, type SessionFailure, timedOut } from './errors.ts'
 import { type ServerFacts, serverFacts } from './server-facts.ts'
-import { notReady, type SessionFailure, timedOut } from './session-failure.ts'
-import type { Budget } from './session-meter.ts'
 
 /** What the opening of a session may cost, and who is told of news. */
 export type SessionOptions = {

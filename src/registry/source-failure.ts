@@ -1,4 +1,4 @@
-import type { CardError } from '../card/report.ts'
+import type { CardError } from '../card/model/report.ts'
 
 /** Why a card could not be had. */
 export type SourceFailure = {

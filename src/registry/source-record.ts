@@ -1,6 +1,6 @@
-import type { Drift } from '../card/drift.ts'
-import type { CardError, Note } from '../card/report.ts'
-import type { Source } from '../card/source.ts'
+import type { Drift } from '../card/diff/drift.ts'
+import type { Source } from '../card/manifest/source.ts'
+import type { CardError, Note } from '../card/model/report.ts'
 import type { SourceFailure } from './source-failure.ts'
 import type { Validators } from './validators.ts'
 

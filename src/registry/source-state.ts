@@ -1,4 +1,4 @@
-import type { Source } from '../card/source.ts'
+import type { Source } from '../card/manifest/source.ts'
 import type { SourceFailure } from './source-failure.ts'
 import type { Told } from './source-health.ts'
 import type { Held } from './source-record.ts'

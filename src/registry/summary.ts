@@ -1,5 +1,5 @@
-import type { Compiled } from '../card/compile.ts'
-import type { Summary } from './write.ts'
+import type { Compiled } from '../card/compile/index.ts'
+import type { Summary } from './records.ts'
 
 /** What lists tell of an agent, in the words of its own documents where a list is a dialect's. */
 export const summaryOf = ({ card, documents }: Pick<Compiled, 'card' | 'documents'>): Summary => {

@@ -1,4 +1,4 @@
-import type { Scope } from '../card/scopes.ts'
+import type { Scope } from '../card/model/scopes.ts'
 
 /** A token as the Registry and KV know it: never the token itself. `expires` and `created` in ms since 1970. */
 export type TokenRecord = {

@@ -1,6 +1,6 @@
-import type { Json } from '../card/json.ts'
-import type { FetchFailure } from '../http/guarded-answer.ts'
+import type { FetchFailure } from '../http/fetch-resource.ts'
 import { networkFailures } from '../http/network-failures.ts'
+import type { Json } from '../json/json.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 
 /** What this host does not call looks like what does not answer: else its owners could map what is around it. */

@@ -1,7 +1,7 @@
-import type { Source } from '../card/source.ts'
+import type { Source } from '../card/manifest/source.ts'
 import type { Validators } from '../registry/validators.ts'
+import { fetchMcpCard } from './fetch.ts'
 import type { Fetched } from './fetched.ts'
-import { fetchMcpCard } from './mcp-card.ts'
 import { fetchUpstreamCard } from './upstream-card.ts'
 
 /**

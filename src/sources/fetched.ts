@@ -1,5 +1,5 @@
-import type { JsonObject } from '../card/json.ts'
-import type { Note } from '../card/report.ts'
+import type { Note } from '../card/model/report.ts'
+import type { JsonObject } from '../json/json.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Validators } from '../registry/validators.ts'
 

@@ -1,5 +1,5 @@
-import type { Drift } from '../card/drift.ts'
-import type { Note } from '../card/report.ts'
+import type { Drift } from '../card/diff/drift.ts'
+import type { Note } from '../card/model/report.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Held } from '../registry/source-record.ts'
 

@@ -1,13 +1,13 @@
 import { uncardedProfile } from '../card/call-profile.ts'
-import type { Compiled } from '../card/compile.ts'
-import { hostOrigin } from '../card/hosting.ts'
-import type { Json } from '../card/json.ts'
-import type { Manifest } from '../card/manifest.ts'
-import type { Condition } from '../http/condition.ts'
+import { hostOrigin } from '../card/compile/canonical-card.ts'
+import type { Compiled } from '../card/compile/index.ts'
+import type { Manifest } from '../card/manifest/manifest.ts'
+import type { Condition } from '../http/conditional.ts'
 import { strongEtag } from '../http/etag.ts'
-import { hashed } from '../registry/hashed.ts'
+import type { Json } from '../json/json.ts'
+import { hashed } from '../registry/prepare.ts'
+import type { Registration } from '../registry/records.ts'
 import type { SourceRecord } from '../registry/source-record.ts'
-import type { Registration } from '../registry/write.ts'
 
 /** An agent whose card comes from a source, as it is to be registered. */
 type Settling = {

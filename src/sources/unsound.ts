@@ -1,4 +1,4 @@
-import type { CardError } from '../card/report.ts'
+import type { CardError } from '../card/model/report.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 
 /** What an owner is told of a card that was had, but that cannot be served. */

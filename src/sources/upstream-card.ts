@@ -1,18 +1,18 @@
-import { isObject } from '../card/json.ts'
-import { parseJson } from '../card/parse-json.ts'
-import type { Source } from '../card/source.ts'
+import type { Source } from '../card/manifest/source.ts'
 import { elsewhere, isAtOneOf } from '../http/elsewhere.ts'
-import type { Answer } from '../http/guarded-answer.ts'
+import type { Answer } from '../http/fetch-resource.ts'
 import { guardedText } from '../http/guarded-text.ts'
 import { isJsonType } from '../http/json-type.ts'
 import { log } from '../http/log.ts'
 import { areRequestsSpent } from '../http/requests-spent.ts'
 import { readerOf } from '../http/source-fetch.ts'
+import { userAgent } from '../http/user-agent.ts'
+import { isObject } from '../json/json.ts'
+import { parseJson } from '../json/parse.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Validators } from '../registry/validators.ts'
 import { fetchFailure, misconfigured, notAnObject, notJson, thisHost } from './card-failures.ts'
 import type { Fetched } from './fetched.ts'
-import { userAgent } from './user-agent.ts'
 
 /**
  * Fetches a card from where its agent publishes it; `known` stands for the one that was had last. `ownOrigins` are this host's,

@@ -1,7 +1,7 @@
-import type { CardError } from '../card/report.ts'
-import type { Source } from '../card/source.ts'
-import { whyBlocked } from '../http/fetch-guard.ts'
+import type { Source } from '../card/manifest/source.ts'
+import type { CardError } from '../card/model/report.ts'
 import { log } from '../http/log.ts'
+import { whyBlocked } from '../http/safe-fetch.ts'
 
 /** Why a source is refused before it is asked: its address alone says that this host does not call it. The log says why. */
 export const whyNotCalled = (

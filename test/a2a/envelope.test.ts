@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readEnvelope } from '../../src/a2a/envelope.ts'
-import { parseCall } from '../../src/a2a/exact-json.ts'
-import type { Json } from '../../src/card/json.ts'
+import { parseCall } from '../../src/a2a/jsonrpc.ts'
+import type { Json } from '../../src/json/json.ts'
 
 const read = (text: string) => {
   const parsed = parseCall(text)

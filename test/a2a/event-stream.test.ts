@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { watchedEvents } from '../../src/a2a/event-stream.ts'
 import { WholeEvents } from '../../src/a2a/event-stream-whole.ts'
+import { watchedEvents } from '../../src/a2a/sse.ts'
 import type { Failure } from '../../src/a2a/verdict.ts'
 import '../stand-ins/identity-transform-stream.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseCall } from '../../src/a2a/exact-json.ts'
+import { parseCall } from '../../src/a2a/jsonrpc.ts'
 
 /** What is forwarded of a text: parsed and written again. */
 const again = (text: string): string => {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ForwardOptions, Outgoing } from '../../src/a2a/forward.ts'
+import { restError, rpcError } from '../../src/a2a/error-response.ts'
 import type { Failure } from '../../src/a2a/verdict.ts'
-import { restError, rpcError } from '../../src/a2a/wire-error.ts'
+import type { ForwardOptions, Outgoing } from '../../src/gateway/forward.ts'
 import { body, forwardTo, html, json, ours, response, says, stream } from './forwarding.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'vitest'
-import { type ForwardOptions, forward, type Outgoing } from '../../src/a2a/forward.ts'
 import type { Failure } from '../../src/a2a/verdict.ts'
+import { type ForwardOptions, forward, type Outgoing } from '../../src/gateway/forward.ts'
 
 /** The body of a call under test. */
 export const body = '{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{}}'

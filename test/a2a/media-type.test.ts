@@ -1,7 +1,7 @@
 import { parse } from 'content-type'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readMediaType } from '../../src/a2a/media-type.ts'
+import { readMediaType } from '../../src/http/media-type.ts'
 
 describe('a media type', () => {
   it.each<[string, [string, string][]]>([

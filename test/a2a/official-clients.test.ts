@@ -4,7 +4,7 @@ import { JsonRpcTransport as V0JsonRpcTransport, RestTransport as V0RestTranspor
 import { describe, expect, it } from 'vitest'
 import { type ErrorAnswer, restErrorAnswer, rpcErrorAnswer } from '../../src/a2a/error-answer.ts'
 import { readMethod } from '../../src/a2a/method.ts'
-import { matchRest } from '../../src/a2a/rest-operations.ts'
+import { matchRest } from '../../src/a2a/rest-paths.ts'
 import type { Failure, Refusal } from '../../src/a2a/verdict.ts'
 
 /** A fetch whose host refuses every call for the same reason. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { inputModesRefusal } from '../../src/a2a/modes.ts'
-import { matchRest } from '../../src/a2a/rest-operations.ts'
-import type { Json } from '../../src/card/json.ts'
+import { matchRest } from '../../src/a2a/rest-paths.ts'
+import { inputModesRefusal } from '../../src/gateway/content-negotiation.ts'
+import type { Json } from '../../src/json/json.ts'
 
 const text = { input: ['text/plain'], output: ['text/plain'] }
 const modes = { defaults: text, any: text, skills: {} }

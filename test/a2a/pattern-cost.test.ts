@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { longestMatched as n, patternCost } from '../../src/a2a/pattern-cost.ts'
+import { longestMatched as n, patternCost } from '../../src/mcp-bridge/tools/pattern-cost.ts'
 
 describe('what a pattern may cost', () => {
   it.each<[pattern: string, cost: number]>([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { check } from '../../src/a2a/gate.ts'
+import { rpcError } from '../../src/a2a/error-response.ts'
 import { type OperationName, operations } from '../../src/a2a/operations.ts'
-import { rpcError } from '../../src/a2a/wire-error.ts'
-import type { JsonObject } from '../../src/card/json.ts'
+import { check } from '../../src/gateway/policy.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { callWith } from './call.ts'
 import { profileWith } from './profile.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchRest, otherVersionsPath, restParams } from '../../src/a2a/rest-operations.ts'
+import { matchRest, otherVersionsPath, restParams } from '../../src/a2a/rest-paths.ts'
 
 /** protocol.md, "Operations and their names"; `:subscribe` also as GET, as the official servers take it. */
 const table = [

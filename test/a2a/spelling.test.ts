@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { check } from '../../src/a2a/gate.ts'
 import type { OperationName } from '../../src/a2a/operations.ts'
-import type { JsonObject } from '../../src/card/json.ts'
+import { check } from '../../src/gateway/policy.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { callWith } from './call.ts'
 import { profileWith } from './profile.ts'
 

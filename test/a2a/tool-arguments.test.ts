@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { checkArguments } from '../../src/a2a/tool-arguments.ts'
-import { mostCost } from '../../src/a2a/tool-budget.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { checkArguments } from '../../src/mcp-bridge/tools/tool-arguments.ts'
+import { mostCost } from '../../src/mcp-bridge/tools/tool-budget.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more })
 

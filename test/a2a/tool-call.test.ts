@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { toolCall } from '../../src/a2a/tool-call.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
-import type { McpTool } from '../../src/card/mcp-tools.ts'
+import type { McpTool } from '../../src/card/read/card-mcp-tools.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { toolCall } from '../../src/mcp-bridge/tools/tool-call.ts'
 import { now, search, toolWith } from './tools.ts'
 
 const both = [search, now]

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Budget, mostCost } from '../../src/a2a/tool-budget.ts'
-import { lookCost } from '../../src/a2a/tool-schema-cost.ts'
-import { watchedArguments } from '../../src/a2a/tool-watched-arguments.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { Budget, mostCost } from '../../src/mcp-bridge/tools/tool-budget.ts'
+import { lookCost } from '../../src/mcp-bridge/tools/tool-schema-cost.ts'
+import { watchedArguments } from '../../src/mcp-bridge/tools/tool-watched-arguments.ts'
 
 describe('a look at a schema', () => {
   it.each<[schema: JsonObject, beside: number]>([

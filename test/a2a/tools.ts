@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../src/card/json.ts'
-import type { McpTool } from '../../src/card/mcp-tools.ts'
+import type { McpTool } from '../../src/card/read/card-mcp-tools.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 
 /** A tool whose arguments are these, `required` or not; its skill's id is its name in kebab case. */
 export const toolWith = (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HeaderSource, upstreamHeaders } from '../../src/a2a/upstream-headers.ts'
+import { type HeaderSource, upstreamHeaders } from '../../src/gateway/upstream-request.ts'
 
 const secret = { secret: 's3cret' }
 const target = { binding: 'JSONRPC', version: '1.0', url: 'https://a.example.com' } as const

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { handedDown } from '../../src/a2a/upstream-response.ts'
+import { handedDown } from '../../src/gateway/upstream-response.ts'
 
 it.each([
   [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { upstreamUrl } from '../../src/a2a/upstream-url.ts'
-import type { CallBinding, WireVersion } from '../../src/card/call-targets.ts'
+import type { CallBinding, WireVersion } from '../../src/card/model/calls.ts'
+import { upstreamUrl } from '../../src/gateway/upstream-url.ts'
 
 const target = (url: string, version: WireVersion = '1.0', binding: CallBinding = 'HTTP+JSON') => ({
   url,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { viaFromHere } from '../../src/a2a/upstream-via.ts'
+import { viaFromHere } from '../../src/gateway/upstream-via.ts'
 
 const hops = (count: number) => Array.from({ length: count }, (_, hop) => `1.1 hop${hop}`).join(', ')
 

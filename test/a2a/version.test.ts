@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { namedExtensions } from '../../src/a2a/extensions.ts'
-import { answerVersion, namedVersion } from '../../src/a2a/version.ts'
+import { answerVersion, namedVersion } from '../../src/a2a/service-parameters.ts'
 
 const none: string[] = []
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addressOf } from '../../src/auth/attempts.ts'
+import { addressOf } from '../../src/auth/throttle.ts'
 
 const from = (address?: string) =>
   addressOf(new Request('https://host.example.com/', { headers: address ? { 'CF-Connecting-IP': address } : {} }))

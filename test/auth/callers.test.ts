@@ -23,7 +23,7 @@ let reads: string[]
 let failures: string[]
 let most: number
 let env: Env
-let callers: typeof import('../../src/auth/callers.ts')
+let callers: typeof import('../../src/auth/authenticate.ts')
 beforeEach(async () => {
   // The runtime has it; Node has it elsewhere.
   Object.assign(crypto.subtle, {
@@ -31,7 +31,7 @@ beforeEach(async () => {
   })
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.resetModules()
-  callers = await import('../../src/auth/callers.ts')
+  callers = await import('../../src/auth/authenticate.ts')
   kept = new Map([[await hashOf(token), record]])
   reads = []
   failures = []

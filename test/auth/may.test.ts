@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Bearer, Caller } from '../../src/auth/caller.ts'
 import { matchesGlob } from '../../src/auth/glob.ts'
-import { highestTier, may, tiersOf } from '../../src/auth/may.ts'
-import { type Scope, scopes } from '../../src/card/scopes.ts'
+import { highestTier, may, tiersOf } from '../../src/auth/permissions.ts'
+import type { Bearer, Caller } from '../../src/auth/principal.ts'
+import { type Scope, scopes } from '../../src/card/model/scopes.ts'
 
 const bearer = (more: Partial<Bearer> = {}): Bearer => ({
   known: true,

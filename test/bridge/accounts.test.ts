@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Accounts } from '../../src/bridge/accounts.ts'
+import { Accounts } from '../../src/mcp-bridge/accounts.ts'
 
 it('names a caller that is known, and else its address by what does not lead back to it', async () => {
   const accounts = new Accounts()

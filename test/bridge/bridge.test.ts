@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type BridgedAgent, calls, message, message0, startBridgedAgent } from './bridged-agent.ts'
 
 const pixel = 'iVBORw0KGgo='

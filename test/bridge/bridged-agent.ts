@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
-import type { WireVersion } from '../../src/card/call-targets.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { WireVersion } from '../../src/card/model/calls.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { token as adminToken, type Host, startHost } from '../host.ts'
 import { startToolHost, type TestTool, type ToolHost } from './tool-host.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CallWatch, type CutShort, callHeader, mostBytes } from '../../src/bridge/call-watch.ts'
-import { LargeAnswers } from '../../src/bridge/large-answers.ts'
+import { CallWatch, type CutShort, callHeader, mostBytes } from '../../src/mcp-bridge/call-watch.ts'
+import { LargeAnswers } from '../../src/mcp-bridge/large-answers.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

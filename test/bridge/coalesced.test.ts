@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { coalesced } from '../../src/bridge/coalesced.ts'
+import { coalesced } from '../../src/mcp-bridge/coalesced.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { LargeAnswers } from '../../src/bridge/large-answers.ts'
-import { ToolServer } from '../../src/bridge/tool-server.ts'
+import { LargeAnswers } from '../../src/mcp-bridge/large-answers.ts'
+import { ToolServer } from '../../src/mcp-bridge/tool-client.ts'
 import { initialized, scripted } from '../mcp/scripted.ts'
 
 it('a session that is cut between calls, since the server says too much, is opened anew by the next call', async () => {

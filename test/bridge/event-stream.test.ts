@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { EventStream } from '../../src/bridge/event-stream.ts'
-import { UnreadEvents } from '../../src/bridge/unread-events.ts'
+import { EventStream } from '../../src/mcp-bridge/quotas.ts'
+import { UnreadEvents } from '../../src/mcp-bridge/unread-events.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forgottenTasks, type KeptTask } from '../../src/bridge/kept-tasks.ts'
+import { forgottenTasks, type KeptTask } from '../../src/mcp-bridge/kept-tasks.ts'
 
 const mebibyte = 1024 * 1024
 

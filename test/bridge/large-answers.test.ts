@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type AnswerHold, LargeAnswers } from '../../src/bridge/large-answers.ts'
-import type { Account } from '../../src/bridge/shares.ts'
+import { type AnswerHold, LargeAnswers } from '../../src/mcp-bridge/large-answers.ts'
+import type { Account } from '../../src/mcp-bridge/shares.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

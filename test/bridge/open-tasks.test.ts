@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { OpenTasks } from '../../src/bridge/open-tasks.ts'
+import { OpenTasks } from '../../src/mcp-bridge/open-tasks.ts'
 
 const of = (name: string) => ({ known: true, name })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Account, Shares } from '../../src/bridge/shares.ts'
+import { type Account, Shares } from '../../src/mcp-bridge/shares.ts'
 
 const alice: Account = { known: true, name: 'alice' }
 const bob: Account = { known: true, name: 'bob' }

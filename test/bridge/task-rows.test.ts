@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { TaskRows } from '../../src/bridge/task-rows.ts'
-import type { JsonObject } from '../../src/card/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { TaskRows } from '../../src/mcp-bridge/task-table.ts'
 import { openStorage } from './storage.ts'
 
 const day = 24 * 60 * 60 * 1000

@@ -1,5 +1,5 @@
 import { Server, type ServerContext, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type Handle, type HttpServer, startHttpServer } from '../mcp/http-server.ts'
 
 /** A tool under test: its schema, and what it answers; `waits` until it is let go. */

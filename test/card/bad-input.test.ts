@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
-import { parseJson } from '../../src/card/parse-json.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { parseJson } from '../../src/json/parse.ts'
 import { compiled, refusal } from './compiling.ts'
 import { authoredCard } from './generated-card.ts'
 

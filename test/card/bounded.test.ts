@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
-import { limits } from '../../src/card/limits.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { limits } from '../../src/limits.ts'
 import { compiled, refusal } from './compiling.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }

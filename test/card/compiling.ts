@@ -1,6 +1,6 @@
-import { type Compiled, compile, type Registration } from '../../src/card/compile.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
-import type { CardError } from '../../src/card/report.ts'
+import { type Compiled, compile, type Registration } from '../../src/card/compile/index.ts'
+import type { CardError } from '../../src/card/model/report.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 
 const registration = { id: 'weather', requestOrigin: 'https://host.example' }
 

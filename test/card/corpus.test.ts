@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isObject, type Json } from '../../src/card/json.ts'
-import { parseJson } from '../../src/card/parse-json.ts'
+import { isObject, type Json } from '../../src/json/json.ts'
+import { parseJson } from '../../src/json/parse.ts'
 import { compiled, refusal } from './compiling.ts'
 import { corpus, type Found, hasReference, schemaErrors, skipped } from './reference.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Drift, drift } from '../../src/card/drift.ts'
-import { isObject, type Json, type JsonObject, sameJson, without } from '../../src/card/json.ts'
-import { tokens } from '../../src/card/pointer.ts'
+import { type Drift, drift } from '../../src/card/diff/drift.ts'
+import { isObject, type Json, type JsonObject, sameJson, without } from '../../src/json/json.ts'
+import { tokens } from '../../src/json/pointer.ts'
 import { authoredCard } from './generated-card.ts'
 import { at } from './pointing.ts'
 

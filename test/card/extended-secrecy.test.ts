@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile.ts'
-import type { JsonObject } from '../../src/card/json.ts'
-import { representationNames } from '../../src/card/representation-names.ts'
-import { hashed } from '../../src/registry/hashed.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import { representationNames } from '../../src/card/model/representation-names.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { hashed } from '../../src/registry/prepare.ts'
 import { authoredCard } from './generated-card.ts'
 
 /** A string that nothing says but the overlay that it is of. */

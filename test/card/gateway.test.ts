@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
-import { representationNames } from '../../src/card/representation-names.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import { representationNames } from '../../src/card/model/representation-names.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { compiled, refusal } from './compiling.ts'
 
 const upstream = 'https://internal.example'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 
 /** Names that some dialect, some reader or JavaScript itself has a meaning for, beside plain unknown ones. */
 const awkwardNames = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../src/card/json.ts'
-import { representationNames } from '../../src/card/representation-names.ts'
+import { representationNames } from '../../src/card/model/representation-names.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { compiled, refusal } from './compiling.ts'
 import { at } from './pointing.ts'
 import { wholeCards } from './whole-cards.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/card/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { compiled, refusal } from './compiling.ts'
 
 const openIdConnectUrl = 'https://login.example/.well-known/openid-configuration'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile.ts'
-import type { Json } from '../../src/card/json.ts'
-import { readManifest } from '../../src/card/manifest.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import { readManifest } from '../../src/card/manifest/manifest.ts'
+import type { Json } from '../../src/json/json.ts'
 import { compiled, refusal } from './compiling.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseJson } from '../../src/card/parse-json.ts'
+import { parseJson } from '../../src/json/parse.ts'
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 

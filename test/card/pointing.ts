@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../src/card/json.ts'
-import { type Pointer, tokens } from '../../src/card/pointer.ts'
+import { isObject, type Json } from '../../src/json/json.ts'
+import { type Pointer, tokens } from '../../src/json/pointer.ts'
 
 /** What stands at a place of a document; undefined where nothing does. */
 export const at = (document: Json, place: Pointer): Json | undefined =>

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
-import type { Json } from '../../src/card/json.ts'
+import type { Json } from '../../src/json/json.ts'
 
 const shared = join(import.meta.dirname, '../../../shared')
 const read = (path: string): string => readFileSync(join(shared, path), 'utf8')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile.ts'
-import { plainly, urlsIn } from '../../src/card/urls-in.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import { plainly, urlsIn } from '../../src/net/hosts.ts'
 
 describe('the hosts of the URLs in a text', () => {
   it.each<[string, string[]]>([

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile.ts'
-import { isObject, type Json, type JsonObject } from '../../src/card/json.ts'
-import { widening } from '../../src/card/widening.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import { widening } from '../../src/card/diff/widening.ts'
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { compiled } from './compiling.ts'
 import { authoredCard } from './generated-card.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lintSarif } from '../../cli/report/lint-sarif.ts'
-import type { Issue } from '../../src/card/report.ts'
+import type { Issue } from '../../src/card/model/report.ts'
 import { Workspace } from './workspace.ts'
 
 const files = {

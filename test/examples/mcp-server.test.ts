@@ -2,9 +2,9 @@ import { inflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { load } from '../../cli/files/load.ts'
 import worker from '../../examples/mcp-server/worker.ts'
-import { compile } from '../../src/card/compile.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import { mcpDocument } from '../../src/mcp/agent-card.ts'
 import { discover } from '../../src/mcp/discover.ts'
-import { mcpDocument } from '../../src/mcp/mcp-document.ts'
 import { openSession, type Session } from '../../src/mcp/session.ts'
 
 const ask = async (url: string | URL, init?: RequestInit) => worker.fetch(new Request(url, init) as never)

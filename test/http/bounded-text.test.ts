@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boundedBody } from '../../src/http/bounded-body.ts'
+import { boundedBody } from '../../src/http/body.ts'
 import { boundedText } from '../../src/http/bounded-text.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>

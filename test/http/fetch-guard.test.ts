@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { guardedFetch, whyBlocked } from '../../src/http/fetch-guard.ts'
+import { guardedFetch, whyBlocked } from '../../src/http/safe-fetch.ts'
 
 describe('the addresses that this host calls', () => {
   it.each([

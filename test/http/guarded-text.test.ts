@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { FetchOptions } from '../../src/http/guarded-answer.ts'
+import type { FetchOptions } from '../../src/http/fetch-resource.ts'
 import { guardedText } from '../../src/http/guarded-text.ts'
 import { isJsonType } from '../../src/http/json-type.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'

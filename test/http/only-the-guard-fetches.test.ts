@@ -19,7 +19,7 @@ describe('a request of this host goes through the guard', () => {
     const { overrides } = JSON.parse(readFileSync(`${src}/../biome.json`, 'utf8'))
     expect(overrides).toContainEqual(
       expect.objectContaining({
-        includes: ['src/**', '!src/http/fetch-guard.ts'],
+        includes: ['src/**', '!src/http/safe-fetch.ts'],
         linter: { rules: { style: { noRestrictedGlobals: expect.objectContaining({ level: 'error' }) } } },
       }),
     )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/card/json.ts'
-import { type Discovered, mcpDocument } from '../../src/mcp/mcp-document.ts'
+import type { Json } from '../../src/json/json.ts'
+import { type Discovered, mcpDocument } from '../../src/mcp/agent-card.ts'
 import exa from '../fixtures/seeds/superx-exa.json' with { type: 'json' }
 
 /** What the MCP server of SuperX's example answers to `initialize` and `tools/list`. */

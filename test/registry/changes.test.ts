@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { ChangesText } from '../../src/registry/changes.ts'
-import { EdgeMemory } from '../../src/registry/edge-memory.ts'
+import type { ChangesText } from '../../src/registry/edge/changes.ts'
+import { EdgeMemory } from '../../src/registry/edge/kv-cache.ts'
 
 const now = Date.parse('2026-11-22T00:00:00Z')
 const minute = 60_000
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 
 // Each test is an isolate of its own.
-let changes: typeof import('../../src/registry/changes.ts')
+let changes: typeof import('../../src/registry/edge/changes.ts')
 beforeEach(async () => {
   vi.useFakeTimers({ now })
   vi.resetModules()
-  changes = await import('../../src/registry/changes.ts')
+  changes = await import('../../src/registry/edge/changes.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

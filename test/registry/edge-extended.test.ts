@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { encodeEnvelope } from '../../src/registry/envelope.ts'
+import { encodeEnvelope } from '../../src/registry/kv-format.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 const envelope = (seq: number, text?: string) => ({
@@ -14,13 +14,13 @@ const kvOf = (stored: Record<string, ReturnType<typeof envelope>>) => {
   return { get, env: { CARDS: { get } } as unknown as Env }
 }
 
-let edge: typeof import('../../src/registry/edge-extended.ts')
-let cards: typeof import('../../src/registry/edge.ts')
+let edge: typeof import('../../src/registry/edge/edge-extended.ts')
+let cards: typeof import('../../src/registry/edge/cards.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  cards = await import('../../src/registry/edge.ts')
-  edge = await import('../../src/registry/edge-extended.ts')
+  cards = await import('../../src/registry/edge/cards.ts')
+  edge = await import('../../src/registry/edge/edge-extended.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { encodeEnvelope } from '../../src/registry/envelope.ts'
+import { encodeEnvelope } from '../../src/registry/kv-format.ts'
 import { compiled } from '../card/compiling.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
@@ -20,11 +20,11 @@ const kvOf = (stored: Record<string, object>) => {
   return { get, stored, env: { CARDS: { get } } as unknown as Env }
 }
 
-let edge: typeof import('../../src/registry/edge-profiles.ts')
+let edge: typeof import('../../src/registry/edge/edge-profiles.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  edge = await import('../../src/registry/edge-profiles.ts')
+  edge = await import('../../src/registry/edge/edge-profiles.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

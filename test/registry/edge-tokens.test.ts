@@ -23,11 +23,11 @@ const issued = (expires: number | null = null) =>
   kvOf({ 'token:h': { value: JSON.stringify(record(expires)), seq: 1 } })
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 
-let edge: typeof import('../../src/registry/edge-tokens.ts')
+let edge: typeof import('../../src/registry/edge/edge-tokens.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  edge = await import('../../src/registry/edge-tokens.ts')
+  edge = await import('../../src/registry/edge/edge-tokens.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

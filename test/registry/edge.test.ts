@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { encodeEnvelope } from '../../src/registry/envelope.ts'
+import { encodeEnvelope } from '../../src/registry/kv-format.ts'
 
 /** A KV that holds one envelope, or none, and counts what it is asked. */
 const kvOf = (stored: Map<string, Uint8Array>) => {
@@ -20,11 +20,11 @@ const envelope = (seq: number, text: string) => ({
 const gone = (seq: number) => ({ seq, modified: '', representations: {} })
 
 // Each test is an isolate of its own: what a module remembers is what an isolate remembers.
-let edge: typeof import('../../src/registry/edge.ts')
+let edge: typeof import('../../src/registry/edge/cards.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  edge = await import('../../src/registry/edge.ts')
+  edge = await import('../../src/registry/edge/cards.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeEnvelope, encodeEnvelope } from '../../src/registry/envelope.ts'
+import { decodeEnvelope, encodeEnvelope } from '../../src/registry/kv-format.ts'
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Json } from '../../src/card/json.ts'
+import type { Json } from '../../src/json/json.ts'
 import { minimalCard } from '../cards.ts'
 import { type Host, startHost, token } from '../host.ts'
 

@@ -10,11 +10,11 @@ const kvOf = (claims: Record<string, { id: string; seq: number }>) => {
 }
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 
-let hosts: typeof import('../../src/registry/hosts.ts')
+let hosts: typeof import('../../src/registry/edge/lookups.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  hosts = await import('../../src/registry/hosts.ts')
+  hosts = await import('../../src/registry/edge/lookups.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

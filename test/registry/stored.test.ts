@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Json } from '../../src/card/json.ts'
-import { representationNames } from '../../src/card/representation-names.ts'
-import { decodeEnvelope } from '../../src/registry/envelope.ts'
+import { representationNames } from '../../src/card/model/representation-names.ts'
+import type { Json } from '../../src/json/json.ts'
+import { decodeEnvelope } from '../../src/registry/kv-format.ts'
 import { minimalCard } from '../cards.ts'
 import { type Host, startHost, token } from '../host.ts'
 

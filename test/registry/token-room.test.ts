@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createTables } from '../../src/registry/tables.ts'
+import { createTables } from '../../src/registry/store/schema.ts'
+import { dropToken, keepToken } from '../../src/registry/store/tokens.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
-import { dropToken, keepToken } from '../../src/registry/tokens.ts'
 import type { Written } from '../../src/registry/written.ts'
 import { openSql } from './sqlite.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Registry } from '../../src/registry/registry.ts'
+import type { Registry } from '../../src/registry/store/registry.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
 import { type Host, startHost } from '../host.ts'
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type HttpError, problem } from '../../src/http/problem.ts'
-import type { Handler } from '../../src/routes/handler.ts'
+import { type HttpError, problem } from '../../src/http/errors.ts'
+import type { Handler } from '../../src/http/handler.ts'
 
 const ctx = {
   waitUntil: () => undefined,
@@ -13,21 +13,21 @@ let asked: string[]
 let limited: boolean
 let kv: () => Promise<unknown>
 let env: Env
-let calls: Pick<typeof import('../../src/routes/shaman-door.ts'), 'namedCard'> &
-  Pick<typeof import('../../src/routes/calls.ts'), 'agentCall' | 'hostCall' | 'namedCall'> &
-  typeof import('../../src/routes/rest-calls.ts') &
-  typeof import('../../src/routes/rpc.ts')
+let calls: Pick<typeof import('../../src/api/compat/shaman.ts'), 'namedCard'> &
+  Pick<typeof import('../../src/gateway/index.ts'), 'agentCall' | 'hostCall' | 'namedCall'> &
+  typeof import('../../src/gateway/rest-calls.ts') &
+  typeof import('../../src/api/compat/superx.ts')
 beforeEach(async () => {
   Object.assign(crypto.subtle, {
     timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
   })
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)
   vi.resetModules()
-  const { namedCard } = await import('../../src/routes/shaman-door.ts')
+  const { namedCard } = await import('../../src/api/compat/shaman.ts')
   calls = {
-    ...(await import('../../src/routes/calls.ts')),
-    ...(await import('../../src/routes/rest-calls.ts')),
-    ...(await import('../../src/routes/rpc.ts')),
+    ...(await import('../../src/gateway/index.ts')),
+    ...(await import('../../src/gateway/rest-calls.ts')),
+    ...(await import('../../src/api/compat/superx.ts')),
     namedCard,
   }
   asked = []

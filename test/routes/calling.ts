@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 import { token as adminToken, type Host, startHost } from '../host.ts'
 import type { BareHost } from './bare-host.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
-import type { JsonObject } from '../../src/card/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { json, says } from '../a2a/forwarding.ts'
 import { token as adminToken } from '../host.ts'
 import { agentCard, answer, type CalledHost, call, codeOf, message, startCalledHost } from './calling.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { dialectNames } from '../../src/card/dialects/names.ts'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import { dialectNames } from '../../src/card/model/names.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { says } from '../a2a/forwarding.ts'
 import { token } from '../host.ts'
 import { agentCard, answer, type CalledHost, type Came, call, message, message0, startCalledHost } from './calling.ts'

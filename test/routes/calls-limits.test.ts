@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/card/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { json, says } from '../a2a/forwarding.ts'
 import {
   agentCard,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { json, says } from '../a2a/forwarding.ts'
 import { token as adminToken } from '../host.ts'
 import { agentCard, answer, type CalledHost, call, message, message0, type Sent, startCalledHost } from './calling.ts'

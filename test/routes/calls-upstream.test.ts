@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/card/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { json, says, stream } from '../a2a/forwarding.ts'
 import { token as adminToken } from '../host.ts'
 import { type BareHost, startBareHost } from './bare-host.ts'

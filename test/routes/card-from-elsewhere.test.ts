@@ -1,9 +1,9 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import type { Sourced } from '../../src/registry/edge.ts'
-import { cardFromElsewhere } from '../../src/routes/card-from-elsewhere.ts'
-import { refreshStale } from '../../src/sources/refresh-stale.ts'
+import { cardFromElsewhere } from '../../src/api/card-from-elsewhere.ts'
+import type { Sourced } from '../../src/registry/edge/cards.ts'
+import { refreshStale } from '../../src/sources/revalidate.ts'
 
-vi.mock('../../src/sources/refresh-stale.ts')
+vi.mock('../../src/sources/revalidate.ts')
 beforeEach(() => vi.clearAllMocks())
 
 const env = {} as Env

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listResponse } from '../../src/routes/list-agents.ts'
+import { listResponse } from '../../src/api/agent-lists.ts'
 
 it.each(['/agents', '/.well-known/a2a/agents'] as const)(
   'a list (%s) counts as a call of its address: past the limit, neither the cache nor the Registry is asked',

@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { JsonObject } from '../../src/card/json.ts'
-import type { Sourced } from '../../src/registry/edge.ts'
-import { cardFor } from '../../src/routes/cards.ts'
-import type { Handler } from '../../src/routes/handler.ts'
-import { listForSuperx } from '../../src/routes/rpc/list-agents.ts'
-import { refreshStale } from '../../src/sources/refresh-stale.ts'
+import { cardFor } from '../../src/api/cards.ts'
+import { listForSuperx } from '../../src/api/compat/superx-methods.ts'
+import type { Handler } from '../../src/http/handler.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import type { Sourced } from '../../src/registry/edge/cards.ts'
+import { refreshStale } from '../../src/sources/revalidate.ts'
 
 const MiB = 1024 * 1024
 /** What is held of each agent, by its id. */
 const held = vi.hoisted(() => new Map<string, unknown>())
-vi.mock('../../src/sources/refresh-stale.ts')
-vi.mock('../../src/registry/edge.ts', async importOriginal => ({
+vi.mock('../../src/sources/revalidate.ts')
+vi.mock('../../src/registry/edge/cards.ts', async importOriginal => ({
   ...(await importOriginal<object>()),
   heldDocument: () => undefined,
   readDocument: async (id: string) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lists } from '../../src/routes/lists.ts'
+import { lists } from '../../src/api/lists.ts'
 
 const old = {
   id: 'old',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile.ts'
-import type { JsonObject } from '../../src/card/json.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import type { SourceRecord } from '../../src/registry/source-record.ts'
 import { sourcedRegistration } from '../../src/sources/registration.ts'
 import { minimalCard } from '../cards.ts'

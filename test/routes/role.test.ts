@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { roleOf } from '../../src/routes/role.ts'
+import { roleOf } from '../../src/api/compat/role.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../src/card/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { says } from '../a2a/forwarding.ts'
 import { seed } from '../card/seeds.ts'
 import { minimalCard } from '../cards.ts'

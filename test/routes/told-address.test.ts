@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { toldAddress } from '../../src/api/told-address.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
-import { toldAddress } from '../../src/routes/told-address.ts'
 
 const profile: Pick<CallProfile, 'targets' | 'links' | 'mcp'> = {
   targets: [{ binding: 'JSONRPC', version: '1.0', url: 'https://agent.example.com/a2a' }],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { refreshAgent } from '../../src/sources/refresh.ts'
-import { refreshDue } from '../../src/sources/refresh-due.ts'
+import { refreshDue } from '../../src/sources/scheduled.ts'
 
 vi.mock('../../src/sources/refresh.ts')
 

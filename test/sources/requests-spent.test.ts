@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Source } from '../../src/card/source.ts'
+import type { Source } from '../../src/card/manifest/source.ts'
 import { fetchSource } from '../../src/sources/fetch-source.ts'
 import { refreshAgent } from '../../src/sources/refresh.ts'
 

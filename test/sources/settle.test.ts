@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/card/json.ts'
-import { readManifest } from '../../src/card/manifest.ts'
-import { type Source, sourceOf } from '../../src/card/source.ts'
-import { type Sourced, settle } from '../../src/sources/settle.ts'
+import { readManifest } from '../../src/card/manifest/manifest.ts'
+import { type Source, sourceOf } from '../../src/card/manifest/source.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { type Sourced, settle } from '../../src/sources/reconcile.ts'
 
 const url = 'https://a.example.com/card.json'
 const skill = (id: string) => ({ id, name: id, description: 'D', tags: ['t'] })

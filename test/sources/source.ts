@@ -1,4 +1,4 @@
-import type { Source } from '../../src/card/source.ts'
+import type { Source } from '../../src/card/manifest/source.ts'
 
 /** A card of another host, but for `changes`. */
 export const sourceAt = (url: string, changes: Partial<Source> = {}): Source => ({

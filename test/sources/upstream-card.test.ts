@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Source } from '../../src/card/source.ts'
+import type { Source } from '../../src/card/manifest/source.ts'
 import type { Validators } from '../../src/registry/validators.ts'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
 import { says } from '../a2a/forwarding.ts'

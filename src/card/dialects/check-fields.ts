@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { Authentication } from '../authentication.ts'
-import { anything } from '../fields.ts'
-import { isObject, type JsonObject } from '../json.ts'
-import type { Reading } from '../reading.ts'
-import { issueErrors } from '../valibot-errors.ts'
+import { isObject, type JsonObject } from '../../json/json.ts'
+import { anything } from '../model/schema.ts'
+import { issueErrors } from '../model/valibot-errors.ts'
+import { Authentication } from '../read/authentication.ts'
+import type { Reading } from '../read/provenance.ts'
 
 /** Fields that v0.x cards share, and that the canonical card does not have. */
 export const sharedFields = { authentication: v.optional(Authentication) }

@@ -1,7 +1,7 @@
-import type { AgentCard } from '../agent-card.ts'
-import type { JsonObject } from '../json.ts'
-import type { Pointer } from '../pointer.ts'
-import type { Reading } from '../reading.ts'
+import type { JsonObject } from '../../json/json.ts'
+import type { Pointer } from '../../json/pointer.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import type { Reading } from '../read/provenance.ts'
 
 /** A card in one dialect, and the canonical pointers of what the dialect has no place for. */
 export type Written = { document: JsonObject; dropped: Pointer[] }

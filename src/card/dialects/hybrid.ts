@@ -1,8 +1,8 @@
-import type { AgentCard } from '../agent-card.ts'
-import { v0Interface } from '../interfaces.ts'
-import type { Json, JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import { v0Interface } from '../read/interfaces.ts'
 import { gopherholeVersion } from './gopherhole.ts'
-import { writeV0 } from './write-v0.ts'
+import { writeV0 } from './v0-base.ts'
 
 /**
  * One document that readers of v1.0, v0.3, v0.2 and GopherHole all accept: the union of their fields. Where they clash, on

@@ -1,10 +1,10 @@
 import type * as v from 'valibot'
-import { v0Interface } from '../interfaces.ts'
-import { readCard } from '../read-card.ts'
-import { speak, type Vocabulary } from '../vocabulary.ts'
+import { readCard } from '../read/card.ts'
+import { speak, type Vocabulary } from '../read/field-names.ts'
+import { v0Interface } from '../read/interfaces.ts'
 import { checkFields, sharedFields } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
-import { writeV0 } from './write-v0.ts'
+import { writeV0 } from './v0-base.ts'
 
 /** A dialect that is v0.3 in other words and with fields of its own; what its author wrote comes back as it was. */
 export const inOtherWords = (

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { anyText, lines, open } from '../fields.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../../json/json.ts'
+import { anyText, lines, open } from '../model/schema.ts'
 import { inSkills, members } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
 import { inOtherWords } from './in-other-words.ts'

@@ -1,10 +1,10 @@
-import { v0Interface } from '../interfaces.ts'
-import { isObject, without } from '../json.ts'
-import { pointer } from '../pointer.ts'
-import { readCard } from '../read-card.ts'
+import { isObject, without } from '../../json/json.ts'
+import { pointer } from '../../json/pointer.ts'
+import { readCard } from '../read/card.ts'
+import { v0Interface } from '../read/interfaces.ts'
 import { checkFields, sharedFields } from './check-fields.ts'
 import type { Dialect, Written } from './dialect.ts'
-import { writeV0 } from './write-v0.ts'
+import { writeV0 } from './v0-base.ts'
 
 /** Fields that v0.1, v0.2 and v0.3 cards have and GopherHole's do not. */
 const marks = [

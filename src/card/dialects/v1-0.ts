@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import { type Pointer, pointer } from '../pointer.ts'
-import { readCard } from '../read-card.ts'
-import { oauthFlows, wrappersOf } from '../security-schemes.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type Pointer, pointer } from '../../json/pointer.ts'
+import { readCard } from '../read/card.ts'
+import { oauthFlows, wrappersOf } from '../read/security-schemes.ts'
 import type { Dialect } from './dialect.ts'
 
 /** A2A v1.0. Its representation is strict ProtoJSON: a parser may refuse what the proto does not name. */

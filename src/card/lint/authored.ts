@@ -1,6 +1,6 @@
-import type { AgentSkill } from '../agent-card.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import { type Pointer, pointer, tokens } from '../pointer.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type Pointer, pointer, tokens } from '../../json/pointer.ts'
+import type { AgentSkill } from '../model/agent-card.ts'
 import type { Subject } from './rule.ts'
 
 /** What the author wrote for a field, and where; no value where nothing was written. */

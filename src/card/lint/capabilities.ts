@@ -1,6 +1,6 @@
-import { isBridged } from '../bridged.ts'
-import type { JsonObject } from '../json.ts'
-import { type Pointer, pointer } from '../pointer.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { type Pointer, pointer } from '../../json/pointer.ts'
+import { isBridged } from '../manifest/bridged.ts'
 import { authoredAs } from './authored.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 

@@ -1,4 +1,4 @@
-import { type Level, namedFields } from '../named-fields.ts'
+import { type Level, namedFields } from '../read/named-fields.ts'
 
 /** Where fields stand in a card. */
 export type Place = Exclude<Level, 'scheme'>

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../json.ts'
-import { type Pointer, pointer } from '../pointer.ts'
-import { isPrivateHost } from '../private-host.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { type Pointer, pointer } from '../../json/pointer.ts'
+import { isPrivateHost } from '../../net/private-host.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 
 /** Links for people, and where each stands in the canonical card. */

@@ -1,5 +1,5 @@
 import { test as isMediaTypeName } from 'media-typer'
-import { type Pointer, pointer } from '../pointer.ts'
+import { type Pointer, pointer } from '../../json/pointer.ts'
 import { authoredAs, isBlank } from './authored.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 

@@ -1,9 +1,9 @@
-import type { AgentCard } from '../agent-card.ts'
-import type { DialectName } from '../dialects/names.ts'
-import type { JsonObject } from '../json.ts'
-import type { Manifest } from '../manifest.ts'
-import type { Pointer } from '../pointer.ts'
-import type { Severity } from '../report.ts'
+import type { JsonObject } from '../../json/json.ts'
+import type { Pointer } from '../../json/pointer.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import type { DialectName } from '../model/names.ts'
+import type { Severity } from '../model/report.ts'
 
 /** A card under the linter's eyes. */
 export type Subject = {

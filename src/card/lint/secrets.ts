@@ -1,5 +1,5 @@
+import { stringsIn, type Text } from '../../json/tree.ts'
 import { type Rule, rule } from './rule.ts'
-import { stringsIn, type Text } from './strings.ts'
 
 /** Tokens that are known by how they begin: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */
 const shapes: readonly RegExp[] = [

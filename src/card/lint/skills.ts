@@ -1,5 +1,5 @@
-import { pointer } from '../pointer.ts'
-import type { Severity } from '../report.ts'
+import { pointer } from '../../json/pointer.ts'
+import type { Severity } from '../model/report.ts'
 import { type AuthoredSkill, authoredSkills, isBlank } from './authored.ts'
 import { type Rule, rule } from './rule.ts'
 

@@ -1,5 +1,5 @@
+import { stringsIn } from '../../json/tree.ts'
 import { type Rule, rule } from './rule.ts'
-import { stringsIn } from './strings.ts'
 
 /** Flags of England, Scotland and Wales are spelled with tag characters: not hidden, but seen. */
 const flags = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu

@@ -1,11 +1,11 @@
-import type { Json } from '../json.ts'
-import type { Pointer } from '../pointer.ts'
-import { isPrivateHost } from '../private-host.ts'
-import type { Severity } from '../report.ts'
+import type { Json } from '../../json/json.ts'
+import type { Pointer } from '../../json/pointer.ts'
+import { stringsIn } from '../../json/tree.ts'
+import { isPrivateHost } from '../../net/private-host.ts'
+import type { Severity } from '../model/report.ts'
 import { authoredAs, listedAs } from './authored.ts'
 import { linksOf } from './links.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
-import { stringsIn } from './strings.ts'
 
 type Address = { url: URL; place: Pointer }
 

@@ -1,5 +1,5 @@
 import { validateStrict } from 'compare-versions'
-import { majorMinor } from '../protocol-version.ts'
+import { majorMinor } from '../model/protocol-version.ts'
 import { type Authored, authoredAs, isBlank, listedAs } from './authored.ts'
 import { type Rule, rule, type Subject } from './rule.ts'
 

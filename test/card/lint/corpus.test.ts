@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile.ts'
-import type { Json } from '../../../src/card/json.ts'
-import { parseJson } from '../../../src/card/parse-json.ts'
-import { pointer, tokens } from '../../../src/card/pointer.ts'
-import type { Issue } from '../../../src/card/report.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import type { Issue } from '../../../src/card/model/report.ts'
+import type { Json } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { pointer, tokens } from '../../../src/json/pointer.ts'
 
 const corpus = join(import.meta.dirname, '../../../../shared/corpus')
 

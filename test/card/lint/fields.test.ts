@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/card/json.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { cleanSkill, issuesWith } from './linted.ts'
 
 const findings = (fields: JsonObject) =>

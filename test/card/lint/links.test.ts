@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../src/card/json.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { issuesWith, lines } from './linted.ts'
 
 const provider = { organization: 'Acme', url: 'https://acme.example' }

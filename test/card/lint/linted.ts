@@ -1,6 +1,6 @@
-import { compile } from '../../../src/card/compile.ts'
-import type { Json, JsonObject } from '../../../src/card/json.ts'
-import type { Issue } from '../../../src/card/report.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import type { Issue } from '../../../src/card/model/report.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
 
 /** A skill in which the linter finds nothing. */
 export const cleanSkill = {

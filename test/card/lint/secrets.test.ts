@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Json } from '../../../src/card/json.ts'
+import type { Json } from '../../../src/json/json.ts'
 import { cleanSkill, issuesWith, lines } from './linted.ts'
 
 /** Put together here, so that no scanner takes this file for a leak. */

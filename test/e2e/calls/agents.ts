@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { load } from '../../../cli/files/load.ts'
 import { echoApp } from '../../../examples/echo-agent/app.ts'
 import { echoCard } from '../../../examples/echo-agent/card.ts'
-import type { Json, JsonObject } from '../../../src/card/json.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
 import type { Host } from '../../host.ts'
 
 /** The manifest of the example agent, as `cards/` has it. */

@@ -1,0 +1,139 @@
+import { isAdmin } from '../auth/permissions.ts'
+import type { Bearer } from '../auth/principal.ts'
+import { requireScope } from '../auth/require.ts'
+import { privateNoStore } from '../http/caching.ts'
+import { type Condition, writeCondition } from '../http/conditional.ts'
+import { HttpError } from '../http/errors.ts'
+import type { Handler } from '../http/handler.ts'
+import { cors } from '../http/headers.ts'
+import { jsonBody } from '../http/json-body.ts'
+import { jsonResponse } from '../http/json-response.ts'
+import { agentId } from '../limits.ts'
+import { forgetLists } from '../registry/edge/forget-lists.ts'
+import { rememberHost } from '../registry/edge/lookups.ts'
+import { rememberRegistered, rememberRemoved } from '../registry/edge/write-through.ts'
+import type { Declined, HostChange, Registered, Registration } from '../registry/records.ts'
+import { truth } from '../registry/store/client.ts'
+import { agentNotFound, badAgentId } from './errors.ts'
+import { needsAdmin } from './needs-admin.ts'
+import type { Prepared } from './register.ts'
+import { sourceReceipt } from './source-receipt.ts'
+
+/** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
+export const putAgent: Handler = async (request, env, ctx) => {
+  const { bearer, id } = await writerOf(request, env, ctx)
+  const asked = writeCondition(request.headers)
+  const document = await jsonBody(request)
+  // What makes cards is loaded by who writes one: who reads or calls does not wait for it to start.
+  const { preparation } = await import('./register.ts')
+  const prepare = preparation({ bearer, id, document, asked, request }, env)
+  const attempt = async (): Promise<Attempt> => {
+    const prepared = await prepare()
+    return { prepared, result: await truth(env).register(prepared.registration, isAdmin(bearer)) }
+  }
+  const { prepared, result } = await unlessOvertaken(attempt)
+  const { registration } = prepared
+  if (result.outcome !== 'registered') throw declined(result, id, registration.condition)
+  showAtOnce(registration, result)
+  forgetLists(ctx)
+  return jsonResponse(receipt(prepared, result), result.created ? 201 : 200, {
+    ETag: registration.manifestEtag,
+    'Cache-Control': privateNoStore,
+  })
+}
+
+type Attempt = { prepared: Prepared; result: Registered | Declined }
+
+/** What came of a registration; tried again where the source of its card was read by somebody else at the same time. */
+const unlessOvertaken = async (attempt: () => Promise<Attempt>, tries = 5): Promise<Attempt> => {
+  const made = await attempt()
+  return made.result.outcome === 'overtaken' && tries > 1 ? unlessOvertaken(attempt, tries - 1) : made
+}
+
+/** `DELETE /agents/{id}`: gone here at once, and everywhere within the cache time. */
+export const deleteAgent: Handler = async (request, env, ctx) => {
+  const { id } = await writerOf(request, env, ctx)
+  const condition = writeCondition(request.headers)
+  const result = await truth(env).remove(id, condition)
+  if (result.outcome !== 'removed') throw declined(result, id, condition)
+  rememberRemoved(id, result)
+  showHosts(result.changed)
+  forgetLists(ctx)
+  return new Response(null, { status: 204, headers: { ...cors, 'Cache-Control': privateNoStore } })
+}
+
+/** `GET /agents/{id}/manifest`: what was registered, as registered. */
+export const getManifest: Handler = async (request, env, ctx) => {
+  const { id } = await writerOf(request, env, ctx)
+  const found = await truth(env).manifest(id)
+  if (!found) throw agentNotFound(id)
+  return jsonResponse(found.manifest, 200, {
+    ETag: found.etag,
+    'Last-Modified': new Date(found.modified).toUTCString(),
+    'Cache-Control': privateNoStore,
+  })
+}
+
+/** Who writes or reads as a writer does, and of which agent: known before anything is told of the agent. */
+const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ bearer: Bearer; id: string }> => {
+  const id = request.params.id ?? ''
+  const bearer = await requireScope(request, 'write', id, env, ctx)
+  if (!agentId.test(id)) throw badAgentId(id)
+  return { bearer, id }
+}
+
+const declined = (result: Declined, id: string, condition: Condition): HttpError => {
+  if (result.outcome === 'unknown-agent') return agentNotFound(id)
+  if (result.outcome === 'host-not-held')
+    return needsAdmin(`The host name "${result.hostname}" is not agent "${id}"'s. To make it so`)
+  // Whoever gets here may know of every agent: without `admin`, no name that is another's is looked at.
+  if (result.outcome === 'host-taken')
+    return new HttpError(
+      409,
+      'host-taken',
+      `The host name "${result.hostname}" is agent "${result.holder}"'s. Take it out of that agent's hosts first.`,
+    )
+  if (result.outcome === 'overtaken')
+    return new HttpError(409, 'overtaken', `Agent "${id}"'s card is being read from its source by others. Try again.`, {
+      headers: { 'Retry-After': '1' },
+    })
+  return new HttpError(412, 'precondition-failed', whyNot(id, result.exists, condition))
+}
+
+const whyNot = (id: string, exists: boolean, condition: Condition): string => {
+  if (!exists) return `There is no agent "${id}" to replace. Register it without If-Match.`
+  return condition.absent
+    ? `There is an agent "${id}" already. To replace it, write with If-Match and the ETag of GET /agents/${id}/manifest.`
+    : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest), then write with its new ETag.`
+}
+
+/** A write is visible at once where it was made. */
+const showAtOnce = (registration: Registration, result: Registered): void => {
+  rememberRegistered(registration, result)
+  showHosts(result.changed)
+}
+
+const showHosts = (changes: readonly HostChange[]): void => {
+  for (const { hostname, id, seq } of changes) rememberHost(hostname, { value: id, seq })
+}
+
+const receipt = ({ registration, compiled, record }: Prepared, result: Registered) => {
+  const { id, manifestEtag, representations, origin } = registration
+  const { seq, revised, published, hosts, becameRoot } = result
+  const rooted = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
+  const report = compiled?.report
+  return {
+    id,
+    seq,
+    changed: revised,
+    published,
+    root: hosts.includes('*'),
+    urls: { card: `${origin}/agents/${id}/.well-known/agent-card.json`, agent: `${origin}/agents/${id}` },
+    etags: {
+      manifest: manifestEtag,
+      ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
+    },
+    ...(record && { source: sourceReceipt(record) }),
+    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rooted] } : report }),
+  }
+}

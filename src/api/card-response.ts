@@ -1,0 +1,68 @@
+import type { RepresentationName } from '../card/model/representation-names.ts'
+import { privateNoStore, publicCaching } from '../http/caching.ts'
+import { noneMatch } from '../http/etag.ts'
+import { cors } from '../http/headers.ts'
+import type { Served } from '../registry/edge/cards.ts'
+import { isStale, staleHeaders } from '../registry/staleness.ts'
+
+/** The two well-known paths, each with its hybrid. */
+export type Hybrid = 'agent-card.json' | 'agent.json'
+
+/** A card as any client gets it, or 304 where the client has it. What was asked with a token is for nobody else. */
+export const cardResponse = (served: Served, name: RepresentationName, request: Request, env: Env): Response => {
+  const response = publicCard(served, name, request.headers, env)
+  const { headers } = response
+  if (request.headers.has('Authorization')) headers.set('Cache-Control', privateNoStore)
+  const { source } = served
+  if (source && isStale(source))
+    for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
+  return response
+}
+
+/** A card as it was asked for without a token. */
+export const publicCard = (served: Served, name: RepresentationName, asked: Headers, env: Env): Response => {
+  const { etag, modified } = served
+  if (noneMatch(asked.get('If-None-Match'), etag)) return new Response(null, notModified(etag, env))
+  const response = new Response(served.body, common(name, env))
+  const { headers } = response
+  headers.set('ETag', etag)
+  headers.set('Last-Modified', modified)
+  return response
+}
+
+/** Headers as the runtime itself has them: it copies them in half the time that it takes to read an object. */
+type Ready = { status?: number; headers: Headers }
+
+/** What the cards of a representation all say. */
+const commons = new Map<RepresentationName, Ready>()
+
+const common = (name: RepresentationName, env: Env): Ready => {
+  const known = commons.get(name)
+  if (known) return known
+  const headers = new Headers({ ...cors, ...updated(env), 'Content-Type': 'application/json' })
+  // Relative to either of the paths that serve it.
+  if (name === 'agent.json') headers.set('Link', '<./agent-card.json>; rel="canonical"')
+  if (name === '1.0' || name === '0.3') headers.set('A2A-Version', name)
+  commons.set(name, { headers })
+  return { headers }
+}
+
+/** What is said of the documents that are asked for most. Of few: objects of the runtime that live long slow every collection. */
+const notModifieds = new Map<string, Ready>()
+const most = 32
+
+const notModified = (etag: string, env: Env): Ready => {
+  const known = notModifieds.get(etag)
+  if (known) return known
+  if (notModifieds.size >= most) notModifieds.clear()
+  const made = { status: 304, headers: new Headers({ ...updated(env), ETag: etag }) }
+  notModifieds.set(etag, made)
+  return made
+}
+
+/** What a client updates its copy by; a 304 has that and its entity tag, and no more (RFC 9110 §15.4.5). */
+const updated = (env: Env) => ({
+  'Access-Control-Allow-Origin': '*',
+  'Cache-Control': publicCaching(env),
+  Vary: 'A2A-Version, Authorization',
+})

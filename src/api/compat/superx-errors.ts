@@ -1,0 +1,69 @@
+import { type ErrorAnswer, rpcErrorAnswer, rpcErrorText } from '../../a2a/error-answer.ts'
+import type { RpcError } from '../../a2a/error-response.ts'
+import type { Refusal } from '../../a2a/verdict.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { Json } from '../../json/json.ts'
+import type { SourceFailure } from '../../registry/source-failure.ts'
+
+/** Why SuperX's door has no result: as of any call; as of the same request over HTTP; or because a card could not be had. */
+export type RpcProblem = Refusal | HttpError | { failed: 'source'; agent: string; failure: Failure }
+
+type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<Pick<SourceFailure, 'code' | 'errors'>>
+
+/** How SuperX's own errors are numbered, where JSON-RPC has no number for them. */
+const codes = { unknownAgent: -32001, timeout: -32098, source: -32099 } as const
+
+/** The codes of what HTTP has statuses for; what is not here is a wrong parameter. */
+const codesByStatus: Readonly<Record<number, number>> = {
+  401: -32000,
+  403: -32000,
+  404: codes.unknownAgent,
+  429: -32000,
+  503: -32000,
+}
+
+/** How a request of SuperX's door is answered that has no result. */
+export const problemAnswer = (problem: RpcProblem, id: Json): ErrorAnswer => {
+  if (problem instanceof HttpError) return httpAnswer(problem, id)
+  if ('failed' in problem) {
+    const { agent, failure } = problem
+    const { status, message, ...more } = failure
+    const code = status === 504 ? codes.timeout : codes.source
+    const errors = more.errors?.map(error => ({ ...error }))
+    return answer(id, status, { code, message, data: { agent, status, ...more, ...(errors && { errors }) } })
+  }
+  if (problem.refused === 'unknown-agent') return answer(id, 200, unknownAgent(problem.agent))
+  if (problem.refused === 'method') return answer(id, 200, unknownMethod(problem.method))
+  return rpcErrorAnswer(problem, { id, version: '0.3' })
+}
+
+/** What a problem is called in the log. */
+export const tagOf = (problem: RpcProblem): string => {
+  if (problem instanceof HttpError) return problem.code
+  return 'failed' in problem ? (problem.failure.code ?? problem.failed) : problem.refused
+}
+
+const httpAnswer = ({ status, code, message, headers }: HttpError, id: Json): ErrorAnswer => {
+  const error = { code: codesByStatus[status] ?? -32602, message, data: { reason: code } }
+  return answer(id, [401, 403, 429, 503].includes(status) ? status : 200, error, headers)
+}
+
+const unknownAgent = (agent: string): RpcError => ({
+  code: codes.unknownAgent,
+  message: `There is no agent "${shortened(agent)}" here. agents/list lists those that are.`,
+  data: { agent: shortened(agent) },
+})
+
+const unknownMethod = (method: string): RpcError => ({
+  code: -32601,
+  message: `There is no method "${shortened(method)}" here, but agents/get, agents/list and agents/refreshCard. What an agent does is asked at /agents/{id}/a2a.`,
+  data: { method: shortened(method) },
+})
+
+const answer = (id: Json, status: number, error: RpcError, headers: Record<string, string> = {}): ErrorAnswer => ({
+  status,
+  headers,
+  body: rpcErrorText(id, error),
+})
+
+const shortened = (text: string): string => text.slice(0, 80).toWellFormed()

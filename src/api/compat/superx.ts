@@ -1,0 +1,71 @@
+import { errorResponse } from '../../a2a/call-responses.ts'
+import { type Envelope, readEnvelope } from '../../a2a/envelope.ts'
+import { callerOf } from '../../auth/authenticate.ts'
+import type { Caller } from '../../auth/principal.ts'
+import { limitRefusal } from '../../gateway/access.ts'
+import { callBody, isSmall } from '../../gateway/call-body.ts'
+import type { Body } from '../../gateway/endpoint.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { Handler } from '../../http/handler.ts'
+import { log } from '../../http/log.ts'
+import { callAnswer } from '../../http/responses.ts'
+import { getAgent } from './get-agent.ts'
+import type { RpcMethod, RpcOutcome } from './method.ts'
+import { refreshCard } from './refresh-card.ts'
+import { problemAnswer, tagOf } from './superx-errors.ts'
+import { listForSuperx } from './superx-methods.ts'
+
+const methods: ReadonlyMap<string, RpcMethod> = new Map([
+  ['agents/get', getAgent],
+  ['agents/list', listForSuperx],
+  ['agents/refreshCard', refreshCard],
+])
+
+/** `POST /rpc`: SuperX's JSON-RPC endpoint. A request counts as a call, before its body is read. */
+export const rpc: Handler = async (...asking) => {
+  const begun = Date.now()
+  const [request, env] = asking
+  const caller = await callerOf(...asking)
+  const tooMany = await limitRefusal(caller, request, env)
+  const envelope = envelopeOf(tooMany && !isSmall(request) ? tooMany : await callBody(request, true))
+  const { id, method } = envelope
+  const named = nameOf(method)
+  const outcome: RpcOutcome = tooMany ? { problem: tooMany } : await take(envelope, named, caller, ...asking)
+  const response =
+    'problem' in outcome
+      ? errorResponse(problemAnswer(outcome.problem, id))
+      : callAnswer(JSON.stringify({ jsonrpc: '2.0', id, result: outcome.result }), 200)
+  // Words of this host alone: nothing that a caller wrote.
+  log('info', 'rpc', {
+    agent: outcome.agent ?? '',
+    caller: caller.known ? caller.subject : caller.given,
+    method: methods.has(named) ? named : '',
+    verdict: 'problem' in outcome ? tagOf(outcome.problem) : 'passed',
+    status: response.status,
+    milliseconds: Date.now() - begun,
+  })
+  return response
+}
+
+const envelopeOf = (body: Body): Envelope =>
+  'value' in body ? readEnvelope(body.value) : { id: null, method: '', refusal: body }
+
+/** SuperX has had a point in the names of its methods, and a slash. */
+const nameOf = (method: string): string => method.replace(/^agents\./, 'agents/')
+
+const take = async (
+  envelope: Envelope,
+  named: string,
+  caller: Caller,
+  ...asking: Parameters<Handler>
+): Promise<RpcOutcome> => {
+  if ('refusal' in envelope) return { problem: envelope.refusal }
+  const method = methods.get(named)
+  if (method === undefined) return { problem: { refused: 'method', method: envelope.method, version: '0.3' } }
+  try {
+    return await method(envelope.params, caller, ...asking)
+  } catch (error) {
+    if (error instanceof HttpError) return { problem: error }
+    throw error
+  }
+}

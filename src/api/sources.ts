@@ -1,0 +1,114 @@
+import { isAdmin } from '../auth/permissions.ts'
+import type { Bearer } from '../auth/principal.ts'
+import { requireScope } from '../auth/require.ts'
+import { privateNoStore } from '../http/caching.ts'
+import { HttpError } from '../http/errors.ts'
+import type { Handler } from '../http/handler.ts'
+import { jsonBody } from '../http/json-body.ts'
+import { jsonResponse } from '../http/json-response.ts'
+import { isObject } from '../json/json.ts'
+import { agentId } from '../limits.ts'
+import { truth } from '../registry/store/client.ts'
+import type { Refreshed } from '../sources/refreshed.ts'
+import { agentNotFound, badAgentId } from './errors.ts'
+import { needsAdmin } from './needs-admin.ts'
+import { pageQuery } from './pagination.ts'
+import { heldReceipt, stateReceipt } from './source-receipt.ts'
+
+/** `POST /agents/{id}/refresh`: reads the card from its source again; `{"accept": etag}` takes one that was held back. */
+export const postRefresh: Handler = async (request, env, ctx) => {
+  const { id, bearer } = await writerOf(request, env, ctx)
+  const etag = await acceptedTag(request)
+  const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(bearer) } }
+  const { refreshAgent } = await import('../sources/refresh.ts')
+  const refreshed = await refreshAgent(id, { force: true, ...accept }, env, ctx)
+  const state = await truth(env).sourceState(id)
+  if (state === null) throw (await truth(env).manifest(id)) ? noSource(id) : agentNotFound(id)
+  if ('drift' in refreshed || refreshed.outcome === 'unchanged' || refreshed.outcome === 'held')
+    return jsonResponse({ id, ...toldOf(refreshed), source: stateReceipt(state) }, 200, {
+      'Cache-Control': privateNoStore,
+    })
+  throw whyNot(id, refreshed)
+}
+
+/** `GET /agents/{id}/source`: how the source of an agent's card stands. */
+export const getSource: Handler = async (request, env, ctx) => {
+  const { id } = await writerOf(request, env, ctx)
+  const state = await truth(env).sourceState(id)
+  if (state === null) throw (await truth(env).manifest(id)) ? noSource(id) : agentNotFound(id)
+  return jsonResponse({ id, source: stateReceipt(state) }, 200, { 'Cache-Control': privateNoStore })
+}
+
+/** `GET /agents/{id}/revisions`: what an agent's card and manifest were, newest first, and how what was fetched has drifted. */
+export const getRevisions: Handler = async (request, env, ctx) => {
+  const { id } = await writerOf(request, env, ctx)
+  const { after, limit } = pageQuery(new URL(request.url), /^[1-9]\d{0,15}$/)
+  const rows = await truth(env).revisions(id, after === '' ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1)
+  if (rows.length === 0 && after === '') throw agentNotFound(id)
+  const revisions = rows
+    .slice(0, limit)
+    .map(({ created, ...row }) => ({ ...row, created: new Date(created).toISOString() }))
+  const cursor = rows.length > limit ? { cursor: String(revisions.at(-1)?.seq) } : {}
+  return jsonResponse({ id, revisions, ...cursor }, 200, { 'Cache-Control': privateNoStore })
+}
+
+const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ id: string; bearer: Bearer }> => {
+  const id = request.params.id ?? ''
+  const bearer = await requireScope(request, 'write', id, env, ctx)
+  if (!agentId.test(id)) throw badAgentId(id)
+  return { id, bearer }
+}
+
+/** The entity tag that a body accepts; undefined where there is none. */
+const acceptedTag = async (request: Request): Promise<string | undefined> => {
+  if (request.body === null || request.headers.get('Content-Length') === '0') return undefined
+  const body = await jsonBody(request)
+  const unknown = isObject(body) ? Object.keys(body).filter(name => name !== 'accept') : []
+  if (!isObject(body) || unknown.length > 0 || !['undefined', 'string'].includes(typeof body.accept))
+    throw new HttpError(
+      422,
+      'invalid-refresh',
+      'The body is empty, or {"accept": "<the etag of the card that is held>"}.',
+    )
+  return body.accept as string | undefined
+}
+
+const toldOf = (refreshed: Refreshed) => {
+  if (refreshed.outcome === 'held') return { outcome: 'held', held: heldReceipt(refreshed.held) }
+  return refreshed
+}
+
+const noSource = (id: string): HttpError =>
+  new HttpError(409, 'no-source', `The card of agent "${id}" is written in its manifest: there is nothing to fetch.`)
+
+const whyNot = (id: string, refreshed: Refreshed): HttpError => {
+  switch (refreshed.outcome) {
+    case 'failed': {
+      const { status, code, message, errors = [] } = refreshed.failure
+      return new HttpError(status, `upstream-${code}`, `${message} What was served before still is, if there is any.`, {
+        errors,
+      })
+    }
+    case 'needs-admin':
+      return needsAdmin(`Agent "${id}" uses a secret or a binding of this host: accepting a card that was held back`)
+    case 'not-held':
+      return new HttpError(
+        412,
+        'not-held',
+        `No card of agent "${id}" with that etag is held: GET /agents/${id}/source tells which is.`,
+      )
+    case 'no-source':
+      return noSource(id)
+    case 'overtaken':
+      return new HttpError(409, 'overtaken', `Agent "${id}" was written meanwhile. Ask again.`)
+    default:
+      return new HttpError(
+        409,
+        'refreshing',
+        `The card of agent "${id}" is being read already. Ask again in a moment.`,
+        {
+          headers: { 'Retry-After': '5' },
+        },
+      )
+  }
+}

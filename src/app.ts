@@ -1,0 +1,98 @@
+import { type IRequest, Router } from 'itty-router'
+import { agentCard, droppedSegment, heldCard, hostCard } from './api/cards.ts'
+import { agentCall, hostCall, namedCall, plainCall } from './gateway/index.ts'
+import { blank500, HttpError, problem } from './http/errors.ts'
+import type { Asking, Handler } from './http/handler.ts'
+import { preflight } from './http/headers.ts'
+import { later } from './http/later.ts'
+import { log } from './http/log.ts'
+import { otherMethod } from './other-method.ts'
+
+// Reads of cards and calls are what a start is for; owners, directories and people are few.
+const agents = () => import('./api/agents.ts')
+const links = () => import('./api/agent-links.ts')
+const lint = () => import('./api/lint.ts')
+const listing = () => import('./api/agent-lists.ts')
+const rest = () => import('./gateway/rest-calls.ts')
+const superx = () => import('./api/compat/superx.ts')
+const shaman = () => import('./api/compat/shaman.ts')
+const sources = () => import('./api/sources.ts')
+const tokens = () => import('./api/tokens.ts')
+
+/** Every endpoint of this host. HEAD goes with GET; OPTIONS, 405 and 404 follow from the table. */
+export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, handler: Handler])[] =
+  [
+    // What is asked most comes first. The plainest requests for cards and calls do not come here at all: see `answer`.
+    ['POST', '/agents/:id/a2a', agentCall],
+    ['POST', '/agents/:id', agentCall],
+    ['POST', '/a2a', hostCall],
+    ['POST', '/a2a/v1', namedCall],
+    ['GET', '/agents/:id/.well-known/agent-card.json', agentCard('agent-card.json')],
+    ['GET', '/agents/:id/.well-known/agent.json', agentCard('agent.json')],
+    ['GET', '/.well-known/agent-card.json', hostCard('agent-card.json')],
+    ['GET', '/.well-known/agent.json', hostCard('agent.json')],
+    ['GET', '/agents/:id', agentCard('agent-card.json')],
+    ['GET', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
+    ['POST', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
+    ['DELETE', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
+    ['PUT', '/agents/:id', later(agents, 'putAgent')],
+    ['DELETE', '/agents/:id', later(agents, 'deleteAgent')],
+    ['GET', '/agents/:id/manifest', later(agents, 'getManifest')],
+    ['GET', '/agents/:id/documentation', later(links, 'agentDocumentation')],
+    ['GET', '/agents/:id/icon', later(links, 'agentIcon')],
+    ['GET', '/agents/:id/revisions', later(sources, 'getRevisions')],
+    ['GET', '/agents/:id/source', later(sources, 'getSource')],
+    ['POST', '/agents/:id/refresh', later(sources, 'postRefresh')],
+    ['GET', '/agents/.well-known/:file', droppedSegment],
+    ['GET', '/agents', later(listing, 'listAgents')],
+    ['GET', '/.well-known/a2a/agents', later(shaman, 'listForShaman')],
+    ['GET', '/a2a/v1/agents/:name', later(shaman, 'namedCard')],
+    ['POST', '/rpc', later(superx, 'rpc')],
+    ['POST', '/tokens', later(tokens, 'postToken')],
+    ['GET', '/tokens', later(tokens, 'listTokens')],
+    ['DELETE', '/tokens/:id', later(tokens, 'deleteToken')],
+    ['POST', '/lint', later(lint, 'postLint')],
+  ]
+
+const notFound: Handler = () => {
+  throw new HttpError(
+    404,
+    'not-found',
+    'There is nothing here. GET /agents lists the agents; their cards are at /agents/{id}/.well-known/agent-card.json.',
+  )
+}
+
+const anyOtherMethod =
+  (allowed: readonly string[]): Handler =>
+  request => {
+    if (request.method === 'OPTIONS') return preflight(allowed)
+    throw otherMethod(request.method, allowed)
+  }
+
+const answerError = (error: unknown): Response => {
+  if (error instanceof HttpError) return problem(error)
+  log('error', 'unexpected', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  return blank500()
+}
+
+const allowedOn = (path: string): string[] => [
+  ...routes
+    .filter(([, other]) => other === path)
+    .flatMap(([method]) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+  'OPTIONS',
+]
+
+/** Finds the endpoint of a request, and turns errors into responses. */
+const router = Router<IRequest, [Env, ExecutionContext]>({ catch: answerError })
+for (const [method, path, handler] of routes) {
+  router[method.toLowerCase() as 'get'](path, handler as never)
+  if (method === 'GET') router.head?.(path, handler as never)
+}
+for (const path of new Set(routes.map(([, path]) => path))) router.all(path, anyOtherMethod(allowedOn(path)) as never)
+router.all('*', notFound as never)
+
+/** The host: what is asked by the million is answered before a route is looked for. */
+export const answer = (...asking: Asking): Response | Promise<Response> => {
+  const [request, env] = asking
+  return heldCard(request, env) ?? plainCall(...asking)?.catch(answerError) ?? router.fetch(...asking)
+}

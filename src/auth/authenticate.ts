@@ -1,0 +1,152 @@
+import type { CallProfile } from '../card/call-profile.ts'
+import { readToken } from '../registry/edge/edge-tokens.ts'
+import type { TokenRecord } from '../registry/token-record.ts'
+import { isAdminToken } from './admin-token.ts'
+import { credentialsOf } from './credentials.ts'
+import { holdsOwnToken } from './own-tokens.ts'
+import { may } from './permissions.ts'
+import { type BadToken, type Bearer, type Caller, stranger } from './principal.ts'
+import { countFailure, isFailure, isTurnedAway, noteProven } from './throttle.ts'
+import { hashOf, isToken } from './token.ts'
+
+/** What of an agent's profile says how its callers prove who they are. */
+type Schemes = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' | 'visibility'>
+
+/** Where a token was found: the header, in lower case. */
+type Found = { header: string; token: string }
+
+/**
+ * Who makes a request, by the token of this host in its Authorization header. Credentials that do not hold are counted. Most
+ * callers bring none, and need not be waited for.
+ */
+export const callerOf = (request: Request, env: Env, ctx: ExecutionContext): Caller | Promise<Caller> =>
+  request.headers.has('Authorization')
+    ? judgeAuthorization(request, env, ctx).then(caller => counted(caller, request, env))
+    : stranger
+
+/**
+ * Who calls an agent: `before`, which is what `callerOf` says; or who it is by what the agent's card says besides: a JWT of an
+ * OpenID Connect issuer, or a token of this host in the header of an API key. An internal agent's card says nothing to who may
+ * not read it, not even by what is counted.
+ */
+export const callerOfAgent = (
+  before: Caller,
+  request: Request,
+  id: string,
+  profile: Schemes,
+  env: Env,
+  ctx: ExecutionContext,
+): Caller | Promise<Caller> => {
+  // Most callers bring nothing, and most cards have no API key: nobody need look for either.
+  if (!before.known && before.given === 'nothing' && profile.apiKeyHeaders.length === 0) return before
+  return judgeByCard(before, request, id, profile, env, ctx)
+}
+
+const judgeByCard = async (
+  ...[before, request, id, profile, env, ctx]: Parameters<typeof callerOfAgent>
+): Promise<Caller> => {
+  const keys = ownKeys(request.headers, profile, env)
+  const issuers = isOpen(before) ? await judgeIssuers(before, request.headers, id, profile, env, ctx) : before
+  const caller = keys[0] && isOpen(issuers) ? await judge(keys[0], request, env, ctx) : issuers
+  if (profile.visibility === 'internal' && !may(caller, 'read', id)) return before
+  if (!caller.known) return caller === before ? before : counted(caller, request, env)
+  return { ...caller, withheld: [...new Set([...caller.withheld, ...keys.map(({ header }) => header)])] }
+}
+
+/** Counts another failed attempt: where credentials that may be the agent's own were not enough. Whether there were too many. */
+export const isOneTooMany = (request: Request, env: Pick<Env, 'AUTH_LIMIT'>): Promise<boolean> =>
+  countFailure(request, env.AUTH_LIMIT)
+
+const counted = async (caller: Caller, request: Request, env: Env): Promise<Caller> =>
+  isFailure(caller) && (await isOneTooMany(request, env)) ? throttled : caller
+
+const bad = (why: BadToken): Caller => ({ known: false, given: 'bad-token', why })
+
+const foreign: Caller = { known: false, given: 'foreign' }
+
+/** Whether other credentials of the request may still say who calls. */
+const isOpen = (caller: Caller): boolean => !caller.known && (caller.given === 'nothing' || caller.given === 'foreign')
+
+/** The tokens of this host in the headers of an agent's API keys, with or without a scheme before them. */
+const ownKeys = (headers: Headers, { apiKeyHeaders }: Schemes, env: Env): Found[] =>
+  apiKeyHeaders.flatMap(header => {
+    const text = headers.get(header)?.trim() ?? ''
+    return text !== '' && header !== 'authorization' && holdsOwnToken(text, env)
+      ? [{ header, token: text.replace(/^Bearer[ \t]+/i, '') }]
+      : []
+  })
+
+/** A token of this host is judged, and goes nowhere else, however the header says it. */
+const judgeAuthorization = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> => {
+  const credentials = credentialsOf(request.headers)
+  if (credentials.scheme === 'nothing') return stranger
+  if (credentials.scheme === 'several') return bad('several')
+  const text = request.headers.get('Authorization')?.trim() ?? ''
+  const token = credentials.scheme === 'bearer' ? credentials.token : text
+  if (holdsOwnToken(text, env)) return judge({ header: 'authorization', token }, request, env, ctx)
+  // What may be the agent's own is never kept from it, whatever else its sender's address has tried.
+  return foreign
+}
+
+const throttled: Caller = { known: false, given: 'throttled' }
+
+/** Judges what holds a token of this host. */
+const judge = async ({ header, token }: Found, request: Request, env: Env, ctx: ExecutionContext): Promise<Caller> => {
+  const hash = await hashOf(token)
+  if (isTurnedAway(request, hash)) return throttled
+  const caller = (await isAdminToken(token, request, env))
+    ? administrator(header)
+    : isToken(token)
+      ? await judgeHash(header, hash, env, ctx)
+      : bad('malformed')
+  if (caller.known) noteProven(hash)
+  return caller
+}
+
+/** Judges a bearer token that may be a JWT of the agent's issuers; `before` is who calls where there is none. */
+const judgeIssuers = async (
+  before: Caller,
+  headers: Headers,
+  id: string,
+  profile: Schemes,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Caller> => {
+  const credentials = credentialsOf(headers)
+  if (credentials.scheme !== 'bearer' || profile.openIdConnectUrls.length === 0) return before
+  // Few cards name an issuer: what verifies signatures is loaded with the first that does.
+  const { judgeJwt } = await import('./jwt.ts')
+  const judged = await judgeJwt(credentials.token, id, profile, env, ctx)
+  if (typeof judged === 'string') return judged === 'foreign' ? before : { known: false, given: judged }
+  if ('bad' in judged) return bad(judged.bad)
+  // The agent may want to see for itself who calls: the issuer's tokens are not this host's to keep.
+  return { ...judged.bearer, withheld: [] }
+}
+
+const judgeHash = async (header: string, hash: string, env: Env, ctx: ExecutionContext): Promise<Caller> => {
+  try {
+    const record = await readToken(hash, env, ctx)
+    return record ? bearerOfRecord(record, header) : bad('unknown')
+  } catch {
+    // KV is away and has said so in the log.
+    return { known: false, given: 'unavailable' }
+  }
+}
+
+const administrator = (header: string): Bearer => ({
+  known: true,
+  subject: 'admin',
+  scopes: ['admin'],
+  agents: ['*'],
+  tiers: ['*'],
+  withheld: [header],
+})
+
+const bearerOfRecord = ({ id, scopes, agents, tiers }: TokenRecord, header: string): Bearer => ({
+  known: true,
+  subject: `token:${id}`,
+  scopes,
+  agents,
+  tiers,
+  withheld: [header],
+})

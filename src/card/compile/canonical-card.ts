@@ -1,0 +1,57 @@
+import { isObject, type JsonObject } from '../../json/json.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import { tiersOf } from '../manifest/tiers.ts'
+import { readAuthentication } from '../read/authentication.ts'
+import { endpointsOf } from '../read/endpoint.ts'
+import { Reading } from '../read/provenance.ts'
+
+/** A card with what its manifest says of it: where the agent is, when the card does not say, and that there is more to tell. */
+export const withHosting = (manifest: Manifest, reading: Reading): JsonObject => {
+  const card = withEndpoint(manifest)
+  return tiersOf(manifest).length > 0 ? withScheme(withExtendedCard(card, reading), reading) : card
+}
+
+/** The document that was made of an MCP server names no endpoint: mcp-card.ts reads it with one. */
+const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject =>
+  url === undefined || mcp !== undefined || endpointsOf(card).length > 0 ? card : { ...card, url }
+
+/** Each dialect says it in its own field; where a card has both, both. */
+const withExtendedCard = (card: JsonObject, reading: Reading): JsonObject => {
+  const flags = card.capabilities ?? {}
+  const named = !isObject(flags)
+  if (named || flags.extendedAgentCard !== true)
+    reading.fill('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
+  return {
+    ...card,
+    ...(!named && { capabilities: { ...flags, extendedAgentCard: true } }),
+    ...((named || 'supportsAuthenticatedExtendedCard' in card) && { supportsAuthenticatedExtendedCard: true }),
+  }
+}
+
+/** Who is to read an extended card must know how to ask for it: with a token, where the author says nothing else. */
+const withScheme = (card: JsonObject, reading: Reading): JsonObject => {
+  if (declaresScheme(card)) return card
+  const bearer = { type: 'http', scheme: 'bearer' }
+  reading.fill(
+    '/securitySchemes',
+    `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`,
+  )
+  return { ...card, securitySchemes: { bearer } }
+}
+
+/** What is no object is for the schema to name. */
+const declaresScheme = ({ securitySchemes, security_schemes, authentication = null }: JsonObject): boolean => {
+  const schemes = securitySchemes ?? security_schemes ?? undefined
+  if (schemes !== undefined) return !isObject(schemes) || Object.keys(schemes).length > 0
+  return 'securitySchemes' in readAuthentication({ authentication }, new Reading())
+}
+
+/** The origin of this host's absolute URLs in a card: `PUBLIC_URL`, else the agent's first host, else where it was registered. */
+export const hostOrigin = (
+  { hosts }: Manifest,
+  { publicUrl, requestOrigin }: { publicUrl?: string | undefined; requestOrigin: string },
+): string => {
+  if (publicUrl) return publicUrl.replace(/\/+$/, '')
+  const host = hosts.find(name => name !== '*')
+  return host === undefined ? requestOrigin : `https://${host}`
+}

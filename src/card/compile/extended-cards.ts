@@ -1,0 +1,98 @@
+import { type JsonObject, sameJson } from '../../json/json.ts'
+import { type Pointer, pointer } from '../../json/pointer.ts'
+import { lint } from '../lint/index.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import type { CardError, Note, Report } from '../model/report.ts'
+import type { RepresentationName } from '../model/representation-names.ts'
+import { firstOfEachPlace } from '../model/valibot-errors.ts'
+import { Reading } from '../read/provenance.ts'
+import { checkBounds } from '../read/validate.ts'
+import type { Serving } from '../rewrite/serving.ts'
+import { type CompleteCard, completeCard } from './complete-card.ts'
+import { type Layer, layersOf } from './layers.ts'
+import { noSuchTool, type SourcedCard } from './sourced-card.ts'
+
+/** What callers with a token read in the place of the public card, by the tier that the token names. */
+export type ExtendedCard = { tier: string; documents: Record<RepresentationName, JsonObject> }
+
+/** What is told of a card, but for what its dialects have no place for. */
+type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
+
+/**
+ * Makes the extended cards of a manifest, the lowest tier first, as the public one is made. Of their overlays is told what
+ * `known` does not tell of the public card, with pointers into the manifest.
+ */
+export const extendedCards = (
+  { manifest, signed, refusedAt }: SourcedCard,
+  base: CompleteCard,
+  known: Findings,
+  serving: Serving,
+): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
+  const layers = layersOf(manifest, base)
+  if ('errors' in layers) return layers
+  const extended: ExtendedCard[] = []
+  const errors: CardError[] = []
+  const findings: Findings = { filled: [], converted: [], issues: [] }
+  const told = new Set([...known.filled, ...known.converted, ...known.issues].map(keyOf))
+  for (const layer of layers) {
+    const read = readLayer(layer, manifest, base)
+    if ('errors' in read) {
+      errors.push(...placed(read.errors, layer, refusedAt))
+      continue
+    }
+    // What a layer says nothing more than is signed by whoever signed that.
+    const over = sameJson(layer.document, manifest.card) ? signed : layer.document
+    const served = serving.representations({ ...read, card: serving.card(read.card), signed: over })
+    errors.push(...placed(served.errors, layer, refusedAt))
+    extended.push({ tier: layer.tier, documents: served.documents })
+    findings.filled.push(...news(read.filled, layer, told))
+    findings.converted.push(...news(read.converted, layer, told), ...leftOut(layer))
+    findings.issues.push(...news(read.issues, layer, told))
+  }
+  return errors.length > 0 ? { errors: firstOfEachPlace(errors) } : { extended, findings }
+}
+
+/** Reads what an extended card is made of, in the dialect of the public one. */
+const readLayer = (
+  { document }: Layer,
+  manifest: Manifest,
+  base: CompleteCard,
+): (CompleteCard & Findings & { reading: Reading }) | { errors: CardError[] } => {
+  const bounds = checkBounds(document)
+  if (bounds.length > 0) return { errors: bounds }
+  const reading = new Reading()
+  const read = completeCard({ ...manifest, card: document }, reading, base.dialect)
+  if ('errors' in read) return read
+  const enforced = (manifest.gate.capabilities ?? 'enforce') === 'enforce'
+  const errors = enforced ? promiseErrors(read.card, base.card) : []
+  if (errors.length > 0) return { errors }
+  const issues = lint({ ...read, manifest, at: place => reading.authored(place) })
+  return { ...read, filled: reading.filled, converted: reading.converted, issues, reading }
+}
+
+/** Errors where the manifest's overlays say what is wrong. */
+const placed = (errors: readonly CardError[], { from }: Layer, below: (place: Pointer) => Pointer): CardError[] =>
+  errors.map(error => ({ ...error, pointer: from(error.pointer) ?? below(error.pointer) }))
+
+const leftOut = ({ leftOut = [] }: Layer): Note[] => leftOut.map(pointer => ({ pointer, message: noSuchTool }))
+
+/** Calls are checked against the public card: what an extended one promised beyond it would be refused. */
+const promiseErrors = (extended: AgentCard, { capabilities }: AgentCard): CardError[] =>
+  (['streaming', 'pushNotifications'] as const)
+    .filter(name => extended.capabilities[name] !== capabilities[name])
+    .map(name => ({
+      pointer: pointer('capabilities', name),
+      message: `must be ${capabilities[name]}, as in the public card: calls are checked against that`,
+    }))
+
+const keyOf = ({ pointer, message }: Note): string => `${pointer} ${message}`
+
+/** What overlays say and nobody has told yet, placed where they say it. */
+const news = <Found extends Note>(found: readonly Found[], { from }: Layer, told: Set<string>): Found[] =>
+  found.flatMap(note => {
+    const pointer = from(note.pointer)
+    if (pointer === undefined || told.has(keyOf(note)) || told.has(keyOf({ ...note, pointer }))) return []
+    told.add(keyOf({ ...note, pointer }))
+    return [{ ...note, pointer }]
+  })

@@ -1,0 +1,62 @@
+import { type JsonObject, sameJson, without } from '../../json/json.ts'
+import type { Pointer } from '../../json/pointer.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import { type DialectName, dialectNames } from '../model/names.ts'
+import type { RepresentationName } from '../model/representation-names.ts'
+import { endpointFields, endpointsOf } from '../read/endpoint.ts'
+import { protocolOf } from '../read/interfaces.ts'
+import { writeHybrid } from './hybrid.ts'
+import { dialects } from './index.ts'
+
+/** A card as its author wrote it; `document` is what its manifest made of that, and no longer what was `signed`. */
+export type Authored = { dialect: DialectName; document: JsonObject; signed: JsonObject }
+
+/** What follows the manifest rather than the author where a card is served for a gateway. */
+const gatewayFields = new Set<string>([
+  ...endpointFields,
+  'preferredTransport',
+  'preferred_transport',
+  'protocol',
+  'agentCard',
+])
+
+/** Writes every representation of a complete card, and says what each dialect had no place for. */
+export const represent = (
+  card: AgentCard,
+  authored: Authored,
+  route: Manifest['route'],
+): { documents: Record<RepresentationName, JsonObject>; dropped: Record<DialectName, Pointer[]> } => {
+  const documents = {
+    'agent-card.json': hybrid(card, authored, 'agent-card.json'),
+    'agent.json': hybrid(card, authored, 'agent.json'),
+  } as Record<RepresentationName, JsonObject>
+  const dropped = {} as Record<DialectName, Pointer[]>
+  for (const name of dialectNames) {
+    const { restore, write } = dialects[name]
+    const written = write(card)
+    const own = name === authored.dialect ? restore?.(authored.document, card) : undefined
+    const document =
+      own === undefined ? written.document : isRerouted(own, route) ? reroute(own, written.document) : own
+    const verifiable = document.signatures === undefined || sameJson(document, authored.signed)
+    documents[name] = verifiable ? document : without(document, 'signatures')
+    dropped[name] = [...(own === undefined ? written.dropped : []), ...(verifiable ? [] : ['/signatures'])]
+  }
+  return { documents, dropped }
+}
+
+/** A hybrid is never what was signed. SuperX's readers look at the same paths, and ask for its word. */
+const hybrid = (card: AgentCard, authored: Authored, readers: 'agent-card.json' | 'agent.json'): JsonObject => {
+  const document = without(writeHybrid(card, readers), 'signatures')
+  return authored.dialect === 'superx' ? { ...document, protocol: protocolOf(card.supportedInterfaces) } : document
+}
+
+/** SuperX's card of an MCP server names no endpoint: nothing of it follows the manifest. */
+const isRerouted = (own: JsonObject, route: Manifest['route']): boolean =>
+  route === 'gateway' && endpointsOf(own).length > 0
+
+const reroute = (own: JsonObject, written: JsonObject): JsonObject => {
+  const ours = Object.fromEntries(Object.entries(written).filter(([name]) => gatewayFields.has(name)))
+  const kept = Object.entries(own).filter(([name]) => !gatewayFields.has(name) || name in ours)
+  return { ...Object.fromEntries(kept), ...ours }
+}

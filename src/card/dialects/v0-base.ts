@@ -1,0 +1,54 @@
+import { type JsonObject, without } from '../../json/json.ts'
+import { type Pointer, pointer } from '../../json/pointer.ts'
+import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
+import { writeV0Interfaces } from '../read/interfaces.ts'
+import { writeV0Requirements } from '../read/security-requirements.ts'
+import { writeV0Scheme } from '../read/security-schemes.ts'
+import type { Written } from './dialect.ts'
+
+/** Seven documents have the same base: it is written once for each card and endpoint. */
+const bases = new WeakMap<AgentCard, Written[]>()
+
+/** Writes the fields of v0.3 with the endpoint at `main` on top; unknown fields stay. The base of every dialect but 1.0. */
+export const writeV0 = (card: AgentCard, main: number): Written => {
+  const known = bases.get(card) ?? []
+  bases.set(card, known)
+  known[main] ??= writeBase(card, main)
+  return known[main]
+}
+
+const writeBase = (card: AgentCard, main: number): Written => {
+  const {
+    name,
+    description,
+    supportedInterfaces,
+    capabilities,
+    securitySchemes,
+    securityRequirements,
+    skills,
+    ...others
+  } = card
+  const { fields, dropped } = writeV0Interfaces(supportedInterfaces, main)
+  return {
+    document: {
+      name,
+      description,
+      ...fields,
+      ...(others as JsonObject),
+      capabilities: without(capabilities as JsonObject, 'extendedAgentCard'),
+      supportsAuthenticatedExtendedCard: capabilities.extendedAgentCard ?? false,
+      ...(securitySchemes && { securitySchemes: writeSchemes(securitySchemes as JsonObject) }),
+      ...(securityRequirements && { security: writeV0Requirements(securityRequirements, '', dropped) }),
+      skills: skills.map((skill, index) => writeSkill(skill, pointer('skills', index), dropped)),
+    },
+    dropped,
+  }
+}
+
+const writeSchemes = (schemes: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, writeV0Scheme(scheme as JsonObject)]))
+
+const writeSkill = ({ securityRequirements, ...rest }: AgentSkill, at: Pointer, dropped: Pointer[]): JsonObject => ({
+  ...(rest as JsonObject),
+  ...(securityRequirements && { security: writeV0Requirements(securityRequirements, at, dropped) }),
+})

@@ -1,0 +1,46 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type Pointer, pointer } from '../../json/pointer.ts'
+import { authoredSkills } from './authored.ts'
+import { type Rule, rule, type Subject } from './rule.ts'
+
+type Reference = { name: string; place: Pointer }
+
+/** The schemes that a requirement names, in whichever form it is written. */
+const references = (requirement: Json | undefined, place: Pointer): Reference[] => {
+  if (typeof requirement === 'string') return [{ name: requirement, place }]
+  if (Array.isArray(requirement)) return requirement.flatMap((item, index) => references(item, place + pointer(index)))
+  if (!isObject(requirement)) return []
+  return isObject(requirement.schemes)
+    ? references(requirement.schemes, `${place}/schemes`)
+    : Object.keys(requirement).map(name => ({ name, place: place + pointer(name) }))
+}
+
+const requirementsOf = (owner: JsonObject, place: Pointer): Reference[] =>
+  ['securityRequirements', 'security_requirements', 'security'].flatMap(name =>
+    references(owner[name], place + pointer(name)),
+  )
+
+const defined = ({ card }: Subject): JsonObject => (card.securitySchemes ?? {}) as JsonObject
+
+/** Telex's way to say that no credentials are asked for. */
+const isOpen = ({ authored: { authentication } }: Subject): boolean =>
+  isObject(authentication) && authentication.required === false
+
+/** How callers prove who they are. */
+export const security: readonly Rule[] = [
+  rule(
+    'scheme-undefined',
+    'error',
+    'is not a scheme of `securitySchemes`, so no client can call: define it there, or correct the name',
+    subject =>
+      [
+        ...requirementsOf(subject.authored, ''),
+        ...authoredSkills(subject).flatMap(({ authored, place }) => requirementsOf(authored, place)),
+      ]
+        .filter(({ name }) => !Object.hasOwn(defined(subject), name))
+        .map(({ place }) => place),
+  ),
+  rule('security-undeclared', 'info', 'are not declared: clients will call without credentials', subject =>
+    Object.keys(defined(subject)).length > 0 || isOpen(subject) ? [] : [subject.at('/securitySchemes')],
+  ),
+]

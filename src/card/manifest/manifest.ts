@@ -1,0 +1,127 @@
+import * as v from 'valibot'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type Pointer, pointer } from '../../json/pointer.ts'
+import { agentId, limits } from '../../limits.ts'
+import { hostname } from '../model/hostname.ts'
+import type { CardError } from '../model/report.ts'
+import { anyText, anything, closed, map, matches, oneOf } from '../model/schema.ts'
+import { issueErrors } from '../model/valibot-errors.ts'
+import { usualRoute } from './bridged.ts'
+import { fromFrontMatter, inFrontMatter } from './front-matter.ts'
+import { JwtRules } from './jwt-rules.ts'
+import { tierMap } from './tiers.ts'
+import { Upstream } from './upstream.ts'
+
+const object = map(anything, 'must be a JSON object')
+const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'
+const level = oneOf('off', 'warn', 'enforce')
+/** What an owner writes: a card, and how it is hosted (design §3). A field that is not here is an error. */
+export const Manifest = v.strictObject({
+  id: v.optional(v.pipe(anyText, matches(agentId, idForm))),
+  card: object,
+  extended: v.optional(object),
+  tiers: v.optional(tierMap(object)),
+  visibility: v.optional(oneOf('public', 'internal'), 'public'),
+  hosts: v.optional(
+    v.pipe(
+      v.array(hostname, 'must be a list of host names'),
+      v.check(({ length }) => length <= limits.hosts, `must hold at most ${limits.hosts} host names`),
+    ),
+    [],
+  ),
+  route: v.optional(oneOf('direct', 'gateway', 'closed'), 'direct'),
+  upstream: v.optional(Upstream, {}),
+  gate: v.optional(
+    closed(
+      {
+        capabilities: v.optional(level),
+        modes: v.optional(level),
+        extensions: v.optional(level),
+        version: v.optional(level),
+      },
+      'must be an object of off, warn or enforce',
+    ),
+    {},
+  ),
+  jwt: v.optional(JwtRules),
+})
+export type Manifest = v.InferOutput<typeof Manifest>
+
+/** What only a manifest has beside its card: no dialect has fields of these names. */
+const marks = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
+
+/** A manifest that is sound. */
+export type HostedCard = {
+  manifest: Manifest
+  /** Where the card stands in the document. */
+  cardAt: Pointer
+  /** Where a place of the manifest's card was authored: front matter keeps parts of it elsewhere. */
+  authoredAt: (place: Pointer) => Pointer
+  /** Whether the agent is internal only because its front matter does not say that it is exposed. */
+  unexposed: boolean
+}
+
+type ManifestReading = HostedCard | { errors: CardError[] }
+
+/** Reads a manifest, a bare card in any dialect, or Shaman's front matter. */
+export const readManifest = (document: Json, id?: string): ManifestReading => {
+  if (id !== undefined && !agentId.test(id)) return refused('/id', `"${id}" ${idForm}`)
+  const hosting = hostingOf(document)
+  const misplaced = hosting ? [] : misplacedErrors(document)
+  if (misplaced.length > 0) return { errors: misplaced }
+  const cardAt = hosting ? '/card' : ''
+  const authored = hosting ? (hosting.card ?? (isFetched(hosting) ? {} : undefined)) : document
+  const frontMatter = isObject(authored) ? authored : {}
+  const read = fromFrontMatter(frontMatter, hosting !== undefined && isFetched(hosting))
+  const { exposed } = read ? frontMatter : {}
+  if (exposed !== undefined && typeof exposed !== 'boolean')
+    return refused(`${cardAt}/exposed`, 'must be true or false')
+  const source = { ...(hosting ? { ...read, ...hosting } : read), card: read ? read.card : authored }
+  const result = v.safeParse(Manifest, source)
+  if (!result.success) return { errors: issueErrors(result.issues, place => (place === '/card' ? cardAt : place)) }
+  // The author's own documents, not the parser's copies of them.
+  const { card, extended, tiers } = source as Pick<Manifest, 'card' | 'extended' | 'tiers'>
+  const { route } = hosting?.route === undefined ? { route: usualRoute(result.output) } : result.output
+  const manifest = { ...result.output, route, card, ...(extended && { extended }), ...(tiers && { tiers }) }
+  const unknown = unknownTiers(manifest)
+  if (unknown.length > 0) return { errors: unknown }
+  if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
+    return refused('/id', `is "${manifest.id}", but the card is being registered as "${id}"`)
+  return {
+    manifest,
+    cardAt,
+    authoredAt: read ? inFrontMatter(frontMatter) : place => place,
+    unexposed: read !== undefined && exposed === undefined && hosting?.visibility === undefined,
+  }
+}
+
+const refused = (pointer: Pointer, message: string): ManifestReading => ({ errors: [{ pointer, message }] })
+
+/** The tiers that tokens are to read and that are not there. */
+const unknownTiers = ({ jwt, tiers = {} }: Manifest): CardError[] =>
+  Object.keys(jwt?.tiers ?? {})
+    .filter(name => !Object.hasOwn(tiers, name))
+    .map(name => ({
+      pointer: pointer('jwt', 'tiers', name),
+      message: `is no tier of this manifest: ${Object.keys(tiers).join(', ') || 'it has none'}`,
+    }))
+
+/** The document, where it is a manifest and not a bare card. */
+const hostingOf = (document: Json): JsonObject | undefined =>
+  isObject(document) &&
+  (isObject(document.card) || (!('name' in document) && ['card', ...marks].some(name => name in document)))
+    ? document
+    : undefined
+
+/** Where the card itself is fetched from elsewhere, there may be nothing to say of it here. */
+export const isFetched = ({ upstream }: JsonObject): boolean =>
+  isObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
+
+/** What a bare card holds that belongs beside it: published with the card, it would show what it was to hide. */
+const misplacedErrors = (document: Json): CardError[] =>
+  marks
+    .filter(name => isObject(document) && name in document)
+    .map(name => ({
+      pointer: pointer(name),
+      message: `\`${name}\` belongs to a manifest: put the card under \`card\`, and this beside it`,
+    }))

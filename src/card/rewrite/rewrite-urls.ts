@@ -1,0 +1,128 @@
+import type { Json, JsonObject } from '../../json/json.ts'
+import { spelled } from '../read/spelling.ts'
+
+/** Says where a URL leads at this host; undefined where it leads nowhere here. */
+export type UrlMap = (url: string) => string | undefined
+
+/** Where an agent is, beside where this host serves it. */
+type Addresses = {
+  endpoints: readonly string[]
+  /** Where its card is, if that was fetched. */
+  card: string | undefined
+  agentUrl: string
+}
+
+/** Who is behind an agent, and where tokens are had: this host stands for neither. Signatures are over what was signed. */
+const notServed = new Set([
+  'securitySchemes',
+  'provider',
+  'termsOfServiceUrl',
+  'privacyPolicyUrl',
+  'documentationUrl',
+  'iconUrl',
+  'signatures',
+])
+
+/** What is told apart by its name, of extensions, skills and resources: another name would be something else. */
+const identifiers = new Set(['id', 'uri'])
+
+/** Where the URLs of an agent lead at this host: its endpoints with what is below them, and where its card is read. */
+export const urlMap = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
+  const bases = endpoints.map(each => new URL(each))
+  const cards = [...wellKnown(card), ...bases.flatMap(cardsBeside)].map(spot)
+  // The longest first: what is below one can be below another.
+  const spots = bases.map(spot).toSorted((left, right) => right.path.length - left.path.length)
+  return text => {
+    const url = URL.parse(text)
+    if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+    const at = spot(url)
+    if (cards.some(({ host, path, search }) => host === at.host && path === at.path && search === at.search))
+      return `${agentUrl}/.well-known/agent-card.json`
+    const rest = spots.map(base => restBelow(base, at)).find(each => each !== undefined)
+    return rest === undefined ? undefined : `${agentUrl}/a2a${rest}`
+  }
+}
+
+/** A document with every URL in it that leads to this host leading there, also those within texts. */
+export const withUrls = (document: JsonObject, map: UrlMap): JsonObject => {
+  const change = (value: Json, within = ''): Json => {
+    if (typeof value === 'string') return map(value) ?? value.replace(urlInText, url => trimmed(url, map))
+    if (Array.isArray(value)) return value.map(item => change(item, within))
+    if (typeof value !== 'object' || value === null) return value
+    return members(value, (name, inner) =>
+      identifiers.has(name) && within !== 'params' ? inner : change(inner, within === 'params' ? within : name),
+    )
+  }
+  return members(document, (name, value) => (notServed.has(spelled(name, 'card')) ? value : change(value)))
+}
+
+const members = (object: JsonObject, change: (name: string, value: Json) => Json): JsonObject =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(name, value)]))
+
+const urlInText = /https?:\/\/[^\s"'<>`{}|\\^()[\]]+/gi
+
+/** A full stop after a URL ends the sentence, not the URL. */
+const trimmed = (url: string, map: UrlMap): string => {
+  const length = lengthWithout('.,;:!?*_', url)
+  const mapped = map(url.slice(0, length))
+  return mapped === undefined ? url : mapped + url.slice(length)
+}
+
+/** How long a text is without some characters at its end: a pattern would look for the end from each of them. */
+const lengthWithout = (characters: string, text: string): number => {
+  let length = text.length
+  while (length > 0 && characters.includes(text.charAt(length - 1))) length--
+  return length
+}
+
+/** What is below an endpoint, with what follows the path; undefined where a URL is not there. */
+const restBelow = (base: Spot, { host, path, search, hash }: Spot): string | undefined => {
+  if (base.host !== host) return undefined
+  if (base.path === path && base.search === '') return search + hash
+  if (base.path === path) return base.search === search ? hash : undefined
+  // Everything is below a root, and only calls are served here.
+  return base.path !== '' && path.startsWith(`${base.path}/`) ? path.slice(base.path.length) + search + hash : undefined
+}
+
+const cardNames = ['agent-card.json', 'agent.json']
+
+/** A card is at both well-known paths beside each other, and may be at one that is not. */
+const wellKnown = (card: string | undefined): URL[] => {
+  if (card === undefined) return []
+  const folder = /^(.*\/\.well-known\/)agent(?:-card)?\.json$/.exec(new URL(card).pathname)?.[1]
+  return [new URL(card), ...(folder === undefined ? [] : cardNames.map(name => atPath(new URL(card), folder + name)))]
+}
+
+/** Where the card of an endpoint is looked for: at its host, beside it and below it. */
+const cardsBeside = (base: URL): URL[] => {
+  const { path } = spot(base)
+  const folders = new Set(['', path, path.slice(0, Math.max(0, path.lastIndexOf('/')))])
+  return [...folders].flatMap(folder => cardNames.map(name => atPath(base, `${folder}/.well-known/${name}`)))
+}
+
+const atPath = (base: URL, path: string): URL => {
+  const url = new URL(base)
+  url.pathname = path
+  url.search = ''
+  return url
+}
+
+/** Where a URL is, in one spelling. */
+type Spot = { host: string; path: string; search: string; hash: string }
+
+/** The ports of http and https are one door, whichever is written. */
+const spot = ({ hostname, port, pathname, search, hash }: URL): Spot => {
+  const path = pathname.replace(/%[\da-f]{2}/gi, plainEscape)
+  return {
+    host: `${hostname.replace(/\.$/, '')}:${port}`,
+    path: path.slice(0, lengthWithout('/', path)),
+    search,
+    hash,
+  }
+}
+
+/** An escape that says nothing is the letter itself (RFC 3986 §6.2.2). */
+const plainEscape = (escaped: string): string => {
+  const letter = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+  return /[\w.~-]/.test(letter) ? letter : escaped.toUpperCase()
+}

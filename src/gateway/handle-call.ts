@@ -1,0 +1,102 @@
+import type { Call } from '../a2a/call.ts'
+import type { Failure, Refusal, Verdict } from '../a2a/verdict.ts'
+import { callerOf } from '../auth/authenticate.ts'
+import { highestTier, may } from '../auth/permissions.ts'
+import type { Caller } from '../auth/principal.ts'
+import type { CallProfile } from '../card/call-profile.ts'
+import type { AgentCard } from '../card/model/agent-card.ts'
+import { modesOf } from '../card/model/call-modes.ts'
+import type { Asking } from '../http/handler.ts'
+import { readExtended } from '../registry/edge/edge-extended.ts'
+import { admission, limitRefusal } from './access.ts'
+import { isSmall } from './call-body.ts'
+import type { Asked, Read } from './call-context.ts'
+import { logCall, warningsText } from './call-log.ts'
+import type { Addressee, Endpoint } from './endpoint.ts'
+import { extendedCardFor } from './extended-card.ts'
+import { forwardCall } from './forward-call.ts'
+import { check, targetOf } from './policy.ts'
+import { type Visit, visit } from './visit.ts'
+
+/** What came of a call, and what is known of it for the log. */
+type Outcome = { id?: string; caller?: Caller; read?: Read; warnings?: Refusal[]; upstream?: number } & (
+  | { response: Response }
+  | { problem: Refusal | Failure }
+)
+
+/** Takes a call through the gate: who calls, how often, whose agent, what the card allows; then to the agent; and into the log. */
+export const passCall = async (endpoint: Endpoint, ...asking: Asking): Promise<Response> => {
+  const begun = Date.now()
+  const { asked, outcome } = await enter(endpoint, ...asking)
+  const { id = '', caller, read, warnings = [], upstream } = outcome
+  const problem = 'problem' in outcome ? outcome.problem : undefined
+  const response = 'problem' in outcome ? asked.refuse(outcome.problem, read?.call) : outcome.response
+  if (warnings.length > 0) response.headers.set('Gate-Warning', warningsText(warnings))
+  const milliseconds = Date.now() - begun
+  logCall({ id, caller, call: read?.call, problem, warnings, status: response.status, upstream, milliseconds })
+  return response
+}
+
+/** Counts a call before its body is read, and before anybody is asked whose it is; a refused one too. */
+const enter = async (
+  { whose, body, ask }: Endpoint,
+  ...asking: Asking
+): Promise<{ asked: Asked; outcome: Outcome }> => {
+  const [request, env] = asking
+  const bearer = await callerOf(...asking)
+  const visitOf = (addressee: Addressee | Refusal) =>
+    'refused' in addressee ? addressee : visit(addressee, bearer, ...asking)
+  const early = typeof whose === 'function' ? undefined : await visitOf(whose)
+  const caller = early && 'caller' in early ? early.caller : bearer
+  const tooMany = await limitRefusal(caller, request, env)
+  const asked = ask(tooMany && !isSmall(request) ? tooMany : await body())
+  if (tooMany) return { asked, outcome: { caller, problem: tooMany } }
+  if (asked.refusal) return { asked, outcome: { problem: asked.refusal } }
+  const found =
+    early ?? (await visitOf(typeof whose === 'function' ? await whose(asked.params, bearer, ...asking) : whose))
+  return { asked, outcome: 'refused' in found ? { problem: found } : await pass(asked, found, ...asking) }
+}
+
+const pass = async (asked: Asked, visit: Visit, ...[request, env, ctx]: Asking): Promise<Outcome> => {
+  const { id, caller } = visit
+  const admitted = admission(visit)
+  // The id of an agent that is not there is the caller's word.
+  const known = { caller, ...(visit.profile && { id }) }
+  if ('refused' in admitted) return { ...known, problem: admitted }
+  const { profile } = admitted
+  if (profile.uncarded) return { ...known, problem: { failed: 'no-card' } }
+  const read = asked.read(profile)
+  if ('refused' in read) return { ...known, problem: read }
+  const verdict = await judge(read.call, caller, id, profile, env, ctx)
+  if ('refused' in verdict) return { ...known, read, problem: verdict }
+  if (read.call.operation === 'extendedCard') {
+    const card = await extendedCardFor(caller, id, profile, read.dialect, env, ctx)
+    return { ...known, read, ...('refused' in card ? { problem: card } : { response: asked.answerCard(card) }) }
+  }
+  const target = targetOf(read.call, profile)
+  if (target === undefined) return { ...known, read, problem: { refused: 'closed' } }
+  const forwarded = await forwardCall(id, read, target, profile, caller, request, env)
+  return { ...known, read, warnings: verdict.warnings, ...forwarded }
+}
+
+/**
+ * What the gate says of a call; and where it refuses its media types, what it says by the card that the caller may read: what an
+ * extended skill takes is not refused to who knows of it.
+ */
+const judge = async (
+  call: Call,
+  caller: Caller,
+  id: string,
+  profile: CallProfile,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Verdict> => {
+  const verdict = check(call, profile, env.ALLOWED_ORIGINS)
+  if (!('refused' in verdict) || !['input-modes', 'output-modes'].includes(verdict.refused)) return verdict
+  const tier = may(caller, 'read', id) ? highestTier(caller, profile) : undefined
+  // While KV is away, the public card is what there is to go by.
+  const extended = tier === undefined ? null : await readExtended(id, tier, '1.0', env, ctx).catch(() => null)
+  if (extended === null) return verdict
+  const card: AgentCard = JSON.parse(new TextDecoder().decode(extended.body))
+  return check(call, { ...profile, modes: modesOf(card) }, env.ALLOWED_ORIGINS)
+}

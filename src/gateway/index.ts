@@ -1,0 +1,70 @@
+import type { Refusal } from '../a2a/verdict.ts'
+import type { Asking, Handler } from '../http/handler.ts'
+import { hostNameOf } from '../http/host-name.ts'
+import { agentId } from '../limits.ts'
+import { agentOfHost } from '../registry/edge/lookups.ts'
+import type { AgentParameter } from './addressed-to.ts'
+import { agentNamed, mayCall } from './agent-named.ts'
+import { callBody } from './call-body.ts'
+import { type Body, byId, type Endpoint } from './endpoint.ts'
+import { passCall } from './handle-call.ts'
+import { rpcCall } from './jsonrpc-binding.ts'
+import { unavailable } from './visit.ts'
+
+const noName: Refusal = {
+  refused: 'invalid-params',
+  detail: 'Say in `agentName` which agent the call is for.',
+  violations: [{ field: 'agentName', description: 'must be the name or id of an agent' }],
+}
+
+/** `chosenBy`: the parameter that says whose the call is, which is for this host and not for the agent. */
+const rpcEndpoint = (
+  whose: Endpoint['whose'],
+  chosenBy: AgentParameter | undefined,
+  ...asking: Asking
+): Promise<Response> => {
+  const [request] = asking
+  const ask = (body: Body) => rpcCall(request, body, chosenBy)
+  return passCall({ whose, body: () => callBody(request, true), ask }, ...asking)
+}
+
+/** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
+export const agentCall: Handler = (...asking) => rpcEndpoint(byId(asking[0].params.id), undefined, ...asking)
+
+const plainAddress = new RegExp(`^https?://[^/]+/agents/(${agentId.source.slice(1, -1)})(?:/a2a)?$`)
+
+/**
+ * A JSON-RPC call of an agent at the plainest of its addresses, without query: passed on as the routes do, and sooner: to find a
+ * route costs more than the gate does. Undefined: ask the router.
+ */
+export const plainCall = (...asking: Asking): Promise<Response> | undefined => {
+  const [{ method, url }] = asking
+  const id = method === 'POST' ? plainAddress.exec(url)?.[1] : undefined
+  return id === undefined ? undefined : rpcEndpoint(byId(id), undefined, ...asking)
+}
+
+/** `POST /a2a`: a JSON-RPC call of the agent that `tenant` names, else of the one that the host name stands for. */
+export const hostCall: Handler = (...asking) =>
+  rpcEndpoint(
+    async ({ tenant }, _, request, env, ctx) => {
+      if (typeof tenant === 'string' && tenant !== '') return byId(tenant)
+      const told = (id = '') => ({ id, named: '' })
+      return agentOfHost(hostNameOf(request), env, ctx).then(told, () => unavailable)
+    },
+    'tenant',
+    ...asking,
+  )
+
+/** `POST /a2a/v1`: Shaman's JSON-RPC endpoint, where `agentName` is an agent's name or id, in any case. */
+export const namedCall: Handler = (...asking) =>
+  rpcEndpoint(
+    async ({ agentName: named }, caller, ...asking) => {
+      if (typeof named !== 'string' || named === '') return noName
+      return agentNamed(named, mayCall(caller, ...asking), ...asking).then(
+        id => ({ id, named }),
+        () => unavailable,
+      )
+    },
+    'agentName',
+    ...asking,
+  )

@@ -1,0 +1,61 @@
+import type { Call } from '../a2a/call.ts'
+import { operations } from '../a2a/operations.ts'
+import type { Refusal } from '../a2a/verdict.ts'
+import type { Caller } from '../auth/principal.ts'
+import { addressOf } from '../auth/throttle.ts'
+import type { CallProfile } from '../card/call-profile.ts'
+import { log } from '../http/log.ts'
+import { seconds } from '../http/seconds.ts'
+import { type Commission, longestTool } from '../mcp-bridge/bridge-call.ts'
+import { toolCall } from '../mcp-bridge/tools/tool-call.ts'
+import type { Read } from './call-context.ts'
+import type { Outgoing } from './forward.ts'
+
+/** How a call gets to its agent: to whom it is handed in place of the network, with what, and how long that may take, in seconds. */
+export type Way = Pick<Outgoing, 'service' | 'credentials'> & { timeoutSeconds: number }
+
+/**
+ * How a call gets to an MCP server that stands behind an agent; or why it does not: what is no call of a tool of its own is
+ * refused here, and the server hears nothing of it.
+ */
+export const bridgeFor = (
+  id: string,
+  { call, body }: Read,
+  { mcp, service, secret }: CallProfile & Required<Pick<CallProfile, 'mcp'>>,
+  caller: Caller,
+  request: Request,
+  env: Env,
+): Way | Refusal => {
+  const tool = operations[call.operation].sends ? toolCall(call.params, mcp.tools) : undefined
+  if (tool && 'refused' in tool) return tool
+  if (tool?.unchecked !== undefined) log('info', 'tool-unchecked', { agent: id, why: tool.unchecked })
+  const patience = seconds(env.UPSTREAM_TIMEOUT, 60)
+  const commission: Commission = {
+    agent: id,
+    caller: caller.known ? caller.subject : '',
+    // Counted under a name that does not lead back to it, and kept nowhere.
+    address: caller.known ? '' : addressOf(request),
+    upstream: { url: mcp.url, ...(service !== undefined && { service }), ...(secret !== undefined && { secret }) },
+    ...(tool && { tool: { name: tool.tool, arguments: JSON.stringify(tool.arguments) } }),
+    patience,
+    version: call.version,
+    streams: streams(call),
+    call: body() ?? '',
+    id: JSON.stringify(call.id),
+  }
+  return {
+    service: { fetch: () => ask(commission, env) },
+    // The caller's are for this host at most; the server's own are added where it is called.
+    credentials: { pass: [] },
+    // A tool that says that it gets on may take longer than other agents: its own time is watched where it is called.
+    timeoutSeconds: tool ? longestTool + patience : patience,
+  }
+}
+
+const streams = ({ operation }: Call): boolean => operations[operation].streams === true
+
+const ask = (commission: Commission, env: Env): Promise<Response> =>
+  env.MCP_AGENTS.getByName(commission.agent).fetch('https://mcp-agent.internal/', {
+    method: 'POST',
+    body: JSON.stringify(commission),
+  })

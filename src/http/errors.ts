@@ -1,0 +1,63 @@
+import { cors } from './headers.ts'
+import { jsonResponse } from './json-response.ts'
+
+/** One thing that is wrong with a body, and where: a JSON Pointer. */
+type Fault = { pointer: string; message: string }
+
+/** An error that a client may see: thrown anywhere in the host, answered as RFC 9457 problem+json. `code` is stable. */
+export class HttpError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly errors: Fault[]
+  readonly headers: Record<string, string>
+
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    { errors = [], headers = {} }: { errors?: Fault[]; headers?: Record<string, string> } = {},
+  ) {
+    super(detail)
+    this.status = status
+    this.code = code
+    this.errors = errors
+    this.headers = headers
+  }
+}
+
+const titles: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  508: 'Loop Detected',
+}
+
+/** The problem+json response of an error; never cached, readable from any origin. */
+export const problem = ({ status, code, message, errors, headers }: HttpError): Response =>
+  jsonResponse(
+    {
+      type: 'about:blank',
+      title: titles[status],
+      status,
+      code,
+      detail: message,
+      ...(errors.length > 0 && { errors }),
+    },
+    status,
+    { 'Content-Type': 'application/problem+json', ...headers },
+  )
+
+/** What a client sees of an error that nobody foresaw: nothing but the status. */
+export const blank500 = (): Response =>
+  new Response(null, { status: 500, headers: { ...cors, 'Cache-Control': 'no-store' } })

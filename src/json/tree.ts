@@ -1,0 +1,31 @@
+import { isObject, type Json } from './json.ts'
+import { type Pointer, pointer } from './pointer.ts'
+
+/** A string somewhere in a document. The place is worked out only when it is asked for: most strings are never reported. */
+export type Text = { value: string; name: string; place: () => Pointer }
+
+/** Several rules read the same card: its strings are gathered once. */
+const gathered = new WeakMap<object, Text[]>()
+
+/** Every string value of a document, with the name of the member that it is, or is listed in. */
+export const stringsIn = (document: Json): Text[] => {
+  if (typeof document !== 'object' || document === null) return gather(document)
+  const strings = gathered.get(document) ?? gather(document)
+  gathered.set(document, strings)
+  return strings
+}
+
+const gather = (document: Json): Text[] => {
+  const found: Text[] = []
+  const visit = (value: Json, name: string, place: () => Pointer): void => {
+    if (typeof value === 'string') found.push({ value, name, place })
+    else if (Array.isArray(value))
+      value.forEach((item, index) => {
+        visit(item, name, () => place() + pointer(index))
+      })
+    else if (isObject(value))
+      for (const [member, inner] of Object.entries(value)) visit(inner, member, () => place() + pointer(member))
+  }
+  visit(document, '', () => '')
+  return found
+}

@@ -1,0 +1,68 @@
+import { notReady, type SessionFailure } from './errors.ts'
+
+/** What a server may cost this host in a minute of a session. */
+export type Budget = {
+  /** Requests that it brings about: answers to its own, and event streams that are asked for again as they end. */
+  unasked: number
+  /** Of all its responses together. */
+  bytes: number
+  /** What each request of this host's own adds: who asks much, is told much. */
+  perRequest: { unasked: number; bytes: number }
+}
+
+const minute = 60_000
+
+const overdrawn = {
+  unasked: notReady(
+    'has this host make more requests than a session may: it asks for answers, or ends its event streams, over and over',
+  ),
+  bytes: notReady('sends more in a minute than a session may'),
+}
+
+/** Counts what a session costs. Once that is more than its budget, `cut` is told why. */
+export class SessionMeter {
+  readonly #budget: Budget
+  readonly #cut: (why: SessionFailure) => void
+  #left = { unasked: 0, bytes: 0 }
+  #until = 0
+
+  constructor(budget: Budget, cut: (why: SessionFailure) => void) {
+    this.#budget = budget
+    this.#cut = cut
+  }
+
+  /** Counts a request of this host's own. */
+  asked(): void {
+    this.#begin()
+    const { unasked, bytes } = this.#budget.perRequest
+    this.#left.unasked += unasked
+    this.#left.bytes += bytes
+  }
+
+  /** Counts a request that the server brings about. Whether it may be made. */
+  mayAsk(): boolean {
+    return this.#take('unasked', 1)
+  }
+
+  /** Counts what has come. Whether it may be read. */
+  mayRead(bytes: number): boolean {
+    return this.#take('bytes', bytes)
+  }
+
+  #take(what: 'unasked' | 'bytes', many: number): boolean {
+    this.#begin()
+    this.#left[what] -= many
+    if (this.#left[what] >= 0) return true
+    this.#cut(overdrawn[what])
+    return false
+  }
+
+  /** Begins another minute, where one is over. */
+  #begin(): void {
+    const now = Date.now()
+    if (now < this.#until) return
+    const { unasked, bytes } = this.#budget
+    this.#left = { unasked, bytes }
+    this.#until = now + minute
+  }
+}

@@ -1,0 +1,146 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { RepresentationName } from '../../card/model/representation-names.ts'
+import type { Condition } from '../../http/conditional.ts'
+import type { Declined, Registered, Registration, Removed } from '../records.ts'
+import type { SourceCheck } from '../source-check.ts'
+import type { Leased, NotLeased, SourceRecord } from '../source-record.ts'
+import type { SourceState } from '../source-state.ts'
+import type { TokenRecord } from '../token-record.ts'
+import type { Written } from '../written.ts'
+import type { KeptDocument, KeptManifest, Listed } from './agents.ts'
+import type { NamedAgents } from './names.ts'
+import { Publisher } from './publisher.ts'
+import type { RevisionRow } from './revision-rows.ts'
+import { createTables } from './schema.ts'
+import type { Issued, Revoked } from './tokens.ts'
+
+export type { Listed } from './agents.ts'
+
+/**
+ * The record of truth about what is registered. Reads of the edge never come here: they are KV's, and what is
+ * done here is loaded when it is first asked for.
+ */
+export class Registry extends DurableObject<Env> {
+  readonly #sql: SqlStorage
+  readonly #publisher: Publisher
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.#sql = ctx.storage.sql
+    this.#publisher = new Publisher(ctx.storage, env.CARDS)
+    createTables(this.#sql)
+  }
+
+  /** Registers or replaces an agent; with host names that are not its own already only where `mayClaim`. */
+  async register(registration: Registration, mayClaim: boolean): Promise<Registered | Declined> {
+    const { register } = await import('./register.ts')
+    return this.#write(() => register(this.#sql, registration, mayClaim))
+  }
+
+  /** Removes an agent; its revisions stay. */
+  async remove(id: string, condition: Condition): Promise<Removed | Declined> {
+    const { remove } = await import('./removing.ts')
+    return this.#write(() => remove(this.#sql, id, condition))
+  }
+
+  /** The manifest of an agent as it was registered, with its entity tag, and where absolute URLs of this host started then. */
+  async manifest(id: string): Promise<KeptManifest | null> {
+    const { manifestOf } = await import('./agents.ts')
+    return manifestOf(this.#sql, id)
+  }
+
+  /** One document of an agent, internal ones included: for readers with a token. */
+  async document(id: string, name: RepresentationName): Promise<KeptDocument | null> {
+    const { documentOf } = await import('./agents.ts')
+    return documentOf(this.#sql, id, name)
+  }
+
+  /** A page of agents in the order of their ids, beginning after `after`. */
+  async list(after: string, limit: number, internal: boolean): Promise<Listed[]> {
+    const { listOf } = await import('./agents.ts')
+    return listOf(this.#sql, after, limit, internal)
+  }
+
+  /** A page of an agent's revisions, the newest first, of those before a `seq`. */
+  async revisions(id: string, before: number, limit: number): Promise<RevisionRow[]> {
+    const { revisionRows } = await import('./revision-rows.ts')
+    return revisionRows(this.#sql, id, before, limit)
+  }
+
+  /** The agents of an id, else of a name, in lower case: internal ones included, for who may read them. */
+  async namedAgents(name: string): Promise<NamedAgents> {
+    const { namedAgents } = await import('./names.ts')
+    return namedAgents(this.#sql, name)
+  }
+
+  /** All that is kept of the source of an agent's card, what was fetched of it included; null where there is none. */
+  async sourceRecord(id: string): Promise<SourceRecord | null> {
+    const { sourceRecord } = await import('./source-records.ts')
+    return sourceRecord(this.#sql, id)
+  }
+
+  /** How the source of an agent's card stands; null where there is none. */
+  async sourceState(id: string): Promise<SourceState | null> {
+    const { sourceState } = await import('./source-states.ts')
+    return sourceState(this.#sql, id)
+  }
+
+  /** The agents whose cards were to be read again before a time, in ms: those first that were longest not read. */
+  async dueSources(before: number, limit: number): Promise<string[]> {
+    const { dueSources } = await import('./source-leases.ts')
+    return dueSources(this.#sql, before, limit)
+  }
+
+  /** Gives somebody the right to refresh an agent's card for a while: unless `force`, only when it is time. */
+  async leaseSource(id: string, { force }: { force: boolean }): Promise<Leased | NotLeased> {
+    const { leaseSource } = await import('./source-leases.ts')
+    return leaseSource(this.#sql, id, force)
+  }
+
+  /** Ends a refresh that brought no new card to serve; how the source stands now. */
+  async sourceChecked(id: string, seq: number, check: SourceCheck, lease: string): Promise<SourceState | null> {
+    const { checkSource } = await import('./refresh.ts')
+    await this.#write(() => checkSource(this.#sql, id, seq, check, lease))
+    return this.sourceState(id)
+  }
+
+  /** Gives a lease back of which nothing was learned. */
+  async releaseSource(id: string, lease: string): Promise<void> {
+    const { releaseSource } = await import('./source-leases.ts')
+    releaseSource(this.#sql, id, lease)
+  }
+
+  /** Keeps a token, known by the SHA-256 of its whole text in hexadecimal. */
+  async issueToken(record: TokenRecord, hash: string): Promise<Issued> {
+    const { keepToken } = await import('./tokens.ts')
+    return this.#write(() => keepToken(this.#sql, record, hash))
+  }
+
+  /** A page of tokens in the order of their ids, beginning after `after`; never the tokens themselves. */
+  async tokens(after: string, limit: number): Promise<TokenRecord[]> {
+    const { tokenPage } = await import('./tokens.ts')
+    return tokenPage(this.#sql, after, limit)
+  }
+
+  /** Ends a token: at once in the isolate that asks, and everywhere within the cache time. */
+  async revokeToken(id: string): Promise<Revoked> {
+    const { dropToken } = await import('./tokens.ts')
+    return this.#write(() => dropToken(this.#sql, id))
+  }
+
+  /** Tries again what KV did not take. */
+  override async alarm(): Promise<void> {
+    await this.#publisher.retry()
+  }
+
+  /** Conditions are compared, all is written, and what KV lacks is noted, in one transaction; then it is published. */
+  async #write<Made, Refused>(write: () => Written<Made, Refused>): Promise<(Made & { published: boolean }) | Refused> {
+    const written = this.ctx.storage.transactionSync(() => {
+      const written = write()
+      if ('made' in written) this.#publisher.owe(written.owed)
+      return written
+    })
+    if ('refused' in written) return written.refused
+    return { ...written.made, published: await this.#publisher.publish(written.publish) }
+  }
+}
