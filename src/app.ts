@@ -1,10 +1,10 @@
 import { type IRequest, Router } from 'itty-router'
-import { agentCard, droppedSegment, heldCard, hostCard } from './api/cards.ts'
+import { agentCard, cachedCard, hostCard, isMissingSegment } from './api/cards.ts'
 import { agentCall, hostCall, namedCall, plainCall } from './gateway/index.ts'
-import { blank500, HttpError, problem } from './http/errors.ts'
+import { HttpError, internalError, problemResponse } from './http/errors.ts'
 import type { Asking, Handler } from './http/handler.ts'
 import { preflight } from './http/headers.ts'
-import { later } from './http/later.ts'
+import { lazy } from './http/later.ts'
 import { log } from './http/log.ts'
 import { otherMethod } from './other-method.ts'
 
@@ -32,26 +32,26 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['GET', '/.well-known/agent-card.json', hostCard('agent-card.json')],
     ['GET', '/.well-known/agent.json', hostCard('agent.json')],
     ['GET', '/agents/:id', agentCard('agent-card.json')],
-    ['GET', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
-    ['POST', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
-    ['DELETE', '/agents/:id/a2a/:operation+', later(rest, 'restAgentCall')],
-    ['PUT', '/agents/:id', later(agents, 'putAgent')],
-    ['DELETE', '/agents/:id', later(agents, 'deleteAgent')],
-    ['GET', '/agents/:id/manifest', later(agents, 'getManifest')],
-    ['GET', '/agents/:id/documentation', later(links, 'agentDocumentation')],
-    ['GET', '/agents/:id/icon', later(links, 'agentIcon')],
-    ['GET', '/agents/:id/revisions', later(sources, 'getRevisions')],
-    ['GET', '/agents/:id/source', later(sources, 'getSource')],
-    ['POST', '/agents/:id/refresh', later(sources, 'postRefresh')],
-    ['GET', '/agents/.well-known/:file', droppedSegment],
-    ['GET', '/agents', later(listing, 'listAgents')],
-    ['GET', '/.well-known/a2a/agents', later(shaman, 'listForShaman')],
-    ['GET', '/a2a/v1/agents/:name', later(shaman, 'namedCard')],
-    ['POST', '/rpc', later(superx, 'rpc')],
-    ['POST', '/tokens', later(tokens, 'postToken')],
-    ['GET', '/tokens', later(tokens, 'listTokens')],
-    ['DELETE', '/tokens/:id', later(tokens, 'deleteToken')],
-    ['POST', '/lint', later(lint, 'postLint')],
+    ['GET', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
+    ['POST', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
+    ['DELETE', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
+    ['PUT', '/agents/:id', lazy(agents, 'putAgent')],
+    ['DELETE', '/agents/:id', lazy(agents, 'deleteAgent')],
+    ['GET', '/agents/:id/manifest', lazy(agents, 'getManifest')],
+    ['GET', '/agents/:id/documentation', lazy(links, 'agentDocumentation')],
+    ['GET', '/agents/:id/icon', lazy(links, 'agentIcon')],
+    ['GET', '/agents/:id/revisions', lazy(sources, 'getRevisions')],
+    ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
+    ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
+    ['GET', '/agents/.well-known/:file', isMissingSegment],
+    ['GET', '/agents', lazy(listing, 'listAgents')],
+    ['GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')],
+    ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],
+    ['POST', '/rpc', lazy(superx, 'handleSuperxRpc')],
+    ['POST', '/tokens', lazy(tokens, 'postToken')],
+    ['GET', '/tokens', lazy(tokens, 'listTokens')],
+    ['DELETE', '/tokens/:id', lazy(tokens, 'deleteToken')],
+    ['POST', '/lint', lazy(lint, 'postLint')],
   ]
 
 const notFound: Handler = () => {
@@ -62,7 +62,7 @@ const notFound: Handler = () => {
   )
 }
 
-const anyOtherMethod =
+const methodNotAllowed =
   (allowed: readonly string[]): Handler =>
   request => {
     if (request.method === 'OPTIONS') return preflight(allowed)
@@ -70,9 +70,9 @@ const anyOtherMethod =
   }
 
 const answerError = (error: unknown): Response => {
-  if (error instanceof HttpError) return problem(error)
+  if (error instanceof HttpError) return problemResponse(error)
   log('error', 'unexpected', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-  return blank500()
+  return internalError()
 }
 
 const allowedOn = (path: string): string[] => [
@@ -88,11 +88,11 @@ for (const [method, path, handler] of routes) {
   router[method.toLowerCase() as 'get'](path, handler as never)
   if (method === 'GET') router.head?.(path, handler as never)
 }
-for (const path of new Set(routes.map(([, path]) => path))) router.all(path, anyOtherMethod(allowedOn(path)) as never)
+for (const path of new Set(routes.map(([, path]) => path))) router.all(path, methodNotAllowed(allowedOn(path)) as never)
 router.all('*', notFound as never)
 
 /** The host: what is asked by the million is answered before a route is looked for. */
 export const answer = (...asking: Asking): Response | Promise<Response> => {
   const [request, env] = asking
-  return heldCard(request, env) ?? plainCall(...asking)?.catch(answerError) ?? router.fetch(...asking)
+  return cachedCard(request, env) ?? plainCall(...asking)?.catch(answerError) ?? router.fetch(...asking)
 }

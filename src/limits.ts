@@ -15,4 +15,4 @@ export const limits = {
 export const agentId = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 /** In characters: a random ADMIN_TOKEN of so many is not guessed, though nobody counts what may be the agents' own credentials. */
-export const shortestAdminToken = 16
+export const minAdminTokenLength = 16

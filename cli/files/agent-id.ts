@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path'
-import { slug } from '../../src/card/model/constants.ts'
+import { toSlug } from '../../src/card/model/constants.ts'
 import type { Json } from '../../src/json/json.ts'
 import { agentId } from '../../src/limits.ts'
 
@@ -8,7 +8,7 @@ export const idOf = (file: string, said: Json | undefined): { id: string } | { m
   if (said !== undefined) return typeof said === 'string' ? { id: said } : { message: 'must be a string' }
   const name = basename(file, extname(file))
   if (agentId.test(name)) return { id: name }
-  const better = slug(name, 'my-agent')
+  const better = toSlug(name, 'my-agent')
   return {
     message: `"${name}" cannot be an id (lower-case letters, digits and hyphens): name the file ${better}${extname(file)}, or say \`id: ${better}\` in a manifest`,
   }

@@ -1,7 +1,7 @@
-import { fromFrontMatter, privateFields } from '../../src/card/manifest/front-matter.ts'
+import { privateFields, readFrontMatter } from '../../src/card/manifest/front-matter.ts'
 import { Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
 import type { CardError } from '../../src/card/model/report.ts'
-import { isObject, type JsonObject, without } from '../../src/json/json.ts'
+import { isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
 import type { Pointer } from '../../src/json/pointer.ts'
 
 /**
@@ -16,8 +16,8 @@ const shamanPlaces = ['', '/agentcard', '/agentcard/customFields']
 /** Brings a manifest, a bare card or Shaman's front matter into the form `{ card, … }`. */
 export const authoredManifest = (document: JsonObject, markdown: boolean): Authored => {
   if (!isManifest(document)) return { ...fromCard(document, markdown), cardAt: shamanPlaces }
-  const { card, exposed, ...hosting } = markdown ? without(document, ...privateFields) : document
-  const inner = isObject(card) ? fromCard(card, markdown) : undefined
+  const { card, exposed, ...hosting } = markdown ? omit(document, ...privateFields) : document
+  const inner = isJsonObject(card) ? fromCard(card, markdown) : undefined
   const said = markdown ? visibilityOf(exposed) : exposed !== undefined && { exposed }
   const manifest = { ...(inner?.manifest ?? (isFetched(document) && { card: {} })), ...said, ...hosting }
   return {
@@ -37,7 +37,7 @@ export const exposureErrors = (document: JsonObject, markdown: boolean): CardErr
   const beside = markdown && exposed !== undefined && typeof exposed !== 'boolean'
   return [
     ...(beside ? [{ pointer: '/exposed', message: 'must be true or false' }] : []),
-    ...(isObject(card) ? errorsOf({ card }) : []),
+    ...(isJsonObject(card) ? errorsOf({ card }) : []),
   ]
 }
 
@@ -47,17 +47,18 @@ const errorsOf = (document: JsonObject): CardError[] => {
 }
 
 const isManifest = (document: JsonObject): boolean =>
-  isObject(document.card) || (!('name' in document) && Object.keys(Manifest.entries).some(field => field in document))
+  isJsonObject(document.card) ||
+  (!('name' in document) && Object.keys(Manifest.entries).some(field => field in document))
 
 /** Where the card itself is fetched from elsewhere, there may be nothing to say of it here. */
 const isFetched = ({ upstream }: JsonObject): boolean =>
-  isObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
+  isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
 const fromCard = (card: JsonObject, markdown: boolean): Pick<Authored, 'manifest' | 'unexposed'> => {
   // Markdown with a model's settings is Shaman's even where it has none of the other marks.
   const isShaman = markdown && privateFields.some(field => field in card)
   const { exposed } = card
-  const read = fromFrontMatter(isShaman ? { ...card, exposed: exposed ?? null } : card)
+  const read = readFrontMatter(isShaman ? { ...card, exposed: exposed ?? null } : card)
   return {
     manifest: { ...(read ?? { card }), ...visibilityOf(exposed) },
     unexposed: read !== undefined && exposed === undefined,

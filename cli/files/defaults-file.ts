@@ -1,6 +1,6 @@
 import { Manifest } from '../../src/card/manifest/manifest.ts'
-import { isObject, type JsonObject } from '../../src/json/json.ts'
-import { pointer } from '../../src/json/pointer.ts'
+import { isJsonObject, type JsonObject } from '../../src/json/json.ts'
+import { formatPointer } from '../../src/json/pointer.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './source.ts'
 
@@ -16,10 +16,11 @@ const inheritable = Object.keys(Manifest.entries).filter(name => name !== 'id' &
 export const readDefaults = (source: Source): Defaults | { problems: Problem[] } => {
   const { value, file } = source
   if (value === null) return { manifest: {}, source }
-  if (!isObject(value)) return { problems: [{ file, line: 1, column: 1, pointer: '', message: 'must be an object' }] }
+  if (!isJsonObject(value))
+    return { problems: [{ file, line: 1, column: 1, pointer: '', message: 'must be an object' }] }
   const problems = Object.keys(value).flatMap(name => {
     if (inheritable.includes(name)) return []
-    const place = pointer(name)
+    const place = formatPointer(name)
     return [{ file, ...(source.find(place) ?? { line: 1, column: 1 }), pointer: place, message: refusal(name) }]
   })
   return problems.length > 0 ? { problems } : { manifest: value, source }

@@ -1,7 +1,7 @@
 import { type Compiled, compile } from '../../src/card/compile/index.ts'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import type { CardError } from '../../src/card/model/report.ts'
-import { isObject, type JsonObject, without } from '../../src/json/json.ts'
+import { isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
 import type { Pointer } from '../../src/json/pointer.ts'
 import { limits } from '../../src/limits.ts'
 import { idOf } from './agent-id.ts'
@@ -35,7 +35,8 @@ export const readDrafts = (source: Source, defaults: Defaults | undefined, origi
       'problems' in written ? written : readDraft(written, source, defaults, origin),
     )
   const { file, value, markdown } = source
-  if (!isObject(value)) return [bad(file, [{ pointer: '', message: value === null ? nothing(markdown) : noObject }])]
+  if (!isJsonObject(value))
+    return [bad(file, [{ pointer: '', message: value === null ? nothing(markdown) : noObject }])]
   const { manifest, cardAt, unexposed } = authoredManifest(value, markdown)
   const written = {
     label: file,
@@ -61,7 +62,7 @@ const readDraft = (
   const named = idOf(source.file, written.manifest.id)
   if ('message' in named) return bad(label, [{ pointer: '/id', message: named.message }], places)
   const { id } = named
-  const manifest = inherit(defaults?.manifest ?? {}, without(written.manifest, 'id'))
+  const manifest = inherit(defaults?.manifest ?? {}, omit(written.manifest, 'id'))
   const errors = [...written.errors, ...sizeErrors(manifest)]
   const result = errors.length > 0 ? { errors } : check(manifest, id, origin)
   if ('errors' in result) return { ...bad(label, result.errors, places), id }

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import * as v from 'valibot'
 import { Manifest } from '../../src/card/manifest/manifest.ts'
-import { slug } from '../../src/card/model/constants.ts'
+import { toSlug } from '../../src/card/model/constants.ts'
 import { hostname as hostName } from '../../src/card/model/hostname.ts'
-import { isObject, type Json, type JsonObject, without } from '../../src/json/json.ts'
-import { type Pointer, pointer } from '../../src/json/pointer.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../src/json/json.ts'
+import { formatPointer, type Pointer } from '../../src/json/pointer.ts'
 import type { BadFile } from './bad-file.ts'
 import { belowCard } from './places.ts'
 import type { Source } from './source.ts'
@@ -19,7 +19,7 @@ const cardFields = ['name', 'description', 'url']
 /** A file of external agents: a map of names. One whose own members are those of a card or a manifest is that. */
 export const isExternalAgents = (source: Source): source is Source & { value: JsonObject } => {
   const { file, value } = source
-  if (!isExternalName(file) || !isObject(value)) return false
+  if (!isExternalName(file) || !isJsonObject(value)) return false
   const isCard = cardFields.some(name => typeof value[name] === 'string')
   return !isCard && !Object.keys(value).some(name => name in Manifest.entries)
 }
@@ -27,7 +27,7 @@ export const isExternalAgents = (source: Source): source is Source & { value: Js
 /** The agents of a file of external agents; and of each entry that is none, why. */
 export const externalAgents = ({ file, value, find }: Source & { value: JsonObject }): (Written | BadFile)[] =>
   Object.entries(value).map(([key, entry]) => {
-    const at = pointer(key)
+    const at = formatPointer(key)
     const label = `${file}#${at}`
     const read = readEntry(key, entry)
     if ('manifest' in read)
@@ -40,11 +40,11 @@ export const externalAgents = ({ file, value, find }: Source & { value: JsonObje
 type Fault = { place: Pointer; message: string }
 
 const readEntry = (key: string, entry: Json): { manifest: JsonObject } | Fault => {
-  if (!isObject(entry)) return { place: '', message: 'must be an object with a `url`: an external agent' }
-  const { agentCard = {}, url, agentName, upstream = {}, id = slug(key, ''), ...others } = entry
+  if (!isJsonObject(entry)) return { place: '', message: 'must be an object with a `url`: an external agent' }
+  const { agentCard = {}, url, agentName, upstream = {}, id = toSlug(key, ''), ...others } = entry
   if (typeof url !== 'string') return { place: '/url', message: 'must be the URL that the agent is called at' }
-  if (!isObject(agentCard)) return { place: '/agentCard', message: 'must be an object: what is known of its card' }
-  if (!isObject(upstream)) return { place: '/upstream', message: 'must be an object' }
+  if (!isJsonObject(agentCard)) return { place: '/agentCard', message: 'must be an object: what is known of its card' }
+  if (!isJsonObject(upstream)) return { place: '/upstream', message: 'must be an object' }
   if (id === '') return { place: '', message: 'has no letter or digit that an id could be made of: say `id` in it' }
   const hosting = Object.keys(others).filter(name => name in Manifest.entries && name !== 'card')
   return {
@@ -53,7 +53,7 @@ const readEntry = (key: string, entry: Json): { manifest: JsonObject } | Fault =
       route: 'gateway',
       ...Object.fromEntries(hosting.map(name => [name, others[name] as Json])),
       id,
-      card: { ...without(others, ...hosting), ...cardOf(key, url, agentCard) },
+      card: { ...omit(others, ...hosting), ...cardOf(key, url, agentCard) },
       upstream: { ...shown(url), ...upstream, ...(agentName !== undefined && { agentName }) },
     },
   }

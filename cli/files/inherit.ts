@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, without } from '../../src/json/json.ts'
+import { isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
 
 /** What says where an agent is, in a card and in `upstream`. */
 const endpoints = {
@@ -18,11 +18,11 @@ export const inherit = (defaults: JsonObject, own: JsonObject): JsonObject => {
 }
 
 const names = (value: unknown, fields: readonly string[]): boolean =>
-  isObject(value) && fields.some(field => value[field] !== undefined)
+  isJsonObject(value) && fields.some(field => value[field] !== undefined)
 
 const withoutEndpoint = (defaults: JsonObject): JsonObject => {
   const { upstream: _, ...rest } = defaults
-  return isObject(rest.card) ? { ...rest, card: without(rest.card, ...endpoints.card) } : rest
+  return isJsonObject(rest.card) ? { ...rest, card: omit(rest.card, ...endpoints.card) } : rest
 }
 
 const merge = (inherited: JsonObject, own: JsonObject): JsonObject => {
@@ -30,7 +30,7 @@ const merge = (inherited: JsonObject, own: JsonObject): JsonObject => {
   for (const [name, value] of Object.entries(own)) {
     const below = inherited[name]
     if (value === null && below !== undefined) delete merged[name]
-    else merged[name] = isObject(value) && isObject(below) ? merge(below, value) : value
+    else merged[name] = isJsonObject(value) && isJsonObject(below) ? merge(below, value) : value
   }
   return merged
 }

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from 'yaml'
-import { type Pointer, tokens } from '../../src/json/pointer.ts'
+import { type Pointer, parsePointer } from '../../src/json/pointer.ts'
 import type { Position } from './problem.ts'
 
 /** Finds where a JSON Pointer stands in the text of a YAML or JSON document: the key of a member, the start of an item. */
@@ -8,7 +8,7 @@ export const locator =
   (place: Pointer): Position | undefined => {
     let node: unknown = document.contents
     let offset = (document.contents as Node | null)?.range?.[0] ?? 0
-    for (const token of tokens(place)) {
+    for (const token of parsePointer(place)) {
       const step = into(document, node, token)
       if (step === undefined) return undefined
       offset = step.offset

@@ -1,5 +1,5 @@
 import type { CardError } from '../../src/card/model/report.ts'
-import { type Pointer, pointer, tokens } from '../../src/json/pointer.ts'
+import { formatPointer, type Pointer, parsePointer } from '../../src/json/pointer.ts'
 import type { Position, Problem } from './problem.ts'
 import type { Source } from './source.ts'
 
@@ -42,9 +42,9 @@ export const placesOf = (source: Source, authoredAt: AuthoredAt, defaults?: Sour
   const [root = ''] = authoredAt('')
   const first: Place = { file: source.file, ...((root && source.find(root)) || { line: 1, column: 1 }), pointer: '' }
   const nearest = (place: Pointer): Place => {
-    const path = tokens(place)
+    const path = parsePointer(place)
     for (let length = path.length - 1; length > 0; length--) {
-      const parent = pointer(...path.slice(0, length))
+      const parent = formatPointer(...path.slice(0, length))
       const found = exact(parent)
       if (found) return { ...found, pointer: found.pointer + place.slice(parent.length) }
     }

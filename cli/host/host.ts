@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { HostError } from './host-error.ts'
 import { type Connection, type Reply, request } from './request.ts'
 
@@ -55,7 +55,7 @@ export const connect = (connection: Connection) => ({
     if (reply.status === 404) return undefined
     if (reply.status !== 200) return refusal(reply)
     const etag = reply.headers.get('ETag')
-    if (!isObject(reply.body) || etag === null)
+    if (!isJsonObject(reply.body) || etag === null)
       throw new HostError('unreachable', `${connection.url} answers, but it is not a Calling Card host`)
     return { manifest: reply.body, etag }
   },
@@ -125,7 +125,7 @@ const served = async (connection: Connection, id?: string): Promise<ServedCard> 
 const refusals: Record<number, Refused['refused']> = { 403: 'forbidden', 412: 'changed' }
 
 const refusal = ({ status, body }: Reply): Refused => {
-  const problem: Record<string, Json> = isObject(body) ? body : {}
+  const problem: Record<string, Json> = isJsonObject(body) ? body : {}
   const errors = v.safeParse(v.array(PointedError), problem.errors)
   return {
     refused: refusals[status] ?? 'invalid',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
-import { isObject, type Json } from '../../src/json/json.ts'
+import { isJsonObject, type Json } from '../../src/json/json.ts'
 import { badPortText, isBadPort } from './bad-port.ts'
 import { HostError } from './host-error.ts'
 
@@ -96,7 +96,8 @@ const parse = (text: string): { body?: Json } => {
 }
 
 /** What the host tells of somebody else, who could not be reached: asking the host again is of no use. */
-const isOfSource = ({ body }: { body?: Json }): boolean => isObject(body) && String(body.code).startsWith('upstream-')
+const isOfSource = ({ body }: { body?: Json }): boolean =>
+  isJsonObject(body) && String(body.code).startsWith('upstream-')
 
 const retryAfter = (headers: Headers): number => {
   const value = headers.get('Retry-After')

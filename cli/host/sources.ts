@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject } from '../../src/json/json.ts'
+import { isJsonObject } from '../../src/json/json.ts'
 import { HostError } from './host-error.ts'
 import { type Connection, request } from './request.ts'
 
@@ -49,7 +49,7 @@ export const refreshOn = async (
 }
 
 const notRefreshed = (status: number, body: unknown): NotRefreshed => {
-  const problem = isObject(body) ? body : {}
+  const problem = isJsonObject(body) ? body : {}
   const errors = v.safeParse(v.array(Note), problem.errors)
   return {
     declined: typeof problem.detail === 'string' ? problem.detail : `the host answers ${status}`,

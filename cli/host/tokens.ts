@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject } from '../../src/json/json.ts'
+import { isJsonObject } from '../../src/json/json.ts'
 import { HostError } from './host-error.ts'
 import { type Connection, type Reply, request } from './request.ts'
 
@@ -64,5 +64,5 @@ const read = <Schema extends v.GenericSchema>(schema: Schema, { body }: Reply, {
 }
 
 const declined = ({ status, body }: Reply): Declined => ({
-  declined: isObject(body) && typeof body.detail === 'string' ? body.detail : `the host answers ${status}`,
+  declined: isJsonObject(body) && typeof body.detail === 'string' ? body.detail : `the host answers ${status}`,
 })

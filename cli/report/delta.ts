@@ -1,10 +1,11 @@
 import { create, type Delta } from 'jsondiffpatch'
 import { format as patchFormat } from 'jsondiffpatch/formatters/jsonpatch'
-import { isObject, type JsonObject } from '../../src/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../src/json/json.ts'
 
 // Skills and the like are told apart by what names them, so that one inserted at the top does not change all others.
 const differ = create({
-  objectHash: item => (isObject(item) ? String(item.id ?? item.name ?? item.url ?? JSON.stringify(item)) : undefined),
+  objectHash: item =>
+    isJsonObject(item) ? String(item.id ?? item.name ?? item.url ?? JSON.stringify(item)) : undefined,
 })
 
 /** What differs between two manifests. */

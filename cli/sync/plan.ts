@@ -1,4 +1,4 @@
-import { type JsonObject, sameJson, without } from '../../src/json/json.ts'
+import { type JsonObject, jsonEquals, omit } from '../../src/json/json.ts'
 import { authoredManifest } from '../files/authored-manifest.ts'
 import type { Draft } from '../files/draft.ts'
 import type { Registered, SourceState } from '../host/host.ts'
@@ -17,13 +17,12 @@ export type Step = {
 export const plan = (draft: Draft, registered: Registered | undefined): Step => {
   if (registered === undefined) return { draft, todo: 'create' }
   const before = comparable(registered.manifest)
-  const same = sameJson(before, comparable(draft.manifest))
+  const same = jsonEquals(before, comparable(draft.manifest))
   return { draft, todo: same ? 'nothing' : 'update', before, etag: registered.etag }
 }
 
 /** A manifest in the one form in which two that say the same are equal: a bare card was registered by somebody's curl. */
-export const comparable = (manifest: JsonObject): JsonObject =>
-  without(authoredManifest(manifest, false).manifest, 'id')
+export const comparable = (manifest: JsonObject): JsonObject => omit(authoredManifest(manifest, false).manifest, 'id')
 
 /** The agents that are registered, but that no file describes any more. */
 export const strays = (registered: readonly string[], local: readonly string[]): string[] => {

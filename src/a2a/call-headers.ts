@@ -1,4 +1,4 @@
-import { namedExtensions } from './extensions.ts'
+import { parseExtensions } from './extensions.ts'
 
 /** The versions that a URL names, whatever the case of the name. */
 export const versionsInQuery = (url: string): string[] =>
@@ -8,4 +8,4 @@ export const versionsInQuery = (url: string): string[] =>
 
 /** The extensions that a request's headers name. */
 export const extensionsOf = (headers: Headers): string[] =>
-  namedExtensions(headers.get('A2A-Extensions'), headers.get('X-A2A-Extensions'))
+  parseExtensions(headers.get('A2A-Extensions'), headers.get('X-A2A-Extensions'))

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../json/json.ts'
 import type { OperationName } from './operations.ts'
 
 /** One A2A call as the gate sees it, whatever binding it came by. */
-export type Call = {
+export type A2ACall = {
   binding: CallBinding
   operation: OperationName
   /** The version of A2A that the caller speaks: what is answered is in its form. */

@@ -1,8 +1,8 @@
-import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Refusal } from './verdict.ts'
 
 /** A JSON-RPC request that is sound; or why it is not, with as much of it as could be read. */
-export type Envelope =
+export type JsonRpcRequest =
   | { id: Json; method: string; params: JsonObject }
   /** `id` is null and `method` empty where they could not be read. */
   | { id: Json; method: string; refusal: Refusal }
@@ -11,14 +11,14 @@ export type Envelope =
 const longestMethod = 256
 
 /** Reads a parsed body as one JSON-RPC 2.0 request: no batch, and no notification, which A2A does not know. */
-export const readEnvelope = (value: Json): Envelope => {
+export const parseJsonRpcRequest = (value: Json): JsonRpcRequest => {
   const faults = faultsOf(value)
-  const read = isObject(value) ? value : {}
+  const read = isJsonObject(value) ? value : {}
   const id = isId(read.id) ? read.id : null
   const method = isMethod(read.method) ? read.method : ''
   if (faults !== undefined) return { id, method, refusal: { refused: 'not-a-request', detail: faults, id } }
   const { params = {} } = read
-  if (isObject(params) && !JSON.isRawJSON(params)) return { id, method, params }
+  if (isJsonObject(params) && !JSON.isRawJSON(params)) return { id, method, params }
   const violations = [{ field: 'params', description: 'must be an object of named parameters' }]
   return {
     id,
@@ -29,7 +29,7 @@ export const readEnvelope = (value: Json): Envelope => {
 
 const faultsOf = (value: Json): string | undefined => {
   if (Array.isArray(value)) return 'A2A takes no batches: send each call by itself.'
-  if (!isObject(value) || JSON.isRawJSON(value))
+  if (!isJsonObject(value) || JSON.isRawJSON(value))
     return 'A call is a JSON object with `jsonrpc`, `id`, `method`, `params`.'
   if (value.jsonrpc !== '2.0') return '`jsonrpc` must be the string "2.0".'
   if (value.id === undefined) return '`id` is missing: A2A knows no notifications, every call is answered.'

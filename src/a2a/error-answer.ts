@@ -1,11 +1,11 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import type { Json } from '../json/json.ts'
-import { httpStatus, type RpcError, restError, rpcError } from './error-response.ts'
+import { httpStatus, type RpcError, toJsonRpcError, toRestError } from './error-response.ts'
 import { type OperationName, operations } from './operations.ts'
 import type { Failure, Refusal } from './verdict.ts'
 
 /** What a route makes a response of. */
-export type ErrorAnswer = { status: number; headers: Record<string, string>; body: string }
+export type ErrorResponse = { status: number; headers: Record<string, string>; body: string }
 
 /** What is known of a JSON-RPC call when it is refused or fails. */
 type Refused = { id: Json; version: WireVersion; operation?: OperationName | undefined }
@@ -17,9 +17,9 @@ export const rpcErrorText = (id: Json, error: RpcError): string => JSON.stringif
 export const eventText = (data: string): string => `data: ${data}\n\n`
 
 /** How a JSON-RPC call is answered that was refused or failed. */
-export const rpcErrorAnswer = (problem: Refusal | Failure, { id, version, operation }: Refused): ErrorAnswer => {
+export const rpcErrorAnswer = (problem: Refusal | Failure, { id, version, operation }: Refused): ErrorResponse => {
   const status = httpStatus(problem, 'JSONRPC')
-  const text = rpcErrorText(id, rpcError(problem, version))
+  const text = rpcErrorText(id, toJsonRpcError(problem, version))
   // An old client that asked for a stream reads JSON only where the status tells it that no stream comes.
   const asEvent = version === '0.3' && operation !== undefined && operations[operation].streams && status === 200
   return {
@@ -30,10 +30,10 @@ export const rpcErrorAnswer = (problem: Refusal | Failure, { id, version, operat
 }
 
 /** How a call over HTTP+JSON is answered that was refused or failed. */
-export const restErrorAnswer = (problem: Refusal | Failure, version: WireVersion): ErrorAnswer => ({
+export const restErrorAnswer = (problem: Refusal | Failure, version: WireVersion): ErrorResponse => ({
   status: httpStatus(problem, 'HTTP+JSON'),
   headers: { 'Content-Type': 'application/json', ...headersOf(problem) },
-  body: JSON.stringify(restError(problem, version)),
+  body: JSON.stringify(toRestError(problem, version)),
 })
 
 /** What HTTP itself wants to be told: how to authenticate (RFC 6750 §3), when to come back. */

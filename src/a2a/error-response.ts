@@ -2,7 +2,7 @@ import type { CallBinding, WireVersion } from '../card/model/calls.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { refusals } from './errors.ts'
 import { failures } from './failures.ts'
-import type { Facts, Problem } from './problem.ts'
+import type { ErrorSpec, Facts } from './problem.ts'
 import type { Failure, Refusal } from './verdict.ts'
 
 /** A JSON-RPC error object. */
@@ -37,15 +37,15 @@ const longestText = 200
 const longestList = 50
 
 /** The JSON-RPC error of what stopped a call, in the form of a version. */
-export const rpcError = (problem: Refusal | Failure, version: WireVersion): RpcError => {
+export const toJsonRpcError = (problem: Refusal | Failure, version: WireVersion): RpcError => {
   const { code } = entryOf(problem)
   const told = telling(problem)
   return { code, message: told.message, data: version === '1.0' ? detailsOf(told) : factsOf(told) }
 }
 
 /** The body of an HTTP+JSON error: v1.0's is google.rpc.Status; v0.3's is the bare JSON-RPC error. */
-export const restError = (problem: Refusal | Failure, version: WireVersion): JsonObject => {
-  if (version === '0.3') return { ...rpcError(problem, version) }
+export const toRestError = (problem: Refusal | Failure, version: WireVersion): JsonObject => {
+  if (version === '0.3') return { ...toJsonRpcError(problem, version) }
   const code = httpStatus(problem, 'HTTP+JSON')
   const status = entryOf(problem).precondition ? 'FAILED_PRECONDITION' : (rpcStatuses[code] ?? 'INVALID_ARGUMENT')
   const told = telling(problem)
@@ -59,7 +59,7 @@ export const httpStatus = (problem: Refusal | Failure, binding: CallBinding): nu
   return status ?? (malformed || binding === 'HTTP+JSON' ? restStatus : 200)
 }
 
-const entryOf = (problem: Refusal | Failure): Problem<never> =>
+const entryOf = (problem: Refusal | Failure): ErrorSpec<never> =>
   'refused' in problem ? refusals[problem.refused] : failures[problem.failed]
 
 /** What is said of a problem. */

@@ -1,4 +1,4 @@
-import type { Problem } from './problem.ts'
+import type { ErrorSpec } from './problem.ts'
 import type { Refusal } from './verdict.ts'
 
 const list = (items: readonly string[]): string => (items.length > 0 ? items.join(', ') : 'none')
@@ -6,7 +6,7 @@ const list = (items: readonly string[]): string => (items.length > 0 ? items.joi
 const tokenHint = 'Send one of this host as `Authorization: Bearer …`.'
 
 /** What is said of each refusal, to whoever made the call. */
-export const refusals: { [Tag in Refusal['refused']]: Problem<Extract<Refusal, { refused: Tag }>> } = {
+export const refusals: { [Tag in Refusal['refused']]: ErrorSpec<Extract<Refusal, { refused: Tag }>> } = {
   'not-json': { code: -32700, reason: 'PARSE_ERROR', malformed: true, say: ({ detail }) => detail },
   'not-a-request': { code: -32600, reason: 'INVALID_REQUEST', malformed: true, say: ({ detail }) => detail },
   'too-large': {

@@ -9,7 +9,7 @@ const colon = 0x3a
  * Lets server-sent events pass whole, so that a stream which breaks off can be ended properly: what came of its last event is
  * left out. Bytes pass untouched and, as a rule, uncopied: most often an event comes in one chunk.
  */
-export class WholeEvents {
+export class SseFramer {
   /** Whether a part of an event has passed: what follows would be glued to it. */
   open = false
   /** Whether what has passed ends amid a line, so that nothing of another's can stand behind it. */

@@ -1,15 +1,15 @@
-import type { Problem } from './problem.ts'
+import type { ErrorSpec } from './problem.ts'
 import type { Failure } from './verdict.ts'
 
 /** What an agent refuses that its caller must hear of, even where the agent tells it in HTML. */
-export const plainRefusals: Readonly<Record<number, string>> = {
+export const PASSTHROUGH_STATUSES: Readonly<Record<number, string>> = {
   401: 'wants credentials',
   403: 'does not let these credentials do this',
   429: 'is called too often',
 }
 
 /** What is said of each failure: never where the agent is, nor what it answered. */
-export const failures: { [Tag in Failure['failed']]: Problem<Extract<Failure, { failed: Tag }>> } = {
+export const failures: { [Tag in Failure['failed']]: ErrorSpec<Extract<Failure, { failed: Tag }>> } = {
   'no-card': {
     code: -32603,
     reason: 'AGENT_CARD_UNAVAILABLE',
@@ -79,7 +79,7 @@ export const failures: { [Tag in Failure['failed']]: Problem<Extract<Failure, { 
     code: -32603,
     reason: 'AGENT_REFUSED',
     status: ({ status }) => status,
-    say: ({ status }) => `The agent ${plainRefusals[status] ?? 'refuses the call'} (HTTP ${status}).`,
+    say: ({ status }) => `The agent ${PASSTHROUGH_STATUSES[status] ?? 'refuses the call'} (HTTP ${status}).`,
     facts: ({ status }) => ({ status }),
   },
 }

@@ -28,7 +28,7 @@ const unusualNumber = /(?:^|[[:,])\s*(?:-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d
  * Parses the JSON text of a call so that what is forwarded says what was sent: but in a very long call, a number that JavaScript
  * would round or respell is kept as its own text (an object for `JSON.isRawJSON`, which `JSON.stringify` writes as that text).
  */
-export const parseCall = (text: string): { value: Json } | Refusal => {
+export const parseJsonLossless = (text: string): { value: Json } | Refusal => {
   const parsed = parseJson(text, 'a call')
   if ('value' in parsed) return text.length <= longestExact && unusualNumber.test(text) ? exactly(text) : parsed
   if (parsed.refused === 'too-deep') return { refused: 'not-a-request', detail: parsed.detail, id: null }

@@ -1,9 +1,9 @@
 import type { WireVersion } from '../card/model/calls.ts'
-import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 
 /** The first member of these names that an object has: ProtoJSON has two names for a field, and readers take both. */
-export const member = (object: Json | undefined, ...names: readonly string[]): Json | undefined => {
-  if (!isObject(object)) return undefined
+export const firstDefined = (object: Json | undefined, ...names: readonly string[]): Json | undefined => {
+  if (!isJsonObject(object)) return undefined
   for (const name of names) {
     const value = object[name]
     if (value !== undefined && value !== null) return value
@@ -22,19 +22,19 @@ export const messageParts = (params: JsonObject): Json[] => {
   const lists: Json[][] = []
   for (const message of messageNames)
     for (const name of partLists) {
-      const parts = member(params[message], name)
+      const parts = firstDefined(params[message], name)
       if (Array.isArray(parts)) lists.push(parts)
     }
   return lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
 }
 
 /** The media types that a part says or implies; none where it cannot be told. An agent must take all of them. */
-export const partTypes = (part: Json, version: WireVersion): string[] =>
-  isObject(part) ? partReaders[version](part) : []
+export const partMediaTypes = (part: Json, version: WireVersion): string[] =>
+  isJsonObject(part) ? partReaders[version](part) : []
 
 const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
   '0.3': part => {
-    const has = (kind: string) => part.kind === kind || member(part, kind) !== undefined
+    const has = (kind: string) => part.kind === kind || firstDefined(part, kind) !== undefined
     return [
       ...(has('text') ? ['text/plain'] : []),
       ...(has('data') ? ['application/json'] : []),
@@ -45,7 +45,7 @@ const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
     const explicit = textsOf(part, 'mediaType', 'media_type')
     if (explicit.length > 0) return explicit
     return [
-      ...(member(part, 'text') !== undefined ? ['text/plain'] : []),
+      ...(firstDefined(part, 'text') !== undefined ? ['text/plain'] : []),
       // Data may be null: it is any JSON.
       ...(part.data !== undefined ? ['application/json'] : []),
     ]
@@ -53,13 +53,13 @@ const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
 }
 
 /** Whether a part says its type in a way that readers take for one type or another: as no text, or as a range of types. */
-export const hasOddType = (part: Json): boolean => isOddlyTyped(part) || isOddlyTyped(member(part, 'file'))
+export const hasOddType = (part: Json): boolean => isOddlyTyped(part) || isOddlyTyped(firstDefined(part, 'file'))
 
 /** Where a part says its media type: in one version or another, in one spelling or another. */
 export const typeNames = ['mediaType', 'media_type', 'mimeType', 'mime_type']
 
 const isOddlyTyped = (object: Json | undefined): boolean =>
-  isObject(object) &&
+  isJsonObject(object) &&
   typeNames.some(name => {
     const type = object[name]
     return type !== undefined && type !== null && (typeof type !== 'string' || type.includes('*'))
@@ -69,7 +69,7 @@ const isOddlyTyped = (object: Json | undefined): boolean =>
 const textsOf = (object: Json | undefined, ...names: readonly string[]): string[] => {
   const texts: string[] = []
   for (const name of names) {
-    const text = member(object, name)
+    const text = firstDefined(object, name)
     if (typeof text === 'string' && text !== '') texts.push(text)
   }
   return texts

@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../json/json.ts'
-import type { Call } from './call.ts'
+import { isJsonObject, type Json } from '../json/json.ts'
+import type { A2ACall } from './call.ts'
 import { messageNames, messageParts, partLists, typeNames } from './message-parts.ts'
 import { pushConfigurations, pushWrappers } from './push-callbacks.ts'
 import type { Refusal } from './verdict.ts'
@@ -29,7 +29,7 @@ const looked = {
  * Why a call is refused that says in other letters what is checked: some agents read names in any case (Go's and .NET's do), and
  * would find what this host has not looked at.
  */
-export const spellingRefusal = ({ params }: Call): Refusal | undefined => {
+export const rejectCaseVariants = ({ params }: A2ACall): Refusal | undefined => {
   const found =
     misspelt(params, looked.params, '') ??
     first(messageNames, name => misspelt(params[name], looked.message, `${name}.`)) ??
@@ -57,7 +57,7 @@ const first = <Item>(items: readonly Item[], find: (item: Item) => Found): Found
 }
 
 const misspelt = (object: Json | undefined, { exact, folded }: Names, at: string): Found => {
-  if (!isObject(object)) return undefined
+  if (!isJsonObject(object)) return undefined
   for (const name in object) {
     const meant = exact.has(name) ? undefined : folded.get(fold(name))
     if (meant !== undefined) return { field: at + name, description: `is spelled \`${meant}\` in A2A` }
@@ -66,15 +66,15 @@ const misspelt = (object: Json | undefined, { exact, folded }: Names, at: string
 }
 
 const misspeltPart = (part: Json): Found =>
-  isObject(part)
+  isJsonObject(part)
     ? (misspelt(part, looked.part, 'message.parts.') ?? misspelt(part.file, looked.part, 'message.parts.file.'))
     : undefined
 
 const misspeltBelow = (holder: Json | undefined, at: string): Found =>
-  isObject(holder)
+  isJsonObject(holder)
     ? first(pushWrappers, name => {
         const config = holder[name]
-        if (!isObject(config)) return undefined
+        if (!isJsonObject(config)) return undefined
         const below = `${at}${name}.`
         return misspelt(config, looked.push, below) ?? misspeltBelow(config, below)
       })

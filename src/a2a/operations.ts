@@ -60,7 +60,7 @@ export const extendedCardDialects: ReadonlyMap<string, DialectName> = new Map([
 ])
 
 /** Names that are gone: those of v0.1, and those that v1.0 had as a draft or took over from gRPC with other words. */
-export const retiredNames: ReadonlyMap<string, OperationName> = new Map([
+export const RENAMED_METHODS: ReadonlyMap<string, OperationName> = new Map([
   ['tasks/send', 'send'],
   ['tasks/sendSubscribe', 'stream'],
   ['tasks/pushNotification/set', 'createPushConfig'],

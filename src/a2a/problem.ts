@@ -2,7 +2,7 @@
 export type Facts = Record<string, string | number | readonly string[]>
 
 /** How one kind of problem is told on the wire. */
-export type Problem<Tagged> = {
+export type ErrorSpec<Tagged> = {
   /** JSON-RPC's. */
   code: number
   /** google.rpc.ErrorInfo's; that of A2A where A2A has the error. */

@@ -1,6 +1,6 @@
-import { whyBlocked } from '../http/safe-fetch.ts'
-import { isObject, type Json, type JsonObject } from '../json/json.ts'
-import type { Call } from './call.ts'
+import { blockReason } from '../http/safe-fetch.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import type { A2ACall } from './call.ts'
 import { operations } from './operations.ts'
 import type { Refusal } from './verdict.ts'
 
@@ -20,7 +20,7 @@ const mostTold = 10
  * Why a call is refused that tells an agent to call back where this host itself would not: the agent may stand in a network of
  * its own. Which of the addresses are there is not told: one answer is given for every reason.
  */
-export const callbackRefusal = (call: Call, allowedOrigins: string): Refusal | undefined => {
+export const checkCallbacks = (call: A2ACall, allowedOrigins: string): Refusal | undefined => {
   const fields: string[] = []
   const { operation, params } = call
   if (operation === 'createPushConfig') look(params, '', allowedOrigins, fields)
@@ -44,16 +44,16 @@ const look = (config: JsonObject, path: string, allowedOrigins: string, fields: 
 }
 
 const lookBelow = (holder: Json | undefined, path: string, allowedOrigins: string, fields: string[]): void => {
-  if (!isObject(holder)) return
+  if (!isJsonObject(holder)) return
   for (const name of pushWrappers) {
     if (fields.length >= mostTold) return
     const config = holder[name]
-    if (isObject(config)) look(config, `${path}${name}.`, allowedOrigins, fields)
+    if (isJsonObject(config)) look(config, `${path}${name}.`, allowedOrigins, fields)
   }
 }
 
 /** The agent reads the address with a parser of its own: only one that all read alike is passed on. */
 const mayBeCalled = (url: Json, allowedOrigins: string): boolean =>
-  typeof url === 'string' && plain.test(url) && whyBlocked(url, allowedOrigins) === undefined
+  typeof url === 'string' && plain.test(url) && blockReason(url, allowedOrigins) === undefined
 
 const plain = /^https?:\/\/[^/?#\\@\s]+(?:[/?#][^\\\s\p{Cc}]*)?$/iu

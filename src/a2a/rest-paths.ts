@@ -45,7 +45,7 @@ export type RestMatch =
   | { otherMethods: string[] }
 
 /** Finds the operation of a request by its path as it came, percent-encoded: what follows the agent's endpoint and a slash. */
-export const matchRest = (method: string, path: string): RestMatch | undefined => {
+export const matchRestPath = (method: string, path: string): RestMatch | undefined => {
   // The first path that fits is the one that is meant: `tasks/{id}` would fit `tasks/1:cancel` too.
   const meant = patterns.find(({ pattern }) => pattern.test(path))
   if (meant === undefined) return undefined
@@ -75,7 +75,7 @@ const parametersOf = (pattern: RegExp, path: string): Record<string, string> | u
 }
 
 /** Why a call that names a version cannot ask by this path: the path is another version's. */
-export const otherVersionsPath = (
+export const versionMismatch = (
   method: string,
   { operation, version }: { operation: OperationName; version: WireVersion },
   named: WireVersion | undefined,

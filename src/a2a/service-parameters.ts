@@ -1,22 +1,22 @@
-import { readAs, type WireVersion, wireVersions } from '../card/model/calls.ts'
+import { type WireVersion, wireVersionOf, wireVersions } from '../card/model/calls.ts'
 import { majorMinor } from '../card/model/protocol-version.ts'
-import { versionByLook } from './method.ts'
+import { inferVersion } from './method.ts'
 import type { Refusal } from './verdict.ts'
 
 /**
  * The version that a call names: in the header `A2A-Version`, several of which are joined by commas, or in query parameters
  * of that name. None outranks another: a call that names two versions would be another call to whoever reads the other.
  */
-export const namedVersion = (
+export const parseVersion = (
   header: string | null,
   query: readonly string[] = [],
 ): { version: WireVersion | undefined } | Refusal => {
-  const plain = query.length === 0 ? readAs.get(header ?? '') : undefined
+  const plain = query.length === 0 ? wireVersionOf.get(header ?? '') : undefined
   if (plain !== undefined) return { version: plain }
   const named = [...(header ?? '').split(','), ...query]
     .map(text => majorMinor(text.trim()))
     .filter(text => text !== '')
-  const versions = new Set(named.map(text => readAs.get(text)))
+  const versions = new Set(named.map(text => wireVersionOf.get(text)))
   const [version] = versions
   if (versions.size > 1 || (named.length > 0 && version === undefined))
     return { refused: 'version', offered: [...new Set(named)].join(', '), accepted: [...wireVersions] }
@@ -27,7 +27,7 @@ export const namedVersion = (
  * The version to answer in when a call is refused before its own is settled: the one that it names; or, as only v1.0 knows
  * of versions unknown, 1.0 where it names another; or the one that its method looks like, else 0.3.
  */
-export const answerVersion = (named: ReturnType<typeof namedVersion>, method = ''): WireVersion => {
+export const versionForError = (named: ReturnType<typeof parseVersion>, method = ''): WireVersion => {
   if ('refused' in named) return method.includes('/') ? '0.3' : '1.0'
-  return named.version ?? versionByLook(method)
+  return named.version ?? inferVersion(method)
 }

@@ -1,4 +1,4 @@
-import { WholeEvents } from './event-stream-whole.ts'
+import { SseFramer } from './event-stream-whole.ts'
 import type { Failure } from './verdict.ts'
 
 /** How an agent's stream is watched. */
@@ -15,9 +15,9 @@ type StreamWatch = {
  * An agent's events as they come, no faster than the caller reads. A stream that goes silent or breaks off ends after its last
  * whole event with one that says so. When the caller leaves, the agent's stream is cancelled.
  */
-export const watchedEvents = (body: ReadableStream<Uint8Array>, watch: StreamWatch): ReadableStream<Uint8Array> => {
+export const relaySse = (body: ReadableStream<Uint8Array>, watch: StreamWatch): ReadableStream<Uint8Array> => {
   const { readable, writable } = new IdentityTransformStream()
-  new Passage(body.getReader({ mode: 'byob' }), writable.getWriter(), watch).begin()
+  new SseRelay(body.getReader({ mode: 'byob' }), writable.getWriter(), watch).begin()
   return readable
 }
 
@@ -31,11 +31,11 @@ const bufferBytes = 4 * 1024
 const largeBufferBytes = 64 * 1024
 
 /** The way of one stream's events through this host. */
-class Passage {
+class SseRelay {
   readonly #reader: ReadableStreamBYOBReader
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>
   readonly #watch: StreamWatch
-  readonly #events = new WholeEvents()
+  readonly #events = new SseFramer()
   /** Since when the agent is silent, in ms; nobody waits for it while its caller has not read what came. */
   #silentSince: number | undefined
   #beats = false

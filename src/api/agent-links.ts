@@ -1,14 +1,14 @@
-import { callerOf, callerOfAgent } from '../auth/authenticate.ts'
-import { may } from '../auth/permissions.ts'
-import { notAuthenticated } from '../auth/require.ts'
+import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
+import { hasPermission } from '../auth/permissions.ts'
+import { unauthorized } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { limitRefusal } from '../gateway/access.ts'
+import { checkRateLimit } from '../gateway/access.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { cors } from '../http/headers.ts'
+import { CORS_HEADERS } from '../http/headers.ts'
 import { log } from '../http/log.ts'
-import { tooMany } from '../http/too-many.ts'
-import { unavailable } from '../http/unavailable.ts'
+import { tooManyRequests } from '../http/too-many.ts'
+import { serviceUnavailable } from '../http/unavailable.ts'
 import { isCardHost } from '../http/user-agent.ts'
 import { lookUpProfile } from '../registry/edge/edge-profiles.ts'
 import { agentNotFound } from './errors.ts'
@@ -41,7 +41,7 @@ export const agentLink =
     if ('failed' in linked) throw unreachable(id, name, linked.failed)
     const caching = profile.visibility === 'public' ? 'public, max-age=3600' : 'private, no-store'
     return new Response(linked.content, {
-      headers: { ...cors, ...safety, 'Content-Type': linked.type, 'Cache-Control': caching },
+      headers: { ...CORS_HEADERS, ...safety, 'Content-Type': linked.type, 'Cache-Control': caching },
     })
   }
 
@@ -53,13 +53,14 @@ export const agentIcon = agentLink('icon')
 
 /** What is known of an agent that a request's sender may read; to all others, it looks like none. */
 const readableProfile = async (id: string, ...[request, env, ctx]: Parameters<Handler>): Promise<CallProfile> => {
-  const bearer = await callerOf(request, env, ctx)
-  if (await limitRefusal(bearer, request, env)) throw tooMany('That is asked for too often.')
+  const bearer = await authenticate(request, env, ctx)
+  if (await checkRateLimit(bearer, request, env)) throw tooManyRequests('That is asked for too often.')
   const profile = await lookUpProfile(id, env, ctx)
-  if (profile === undefined) throw unavailable()
-  const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
-  if (!caller.known && caller.given === 'throttled') throw notAuthenticated(caller, request, env)
-  if (profile === null || (profile.visibility === 'internal' && !may(caller, 'read', id))) throw agentNotFound(id)
+  if (profile === undefined) throw serviceUnavailable()
+  const caller = profile ? await authenticateForAgent(bearer, request, id, profile, env, ctx) : bearer
+  if (!caller.known && caller.given === 'throttled') throw unauthorized(caller, request, env)
+  if (profile === null || (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)))
+    throw agentNotFound(id)
   return profile
 }
 

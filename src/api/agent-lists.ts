@@ -1,15 +1,15 @@
-import { type Caller, stranger } from '../auth/principal.ts'
+import { ANONYMOUS, type Authentication } from '../auth/principal.ts'
 import { requireAnyAgent } from '../auth/require.ts'
-import { limitRefusal } from '../gateway/access.ts'
+import { checkRateLimit } from '../gateway/access.ts'
 import { privateNoStore } from '../http/caching.ts'
-import { noneMatch } from '../http/etag.ts'
+import { matchesIfNoneMatch } from '../http/etag.ts'
 import type { Handler } from '../http/handler.ts'
 import { jsonResponse } from '../http/json-response.ts'
-import { tooMany } from '../http/too-many.ts'
+import { tooManyRequests } from '../http/too-many.ts'
 import { agentId } from '../limits.ts'
-import { agentPage } from './agent-page.ts'
-import { type ListPath, lists } from './lists.ts'
-import { pageQuery } from './pagination.ts'
+import { listVisibleAgents } from './agent-page.ts'
+import { LIST_FORMATS, type ListPath } from './lists.ts'
+import { parsePageQuery } from './pagination.ts'
 
 /** `GET /agents`: a page of the agents here, of the internal ones those that the reader's token is for. */
 export const listAgents: Handler = (...asking) => listResponse('/agents', true, ...asking)
@@ -21,25 +21,25 @@ export const listResponse = async (
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Response> => {
   const url = new URL(request.url)
-  const query = pageQuery(url, agentId)
+  const query = parsePageQuery(url, agentId)
   if (open && !request.headers.has('Authorization')) {
-    await count(stranger, request, env)
+    await count(ANONYMOUS, request, env)
     const list = await publicList(path, url.searchParams, ctx)
-    return noneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
+    return matchesIfNoneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
       ? new Response(null, { status: 304, headers: list.headers })
       : list
   }
   const reader = await requireAnyAgent(request, 'read', env, ctx)
   await count(reader, request, env)
-  return jsonResponse(lists[path](await agentPage(query, env, reader)), 200, {
+  return jsonResponse(LIST_FORMATS[path](await listVisibleAgents(query, env, reader)), 200, {
     'Cache-Control': privateNoStore,
     Vary: 'Authorization',
   })
 }
 
 /** A list counts as a call: a page that the cache has not is asked of the one Registry. */
-const count = async (caller: Caller, request: Request, env: Env): Promise<void> => {
-  if (await limitRefusal(caller, request, env)) throw tooMany('Lists are asked for too often.')
+const count = async (caller: Authentication, request: Request, env: Env): Promise<void> => {
+  if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Lists are asked for too often.')
 }
 
 /** A page of a list as everybody gets it: from the cache, where it is there. The query must be one that `pageQuery` takes. */

@@ -1,71 +1,71 @@
 import { isAdmin } from '../auth/permissions.ts'
-import type { Bearer } from '../auth/principal.ts'
+import type { Principal } from '../auth/principal.ts'
 import { requireScope } from '../auth/require.ts'
 import { privateNoStore } from '../http/caching.ts'
-import { type Condition, writeCondition } from '../http/conditional.ts'
+import { type Precondition, parsePrecondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { cors } from '../http/headers.ts'
-import { jsonBody } from '../http/json-body.ts'
+import { CORS_HEADERS } from '../http/headers.ts'
+import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/json-response.ts'
 import { agentId } from '../limits.ts'
-import { forgetLists } from '../registry/edge/forget-lists.ts'
-import { rememberHost } from '../registry/edge/lookups.ts'
-import { rememberRegistered, rememberRemoved } from '../registry/edge/write-through.ts'
-import type { Declined, HostChange, Registered, Registration } from '../registry/records.ts'
-import { truth } from '../registry/store/client.ts'
+import { purgeLists } from '../registry/edge/forget-lists.ts'
+import { cacheHost } from '../registry/edge/lookups.ts'
+import { cacheRegistered, cacheRemoved } from '../registry/edge/write-through.ts'
+import type { HostChange, Registered, Registration, Rejection } from '../registry/records.ts'
+import { getRegistry } from '../registry/store/client.ts'
 import { agentNotFound, badAgentId } from './errors.ts'
-import { needsAdmin } from './needs-admin.ts'
+import { adminRequired } from './needs-admin.ts'
 import type { Prepared } from './register.ts'
 import { sourceReceipt } from './source-receipt.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
   const { bearer, id } = await writerOf(request, env, ctx)
-  const asked = writeCondition(request.headers)
-  const document = await jsonBody(request)
+  const asked = parsePrecondition(request.headers)
+  const document = await readJson(request)
   // What makes cards is loaded by who writes one: who reads or calls does not wait for it to start.
   const { preparation } = await import('./register.ts')
   const prepare = preparation({ bearer, id, document, asked, request }, env)
   const attempt = async (): Promise<Attempt> => {
     const prepared = await prepare()
-    return { prepared, result: await truth(env).register(prepared.registration, isAdmin(bearer)) }
+    return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(bearer)) }
   }
-  const { prepared, result } = await unlessOvertaken(attempt)
+  const { prepared, result } = await retryOnConflict(attempt)
   const { registration } = prepared
-  if (result.outcome !== 'registered') throw declined(result, id, registration.condition)
+  if (result.outcome !== 'registered') throw toHttpError(result, id, registration.condition)
   showAtOnce(registration, result)
-  forgetLists(ctx)
+  purgeLists(ctx)
   return jsonResponse(receipt(prepared, result), result.created ? 201 : 200, {
     ETag: registration.manifestEtag,
     'Cache-Control': privateNoStore,
   })
 }
 
-type Attempt = { prepared: Prepared; result: Registered | Declined }
+type Attempt = { prepared: Prepared; result: Registered | Rejection }
 
 /** What came of a registration; tried again where the source of its card was read by somebody else at the same time. */
-const unlessOvertaken = async (attempt: () => Promise<Attempt>, tries = 5): Promise<Attempt> => {
+const retryOnConflict = async (attempt: () => Promise<Attempt>, tries = 5): Promise<Attempt> => {
   const made = await attempt()
-  return made.result.outcome === 'overtaken' && tries > 1 ? unlessOvertaken(attempt, tries - 1) : made
+  return made.result.outcome === 'overtaken' && tries > 1 ? retryOnConflict(attempt, tries - 1) : made
 }
 
 /** `DELETE /agents/{id}`: gone here at once, and everywhere within the cache time. */
 export const deleteAgent: Handler = async (request, env, ctx) => {
   const { id } = await writerOf(request, env, ctx)
-  const condition = writeCondition(request.headers)
-  const result = await truth(env).remove(id, condition)
-  if (result.outcome !== 'removed') throw declined(result, id, condition)
-  rememberRemoved(id, result)
+  const condition = parsePrecondition(request.headers)
+  const result = await getRegistry(env).remove(id, condition)
+  if (result.outcome !== 'removed') throw toHttpError(result, id, condition)
+  cacheRemoved(id, result)
   showHosts(result.changed)
-  forgetLists(ctx)
-  return new Response(null, { status: 204, headers: { ...cors, 'Cache-Control': privateNoStore } })
+  purgeLists(ctx)
+  return new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': privateNoStore } })
 }
 
 /** `GET /agents/{id}/manifest`: what was registered, as registered. */
 export const getManifest: Handler = async (request, env, ctx) => {
   const { id } = await writerOf(request, env, ctx)
-  const found = await truth(env).manifest(id)
+  const found = await getRegistry(env).manifest(id)
   if (!found) throw agentNotFound(id)
   return jsonResponse(found.manifest, 200, {
     ETag: found.etag,
@@ -75,17 +75,17 @@ export const getManifest: Handler = async (request, env, ctx) => {
 }
 
 /** Who writes or reads as a writer does, and of which agent: known before anything is told of the agent. */
-const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ bearer: Bearer; id: string }> => {
+const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ bearer: Principal; id: string }> => {
   const id = request.params.id ?? ''
   const bearer = await requireScope(request, 'write', id, env, ctx)
   if (!agentId.test(id)) throw badAgentId(id)
   return { bearer, id }
 }
 
-const declined = (result: Declined, id: string, condition: Condition): HttpError => {
+const toHttpError = (result: Rejection, id: string, condition: Precondition): HttpError => {
   if (result.outcome === 'unknown-agent') return agentNotFound(id)
   if (result.outcome === 'host-not-held')
-    return needsAdmin(`The host name "${result.hostname}" is not agent "${id}"'s. To make it so`)
+    return adminRequired(`The host name "${result.hostname}" is not agent "${id}"'s. To make it so`)
   // Whoever gets here may know of every agent: without `admin`, no name that is another's is looked at.
   if (result.outcome === 'host-taken')
     return new HttpError(
@@ -100,7 +100,7 @@ const declined = (result: Declined, id: string, condition: Condition): HttpError
   return new HttpError(412, 'precondition-failed', whyNot(id, result.exists, condition))
 }
 
-const whyNot = (id: string, exists: boolean, condition: Condition): string => {
+const whyNot = (id: string, exists: boolean, condition: Precondition): string => {
   if (!exists) return `There is no agent "${id}" to replace. Register it without If-Match.`
   return condition.absent
     ? `There is an agent "${id}" already. To replace it, write with If-Match and the ETag of GET /agents/${id}/manifest.`
@@ -109,12 +109,12 @@ const whyNot = (id: string, exists: boolean, condition: Condition): string => {
 
 /** A write is visible at once where it was made. */
 const showAtOnce = (registration: Registration, result: Registered): void => {
-  rememberRegistered(registration, result)
+  cacheRegistered(registration, result)
   showHosts(result.changed)
 }
 
 const showHosts = (changes: readonly HostChange[]): void => {
-  for (const { hostname, id, seq } of changes) rememberHost(hostname, { value: id, seq })
+  for (const { hostname, id, seq } of changes) cacheHost(hostname, { value: id, seq })
 }
 
 const receipt = ({ registration, compiled, record }: Prepared, result: Registered) => {

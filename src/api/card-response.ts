@@ -1,16 +1,21 @@
 import type { RepresentationName } from '../card/model/representation-names.ts'
 import { privateNoStore, publicCaching } from '../http/caching.ts'
-import { noneMatch } from '../http/etag.ts'
-import { cors } from '../http/headers.ts'
-import type { Served } from '../registry/edge/cards.ts'
+import { matchesIfNoneMatch } from '../http/etag.ts'
+import { CORS_HEADERS } from '../http/headers.ts'
+import type { CachedDocument } from '../registry/edge/cards.ts'
 import { isStale, staleHeaders } from '../registry/staleness.ts'
 
 /** The two well-known paths, each with its hybrid. */
 export type Hybrid = 'agent-card.json' | 'agent.json'
 
 /** A card as any client gets it, or 304 where the client has it. What was asked with a token is for nobody else. */
-export const cardResponse = (served: Served, name: RepresentationName, request: Request, env: Env): Response => {
-  const response = publicCard(served, name, request.headers, env)
+export const cardResponse = (
+  served: CachedDocument,
+  name: RepresentationName,
+  request: Request,
+  env: Env,
+): Response => {
+  const response = publicCardResponse(served, name, request.headers, env)
   const { headers } = response
   if (request.headers.has('Authorization')) headers.set('Cache-Control', privateNoStore)
   const { source } = served
@@ -20,9 +25,14 @@ export const cardResponse = (served: Served, name: RepresentationName, request: 
 }
 
 /** A card as it was asked for without a token. */
-export const publicCard = (served: Served, name: RepresentationName, asked: Headers, env: Env): Response => {
+export const publicCardResponse = (
+  served: CachedDocument,
+  name: RepresentationName,
+  asked: Headers,
+  env: Env,
+): Response => {
   const { etag, modified } = served
-  if (noneMatch(asked.get('If-None-Match'), etag)) return new Response(null, notModified(etag, env))
+  if (matchesIfNoneMatch(asked.get('If-None-Match'), etag)) return new Response(null, notModified(etag, env))
   const response = new Response(served.body, common(name, env))
   const { headers } = response
   headers.set('ETag', etag)
@@ -39,7 +49,7 @@ const commons = new Map<RepresentationName, Ready>()
 const common = (name: RepresentationName, env: Env): Ready => {
   const known = commons.get(name)
   if (known) return known
-  const headers = new Headers({ ...cors, ...updated(env), 'Content-Type': 'application/json' })
+  const headers = new Headers({ ...CORS_HEADERS, ...updated(env), 'Content-Type': 'application/json' })
   // Relative to either of the paths that serve it.
   if (name === 'agent.json') headers.set('Link', '<./agent-card.json>; rel="canonical"')
   if (name === '1.0' || name === '0.3') headers.set('A2A-Version', name)

@@ -1,28 +1,34 @@
-import { callerOf, callerOfAgent } from '../auth/authenticate.ts'
-import { highestTier, may } from '../auth/permissions.ts'
-import type { Caller } from '../auth/principal.ts'
-import { notAuthenticated } from '../auth/require.ts'
+import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
+import { hasPermission, highestTier } from '../auth/permissions.ts'
+import type { Authentication } from '../auth/principal.ts'
+import { unauthorized } from '../auth/require.ts'
 import type { RepresentationName } from '../card/model/representation-names.ts'
 import type { Handler } from '../http/handler.ts'
-import { hostNameOf, withoutDot } from '../http/host-name.ts'
+import { requestHostname, withoutDot } from '../http/host-name.ts'
 import { agentId } from '../limits.ts'
-import { heldDocument, isSourced, readDocument, type Served, type Unserved } from '../registry/edge/cards.ts'
+import {
+  type CachedDocument,
+  getCachedDocument,
+  isRemote,
+  type PendingDocument,
+  readDocument,
+} from '../registry/edge/cards.ts'
 import { readExtended } from '../registry/edge/edge-extended.ts'
 import { readProfile } from '../registry/edge/edge-profiles.ts'
-import { agentOfHost, heldAgentOfHost } from '../registry/edge/lookups.ts'
-import { truth } from '../registry/store/client.ts'
+import { getCachedHost, resolveHost } from '../registry/edge/lookups.ts'
+import { getRegistry } from '../registry/store/client.ts'
 import { cardFromElsewhere, stillServed } from './card-from-elsewhere.ts'
-import { cardResponse, type Hybrid, publicCard } from './card-response.ts'
+import { cardResponse, type Hybrid, publicCardResponse } from './card-response.ts'
 import { agentNotFound, noRootAgent } from './errors.ts'
-import { chooseRepresentation } from './representation-choice.ts'
+import { negotiateRepresentation } from './representation-choice.ts'
 
 /** `GET /.well-known/agent-card.json` and `agent.json`: the agent that the host name stands for. */
 export const hostCard =
   (hybrid: Hybrid): Handler =>
   async (request, env, ctx) => {
-    const id = await agentOfHost(hostNameOf(request), env, ctx)
+    const id = await resolveHost(requestHostname(request), env, ctx)
     // An internal agent's name is not told to who asks for a host.
-    const response = id === undefined ? undefined : await sendCard(id, hybrid, request, env, ctx)
+    const response = id === undefined ? undefined : await cardResponseFor(id, hybrid, request, env, ctx)
     if (response === undefined) throw noRootAgent()
     return response
   }
@@ -33,13 +39,13 @@ export const agentCard =
   async (request, env, ctx) => {
     const id = request.params.id ?? ''
     if (!agentId.test(id)) throw agentNotFound(id)
-    const response = await sendCard(id, hybrid, request, env, ctx)
+    const response = await cardResponseFor(id, hybrid, request, env, ctx)
     if (response === undefined) throw agentNotFound(id)
     return response
   }
 
 /** `GET /agents/.well-known/…`: what a client asks for that dropped the last segment of its base URL. */
-export const droppedSegment: Handler = () => {
+export const isMissingSegment: Handler = () => {
   throw agentNotFound('.well-known')
 }
 
@@ -51,34 +57,34 @@ const wellKnown = new RegExp(
  * A card that this isolate holds, for the plainest of requests: a well-known path without query. It answers as
  * the routes do, and sooner: finding a route costs more than sending a card. Undefined: ask the router.
  */
-export const heldCard = (request: Request, env: Env): Response | undefined => {
+export const cachedCard = (request: Request, env: Env): Response | undefined => {
   if (request.method !== 'GET') return undefined
   const { headers } = request
   if (headers.has('Authorization')) return undefined
   const match = wellKnown.exec(request.url)
   if (match === null) return undefined
   const [, hostname = '', named, hybrid] = match
-  const id = named ?? heldAgentOfHost(withoutDot(hostname), env)
+  const id = named ?? getCachedHost(withoutDot(hostname), env)
   if (id === undefined) return undefined
-  const name = chooseRepresentation(headers, {}, hybrid as Hybrid)
-  const served = heldDocument(id, name)
-  return served && !isSourced(served) ? publicCard(served, name, headers, env) : undefined
+  const name = negotiateRepresentation(headers, {}, hybrid as Hybrid)
+  const served = getCachedDocument(id, name)
+  return served && !isRemote(served) ? publicCardResponse(served, name, headers, env) : undefined
 }
 
 /**
  * What of a reading is not plain from its request. `caller`: who asks, where that is known: credentials that do not hold count
  * each time that they are judged. `isOneOfMany`: it is for a list, which has no card read from its source again.
  */
-export type Reading = { caller?: Caller; isOneOfMany?: boolean }
+export type CardRequest = { caller?: Authentication; isOneOfMany?: boolean }
 
 /** A card in the dialect that a request asks for, else the `usual` one of its path; undefined where its sender may see none. */
-export const sendCard = async (
+export const cardResponseFor = async (
   id: string,
   usual: RepresentationName,
-  ...asking: [...Parameters<Handler>, reading?: Reading]
+  ...asking: [...Parameters<Handler>, reading?: CardRequest]
 ): Promise<Response | undefined> => {
   const [request, env] = asking
-  const name = chooseRepresentation(request.headers, request.query, usual)
+  const name = negotiateRepresentation(request.headers, request.query, usual)
   const served = await cardFor(id, name, ...asking)
   return served ? cardResponse(served, name, request, env) : undefined
 }
@@ -90,12 +96,12 @@ export const sendCard = async (
 export const cardFor = async (
   id: string,
   name: RepresentationName,
-  ...[request, env, ctx, reading = {}]: [...Parameters<Handler>, reading?: Reading]
-): Promise<Served | null> => {
+  ...[request, env, ctx, reading = {}]: [...Parameters<Handler>, reading?: CardRequest]
+): Promise<CachedDocument | null> => {
   const own = request.headers.has('Authorization') ? await readersCard(id, name, reading, request, env, ctx) : null
-  const held = own ?? heldDocument(id, name)
+  const held = own ?? getCachedDocument(id, name)
   const found = held === undefined ? await readDocument(id, name, env, ctx) : held
-  if (!found || !isSourced(found)) return found
+  if (!found || !isRemote(found)) return found
   return reading.isOneOfMany ? stillServed(found) : cardFromElsewhere(id, found, request, env, ctx)
 }
 
@@ -106,24 +112,28 @@ export const cardFor = async (
 const readersCard = async (
   id: string,
   name: RepresentationName,
-  { caller: asker }: Reading,
+  { caller: asker }: CardRequest,
   ...[request, env, ctx]: Parameters<Handler>
-): Promise<Served | Unserved | null> => {
+): Promise<CachedDocument | PendingDocument | null> => {
   const profile = await readProfile(id, env, ctx)
   if (profile?.visibility === 'public' && profile.tiers.length === 0) return null
-  const bearer = asker ?? (await callerOf(request, env, ctx))
-  const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
+  const bearer = asker ?? (await authenticate(request, env, ctx))
+  const caller = profile ? await authenticateForAgent(bearer, request, id, profile, env, ctx) : bearer
   if (profile?.visibility !== 'public' && !caller.known && caller.given === 'throttled')
-    throw notAuthenticated(caller, request, env)
-  if (profile === null || !may(caller, 'read', id)) return null
+    throw unauthorized(caller, request, env)
+  if (profile === null || !hasPermission(caller, 'read', id)) return null
   const tier = highestTier(caller, profile)
   const extended = tier === undefined ? null : await readExtended(id, tier, name, env, ctx)
   return extended ?? (profile.visibility === 'internal' ? internalDocument(id, name, env) : null)
 }
 
 /** The card of an internal agent: from the Registry itself, so that no edge ever holds it. */
-const internalDocument = async (id: string, name: RepresentationName, env: Env): Promise<Served | Unserved | null> => {
-  const document = await truth(env).document(id, name)
+const internalDocument = async (
+  id: string,
+  name: RepresentationName,
+  env: Env,
+): Promise<CachedDocument | PendingDocument | null> => {
+  const document = await getRegistry(env).document(id, name)
   if (document?.etag === undefined) return document
   const { etag, bytes: body, modified, source } = document
   return { etag, body, modified: new Date(modified).toUTCString(), ...(source && { source }) }

@@ -11,7 +11,7 @@ export class Catalog extends WorkerEntrypoint<Env> {
   }
 
   /** Drops every cached list. A purge reaches only the cache of the entrypoint that asks for it. */
-  async forget(): Promise<void> {
+  async purge(): Promise<void> {
     await this.ctx.cache?.purge({ tags: [tag] })
   }
 }

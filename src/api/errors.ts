@@ -50,7 +50,7 @@ const unavailable = {
 const retryAfter = 60
 
 /** There is an agent, but its card comes from elsewhere, and there is none now. */
-export const cardUnavailable = ({ failing = 502, ttl }: SourceHealth): HttpError => {
+export const upstreamCardUnavailable = ({ failing = 502, ttl }: SourceHealth): HttpError => {
   const [code, why] = unavailable[failing]
   return new HttpError(failing, code, `The card of this agent comes from elsewhere, and ${why} Ask again later.`, {
     headers: { 'Retry-After': String(Math.min(ttl, retryAfter)) },

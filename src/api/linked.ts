@@ -1,8 +1,8 @@
 import type { CallProfile } from '../card/call-profile.ts'
-import { elsewhere, isAtOneOf } from '../http/elsewhere.ts'
-import { guardedBytes } from '../http/guarded-bytes.ts'
-import { mediaTypeName } from '../http/json-type.ts'
-import { guardedFetch } from '../http/safe-fetch.ts'
+import { blockOrigins, originMatcher } from '../http/elsewhere.ts'
+import { fetchBytes } from '../http/guarded-bytes.ts'
+import { essence } from '../http/json-type.ts'
+import { safeFetch } from '../http/safe-fetch.ts'
 import { userAgent } from '../http/user-agent.ts'
 import { toldAddress } from './told-address.ts'
 
@@ -30,14 +30,17 @@ type Whose = { id: string; profile: CallProfile; origin: string }
 export const fetchLink = async (name: LinkName, url: string, whose: Whose, env: Env): Promise<Linked> => {
   const { PUBLIC_URL, ALLOWED_ORIGINS } = env
   const origin = PUBLIC_URL.replace(/\/+$/, '') || whose.origin
-  const fetched = await guardedBytes(url, {
+  const fetched = await fetchBytes(url, {
     headers: { 'User-Agent': userAgent(origin) },
-    accepts: type => types[name].test(mediaTypeName(type)),
-    ask: elsewhere(async (to, init) => guardedFetch(to, init, ALLOWED_ORIGINS), isAtOneOf([PUBLIC_URL, whose.origin])),
+    accepts: type => types[name].test(essence(type)),
+    ask: blockOrigins(
+      async (to, init) => safeFetch(to, init, ALLOWED_ORIGINS),
+      originMatcher([PUBLIC_URL, whose.origin]),
+    ),
   })
   if ('failed' in fetched) return { failed: `${fetched.failed}: ${fetched.detail}` }
   // No more of the type than its name: parameters are the agent's words, too.
-  const type = mediaTypeName(fetched.headers.get('Content-Type'))
+  const type = essence(fetched.headers.get('Content-Type'))
   const content = fetched.content as Uint8Array<ArrayBuffer>
   if (!isText.test(type)) return { content, type }
   const text = textOf(content)

@@ -1,16 +1,16 @@
-import { addressOf } from '../auth/throttle.ts'
+import { clientKey } from '../auth/throttle.ts'
 import type { Handler } from '../http/handler.ts'
-import { jsonBody } from '../http/json-body.ts'
+import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/json-response.ts'
-import { tooMany } from '../http/too-many.ts'
-import { isObject } from '../json/json.ts'
+import { tooManyRequests } from '../http/too-many.ts'
+import { isJsonObject } from '../json/json.ts'
 
 /** `POST /lint`: the report on a posted card or manifest. Stores nothing. */
 export const postLint: Handler = async (request, env) => {
-  const { success } = await env.LINT_LIMIT.limit({ key: addressOf(request) })
-  if (!success) throw tooMany('This host lints 60 cards a minute for one address.')
-  const document = await jsonBody(request)
-  const id = isObject(document) && typeof document.id === 'string' ? document.id : 'agent'
+  const { success } = await env.LINT_LIMIT.limit({ key: clientKey(request) })
+  if (!success) throw tooManyRequests('This host lints 60 cards a minute for one address.')
+  const document = await readJson(request)
+  const id = isJsonObject(document) && typeof document.id === 'string' ? document.id : 'agent'
   const { compile } = await import('../card/compile/index.ts')
   const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
   if ('errors' in result) return jsonResponse({ valid: false, errors: result.errors })

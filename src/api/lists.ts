@@ -2,7 +2,7 @@ import type { Listed } from '../registry/store/agents.ts'
 import type { AgentPage } from './agent-page.ts'
 
 /** What a page of agents is in the words of each endpoint that lists them, by its path. */
-export const lists = {
+export const LIST_FORMATS = {
   '/agents': ({ agents, ...more }) => ({
     agents: agents.map(({ id, origin, name, description, version, url }) => ({
       id,
@@ -42,9 +42,9 @@ export const lists = {
 } as const satisfies Record<string, (page: AgentPage) => object>
 
 /** Where the lists of agents are. */
-export type ListPath = keyof typeof lists
+export type ListPath = keyof typeof LIST_FORMATS
 
 /** Whether a list of agents is at a path. */
-export const isListPath = (path: string): path is ListPath => Object.hasOwn(lists, path)
+export const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
 
 const cardUrl = (origin: Listed['origin'], id: string): string => `${origin}/agents/${id}/.well-known/agent-card.json`

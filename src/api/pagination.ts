@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 export type PageQuery = { after: string; limit: number }
 
 /** Reads `?limit=` and `?cursor=` of a list; `form` is that of its cursors. What it does not know is refused. */
-export const pageQuery = ({ pathname, searchParams: query }: URL, form: RegExp): PageQuery => {
+export const parsePageQuery = ({ pathname, searchParams: query }: URL, form: RegExp): PageQuery => {
   for (const name of query.keys())
     if (name !== 'limit' && name !== 'cursor')
       throw new HttpError(400, 'unknown-query', `GET ${pathname} takes limit and cursor, not "${name.slice(0, 40)}".`)
@@ -19,7 +19,7 @@ export const pageQuery = ({ pathname, searchParams: query }: URL, form: RegExp):
 }
 
 /** A page of what was asked for and one more; `cursor` is the last one's id where there are more. */
-export const pageOf = <Item extends { id: string }>(
+export const paginate = <Item extends { id: string }>(
   items: readonly Item[],
   limit: number,
 ): { shown: Item[]; cursor?: string } => {

@@ -1,21 +1,21 @@
-import type { Bearer } from '../auth/principal.ts'
+import type { Principal } from '../auth/principal.ts'
 import { hostOrigin } from '../card/compile/canonical-card.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { readManifest } from '../card/manifest/manifest.ts'
-import { type Source, sourceOf } from '../card/manifest/source.ts'
+import { getSource, type Source } from '../card/manifest/source.ts'
 import type { CardError } from '../card/model/report.ts'
-import type { Condition } from '../http/conditional.ts'
+import type { Precondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import { hashed } from '../registry/prepare.ts'
+import { prepareRegistration } from '../registry/prepare.ts'
 import type { Registration } from '../registry/records.ts'
 import type { SourceRecord } from '../registry/source-record.ts'
-import { truth } from '../registry/store/client.ts'
+import { getRegistry } from '../registry/store/client.ts'
 import { fetchSource } from '../sources/fetch-source.ts'
-import { settle } from '../sources/reconcile.ts'
+import { reconcile } from '../sources/reconcile.ts'
 import { sourcedRegistration } from '../sources/registration.ts'
-import { whyNotCalled } from '../sources/why-not-called.ts'
-import { heldTo, heldToSame, registeredUse } from './registration.ts'
+import { checkSourceAllowed } from '../sources/why-not-called.ts'
+import { assertSameTargets, currentBindingUse, heldToSame } from './registration.ts'
 
 /** A registration that is ready to be written, and what its owner is told of it. */
 export type Prepared = {
@@ -27,7 +27,7 @@ export type Prepared = {
 }
 
 /** What a writer has sent. */
-type Writing = { bearer: Bearer; id: string; document: Json; asked: Condition; request: Request }
+type Writing = { bearer: Principal; id: string; document: Json; asked: Precondition; request: Request }
 
 /**
  * Makes a registration of what a writer has sent, beside what is kept when it is called; its card is fetched, where it comes from
@@ -51,23 +51,27 @@ const prepare = async (
   const read = readManifest(document, id)
   if ('errors' in read) throw invalid(read.errors)
   const { manifest } = read
-  const source = sourceOf(manifest)
+  const source = getSource(manifest)
   // Before anything is fetched: what is sent along may be a secret.
-  const use = await registeredUse(bearer, id, manifest, env)
+  const use = await currentBindingUse(bearer, id, manifest, env)
   if (source === undefined) {
     const compiled = soundOrRefused(compile(document, { id, ...origins }))
-    return { compiled, registration: await hashed(id, document, compiled, heldTo(use, compiled, asked)) }
+    return {
+      compiled,
+      registration: await prepareRegistration(id, document, compiled, assertSameTargets(use, compiled, asked)),
+    }
   }
-  const blocked = whyNotCalled(source, env)
+  const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalid([blocked])
-  const known = (await truth(env).sourceRecord(id)) ?? undefined
+  const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
   const fetched = await ask(source, [hostOrigin(manifest, origins), origins.requestOrigin])
   const agent = { document, registration: { id, ...origins }, source, known, by: 'manifest' } as const
-  const settled = await settle(agent, fetched)
+  const settled = await reconcile(agent, fetched)
   if ('errors' in settled) throw invalid(settled.errors)
   const { record, compiled } = settled
   const served = servedBefore(known, source)
-  const condition = compiled && served ? heldTo(use, compiled, asked, served) : heldToSame(use, document, asked)
+  const condition =
+    compiled && served ? assertSameTargets(use, compiled, asked, served) : heldToSame(use, document, asked)
   const made = { id, document, manifest, origins, record, compiled, condition }
   const beside = { checked: known?.checked }
   return { compiled, record, registration: { ...(await sourcedRegistration(made)), beside } }

@@ -11,7 +11,7 @@ const versions = new Map<string, RepresentationName>([
 const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [name, name]))
 
 /** The document that a GET asks for: `?dialect=`, else the A2A version of header or query, else the `usual` one of its path. */
-export const chooseRepresentation = (
+export const negotiateRepresentation = (
   headers: Headers,
   query: Record<string, string | string[] | undefined>,
   usual: RepresentationName,

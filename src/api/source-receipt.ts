@@ -1,4 +1,4 @@
-import type { Held, SourceRecord } from '../registry/source-record.ts'
+import type { PendingCard, SourceRecord } from '../registry/source-record.ts'
 import type { SourceState } from '../registry/source-state.ts'
 
 /** How the source of a card stands after a registration, as its owner is told. */
@@ -32,7 +32,7 @@ export const stateReceipt = ({ seq, told, checked, due, failing, held, ...source
 })
 
 /** A card that waits for its owner: by its entity tag it is accepted. */
-export const heldReceipt = ({ etag, widens, drift }: Pick<Held, 'etag' | 'widens' | 'drift'>) => ({
+export const heldReceipt = ({ etag, widens, drift }: Pick<PendingCard, 'etag' | 'widens' | 'drift'>) => ({
   etag,
   widens,
   drift,

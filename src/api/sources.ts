@@ -1,18 +1,18 @@
 import { isAdmin } from '../auth/permissions.ts'
-import type { Bearer } from '../auth/principal.ts'
+import type { Principal } from '../auth/principal.ts'
 import { requireScope } from '../auth/require.ts'
 import { privateNoStore } from '../http/caching.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { jsonBody } from '../http/json-body.ts'
+import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/json-response.ts'
-import { isObject } from '../json/json.ts'
+import { isJsonObject } from '../json/json.ts'
 import { agentId } from '../limits.ts'
-import { truth } from '../registry/store/client.ts'
-import type { Refreshed } from '../sources/refreshed.ts'
+import { getRegistry } from '../registry/store/client.ts'
+import type { RefreshOutcome } from '../sources/refreshed.ts'
 import { agentNotFound, badAgentId } from './errors.ts'
-import { needsAdmin } from './needs-admin.ts'
-import { pageQuery } from './pagination.ts'
+import { adminRequired } from './needs-admin.ts'
+import { parsePageQuery } from './pagination.ts'
 import { heldReceipt, stateReceipt } from './source-receipt.ts'
 
 /** `POST /agents/{id}/refresh`: reads the card from its source again; `{"accept": etag}` takes one that was held back. */
@@ -22,8 +22,8 @@ export const postRefresh: Handler = async (request, env, ctx) => {
   const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(bearer) } }
   const { refreshAgent } = await import('../sources/refresh.ts')
   const refreshed = await refreshAgent(id, { force: true, ...accept }, env, ctx)
-  const state = await truth(env).sourceState(id)
-  if (state === null) throw (await truth(env).manifest(id)) ? noSource(id) : agentNotFound(id)
+  const state = await getRegistry(env).sourceState(id)
+  if (state === null) throw (await getRegistry(env).manifest(id)) ? noSource(id) : agentNotFound(id)
   if ('drift' in refreshed || refreshed.outcome === 'unchanged' || refreshed.outcome === 'held')
     return jsonResponse({ id, ...toldOf(refreshed), source: stateReceipt(state) }, 200, {
       'Cache-Control': privateNoStore,
@@ -34,16 +34,16 @@ export const postRefresh: Handler = async (request, env, ctx) => {
 /** `GET /agents/{id}/source`: how the source of an agent's card stands. */
 export const getSource: Handler = async (request, env, ctx) => {
   const { id } = await writerOf(request, env, ctx)
-  const state = await truth(env).sourceState(id)
-  if (state === null) throw (await truth(env).manifest(id)) ? noSource(id) : agentNotFound(id)
+  const state = await getRegistry(env).sourceState(id)
+  if (state === null) throw (await getRegistry(env).manifest(id)) ? noSource(id) : agentNotFound(id)
   return jsonResponse({ id, source: stateReceipt(state) }, 200, { 'Cache-Control': privateNoStore })
 }
 
 /** `GET /agents/{id}/revisions`: what an agent's card and manifest were, newest first, and how what was fetched has drifted. */
 export const getRevisions: Handler = async (request, env, ctx) => {
   const { id } = await writerOf(request, env, ctx)
-  const { after, limit } = pageQuery(new URL(request.url), /^[1-9]\d{0,15}$/)
-  const rows = await truth(env).revisions(id, after === '' ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1)
+  const { after, limit } = parsePageQuery(new URL(request.url), /^[1-9]\d{0,15}$/)
+  const rows = await getRegistry(env).revisions(id, after === '' ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1)
   if (rows.length === 0 && after === '') throw agentNotFound(id)
   const revisions = rows
     .slice(0, limit)
@@ -52,7 +52,7 @@ export const getRevisions: Handler = async (request, env, ctx) => {
   return jsonResponse({ id, revisions, ...cursor }, 200, { 'Cache-Control': privateNoStore })
 }
 
-const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ id: string; bearer: Bearer }> => {
+const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ id: string; bearer: Principal }> => {
   const id = request.params.id ?? ''
   const bearer = await requireScope(request, 'write', id, env, ctx)
   if (!agentId.test(id)) throw badAgentId(id)
@@ -62,9 +62,9 @@ const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ 
 /** The entity tag that a body accepts; undefined where there is none. */
 const acceptedTag = async (request: Request): Promise<string | undefined> => {
   if (request.body === null || request.headers.get('Content-Length') === '0') return undefined
-  const body = await jsonBody(request)
-  const unknown = isObject(body) ? Object.keys(body).filter(name => name !== 'accept') : []
-  if (!isObject(body) || unknown.length > 0 || !['undefined', 'string'].includes(typeof body.accept))
+  const body = await readJson(request)
+  const unknown = isJsonObject(body) ? Object.keys(body).filter(name => name !== 'accept') : []
+  if (!isJsonObject(body) || unknown.length > 0 || !['undefined', 'string'].includes(typeof body.accept))
     throw new HttpError(
       422,
       'invalid-refresh',
@@ -73,7 +73,7 @@ const acceptedTag = async (request: Request): Promise<string | undefined> => {
   return body.accept as string | undefined
 }
 
-const toldOf = (refreshed: Refreshed) => {
+const toldOf = (refreshed: RefreshOutcome) => {
   if (refreshed.outcome === 'held') return { outcome: 'held', held: heldReceipt(refreshed.held) }
   return refreshed
 }
@@ -81,7 +81,7 @@ const toldOf = (refreshed: Refreshed) => {
 const noSource = (id: string): HttpError =>
   new HttpError(409, 'no-source', `The card of agent "${id}" is written in its manifest: there is nothing to fetch.`)
 
-const whyNot = (id: string, refreshed: Refreshed): HttpError => {
+const whyNot = (id: string, refreshed: RefreshOutcome): HttpError => {
   switch (refreshed.outcome) {
     case 'failed': {
       const { status, code, message, errors = [] } = refreshed.failure
@@ -90,7 +90,7 @@ const whyNot = (id: string, refreshed: Refreshed): HttpError => {
       })
     }
     case 'needs-admin':
-      return needsAdmin(`Agent "${id}" uses a secret or a binding of this host: accepting a card that was held back`)
+      return adminRequired(`Agent "${id}" uses a secret or a binding of this host: accepting a card that was held back`)
     case 'not-held':
       return new HttpError(
         412,

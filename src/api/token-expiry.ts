@@ -6,7 +6,10 @@ const most = 3650 * day
 const form = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
 /** When a token ends, in ms since 1970, or null for never: from seconds, or from a date (its beginning in UTC) or a time with its zone. */
-export const expiryOf = (expires: string | number | null, now: number): { at: number | null } | { refused: string } => {
+export const parseExpiry = (
+  expires: string | number | null,
+  now: number,
+): { at: number | null } | { refused: string } => {
   if (expires === null) return { at: null }
   const at = typeof expires === 'number' ? now + expires * 1000 : timeOf(expires)
   if (Number.isNaN(at))

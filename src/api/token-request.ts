@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import type { CardError } from '../card/model/report.ts'
 import { anyText, list, matches, oneOf, some } from '../card/model/schema.ts'
 import { scopes } from '../card/model/scopes.ts'
-import { issueErrors } from '../card/model/valibot-errors.ts'
-import { isObject, type Json } from '../json/json.ts'
-import { pointer } from '../json/pointer.ts'
+import { toCardErrors } from '../card/model/valibot-errors.ts'
+import { isJsonObject, type Json } from '../json/json.ts'
+import { formatPointer } from '../json/pointer.ts'
 import type { TokenRecord } from '../registry/token-record.ts'
-import { expiryOf } from './token-expiry.ts'
+import { parseExpiry } from './token-expiry.ts'
 
 const most = 20
 
@@ -55,21 +55,24 @@ const TokenRequest = v.object(
 )
 
 /** What a token is to be good for; or what is wrong with the request. `now` in ms since 1970. */
-export const readTokenRequest = (
+export const parseTokenRequest = (
   document: Json,
   now: number,
 ): { wanted: Omit<TokenRecord, 'id'> } | { errors: CardError[] } => {
-  const unknown = Object.keys(isObject(document) ? document : {}).filter(
+  const unknown = Object.keys(isJsonObject(document) ? document : {}).filter(
     name => !Object.hasOwn(TokenRequest.entries, name),
   )
   const result = v.safeParse(TokenRequest, document)
   const errors = [
-    ...unknown.map(name => ({ pointer: pointer(name), message: `"${name.slice(0, 40)}" is not a field of a token` })),
-    ...(result.success ? [] : issueErrors(result.issues, place => place)),
+    ...unknown.map(name => ({
+      pointer: formatPointer(name),
+      message: `"${name.slice(0, 40)}" is not a field of a token`,
+    })),
+    ...(result.success ? [] : toCardErrors(result.issues, place => place)),
   ]
   if (!result.success || errors.length > 0) return { errors }
   const { note, scopes, agents, tiers, expires } = result.output
-  const expiry = expiryOf(expires, now)
+  const expiry = parseExpiry(expires, now)
   if ('refused' in expiry) return { errors: [{ pointer: '/expires', message: expiry.refused }] }
   if (scopes.includes('admin') && !agents.includes('*'))
     return {

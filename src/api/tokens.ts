@@ -1,45 +1,45 @@
 import { requireScope } from '../auth/require.ts'
-import { newToken, tokenId } from '../auth/token.ts'
+import { createToken, tokenId } from '../auth/token.ts'
 import { privateNoStore } from '../http/caching.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { cors } from '../http/headers.ts'
-import { jsonBody } from '../http/json-body.ts'
+import { CORS_HEADERS } from '../http/headers.ts'
+import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/json-response.ts'
-import { rememberToken } from '../registry/edge/edge-tokens.ts'
-import { truth } from '../registry/store/client.ts'
+import { cacheToken } from '../registry/edge/edge-tokens.ts'
+import { getRegistry } from '../registry/store/client.ts'
 import type { TokenRecord } from '../registry/token-record.ts'
-import { pageOf, pageQuery } from './pagination.ts'
-import { readTokenRequest } from './token-request.ts'
+import { paginate, parsePageQuery } from './pagination.ts'
+import { parseTokenRequest } from './token-request.ts'
 
 const headers = { 'Cache-Control': privateNoStore }
 
 /** `POST /tokens`: issues a token. Its text is in this answer and nowhere else. */
 export const postToken: Handler = async (request, env, ctx) => {
   await requireScope(request, 'admin', '*', env, ctx)
-  const asked = readTokenRequest(await jsonBody(request), Date.now())
+  const asked = parseTokenRequest(await readJson(request), Date.now())
   if ('errors' in asked) {
     const { pointer = '', message = '' } = asked.errors[0] ?? {}
     throw new HttpError(422, 'invalid-token-request', `No token was issued. ${pointer || 'The document'} ${message}.`, {
       errors: asked.errors.slice(0, 100),
     })
   }
-  const { id, token, hash } = await newToken()
+  const { id, token, hash } = await createToken()
   const record = { id, ...asked.wanted }
-  const issued = await truth(env).issueToken(record, hash)
+  const issued = await getRegistry(env).issueToken(record, hash)
   // Ids are random: that one is taken is less likely than that the object is away.
   if (issued.outcome === 'id-taken') throw new HttpError(503, 'unavailable', 'No token was issued. Try again.')
   if (issued.outcome === 'too-many-tokens')
     throw new HttpError(409, issued.outcome, `This host keeps ${issued.most} tokens at most. Revoke some first.`)
-  rememberToken(hash, record, issued.seq)
+  cacheToken(hash, record, issued.seq)
   return jsonResponse({ ...shown(record), token, published: issued.published }, 201, headers)
 }
 
 /** `GET /tokens`: a page of the tokens that were issued, by their ids. The tokens themselves nobody knows any more. */
 export const listTokens: Handler = async (request, env, ctx) => {
   await requireScope(request, 'admin', '*', env, ctx)
-  const { after, limit } = pageQuery(new URL(request.url), tokenId)
-  const { shown: tokens, ...more } = pageOf(await truth(env).tokens(after, limit + 1), limit)
+  const { after, limit } = parsePageQuery(new URL(request.url), tokenId)
+  const { shown: tokens, ...more } = paginate(await getRegistry(env).tokens(after, limit + 1), limit)
   return jsonResponse({ tokens: tokens.map(shown), ...more }, 200, headers)
 }
 
@@ -47,11 +47,11 @@ export const listTokens: Handler = async (request, env, ctx) => {
 export const deleteToken: Handler = async (request, env, ctx) => {
   await requireScope(request, 'admin', '*', env, ctx)
   const id = request.params.id ?? ''
-  const revoked = tokenId.test(id) ? await truth(env).revokeToken(id) : undefined
+  const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id) : undefined
   if (revoked?.outcome !== 'revoked')
     throw new HttpError(404, 'token-not-found', 'There is no token of that id. GET /tokens lists those that there are.')
-  rememberToken(revoked.hash, null, revoked.seq)
-  return new Response(null, { status: 204, headers: { ...cors, ...headers } })
+  cacheToken(revoked.hash, null, revoked.seq)
+  return new Response(null, { status: 204, headers: { ...CORS_HEADERS, ...headers } })
 }
 
 const shown = ({ id, note, scopes, agents, tiers, created, expires }: TokenRecord) => ({

@@ -1,6 +1,6 @@
 import type { CallProfile } from '../card/call-profile.ts'
-import { hostnameOf, hostSayer } from '../card/rewrite/host-leaks.ts'
-import { plainly } from '../net/hosts.ts'
+import { createHostMatcher, hostnameOf } from '../card/rewrite/host-leaks.ts'
+import { normalizeForSearch } from '../net/hosts.ts'
 import { pageText } from './page-text.ts'
 
 /** More marks on one letter than any language has: to put these in order takes long. */
@@ -17,14 +17,14 @@ export const toldAddress = (
 ): string | undefined => {
   const addresses = [...targets.map(({ url }) => url), ...Object.values(links), ...(mcp ? [mcp.url] : [])]
   const apart = [...new Set(addresses)].filter(each => URL.canParse(each))
-  const says = hostSayer({ apart, interfaces: [], agentUrl, fetched: false, mayShow: [] })
+  const says = createHostMatcher({ apart, interfaces: [], agentUrl, fetched: false, mayShow: [] })
   const own = new URL(agentUrl).hostname
   const hosts = apart.map(hostnameOf).filter(each => each.includes('.') && each !== own)
   for (const each of [text, pageText(text)]) {
     const bounded = each.replace(heaped, '$1')
     const said = says(bounded, false)
     if (said) return said.host
-    const others = plainly(bounded).replaceAll(own, '')
+    const others = normalizeForSearch(bounded).replaceAll(own, '')
     const below = hosts.find(host => others.includes(`.${host}`))
     if (below !== undefined) return below
   }

@@ -1,9 +1,9 @@
-import { shortestAdminToken } from '../limits.ts'
+import { minAdminTokenLength } from '../limits.ts'
 
 /** Whether this host takes no ADMIN_TOKEN: there is none, or it could be guessed, except on one's own machine. */
-export const lacksAdminToken = ({ url }: Request, { ADMIN_TOKEN }: Pick<Env, 'ADMIN_TOKEN'>): boolean =>
+export const isAdminTokenMissing = ({ url }: Request, { ADMIN_TOKEN }: Pick<Env, 'ADMIN_TOKEN'>): boolean =>
   !ADMIN_TOKEN ||
-  (ADMIN_TOKEN.length < shortestAdminToken && !/^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])[:/]/.test(url))
+  (ADMIN_TOKEN.length < minAdminTokenLength && !/^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])[:/]/.test(url))
 
 /** Whether a token is the host's ADMIN_TOKEN. Digests are compared, so that time tells neither content nor length. */
 export const isAdminToken = async (
@@ -11,7 +11,7 @@ export const isAdminToken = async (
   request: Request,
   env: Pick<Env, 'ADMIN_TOKEN'>,
 ): Promise<boolean> => {
-  if (lacksAdminToken(request, env)) return false
+  if (isAdminTokenMissing(request, env)) return false
   const [given, wanted] = await Promise.all([digest(token), digest(env.ADMIN_TOKEN)])
   return crypto.subtle.timingSafeEqual(given, wanted)
 }
@@ -22,10 +22,10 @@ const digest = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest('SHA
  * Whether a text holds the ADMIN_TOKEN anywhere. What is compared are rolling hashes under a key that nobody knows, so that time
  * does not tell how much of a guess was right.
  */
-export const holdsAdminToken = (text: string, { ADMIN_TOKEN: wanted }: Pick<Env, 'ADMIN_TOKEN'>): boolean => {
+export const containsAdminToken = (text: string, { ADMIN_TOKEN: wanted }: Pick<Env, 'ADMIN_TOKEN'>): boolean => {
   if (!wanted || text.length < wanted.length) return false
   // Part of other words by chance, as no long one is.
-  if (wanted.length < shortestAdminToken) return text.split(/[\s,:;="']+/).includes(wanted)
+  if (wanted.length < minAdminTokenLength) return text.split(/[\s,:;="']+/).includes(wanted)
   key ||= (crypto.getRandomValues(new Int32Array(1))[0] ?? 0) | 1
   let hash = 0
   let power = 1

@@ -5,7 +5,7 @@ const most = 8192
 type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'nothing' | 'foreign' | 'several' }
 
 /** Reads the Authorization header. Two of them arrive as one, joined by a comma; a bearer token beside anything else is refused. */
-export const credentialsOf = (headers: Headers): Credentials => {
+export const parseAuthorization = (headers: Headers): Credentials => {
   const header = headers.get('Authorization')?.trim() ?? ''
   if (header === '') return { scheme: 'nothing' }
   const token = /^Bearer[ \t]+(\S+)$/i.exec(header)?.[1]

@@ -1,15 +1,15 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/call-profile.ts'
-import { type IssuerEnv, issuerAgain, issuerAt, speaksFor } from './issuers.ts'
+import { getIssuer, type IssuerEnv, isDiscoveryUrlOf, refreshIssuer } from './issuers.ts'
 import type { Issuer } from './oidc-issuers.ts'
-import type { BadToken, Bearer } from './principal.ts'
-import { hashOf } from './token.ts'
+import type { BadToken, Principal } from './principal.ts'
+import { sha256Hex } from './token.ts'
 
 /** What a manifest says of the tokens of its card's issuers. */
 type JwtRules = NonNullable<CallProfile['jwt']>
 
 /** Whom a JWT names; or that it is for the agent to judge; or why it does not hold; or that nobody can tell now. */
-type JwtVerdict = { bearer: Omit<Bearer, 'withheld'> } | 'foreign' | 'unavailable' | { bad: BadToken }
+type JwtVerdict = { bearer: Omit<Principal, 'strippedHeaders'> } | 'foreign' | 'unavailable' | { bad: BadToken }
 
 /** Signatures that only the issuer can make: with a secret that is shared, or none, anybody's key would do. */
 const algorithms = [
@@ -23,7 +23,7 @@ const clockTolerance = 10
  * Judges a bearer token by the OpenID Connect issuers that an agent's card names. One for another audience is the agent's to
  * judge, like that of another issuer: it lets nobody in here, and many an agent has an audience of its own.
  */
-export const judgeJwt = async (
+export const verifyJwt = async (
   token: string,
   id: string,
   { jwt: rules, openIdConnectUrls }: Pick<CallProfile, 'jwt' | 'openIdConnectUrls'>,
@@ -31,13 +31,13 @@ export const judgeJwt = async (
   ctx: ExecutionContext,
 ): Promise<JwtVerdict> => {
   const { iss, aud } = unverified(token)
-  const url = typeof iss === 'string' ? openIdConnectUrls.find(url => speaksFor(url, iss)) : undefined
+  const url = typeof iss === 'string' ? openIdConnectUrls.find(url => isDiscoveryUrlOf(url, iss)) : undefined
   if (!rules || !url || ![aud].flat().some(given => rules.audience.some(wanted => wanted === given))) return 'foreign'
-  const issuer = await issuerAt(url, env, ctx)
+  const issuer = await getIssuer(url, env, ctx)
   if (issuer === undefined) return 'unavailable'
   const verified = await verify(token, issuer, rules)
   if (verified !== 'unknown-key') return verdict(verified, id, rules)
-  const again = await issuerAgain(url, env, ctx)
+  const again = await refreshIssuer(url, env, ctx)
   if (again === undefined) return 'unavailable'
   return verdict(again === issuer ? verified : await verify(token, again, rules), id, rules)
 }
@@ -107,4 +107,4 @@ const claims = (payload: JWTPayload, claim: string, wanted: string | number | bo
 
 /** One name for one subject of one issuer. A `sub` may be somebody's address, which is not for logs. */
 const subjectOf = async ({ iss = '', sub = '' }: JWTPayload): Promise<string> =>
-  `jwt:${URL.parse(iss)?.hostname ?? ''}:${(await hashOf(JSON.stringify([iss, sub]))).slice(0, 16)}`
+  `jwt:${URL.parse(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 16)}`

@@ -1,5 +1,5 @@
 import type { JWTVerifyGetKey } from 'jose'
-import { Memory } from '../registry/edge/clock-cache.ts'
+import { ClockCache } from '../registry/edge/clock-cache.ts'
 
 /** An OpenID Connect issuer by its own name, with a finder for its keys; `size` in bytes. */
 export type Issuer = { issuer: string; keyFor: JWTVerifyGetKey; size: number }
@@ -26,12 +26,12 @@ const entryOverhead = 300
  * The issuers that one isolate knows, by the addresses of their discovery documents. One request reads for all; but the
  * runtime forbids any to wait for another's I/O, so the others look again until it is done.
  */
-export class IssuerMemory {
-  readonly #issuers: Memory<Known>
+export class IssuerCache {
+  readonly #issuers: ClockCache<Known>
 
   /** `most` bytes of keys, all issuers together. */
   constructor(most: number) {
-    this.#issuers = new Memory(most)
+    this.#issuers = new ClockCache(most)
   }
 
   /** An issuer with its keys; undefined where it cannot be read, nor could be lately. */

@@ -2,21 +2,21 @@ import type { CallProfile } from '../card/call-profile.ts'
 import { baseTier } from '../card/model/base-tier.ts'
 import type { Scope } from '../card/model/scopes.ts'
 import { matchesGlob } from './glob.ts'
-import type { Caller } from './principal.ts'
+import type { Authentication } from './principal.ts'
 
 /** Whether a caller may do something with an agent. `admin` may do everything with every agent; no other scope holds another. */
-export const may = (caller: Caller, scope: Scope, agentId: string): boolean =>
+export const hasPermission = (caller: Authentication, scope: Scope, agentId: string): boolean =>
   caller.known &&
   (isAdmin(caller) || (caller.scopes.includes(scope) && caller.agents.some(glob => matchesGlob(glob, agentId))))
 
 /** Whether a caller may do everything. */
-export const isAdmin = (caller: Caller): boolean => caller.known && caller.scopes.includes('admin')
+export const isAdmin = (caller: Authentication): boolean => caller.known && caller.scopes.includes('admin')
 
 /**
  * The tiers of an agent that a caller may read, lowest first: the base is every bearer's, the others those that its credentials
  * name. Whether it may `read` the agent at all is for `may` to say.
  */
-export const tiersOf = (caller: Caller, { tiers }: Pick<CallProfile, 'tiers'>): string[] =>
+export const readableTiers = (caller: Authentication, { tiers }: Pick<CallProfile, 'tiers'>): string[] =>
   caller.known
     ? tiers.filter(
         tier => tier === baseTier || isAdmin(caller) || caller.tiers.includes('*') || caller.tiers.includes(tier),
@@ -24,5 +24,5 @@ export const tiersOf = (caller: Caller, { tiers }: Pick<CallProfile, 'tiers'>): 
     : []
 
 /** The highest of those tiers: the extended card that is the caller's. Undefined where there is none. */
-export const highestTier = (caller: Caller, profile: Pick<CallProfile, 'tiers'>): string | undefined =>
-  tiersOf(caller, profile).at(-1)
+export const highestTier = (caller: Authentication, profile: Pick<CallProfile, 'tiers'>): string | undefined =>
+  readableTiers(caller, profile).at(-1)

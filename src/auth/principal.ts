@@ -4,8 +4,8 @@ import type { Scope } from '../card/model/scopes.ts'
 export type BadToken = 'unknown' | 'expired' | 'malformed' | 'several'
 
 /** Who makes a request, as far as this host can tell. */
-export type Caller =
-  | Bearer
+export type Authentication =
+  | Principal
   /** No credentials; or such as this host does not know, which may be the agent's own. */
   | { known: false; given: 'nothing' | 'foreign' }
   /** Credentials of this host's own kind, or of an issuer that the agent's card names, that do not hold. */
@@ -16,10 +16,10 @@ export type Caller =
   | { known: false; given: 'throttled' }
 
 /** Who brings no credentials. */
-export const stranger: Caller = { known: false, given: 'nothing' }
+export const ANONYMOUS: Authentication = { known: false, given: 'nothing' }
 
 /** A caller whose credentials hold. */
-export type Bearer = {
+export type Principal = {
   known: true
   /** Names the caller in logs and counts its calls. Never a secret, nor anything personal. */
   subject: string
@@ -29,5 +29,5 @@ export type Bearer = {
   /** The extended cards that it may read beside the first. */
   tiers: readonly string[]
   /** The headers, in lower case, whose credentials are this host's: they never go upstream. */
-  withheld: readonly string[]
+  strippedHeaders: readonly string[]
 }

@@ -1,9 +1,9 @@
 import type { Scope } from '../card/model/scopes.ts'
 import { HttpError } from '../http/errors.ts'
-import { lacksAdminToken } from './admin-token.ts'
-import { callerOf, isOneTooMany } from './authenticate.ts'
-import { isAdmin, may } from './permissions.ts'
-import type { BadToken, Bearer, Caller } from './principal.ts'
+import { isAdminTokenMissing } from './admin-token.ts'
+import { authenticate, isOneTooMany } from './authenticate.ts'
+import { hasPermission, isAdmin } from './permissions.ts'
+import type { Authentication, BadToken, Principal } from './principal.ts'
 import { retryAfter } from './throttle.ts'
 
 /** Lets a request pass whose bearer may do something with an agent; every other one is told what it lacks. */
@@ -13,14 +13,14 @@ export const requireScope = async (
   agentId: string,
   env: Env,
   ctx: ExecutionContext,
-): Promise<Bearer> => {
+): Promise<Principal> => {
   const bearer = await requireBearer(request, env, ctx)
-  if (may(bearer, scope, agentId)) return bearer
-  throw lacking(bearer, scope, agentId)
+  if (hasPermission(bearer, scope, agentId)) return bearer
+  throw insufficientScope(bearer, scope, agentId)
 }
 
 /** What a bearer is told that may not do something with an agent. */
-export const lacking = ({ scopes }: Bearer, scope: Scope, agentId: string): HttpError =>
+export const insufficientScope = ({ scopes }: Principal, scope: Scope, agentId: string): HttpError =>
   scopes.includes(scope) ? wrongAgent(scope, agentId) : missingScope(scope)
 
 /**
@@ -32,25 +32,30 @@ export const requireAnyAgent = async (
   scope: Scope,
   env: Env,
   ctx: ExecutionContext,
-  caller?: Caller,
-): Promise<Bearer> => {
+  caller?: Authentication,
+): Promise<Principal> => {
   const bearer = await requireBearer(request, env, ctx, caller)
   if (isAdmin(bearer) || bearer.scopes.includes(scope)) return bearer
   throw missingScope(scope)
 }
 
 /** Who makes a request that nobody may make without a token of this host. */
-const requireBearer = async (request: Request, env: Env, ctx: ExecutionContext, known?: Caller): Promise<Bearer> => {
-  const caller = known ?? (await callerOf(request, env, ctx))
+const requireBearer = async (
+  request: Request,
+  env: Env,
+  ctx: ExecutionContext,
+  known?: Authentication,
+): Promise<Principal> => {
+  const caller = known ?? (await authenticate(request, env, ctx))
   if (caller.known) return caller
   // There is no agent here whose own credentials these might be: they are a guess like any other.
   if (caller.given === 'foreign' && (await isOneTooMany(request, env))) throw tooManyAttempts()
-  throw notAuthenticated(caller, request, env)
+  throw unauthorized(caller, request, env)
 }
 
 /** What a caller is told whose credentials do not hold, or that brings none. */
-export const notAuthenticated = (
-  caller: Exclude<Caller, Bearer>,
+export const unauthorized = (
+  caller: Exclude<Authentication, Principal>,
   request: Request,
   env: Pick<Env, 'ADMIN_TOKEN'>,
 ): HttpError => {
@@ -59,7 +64,7 @@ export const notAuthenticated = (
     return new HttpError(503, 'unavailable', 'This host cannot check the token now. Try again in a moment.', {
       headers: { 'Retry-After': '10' },
     })
-  const hint = lacksAdminToken(request, env) ? noAdminToken : ''
+  const hint = isAdminTokenMissing(request, env) ? noAdminToken : ''
   if (caller.given === 'nothing') return unauthenticated('no-token', hint.trim() || noToken)
   return unauthenticated('bad-token', whyBad['why' in caller ? caller.why : 'unknown'] + hint)
 }

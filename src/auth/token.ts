@@ -13,17 +13,17 @@ export const tokenId = new RegExp(`^[a-z2-7]{${idLength}}$`)
 type NewToken = { id: string; token: string; hash: string }
 
 /** Makes a token. */
-export const newToken = async (): Promise<NewToken> => {
+export const createToken = async (): Promise<NewToken> => {
   const id = random(idLength)
   const token = `cc_${id}_${random(secretLength)}`
-  return { id, token, hash: await hashOf(token) }
+  return { id, token, hash: await sha256Hex(token) }
 }
 
 /** Whether a text has a token's form. What has not costs neither a hash nor a read. */
 export const isToken = (text: string): boolean => form.test(text)
 
 /** What a token is found by: its SHA-256 in hexadecimal. Whoever looks it up compares no secret, so time tells nothing. */
-export const hashOf = async (token: string): Promise<string> => {
+export const sha256Hex = async (token: string): Promise<string> => {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)))
   return Array.from(digest, byte => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -2,8 +2,8 @@ import { apiKeyHeadersOf } from './api-key-headers.ts'
 import type { TierRule } from './manifest/jwt-rules.ts'
 import type { Manifest } from './manifest/manifest.ts'
 import type { AgentCard } from './model/agent-card.ts'
-import { type CallModes, modesOf } from './model/call-modes.ts'
-import { type CallTarget, targetsOf } from './model/calls.ts'
+import { type CallModes, collectModes } from './model/call-modes.ts'
+import { type CallTarget, resolveTargets } from './model/calls.ts'
 import type { McpTool } from './read/card-mcp-tools.ts'
 
 /** All that the gate needs to know of an agent to check and forward a call: compiled at registration, private to this host. */
@@ -30,23 +30,23 @@ export type CallProfile = {
   /** What a token of one of them must say; there with `openIdConnectUrls` only. */
   jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
   /** Whether the card says that callers need credentials. */
-  secured: boolean
+  requiresAuthentication: boolean
   /** The MCP server whose tools are called for this agent, and its tools: then no call is forwarded. */
   mcp?: { url: string; tools: McpTool[] }
   /** What stands behind `{agent}/documentation` and `{agent}/icon`, where the card names those in the agent's place. */
   links?: { documentation?: string; icon?: string }
   /** There where the card is to come from elsewhere and never has: then nothing can be checked, and no call passes. */
-  uncarded?: true
+  cardMissing?: true
 }
 
 /** What a profile is made of besides: the issuers that count, and the agent's address at this host. */
-type Beside = { tiers: readonly string[]; issuers: string[]; agentUrl: string }
+type ProfileContext = { tiers: readonly string[]; issuers: string[]; agentUrl: string }
 
 /** The profile of an agent from its manifest and its card as authored: before any address is this host's. */
-export const callProfile = (
+export const buildCallProfile = (
   manifest: Manifest,
   card: AgentCard,
-  { tiers, issuers: openIdConnectUrls, agentUrl }: Beside,
+  { tiers, issuers: openIdConnectUrls, agentUrl }: ProfileContext,
 ): CallProfile => {
   const { visibility, route, gate, upstream, jwt } = manifest
   const { capabilities } = card
@@ -54,7 +54,7 @@ export const callProfile = (
     visibility,
     route,
     gate: gateLevels(gate),
-    targets: targetsOf(card, upstream),
+    targets: resolveTargets(card, upstream),
     ...(upstream.service !== undefined && { service: upstream.service }),
     ...(upstream.secret !== undefined && { secret: upstream.secret }),
     streaming: capabilities.streaming === true,
@@ -62,7 +62,7 @@ export const callProfile = (
     extendedAgentCard: capabilities.extendedAgentCard === true,
     tiers: [...tiers],
     requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
-    modes: modesOf(card),
+    modes: collectModes(card),
     apiKeyHeaders: apiKeyHeadersOf(card).map(({ header }) => header.toLowerCase()),
     openIdConnectUrls,
     ...(openIdConnectUrls.length > 0 && {
@@ -72,7 +72,7 @@ export const callProfile = (
         tiers: jwt?.tiers ?? {},
       },
     }),
-    secured: (card.securityRequirements ?? []).length > 0,
+    requiresAuthentication: (card.securityRequirements ?? []).length > 0,
   }
 }
 
@@ -85,7 +85,7 @@ const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
 })
 
 /** The profile of an agent whose card is to come from elsewhere and never has. */
-export const uncardedProfile = ({ visibility, route, gate }: Manifest): CallProfile => ({
+export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallProfile => ({
   visibility,
   route,
   gate: gateLevels(gate),
@@ -95,9 +95,9 @@ export const uncardedProfile = ({ visibility, route, gate }: Manifest): CallProf
   extendedAgentCard: false,
   tiers: [],
   requiredExtensions: [],
-  modes: { defaults: { input: [], output: [] }, any: { input: [], output: [] }, skills: {} },
+  modes: { defaults: { input: [], output: [] }, union: { input: [], output: [] }, skills: {} },
   apiKeyHeaders: [],
   openIdConnectUrls: [],
-  secured: false,
-  uncarded: true,
+  requiresAuthentication: false,
+  cardMissing: true,
 })

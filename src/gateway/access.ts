@@ -1,7 +1,7 @@
 import type { Refusal } from '../a2a/verdict.ts'
-import { may } from '../auth/permissions.ts'
-import type { Caller } from '../auth/principal.ts'
-import { addressOf, retryAfter } from '../auth/throttle.ts'
+import { hasPermission } from '../auth/permissions.ts'
+import type { Authentication } from '../auth/principal.ts'
+import { clientKey, retryAfter } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { Visit } from './visit.ts'
 
@@ -9,9 +9,13 @@ import type { Visit } from './visit.ts'
 const period = 60
 
 /** Counts a call; why it gets no further, whatever it asks, where it is one too many. */
-export const limitRefusal = async (caller: Caller, request: Request, env: Env): Promise<Refusal | undefined> => {
+export const checkRateLimit = async (
+  caller: Authentication,
+  request: Request,
+  env: Env,
+): Promise<Refusal | undefined> => {
   if (!caller.known && caller.given === 'throttled') return { refused: 'rate-limit', retryAfter }
-  const { success } = await env.CALL_LIMIT.limit({ key: caller.known ? caller.subject : addressOf(request) })
+  const { success } = await env.CALL_LIMIT.limit({ key: caller.known ? caller.subject : clientKey(request) })
   return success ? undefined : { refused: 'rate-limit', retryAfter: period }
 }
 
@@ -20,9 +24,9 @@ export const limitRefusal = async (caller: Caller, request: Request, env: Env): 
  * not there. An internal one is there for who may read it alone: all others are told as if it were none, whatever their
  * credentials.
  */
-export const admission = ({ id, named, profile, caller }: Visit): { profile: CallProfile } | Refusal => {
+export const authorizeCall = ({ id, named, profile, caller }: Visit): { profile: CallProfile } | Refusal => {
   if (!caller.known && caller.given === 'throttled') return { refused: 'rate-limit', retryAfter }
-  if (profile === null || (profile.visibility === 'internal' && !may(caller, 'read', id)))
+  if (profile === null || (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)))
     return { refused: 'unknown-agent', agent: named }
   if (!caller.known && caller.given === 'bad-token') return { refused: 'bad-token' }
   if (!caller.known && caller.given === 'unavailable') return { refused: 'token-unchecked' }
@@ -30,7 +34,9 @@ export const admission = ({ id, named, profile, caller }: Visit): { profile: Cal
 }
 
 /** Why a caller may not have what an agent keeps for those that may read it. */
-export const readerRefusal = (caller: Caller, id: string): Refusal | undefined => {
+export const checkReadAccess = (caller: Authentication, id: string): Refusal | undefined => {
   if (!caller.known) return { refused: caller.given === 'nothing' ? 'no-token' : 'bad-token' }
-  return may(caller, 'read', id) ? undefined : { refused: 'forbidden', missing: `the scope "read" for agent "${id}"` }
+  return hasPermission(caller, 'read', id)
+    ? undefined
+    : { refused: 'forbidden', missing: `the scope "read" for agent "${id}"` }
 }

@@ -1,5 +1,5 @@
 import type { CallTarget } from '../card/model/calls.ts'
-import { type JsonObject, without } from '../json/json.ts'
+import { type JsonObject, omit } from '../json/json.ts'
 
 /** A parameter by which a call may name its agent at this host. */
 export type AgentParameter = 'tenant' | 'agentName'
@@ -13,7 +13,7 @@ export const addressedTo = (
   target: CallTarget | undefined,
   chosenBy?: AgentParameter,
 ): JsonObject => ({
-  ...(chosenBy === undefined ? params : without(params, chosenBy)),
+  ...(chosenBy === undefined ? params : omit(params, chosenBy)),
   ...(target?.tenant !== undefined && { tenant: target.tenant }),
   ...(target?.agentName !== undefined && { agentName: target.agentName }),
 })

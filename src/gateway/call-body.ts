@@ -1,6 +1,6 @@
-import { parseCall } from '../a2a/jsonrpc.ts'
-import { boundedText } from '../http/bounded-text.ts'
-import { isJsonType, mediaTypeName } from '../http/json-type.ts'
+import { parseJsonLossless } from '../a2a/jsonrpc.ts'
+import { readText } from '../http/bounded-text.ts'
+import { essence, isJsonType } from '../http/json-type.ts'
 import type { Body } from './endpoint.ts'
 
 /** The largest call that this host takes, in bytes (design §9). */
@@ -12,17 +12,17 @@ export const isSmall = ({ headers }: Request): boolean => Number(headers.get('Co
 const small = 16 * 1024
 
 /** The body of a call, parsed; or why it cannot be one. An empty one is null where the call needs none. */
-export const callBody = async (request: Request, needed: boolean): Promise<Body> => {
+export const readCallBody = async (request: Request, needed: boolean): Promise<Body> => {
   const { headers } = request
   // A POST without a body says so by its length, and has no type.
   if (!needed && (request.body === null || headers.get('Content-Length') === '0')) return { value: null }
   if (!isAccepted(headers)) return { refused: 'content-type', offered: headers.get('Content-Type') }
-  const read = await boundedText(request, most)
+  const read = await readText(request, most)
   if ('failed' in read)
     return read.failed === 'too-large'
       ? { refused: 'too-large', most }
       : { refused: 'not-json', detail: 'The body is not UTF-8 text; JSON always is.' }
-  return read.text === '' && !needed ? { value: null } : parseCall(read.text)
+  return read.text === '' && !needed ? { value: null } : parseJsonLossless(read.text)
 }
 
 /**
@@ -31,7 +31,5 @@ export const callBody = async (request: Request, needed: boolean): Promise<Body>
  */
 const isAccepted = (headers: Headers): boolean => {
   const type = headers.get('Content-Type')
-  return (
-    isJsonType(type) || (mediaTypeName(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
-  )
+  return isJsonType(type) || (essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
 }

@@ -1,14 +1,14 @@
-import type { Call } from '../a2a/call.ts'
+import type { A2ACall } from '../a2a/call.ts'
 import type { Failure, Refusal } from '../a2a/verdict.ts'
-import type { Caller } from '../auth/principal.ts'
+import type { Authentication } from '../auth/principal.ts'
 import { log } from '../http/log.ts'
 
 /** What is told of one call. */
 type CallFacts = {
   /** Of an agent that is here; else empty. */
   id: string
-  caller: Caller | undefined
-  call: Call | undefined
+  caller: Authentication | undefined
+  call: A2ACall | undefined
   problem: Refusal | Failure | undefined
   warnings: readonly Refusal[]
   status: number

@@ -1,9 +1,9 @@
-import { hasOddType, member, messageNames, messageParts, partTypes } from '../a2a/message-parts.ts'
+import { firstDefined, hasOddType, messageNames, messageParts, partMediaTypes } from '../a2a/message-parts.ts'
 import type { Refusal } from '../a2a/verdict.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { Modes } from '../card/model/call-modes.ts'
 import type { WireVersion } from '../card/model/calls.ts'
-import { closeness, couldBeMode, covers, type MediaType, overlap, readMediaType } from '../http/media-type.ts'
+import { couldBeMode, covers, intersects, type MediaType, parseMediaRange, specificity } from '../http/media-type.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 
 /** The most parts of a message, and modes of a list, that are checked; a call with more is refused. */
@@ -24,7 +24,7 @@ export const inputModesRefusal = (
   if (parts.length > most) return invalid('message.parts', `must be at most ${most} parts`)
   const odd = parts.findIndex(hasOddType)
   if (odd >= 0) return invalid(`message.parts[${odd}]`, 'must say its media type as a string, and one type')
-  const types = new Set(parts.flatMap(part => partTypes(part, version)))
+  const types = new Set(parts.flatMap(part => partMediaTypes(part, version)))
   const offered = [...types].filter(type => !goesIn(type, accepted))
   return offered.length > 0 ? { refused: 'input-modes', offered, accepted } : undefined
 }
@@ -33,7 +33,7 @@ export const inputModesRefusal = (
 export const outputModesRefusal = (params: JsonObject, modes: CallProfile['modes']): Refusal | undefined => {
   const { configuration } = params
   const doubled = twice(configuration, 'configuration.', 'acceptedOutputModes', 'accepted_output_modes')
-  const wanted = member(configuration, 'acceptedOutputModes', 'accepted_output_modes')
+  const wanted = firstDefined(configuration, 'acceptedOutputModes', 'accepted_output_modes')
   if (doubled || wanted === undefined) return doubled
   const field = 'configuration.acceptedOutputModes'
   if (!Array.isArray(wanted)) return invalid(field, 'must be a list of media types')
@@ -59,26 +59,30 @@ const invalid = (field: string, description: string): Refusal => ({
 
 /** Why a field that is there under both of its names is refused: what was checked might not be what its reader takes. */
 const twice = (object: Json | undefined, at: string, name: string, other: string): Refusal | undefined =>
-  member(object, name) !== undefined && member(object, other) !== undefined
+  firstDefined(object, name) !== undefined && firstDefined(object, other) !== undefined
     ? invalid(at + other, `is another name of \`${name}\`, which is there too: send one of them`)
     : undefined
 
 /** The modes of the skill that the message names, else the agent's; of a skill that is not known, those of any. */
-const modesFor = (params: JsonObject, { defaults, any, skills }: CallProfile['modes'], way: keyof Modes): string[] => {
-  const skill = member(member(member(params, ...messageNames), 'metadata'), 'skillId')
-  if (typeof skill !== 'string' || !Object.hasOwn(skills, skill)) return any[way]
+const modesFor = (
+  params: JsonObject,
+  { defaults, union, skills }: CallProfile['modes'],
+  way: keyof Modes,
+): string[] => {
+  const skill = firstDefined(firstDefined(firstDefined(params, ...messageNames), 'metadata'), 'skillId')
+  if (typeof skill !== 'string' || !Object.hasOwn(skills, skill)) return union[way]
   return skills[skill]?.[way] ?? defaults[way]
 }
 
 const goesIn = (type: string, accepted: readonly string[]): boolean => {
   if (accepted.includes(type)) return true
-  const offered = readMediaType(type)
-  return readAll(accepted).some(mode => overlap(offered, mode))
+  const offered = parseMediaRange(type)
+  return readAll(accepted).some(mode => intersects(offered, mode))
 }
 
 /** The closest of the client's ranges that applies to a mode of the agent's decides; `q=0` wins between equals. */
 const comesOut = (offered: readonly string[], accepted: readonly string[]): boolean => {
-  const wanted = offered.map(readMediaType)
+  const wanted = offered.map(parseMediaRange)
   const excluded = wanted.filter(range => range.excluded)
   if (excluded.length === 0 && accepted.some(mode => offered.includes(mode))) return true
   const included = wanted.filter(
@@ -86,11 +90,11 @@ const comesOut = (offered: readonly string[], accepted: readonly string[]): bool
   )
   return readAll(accepted).some(mode => {
     const against = closest(excluded.filter(range => covers(range, mode)))
-    return closest(included.filter(range => overlap(range, mode))) > against
+    return closest(included.filter(range => intersects(range, mode))) > against
   })
 }
 
-const closest = (ranges: readonly MediaType[]): number => Math.max(-1, ...ranges.map(closeness))
+const closest = (ranges: readonly MediaType[]): number => Math.max(-1, ...ranges.map(specificity))
 
 /** An agent's modes are the same lists from call to call. */
 const readModes = new WeakMap<readonly string[], MediaType[]>()
@@ -98,7 +102,7 @@ const readModes = new WeakMap<readonly string[], MediaType[]>()
 const readAll = (modes: readonly string[]): MediaType[] => {
   const known = readModes.get(modes)
   if (known !== undefined) return known
-  const read = modes.map(readMediaType)
+  const read = modes.map(parseMediaRange)
   readModes.set(modes, read)
   return read
 }

@@ -1,19 +1,19 @@
-import { watchedEvents } from '../a2a/sse.ts'
-import { type ErrorForm, lastEventText, upstreamErrorText } from '../a2a/upstream-error.ts'
+import { relaySse } from '../a2a/sse.ts'
+import { type ErrorForm, toErrorEvent, upstreamErrorText } from '../a2a/upstream-error.ts'
 import type { Failure } from '../a2a/verdict.ts'
 import type { CallTarget } from '../card/model/calls.ts'
-import { mediaTypeName } from '../http/json-type.ts'
-import { guardedFetch } from '../http/safe-fetch.ts'
-import { serviceFetch } from '../http/service-fetch.ts'
-import { answered } from './upstream-answer.ts'
-import { within } from './upstream-patience.ts'
-import { type Credentials, upstreamHeaders } from './upstream-request.ts'
-import { handedDown } from './upstream-response.ts'
+import { essence } from '../http/json-type.ts'
+import { safeFetch } from '../http/safe-fetch.ts'
+import { fetchService } from '../http/service-fetch.ts'
+import { readUpstreamResponse } from './upstream-answer.ts'
+import { withTimeout } from './upstream-patience.ts'
+import { type UpstreamCredentials, upstreamHeaders } from './upstream-request.ts'
+import { toClientResponse } from './upstream-response.ts'
 import { type RestPath, upstreamUrl } from './upstream-url.ts'
-import { viaFromHere } from './upstream-via.ts'
+import { appendVia } from './upstream-via.ts'
 
 /** A call that the gate has passed, on its way to the agent. */
-export type Outgoing = {
+export type UpstreamCall = {
   /** What the caller is told errors in; a `Call` is one. */
   call: ErrorForm
   target: CallTarget
@@ -31,7 +31,7 @@ export type Outgoing = {
   extensions: readonly string[]
   /** Those of the caller's request. */
   headers: Headers
-  credentials: Credentials
+  credentials: UpstreamCredentials
 }
 
 /** How far forwarding goes. */
@@ -51,9 +51,9 @@ export type ForwardOptions = {
 }
 
 /** Sends a call to its agent and hands on what comes back: an answer as it came, a stream as it comes. Never rejects. */
-export const forward = async (outgoing: Outgoing, options: ForwardOptions): Promise<Response | Failure> => {
+export const forward = async (outgoing: UpstreamCall, options: ForwardOptions): Promise<Response | Failure> => {
   const { target, method, path, body, streams, headers, extensions, credentials } = outgoing
-  const via = viaFromHere(headers.get('Via'), options.pseudonym)
+  const via = appendVia(headers.get('Via'), options.pseudonym)
   if (via === undefined) return { failed: 'loop' }
   const url = upstreamUrl(target, path)
   if (url === undefined) return misconfigured('the path would lead out of the endpoint')
@@ -63,7 +63,7 @@ export const forward = async (outgoing: Outgoing, options: ForwardOptions): Prom
   const init: RequestInit = { method, headers: sent }
   if (hasBody) init.body = body
   try {
-    const came = await within(ask(url, init, outgoing, options), options.timeoutSeconds)
+    const came = await withTimeout(ask(url, init, outgoing, options), options.timeoutSeconds)
     return came ?? { failed: 'timeout', seconds: options.timeoutSeconds }
   } catch {
     return { failed: 'unreachable' }
@@ -73,17 +73,15 @@ export const forward = async (outgoing: Outgoing, options: ForwardOptions): Prom
 const ask = async (
   url: string,
   init: RequestInit,
-  outgoing: Outgoing,
+  outgoing: UpstreamCall,
   options: ForwardOptions,
 ): Promise<Response | Failure> => {
   const { call, service, method, streams, credentials } = outgoing
-  const upstream = service
-    ? await serviceFetch(service, url, init)
-    : await guardedFetch(url, init, options.allowedOrigins)
+  const upstream = service ? await fetchService(service, url, init) : await safeFetch(url, init, options.allowedOrigins)
   if ('blocked' in upstream) return misconfigured(`the agent's address is ${upstream.blocked}`)
-  if (streams && upstream.ok && mediaTypeName(upstream.headers.get('Content-Type')) === 'text/event-stream')
+  if (streams && upstream.ok && essence(upstream.headers.get('Content-Type')) === 'text/event-stream')
     return streamed(upstream, call, options)
-  const answer = await answered(upstream, {
+  const answer = await readUpstreamResponse(upstream, {
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
     mayBeEmpty: method === 'DELETE',
     ownCredentials: 'secret' in credentials,
@@ -100,9 +98,9 @@ const streamed = (
   call: ErrorForm,
   { idleSeconds, heartbeatSeconds = 0.4 }: ForwardOptions,
 ): Response => {
-  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (why: Failure) => lastEventText(call, why) }
-  return handedDown(
-    upstream.body && watchedEvents(upstream.body, watch),
+  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (why: Failure) => toErrorEvent(call, why) }
+  return toClientResponse(
+    upstream.body && relaySse(upstream.body, watch),
     upstream.headers.get('Content-Type'),
     upstream,
   )

@@ -1,31 +1,31 @@
-import type { Call } from '../a2a/call.ts'
+import type { A2ACall } from '../a2a/call.ts'
 import type { Failure, Refusal, Verdict } from '../a2a/verdict.ts'
-import { callerOf } from '../auth/authenticate.ts'
-import { highestTier, may } from '../auth/permissions.ts'
-import type { Caller } from '../auth/principal.ts'
+import { authenticate } from '../auth/authenticate.ts'
+import { hasPermission, highestTier } from '../auth/permissions.ts'
+import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
-import { modesOf } from '../card/model/call-modes.ts'
+import { collectModes } from '../card/model/call-modes.ts'
 import type { Asking } from '../http/handler.ts'
 import { readExtended } from '../registry/edge/edge-extended.ts'
-import { admission, limitRefusal } from './access.ts'
+import { authorizeCall, checkRateLimit } from './access.ts'
 import { isSmall } from './call-body.ts'
-import type { Asked, Read } from './call-context.ts'
+import type { InboundCall, ParsedCall } from './call-context.ts'
 import { logCall, warningsText } from './call-log.ts'
-import type { Addressee, Endpoint } from './endpoint.ts'
-import { extendedCardFor } from './extended-card.ts'
+import type { AgentRef, Endpoint } from './endpoint.ts'
+import { loadExtendedCard } from './extended-card.ts'
 import { forwardCall } from './forward-call.ts'
-import { check, targetOf } from './policy.ts'
-import { type Visit, visit } from './visit.ts'
+import { evaluatePolicy, targetOf } from './policy.ts'
+import { resolveCallContext, type Visit } from './visit.ts'
 
 /** What came of a call, and what is known of it for the log. */
-type Outcome = { id?: string; caller?: Caller; read?: Read; warnings?: Refusal[]; upstream?: number } & (
+type Outcome = { id?: string; caller?: Authentication; read?: ParsedCall; warnings?: Refusal[]; upstream?: number } & (
   | { response: Response }
   | { problem: Refusal | Failure }
 )
 
 /** Takes a call through the gate: who calls, how often, whose agent, what the card allows; then to the agent; and into the log. */
-export const passCall = async (endpoint: Endpoint, ...asking: Asking): Promise<Response> => {
+export const handleCall = async (endpoint: Endpoint, ...asking: Asking): Promise<Response> => {
   const begun = Date.now()
   const { asked, outcome } = await enter(endpoint, ...asking)
   const { id = '', caller, read, warnings = [], upstream } = outcome
@@ -41,14 +41,14 @@ export const passCall = async (endpoint: Endpoint, ...asking: Asking): Promise<R
 const enter = async (
   { whose, body, ask }: Endpoint,
   ...asking: Asking
-): Promise<{ asked: Asked; outcome: Outcome }> => {
+): Promise<{ asked: InboundCall; outcome: Outcome }> => {
   const [request, env] = asking
-  const bearer = await callerOf(...asking)
-  const visitOf = (addressee: Addressee | Refusal) =>
-    'refused' in addressee ? addressee : visit(addressee, bearer, ...asking)
+  const bearer = await authenticate(...asking)
+  const visitOf = (addressee: AgentRef | Refusal) =>
+    'refused' in addressee ? addressee : resolveCallContext(addressee, bearer, ...asking)
   const early = typeof whose === 'function' ? undefined : await visitOf(whose)
   const caller = early && 'caller' in early ? early.caller : bearer
-  const tooMany = await limitRefusal(caller, request, env)
+  const tooMany = await checkRateLimit(caller, request, env)
   const asked = ask(tooMany && !isSmall(request) ? tooMany : await body())
   if (tooMany) return { asked, outcome: { caller, problem: tooMany } }
   if (asked.refusal) return { asked, outcome: { problem: asked.refusal } }
@@ -57,20 +57,20 @@ const enter = async (
   return { asked, outcome: 'refused' in found ? { problem: found } : await pass(asked, found, ...asking) }
 }
 
-const pass = async (asked: Asked, visit: Visit, ...[request, env, ctx]: Asking): Promise<Outcome> => {
+const pass = async (asked: InboundCall, visit: Visit, ...[request, env, ctx]: Asking): Promise<Outcome> => {
   const { id, caller } = visit
-  const admitted = admission(visit)
+  const admitted = authorizeCall(visit)
   // The id of an agent that is not there is the caller's word.
   const known = { caller, ...(visit.profile && { id }) }
   if ('refused' in admitted) return { ...known, problem: admitted }
   const { profile } = admitted
-  if (profile.uncarded) return { ...known, problem: { failed: 'no-card' } }
+  if (profile.cardMissing) return { ...known, problem: { failed: 'no-card' } }
   const read = asked.read(profile)
   if ('refused' in read) return { ...known, problem: read }
   const verdict = await judge(read.call, caller, id, profile, env, ctx)
   if ('refused' in verdict) return { ...known, read, problem: verdict }
   if (read.call.operation === 'extendedCard') {
-    const card = await extendedCardFor(caller, id, profile, read.dialect, env, ctx)
+    const card = await loadExtendedCard(caller, id, profile, read.dialect, env, ctx)
     return { ...known, read, ...('refused' in card ? { problem: card } : { response: asked.answerCard(card) }) }
   }
   const target = targetOf(read.call, profile)
@@ -84,19 +84,19 @@ const pass = async (asked: Asked, visit: Visit, ...[request, env, ctx]: Asking):
  * extended skill takes is not refused to who knows of it.
  */
 const judge = async (
-  call: Call,
-  caller: Caller,
+  call: A2ACall,
+  caller: Authentication,
   id: string,
   profile: CallProfile,
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Verdict> => {
-  const verdict = check(call, profile, env.ALLOWED_ORIGINS)
+  const verdict = evaluatePolicy(call, profile, env.ALLOWED_ORIGINS)
   if (!('refused' in verdict) || !['input-modes', 'output-modes'].includes(verdict.refused)) return verdict
-  const tier = may(caller, 'read', id) ? highestTier(caller, profile) : undefined
+  const tier = hasPermission(caller, 'read', id) ? highestTier(caller, profile) : undefined
   // While KV is away, the public card is what there is to go by.
   const extended = tier === undefined ? null : await readExtended(id, tier, '1.0', env, ctx).catch(() => null)
   if (extended === null) return verdict
   const card: AgentCard = JSON.parse(new TextDecoder().decode(extended.body))
-  return check(call, { ...profile, modes: modesOf(card) }, env.ALLOWED_ORIGINS)
+  return evaluatePolicy(call, { ...profile, modes: collectModes(card) }, env.ALLOWED_ORIGINS)
 }

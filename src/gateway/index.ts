@@ -1,14 +1,14 @@
 import type { Refusal } from '../a2a/verdict.ts'
 import type { Asking, Handler } from '../http/handler.ts'
-import { hostNameOf } from '../http/host-name.ts'
+import { requestHostname } from '../http/host-name.ts'
 import { agentId } from '../limits.ts'
-import { agentOfHost } from '../registry/edge/lookups.ts'
+import { resolveHost } from '../registry/edge/lookups.ts'
 import type { AgentParameter } from './addressed-to.ts'
-import { agentNamed, mayCall } from './agent-named.ts'
-import { callBody } from './call-body.ts'
+import { findAgentByName, mayCall } from './agent-named.ts'
+import { readCallBody } from './call-body.ts'
 import { type Body, byId, type Endpoint } from './endpoint.ts'
-import { passCall } from './handle-call.ts'
-import { rpcCall } from './jsonrpc-binding.ts'
+import { handleCall } from './handle-call.ts'
+import { parseJsonRpcCall } from './jsonrpc-binding.ts'
 import { unavailable } from './visit.ts'
 
 const noName: Refusal = {
@@ -24,8 +24,8 @@ const rpcEndpoint = (
   ...asking: Asking
 ): Promise<Response> => {
   const [request] = asking
-  const ask = (body: Body) => rpcCall(request, body, chosenBy)
-  return passCall({ whose, body: () => callBody(request, true), ask }, ...asking)
+  const ask = (body: Body) => parseJsonRpcCall(request, body, chosenBy)
+  return handleCall({ whose, body: () => readCallBody(request, true), ask }, ...asking)
 }
 
 /** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
@@ -49,7 +49,7 @@ export const hostCall: Handler = (...asking) =>
     async ({ tenant }, _, request, env, ctx) => {
       if (typeof tenant === 'string' && tenant !== '') return byId(tenant)
       const told = (id = '') => ({ id, named: '' })
-      return agentOfHost(hostNameOf(request), env, ctx).then(told, () => unavailable)
+      return resolveHost(requestHostname(request), env, ctx).then(told, () => unavailable)
     },
     'tenant',
     ...asking,
@@ -60,7 +60,7 @@ export const namedCall: Handler = (...asking) =>
   rpcEndpoint(
     async ({ agentName: named }, caller, ...asking) => {
       if (typeof named !== 'string' || named === '') return noName
-      return agentNamed(named, mayCall(caller, ...asking), ...asking).then(
+      return findAgentByName(named, mayCall(caller, ...asking), ...asking).then(
         id => ({ id, named }),
         () => unavailable,
       )

@@ -1,14 +1,14 @@
-import type { Call } from '../a2a/call.ts'
-import { spellingRefusal } from '../a2a/message.ts'
-import { member } from '../a2a/message-parts.ts'
+import type { A2ACall } from '../a2a/call.ts'
+import { rejectCaseVariants } from '../a2a/message.ts'
+import { firstDefined } from '../a2a/message-parts.ts'
 import { operations } from '../a2a/operations.ts'
-import { callbackRefusal, pushConfigurations } from '../a2a/push-callbacks.ts'
+import { checkCallbacks, pushConfigurations } from '../a2a/push-callbacks.ts'
 import type { Refusal, Verdict } from '../a2a/verdict.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { type CallTarget, type WireVersion, wireVersions } from '../card/model/calls.ts'
 import { inputModesRefusal, outputModesRefusal } from './content-negotiation.ts'
 
-type Check = (call: Call, profile: CallProfile) => Refusal | undefined
+type Check = (call: A2ACall, profile: CallProfile) => Refusal | undefined
 
 /** What the gate looks at, in the order of its refusals, and which of the manifest's levels rules it. */
 const checks: readonly (readonly [family: keyof CallProfile['gate'], check: Check])[] = [
@@ -23,7 +23,7 @@ const checks: readonly (readonly [family: keyof CallProfile['gate'], check: Chec
     ({ operation, params }, { pushNotifications }) =>
       !pushNotifications &&
       (operations[operation].needs === 'pushNotifications' ||
-        (operations[operation].sends && member(params.configuration, ...pushConfigurations) !== undefined))
+        (operations[operation].sends && firstDefined(params.configuration, ...pushConfigurations) !== undefined))
         ? { refused: 'push-notifications' }
         : undefined,
   ],
@@ -46,7 +46,7 @@ const checks: readonly (readonly [family: keyof CallProfile['gate'], check: Chec
  * Checks a call against what the agent's card allows, in the order of design §6; the host itself answers extended cards. Push
  * notifications may go to `allowedOrigins`, though they are not public https ones.
  */
-export const check = (call: Call, profile: CallProfile, allowedOrigins = ''): Verdict => {
+export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigins = ''): Verdict => {
   if (call.operation === 'extendedCard') return extendedCardVerdict(profile)
   const warnings: Refusal[] = []
   for (const [family, find] of checks) {
@@ -58,7 +58,7 @@ export const check = (call: Call, profile: CallProfile, allowedOrigins = ''): Ve
   }
   if (profile.route === 'closed') return { refused: 'closed' }
   // Whatever the manifest's levels: what is not looked at cannot be let through, and the agent's network is not its card's.
-  const refusal = spellingRefusal(call) ?? callbackRefusal(call, allowedOrigins)
+  const refusal = rejectCaseVariants(call) ?? checkCallbacks(call, allowedOrigins)
   if (refusal !== undefined) return refusal
   // Whatever the manifest's level: there is nowhere to send it.
   return targetOf(call, profile) ? { passed: true, warnings } : versionRefusal(call, profile)
@@ -73,28 +73,28 @@ const extendedCardVerdict = ({ extendedAgentCard, tiers }: CallProfile): Verdict
  * Where a call that passed goes: to the agent's endpoint of its binding and version; where the manifest lets other versions
  * through, to that of the binding.
  */
-export const targetOf = (call: Call, profile: CallProfile): CallTarget | undefined =>
+export const targetOf = (call: A2ACall, profile: CallProfile): CallTarget | undefined =>
   exactTarget(call, profile) ?? profile.targets.find(({ binding }) => binding === call.binding)
 
-const exactTarget = ({ binding, version }: Call, { targets }: CallProfile): CallTarget | undefined =>
+const exactTarget = ({ binding, version }: A2ACall, { targets }: CallProfile): CallTarget | undefined =>
   targets.find(target => target.binding === binding && target.version === version)
 
-const versionRefusal = ({ version, binding }: Call, { targets }: CallProfile): Refusal => ({
+const versionRefusal = ({ version, binding }: A2ACall, { targets }: CallProfile): Refusal => ({
   refused: 'version',
   offered: version,
-  accepted: spokenVersions(targets, binding),
+  accepted: supportedVersions(targets, binding),
 })
 
 /** The versions that an agent speaks in a binding, the oldest first. */
-export const spokenVersions = (targets: readonly CallTarget[], binding: CallTarget['binding']): WireVersion[] =>
+export const supportedVersions = (targets: readonly CallTarget[], binding: CallTarget['binding']): WireVersion[] =>
   wireVersions.filter(version => targets.some(target => target.binding === binding && target.version === version))
 
 /**
  * Why a call is refused that could not be read, now that it is known whose it is: what the agent speaks comes before what is
  * asked of it (design §6).
  */
-export const versionFirst = (refusal: Refusal, binding: CallTarget['binding'], profile: CallProfile): Refusal => {
-  const accepted = spokenVersions(profile.targets, binding)
+export const preferVersionError = (refusal: Refusal, binding: CallTarget['binding'], profile: CallProfile): Refusal => {
+  const accepted = supportedVersions(profile.targets, binding)
   if (refusal.refused === 'version') return { ...refusal, accepted }
   if (refusal.refused !== 'method' || profile.gate.version !== 'enforce' || accepted.includes(refusal.version))
     return refusal

@@ -1,40 +1,40 @@
-import type { Call } from '../a2a/call.ts'
+import type { A2ACall } from '../a2a/call.ts'
 import { extensionsOf, versionsInQuery } from '../a2a/call-headers.ts'
 import { cardAnswer, errorResponse } from '../a2a/call-responses.ts'
 import { restErrorAnswer } from '../a2a/error-answer.ts'
-import { otherVersionsPath, type RestMatch, restParams } from '../a2a/rest-paths.ts'
-import { namedVersion } from '../a2a/service-parameters.ts'
+import { type RestMatch, restParams, versionMismatch } from '../a2a/rest-paths.ts'
+import { parseVersion } from '../a2a/service-parameters.ts'
 import type { Refusal } from '../a2a/verdict.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { writeV0SchemeTwice } from '../card/read/security-schemes.ts'
-import { isObject, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type JsonObject } from '../json/json.ts'
 import { addressedTo } from './addressed-to.ts'
-import type { Asked, Read } from './call-context.ts'
+import type { InboundCall, ParsedCall } from './call-context.ts'
 import type { Body } from './endpoint.ts'
-import { targetOf, versionFirst } from './policy.ts'
+import { preferVersionError, targetOf } from './policy.ts'
 
 /** A call over HTTP+JSON, by what its path stands for. `body` is what came, parsed or refused; null where there is none. */
-export const restCall = (
+export const parseRestCall = (
   request: Request,
   match: Extract<RestMatch, { operation: string }>,
   path: string,
   body: Body,
-): Asked => ({
+): InboundCall => ({
   params: {},
   read: profile => readCall(request, match, path, body, profile),
   refuse: (problem, call) => errorResponse(restErrorAnswer(problem, call?.version ?? match.version)),
-  answerCard: ({ body }) => cardAnswer(match.version === '0.3' ? twiceWrapped(body) : body),
+  answerCard: ({ body }) => cardAnswer(match.version === '0.3' ? wrapSchemesForProto(body) : body),
 })
 
 /** The extended card for those who read it by v0.3's proto, too: they refuse a card whose schemes are not wrapped. */
-const twiceWrapped = (body: BufferSource): string => {
+const wrapSchemesForProto = (body: BufferSource): string => {
   const card: JsonObject = JSON.parse(new TextDecoder().decode(body))
-  const schemes = isObject(card.securitySchemes) ? Object.entries(card.securitySchemes) : []
+  const schemes = isJsonObject(card.securitySchemes) ? Object.entries(card.securitySchemes) : []
   return JSON.stringify({
     ...card,
     ...(schemes.length > 0 && {
       securitySchemes: Object.fromEntries(
-        schemes.map(([name, scheme]) => [name, isObject(scheme) ? writeV0SchemeTwice(scheme) : scheme]),
+        schemes.map(([name, scheme]) => [name, isJsonObject(scheme) ? writeV0SchemeTwice(scheme) : scheme]),
       ),
     }),
   })
@@ -46,14 +46,14 @@ const readCall = (
   path: string,
   body: Body,
   profile: CallProfile,
-): Read | Refusal => {
+): ParsedCall | Refusal => {
   if ('refused' in body) return body
-  const named = namedVersion(request.headers.get('A2A-Version'), versionsInQuery(request.url))
-  if ('refused' in named) return versionFirst(named, 'HTTP+JSON', profile)
-  const elsewhere = otherVersionsPath(request.method, match, named.version)
-  if (elsewhere !== undefined) return versionFirst(elsewhere, 'HTTP+JSON', profile)
+  const named = parseVersion(request.headers.get('A2A-Version'), versionsInQuery(request.url))
+  if ('refused' in named) return preferVersionError(named, 'HTTP+JSON', profile)
+  const elsewhere = versionMismatch(request.method, match, named.version)
+  if (elsewhere !== undefined) return preferVersionError(elsewhere, 'HTTP+JSON', profile)
   const { value } = body
-  if (value !== null && (!isObject(value) || JSON.isRawJSON(value)))
+  if (value !== null && (!isJsonObject(value) || JSON.isRawJSON(value)))
     return { refused: 'not-a-request', detail: 'The body must be a JSON object.', id: null }
   const query = queryOf(request.url)
   const call = callOf(request, match, restParams(match.path, query, value ?? {}))
@@ -70,7 +70,7 @@ const callOf = (
   { headers }: Request,
   { operation, version }: Extract<RestMatch, { operation: string }>,
   params: JsonObject,
-): Call => ({ binding: 'HTTP+JSON', operation, version, id: null, params, extensions: extensionsOf(headers) })
+): A2ACall => ({ binding: 'HTTP+JSON', operation, version, id: null, params, extensions: extensionsOf(headers) })
 
 /** The query without the version, which goes upstream as a header; of a name that comes twice, the first: it was checked. */
 const queryOf = (url: string): URLSearchParams => {

@@ -1,40 +1,40 @@
-import type { Call } from '../a2a/call.ts'
+import type { A2ACall } from '../a2a/call.ts'
 import { operations } from '../a2a/operations.ts'
 import type { Refusal } from '../a2a/verdict.ts'
-import type { Caller } from '../auth/principal.ts'
-import { addressOf } from '../auth/throttle.ts'
+import type { Authentication } from '../auth/principal.ts'
+import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { log } from '../http/log.ts'
 import { seconds } from '../http/seconds.ts'
-import { type Commission, longestTool } from '../mcp-bridge/bridge-call.ts'
-import { toolCall } from '../mcp-bridge/tools/tool-call.ts'
-import type { Read } from './call-context.ts'
-import type { Outgoing } from './forward.ts'
+import { type BridgeCall, longestTool } from '../mcp-bridge/bridge-call.ts'
+import { resolveToolCall } from '../mcp-bridge/tools/tool-call.ts'
+import type { ParsedCall } from './call-context.ts'
+import type { UpstreamCall } from './forward.ts'
 
 /** How a call gets to its agent: to whom it is handed in place of the network, with what, and how long that may take, in seconds. */
-export type Way = Pick<Outgoing, 'service' | 'credentials'> & { timeoutSeconds: number }
+export type UpstreamRoute = Pick<UpstreamCall, 'service' | 'credentials'> & { timeoutSeconds: number }
 
 /**
  * How a call gets to an MCP server that stands behind an agent; or why it does not: what is no call of a tool of its own is
  * refused here, and the server hears nothing of it.
  */
-export const bridgeFor = (
+export const createToolInvocation = (
   id: string,
-  { call, body }: Read,
+  { call, body }: ParsedCall,
   { mcp, service, secret }: CallProfile & Required<Pick<CallProfile, 'mcp'>>,
-  caller: Caller,
+  caller: Authentication,
   request: Request,
   env: Env,
-): Way | Refusal => {
-  const tool = operations[call.operation].sends ? toolCall(call.params, mcp.tools) : undefined
+): UpstreamRoute | Refusal => {
+  const tool = operations[call.operation].sends ? resolveToolCall(call.params, mcp.tools) : undefined
   if (tool && 'refused' in tool) return tool
   if (tool?.unchecked !== undefined) log('info', 'tool-unchecked', { agent: id, why: tool.unchecked })
   const patience = seconds(env.UPSTREAM_TIMEOUT, 60)
-  const commission: Commission = {
+  const commission: BridgeCall = {
     agent: id,
     caller: caller.known ? caller.subject : '',
     // Counted under a name that does not lead back to it, and kept nowhere.
-    address: caller.known ? '' : addressOf(request),
+    address: caller.known ? '' : clientKey(request),
     upstream: { url: mcp.url, ...(service !== undefined && { service }), ...(secret !== undefined && { secret }) },
     ...(tool && { tool: { name: tool.tool, arguments: JSON.stringify(tool.arguments) } }),
     patience,
@@ -52,9 +52,9 @@ export const bridgeFor = (
   }
 }
 
-const streams = ({ operation }: Call): boolean => operations[operation].streams === true
+const streams = ({ operation }: A2ACall): boolean => operations[operation].streams === true
 
-const ask = (commission: Commission, env: Env): Promise<Response> =>
+const ask = (commission: BridgeCall, env: Env): Promise<Response> =>
   env.MCP_AGENTS.getByName(commission.agent).fetch('https://mcp-agent.internal/', {
     method: 'POST',
     body: JSON.stringify(commission),

@@ -1,9 +1,9 @@
-import { plainRefusals } from '../a2a/failures.ts'
+import { PASSTHROUGH_STATUSES } from '../a2a/failures.ts'
 import type { Failure } from '../a2a/verdict.ts'
-import { boundedText } from '../http/bounded-text.ts'
+import { readText } from '../http/bounded-text.ts'
 import { isJsonType } from '../http/json-type.ts'
-import { networkFailures } from '../http/network-failures.ts'
-import { handedDown } from './upstream-response.ts'
+import { CLOUDFLARE_ERRORS } from '../http/network-failures.ts'
+import { toClientResponse } from './upstream-response.ts'
 
 /** What an answer is judged by. */
 type AnswerTerms = {
@@ -18,7 +18,7 @@ type AnswerTerms = {
 }
 
 /** An agent's answer on its way down, but a stream: its JSON as it came, but for a BOM, and no more of it than allowed. */
-export const answered = async (upstream: Response, terms: AnswerTerms): Promise<Response | Failure> => {
+export const readUpstreamResponse = async (upstream: Response, terms: AnswerTerms): Promise<Response | Failure> => {
   const { status, headers } = upstream
   if (status >= 300 && status < 400) return { failed: 'redirect', status }
   if (terms.ownCredentials && (status === 401 || status === 403))
@@ -26,17 +26,17 @@ export const answered = async (upstream: Response, terms: AnswerTerms): Promise<
   const type = headers.get('Content-Type')
   const isJson = isJsonType(type)
   if (isJson || terms.mayBeEmpty) {
-    const read = await boundedText(upstream, terms.maxBytes)
+    const read = await readText(upstream, terms.maxBytes)
     if ('failed' in read)
       return read.failed === 'too-large'
         ? { failed: 'too-large', most: terms.maxBytes, status }
         : { failed: 'not-json', status }
-    if (terms.mayBeEmpty && upstream.ok && read.text === '') return handedDown(null, null, upstream)
+    if (terms.mayBeEmpty && upstream.ok && read.text === '') return toClientResponse(null, null, upstream)
     // What a Response can carry is what HTTP knows.
-    if (isJson && status >= 200 && status < 600 && parses(read.text)) return handedDown(read.text, type, upstream)
+    if (isJson && status >= 200 && status < 600 && parses(read.text)) return toClientResponse(read.text, type, upstream)
   }
-  if (!(status in plainRefusals)) return networkFailures.get(status) ?? { failed: 'not-json', status }
-  return handedDown(terms.errorText({ failed: 'agent-refused', status }), 'application/json', upstream)
+  if (!(status in PASSTHROUGH_STATUSES)) return CLOUDFLARE_ERRORS.get(status) ?? { failed: 'not-json', status }
+  return toClientResponse(terms.errorText({ failed: 'agent-refused', status }), 'application/json', upstream)
 }
 
 const parses = (text: string): boolean => {

@@ -1,11 +1,11 @@
 import type { CallTarget } from '../card/model/calls.ts'
-import { mediaTypeName } from '../http/json-type.ts'
+import { essence } from '../http/json-type.ts'
 
 /**
  * What a call shows the agent of who calls: the Worker's secret, and then nothing of the caller's; or those of the caller's
  * headers that are named (lower case) and not for this host: `authorization`, and the card's API-key headers.
  */
-export type Credentials = { secret: string } | { pass: readonly string[] }
+export type UpstreamCredentials = { secret: string } | { pass: readonly string[] }
 
 /** What the headers of a call to an agent are made from. */
 export type HeaderSource = {
@@ -13,7 +13,7 @@ export type HeaderSource = {
   /** Those of the caller's request. */
   headers: Headers
   extensions: readonly string[]
-  credentials: Credentials
+  credentials: UpstreamCredentials
   streams: boolean
   hasBody: boolean
   via: string
@@ -49,7 +49,7 @@ const accept = ({ binding, version }: CallTarget, streams: boolean): string => {
 
 /** The body was written anew, in UTF-8: of what the caller said of it only the name of the type still holds. */
 const contentType = (header: string | null): string =>
-  mediaTypeName(header) === 'application/a2a+json' ? 'application/a2a+json' : 'application/json'
+  essence(header) === 'application/a2a+json' ? 'application/a2a+json' : 'application/json'
 
 const mayPass = (name: string): boolean => /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !neverKeys.test(name)
 

@@ -1,4 +1,4 @@
-import { callAnswer } from '../http/responses.ts'
+import { a2aResponse } from '../http/responses.ts'
 
 const json = 'application/json'
 
@@ -7,17 +7,17 @@ const passed = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-Afte
 const passedRefusing = [...passed, 'WWW-Authenticate']
 
 /** What an agent's caller gets: a body of a type, the agent's status, an allow-list of its headers, and this host's own. */
-export const handedDown = (
+export const toClientResponse = (
   body: BodyInit | null,
   type: string | null,
   { status, headers: from }: Response,
 ): Response => {
-  const response = callAnswer(body, status)
+  const response = a2aResponse(body, status)
   if (type === null) response.headers.delete('Content-Type')
   else if (type !== json) response.headers.set('Content-Type', type)
   for (const name of status === 401 ? passedRefusing : passed) {
     const value = from.get(name)
-    if (value !== null) response.headers.set(name, name === 'WWW-Authenticate' ? withoutAddresses(value) : value)
+    if (value !== null) response.headers.set(name, name === 'WWW-Authenticate' ? sanitizeChallenge(value) : value)
   }
   return response
 }
@@ -36,7 +36,7 @@ const told: ReadonlyMap<string, RegExp> = new Map([
 const longestChallenge = 1024
 
 /** An agent's challenge, made anew of its scheme and of what it tells without an address. */
-const withoutAddresses = (challenge: string): string => {
+const sanitizeChallenge = (challenge: string): string => {
   const text = challenge.slice(0, longestChallenge)
   const [scheme = ''] = /^[\w-]{1,32}/.exec(text) ?? []
   const said = [...text.matchAll(/[\s,]([a-z]{1,32})=(?:"([^"\\]*)"|([^\s",\\]*))/gi)].flatMap(

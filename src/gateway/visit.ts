@@ -1,23 +1,23 @@
 import type { Refusal } from '../a2a/verdict.ts'
-import { callerOfAgent } from '../auth/authenticate.ts'
-import type { Caller } from '../auth/principal.ts'
+import { authenticateForAgent } from '../auth/authenticate.ts'
+import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { Asking } from '../http/handler.ts'
 import { lookUpProfile } from '../registry/edge/edge-profiles.ts'
-import type { Addressee } from './endpoint.ts'
+import type { AgentRef } from './endpoint.ts'
 
 /** Who calls which agent; there is none of that id where `profile` is null. */
-export type Visit = Addressee & { profile: CallProfile | null; caller: Caller }
+export type Visit = AgentRef & { profile: CallProfile | null; caller: Authentication }
 
 /** Finds the agent of a call, and who calls it: `bearer`, unless the agent's card says more. */
-export const visit = async (
-  { id, named }: Addressee,
-  bearer: Caller,
+export const resolveCallContext = async (
+  { id, named }: AgentRef,
+  bearer: Authentication,
   ...[request, env, ctx]: Asking
 ): Promise<Visit | Refusal> => {
   const profile = await lookUpProfile(id, env, ctx)
   if (profile === undefined) return unavailable
-  const caller = profile ? await callerOfAgent(bearer, request, id, profile, env, ctx) : bearer
+  const caller = profile ? await authenticateForAgent(bearer, request, id, profile, env, ctx) : bearer
   return { id, named, profile, caller }
 }
 

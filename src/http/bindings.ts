@@ -1,11 +1,11 @@
 /** The service binding of this Worker that a manifest names; undefined where it has none of that name. */
-export const serviceNamed = (name: string, env: Env): Fetcher | undefined => {
+export const resolveService = (name: string, env: Env): Fetcher | undefined => {
   const binding = bindingNamed(name, env)
   return isService(binding) ? binding : undefined
 }
 
 /** The secret of this Worker that a manifest names; undefined where it has none, or where it is not for agents. */
-export const secretNamed = (name: string, env: Env): string | undefined => {
+export const resolveSecret = (name: string, env: Env): string | undefined => {
   const binding = notForAgents.test(name) ? undefined : bindingNamed(name, env)
   return typeof binding === 'string' && binding !== '' ? binding : undefined
 }

@@ -1,16 +1,16 @@
-import { toldLength } from './told-length.ts'
+import { declaredContentLength } from './told-length.ts'
 
 /**
  * Reads the body of a request or response to its end, but no more of it than `most` bytes, inflated: undefined where there are
  * more. One whose length is known, as it comes, is read at once: that is much the cheaper way.
  */
-export const boundedBody = async (message: Request | Response, most: number): Promise<Uint8Array | undefined> => {
+export const readBytes = async (message: Request | Response, most: number): Promise<Uint8Array | undefined> => {
   const { body } = message
   if (body === null) return new Uint8Array()
-  const length = toldLength(message)
+  const length = declaredContentLength(message)
   if (length === null) return boundedStream(message, body, most)
   if (length <= most) return new Uint8Array(await message.arrayBuffer())
-  await leave(message, body.getReader())
+  await drain(message, body.getReader())
   return undefined
 }
 
@@ -27,7 +27,7 @@ const boundedStream = async (
     const { done, value } = await reader.read()
     if (done) return held.subarray(0, size)
     if (size + value.byteLength > most) {
-      await leave(message, reader)
+      await drain(message, reader)
       return undefined
     }
     if (size + value.byteLength > held.byteLength) held = grown(held, size + value.byteLength, most)
@@ -49,7 +49,7 @@ const mostDropped = 16 * 1024 * 1024
  * Leaves the rest of a body. Of a request it is read, within reason: who is still sending when the answer comes may find the
  * connection cut, and never read why.
  */
-const leave = async (message: Request | Response, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> => {
+const drain = async (message: Request | Response, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> => {
   for (let dropped = 0; message instanceof Request && dropped < mostDropped; ) {
     const { done, value } = await reader.read()
     if (done) return

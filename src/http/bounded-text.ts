@@ -1,5 +1,5 @@
-import { boundedBody } from './body.ts'
-import { toldLength } from './told-length.ts'
+import { readBytes } from './body.ts'
+import { declaredContentLength } from './told-length.ts'
 
 /** The text of a body; or why there is none. */
 export type BoundedText = { text: string } | { failed: 'too-large' | 'not-utf-8' }
@@ -13,13 +13,13 @@ const replacement = '\ufffd'
  * character that lacks its last byte, as many, and a replacement character is all that is lost. Nor is the stream looked at, which
  * the runtime would have to make an object of.
  */
-export const boundedText = async (message: Request | Response, most: number): Promise<BoundedText> => {
-  const length = toldLength(message)
+export const readText = async (message: Request | Response, most: number): Promise<BoundedText> => {
+  const length = declaredContentLength(message)
   if (length !== null && length <= most) {
     const text = await message.text()
     return text.includes(replacement) && !hasLength(text, length) ? { failed: 'not-utf-8' } : { text }
   }
-  const bytes = await boundedBody(message, most)
+  const bytes = await readBytes(message, most)
   if (bytes === undefined) return { failed: 'too-large' }
   try {
     return { text: decoder.decode(bytes) }

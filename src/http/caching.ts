@@ -1,5 +1,5 @@
 /** What may be kept by nobody: errors, writes, and whatever was read with a token. */
-export const noStore = 'no-store'
+export const NO_STORE = 'no-store'
 
 /** What was read with a token: not for shared caches, nor for the disk. */
 export const privateNoStore = 'private, no-store'

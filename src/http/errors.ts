@@ -1,21 +1,21 @@
-import { cors } from './headers.ts'
+import { CORS_HEADERS } from './headers.ts'
 import { jsonResponse } from './json-response.ts'
 
 /** One thing that is wrong with a body, and where: a JSON Pointer. */
-type Fault = { pointer: string; message: string }
+type FieldError = { pointer: string; message: string }
 
 /** An error that a client may see: thrown anywhere in the host, answered as RFC 9457 problem+json. `code` is stable. */
 export class HttpError extends Error {
   readonly status: number
   readonly code: string
-  readonly errors: Fault[]
+  readonly errors: FieldError[]
   readonly headers: Record<string, string>
 
   constructor(
     status: number,
     code: string,
     detail: string,
-    { errors = [], headers = {} }: { errors?: Fault[]; headers?: Record<string, string> } = {},
+    { errors = [], headers = {} }: { errors?: FieldError[]; headers?: Record<string, string> } = {},
   ) {
     super(detail)
     this.status = status
@@ -44,7 +44,7 @@ const titles: Record<number, string> = {
 }
 
 /** The problem+json response of an error; never cached, readable from any origin. */
-export const problem = ({ status, code, message, errors, headers }: HttpError): Response =>
+export const problemResponse = ({ status, code, message, errors, headers }: HttpError): Response =>
   jsonResponse(
     {
       type: 'about:blank',
@@ -59,5 +59,5 @@ export const problem = ({ status, code, message, errors, headers }: HttpError): 
   )
 
 /** What a client sees of an error that nobody foresaw: nothing but the status. */
-export const blank500 = (): Response =>
-  new Response(null, { status: 500, headers: { ...cors, 'Cache-Control': 'no-store' } })
+export const internalError = (): Response =>
+  new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': 'no-store' } })

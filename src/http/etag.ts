@@ -5,7 +5,7 @@ export const strongEtag = async (bytes: Uint8Array): Promise<string> => {
 }
 
 /** Whether an `If-None-Match` names this entity tag: a list, weak tags and `*` included (RFC 9110 §13.1.2). */
-export const noneMatch = (header: string | null, etag: string): boolean => {
+export const matchesIfNoneMatch = (header: string | null, etag: string): boolean => {
   if (header === null) return false
   return header === etag || header.trim() === '*' || entityTags(header).includes(etag)
 }

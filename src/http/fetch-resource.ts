@@ -1,6 +1,6 @@
-import { type Ask, follow, type GetHeaders } from './follow.ts'
-import { mediaTypeName } from './json-type.ts'
-import { guardedFetch } from './safe-fetch.ts'
+import { type FetchFn, fetchFollowingRedirects, type GetHeaders } from './follow.ts'
+import { essence } from './json-type.ts'
+import { safeFetch } from './safe-fetch.ts'
 
 /** Why there is no content. The detail is for the log alone: to a client all of these may have to be the same. */
 export type FetchFailure = { detail: string } & (
@@ -19,7 +19,7 @@ export type FetchOptions = GetHeaders & {
   /** Exempt from the fetch guard, separated by spaces or commas. */
   allowedOrigins?: string
   /** Makes each request in the place of the fetch guard. */
-  ask?: Ask
+  ask?: FetchFn
   /** Of the body, inflated: 1 MiB. */
   maxBytes?: number
   /** For all of it, redirects and body too: 10. */
@@ -29,17 +29,17 @@ export type FetchOptions = GetHeaders & {
 }
 
 /** What an address answered: `headers` are the answer's, and `redirected` says whether it is another address's. */
-export type Answer<Content> = { content: Content; headers: Headers; redirected: boolean }
+export type Resource<Content> = { content: Content; headers: Headers; redirected: boolean }
 
 /** Makes the content of a body, of which no more is read than `maxBytes`. */
 type ReadBody<Content> = (response: Response, maxBytes: number) => Promise<{ content: Content } | FetchFailure>
 
 /** GETs an address through the guard: a 200 of a type that is wanted, whole, within the limits. Never rejects. */
-export const guardedAnswer = async <Content>(
+export const fetchResource = async <Content>(
   url: string,
   options: FetchOptions,
   read: ReadBody<Content>,
-): Promise<Answer<Content> | FetchFailure> => {
+): Promise<Resource<Content> | FetchFailure> => {
   const { seconds = 10 } = options
   const ending = new AbortController()
   const late = Promise.withResolvers<FetchFailure>()
@@ -60,10 +60,10 @@ const answerOf = async <Content>(
   options: FetchOptions,
   read: ReadBody<Content>,
   signal: AbortSignal,
-): Promise<Answer<Content> | FetchFailure> => {
+): Promise<Resource<Content> | FetchFailure> => {
   const { allowedOrigins, redirects: most = 3, maxBytes = 1024 * 1024 } = options
-  const { ask = async (to, init) => guardedFetch(to, init, allowedOrigins) } = options
-  const followed = await follow(url, options, ask, { most, signal })
+  const { ask = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
+  const followed = await fetchFollowingRedirects(url, options, ask, { most, signal })
   if ('failed' in followed) return followed
   const { response, redirected } = followed
   const { status, headers } = response
@@ -76,6 +76,6 @@ const answerOf = async <Content>(
 }
 
 const typeFailure = (header: string | null): FetchFailure => {
-  const type = mediaTypeName(header).slice(0, 100)
+  const type = essence(header).slice(0, 100)
   return { failed: 'type', type, detail: type === '' ? 'of no type' : type }
 }

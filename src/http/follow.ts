@@ -1,7 +1,7 @@
 import type { Blocked } from './safe-fetch.ts'
 
 /** Makes one request and follows no redirect; rejects as `fetch` does. */
-export type Ask = (url: string, init: RequestInit) => Promise<Response | Blocked>
+export type FetchFn = (url: string, init: RequestInit) => Promise<Response | Blocked>
 
 /** What a GET says of itself, by how far it goes where redirects lead on. */
 export type GetHeaders = {
@@ -19,10 +19,10 @@ export type Followed = { response: Response; redirected: boolean } | { failed: '
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /** GETs an address, following at most `most` redirects by hand: each goes through `ask` like the first. Rejects as `ask` does. */
-export const follow = async (
+export const fetchFollowingRedirects = async (
   address: string,
   { headers, credentials, validators }: GetHeaders,
-  ask: Ask,
+  ask: FetchFn,
   { most = 3, signal }: { most?: number; signal: AbortSignal },
 ): Promise<Followed> => {
   const seen = new Set<string>()

@@ -1,15 +1,15 @@
 import type { Json } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { limits } from '../limits.ts'
-import { boundedText } from './bounded-text.ts'
+import { readText } from './bounded-text.ts'
 import { HttpError } from './errors.ts'
 import { isJsonType } from './json-type.ts'
 
 /** Reads a request's JSON body: its media type first, never more than the limit, then its syntax and depth. */
-export const jsonBody = async (request: Request): Promise<Json> => {
+export const readJson = async (request: Request): Promise<Json> => {
   if (!isJsonType(request.headers.get('Content-Type')))
     throw new HttpError(415, 'unsupported-media-type', 'Send JSON, with `Content-Type: application/json`.')
-  const body = await boundedText(request, limits.bodyBytes)
+  const body = await readText(request, limits.bodyBytes)
   if ('failed' in body) throw body.failed === 'too-large' ? tooLarge() : notText()
   const parsed = parseJson(body.text)
   if ('value' in parsed) return parsed.value

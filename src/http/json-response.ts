@@ -1,9 +1,9 @@
-import { noStore } from './caching.ts'
-import { cors } from './headers.ts'
+import { NO_STORE } from './caching.ts'
+import { CORS_HEADERS } from './headers.ts'
 
 /** A JSON response, open to every origin and kept by no cache unless `headers` say otherwise. */
 export const jsonResponse = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
   new Response(typeof body === 'string' ? body : JSON.stringify(body), {
     status,
-    headers: { ...cors, 'Content-Type': 'application/json', 'Cache-Control': noStore, ...headers },
+    headers: { ...CORS_HEADERS, 'Content-Type': 'application/json', 'Cache-Control': NO_STORE, ...headers },
   })

@@ -29,7 +29,7 @@ const known = new Map<string, MediaType>()
 const mostKnown = 500
 
 /** Reads a mode; every text is one, be it a word that only the same word matches. */
-export const readMediaType = (text: string): MediaType => {
+export const parseMediaRange = (text: string): MediaType => {
   const before = known.get(text)
   if (before !== undefined || text.length > longest) return before ?? read(text)
   if (known.size >= mostKnown) known.clear()
@@ -55,13 +55,13 @@ const read = (text: string): MediaType => {
 }
 
 /** Whether a text could be a mode of anything: a media type, a range of them, or one plain word. */
-export const couldBeMode = (text: string): boolean => text.length <= longest && readMediaType(text).sound
+export const couldBeMode = (text: string): boolean => text.length <= longest && parseMediaRange(text).sound
 
 /**
  * Whether something could be of both. Wildcards count on either side; parameters only where both give the same one: a card
  * that says `text/plain` takes any charset, and `text/plain;charset=utf-8` is for a client that names none.
  */
-export const overlap = (left: MediaType, right: MediaType): boolean =>
+export const intersects = (left: MediaType, right: MediaType): boolean =>
   (within(left.range, right.range) || within(right.range, left.range)) &&
   left.parameters.every(([name, value]) => right.parameters.every(([other, its]) => other !== name || its === value))
 
@@ -71,7 +71,7 @@ export const covers = (outer: MediaType, inner: MediaType): boolean =>
   outer.parameters.every(([name, value]) => inner.parameters.some(([other, its]) => other === name && its === value))
 
 /** How closely a range says what it means: the closer one of two that apply decides (RFC 9110 §12.5.1). */
-export const closeness = ({ range, parameters }: MediaType): number =>
+export const specificity = ({ range, parameters }: MediaType): number =>
   range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2 + parameters.length
 
 const within = (inner: string, outer: string): boolean =>

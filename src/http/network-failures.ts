@@ -4,7 +4,7 @@ const all = (failure: NetworkFailure, ...statuses: number[]): [number, NetworkFa
   statuses.map(status => [status, failure])
 
 /** What Cloudflare's network answers with a page of its own, where it does not get to a host or waits for it in vain. */
-export const networkFailures: ReadonlyMap<number, NetworkFailure> = new Map([
+export const CLOUDFLARE_ERRORS: ReadonlyMap<number, NetworkFailure> = new Map([
   ...all({ failed: 'unreachable' }, 520, 521, 523, 525, 526, 530),
   ...all({ failed: 'timeout' }, 522, 524),
 ])

@@ -9,7 +9,7 @@ const spellsAddress = /(?:^|\.)(?:nip\.io|sslip\.io|xip\.io|traefik\.me|localtes
 export type Blocked = { blocked: string }
 
 /** Why this host does not call an address (design §9): undefined where it does. `allowedOrigins` are exempt. */
-export const whyBlocked = (address: string, allowedOrigins = ''): string | undefined => {
+export const blockReason = (address: string, allowedOrigins = ''): string | undefined => {
   const url = URL.parse(address)
   if (url === null) return 'not a URL'
   if (url.username !== '' || url.password !== '') return 'holds a user name or password'
@@ -37,14 +37,14 @@ const mostJudged = 64
 const judge = (url: string, allowedOrigins: string): string | undefined => {
   const key = `${url} ${allowedOrigins}`
   if (judged.has(key)) return judged.get(key)
-  const why = whyBlocked(url, allowedOrigins)
+  const why = blockReason(url, allowedOrigins)
   if (judged.size >= mostJudged) judged.clear()
   judged.set(key, why)
   return why
 }
 
 /** Makes a request of this host: all of them go through here. Never follows a redirect; rejects as `fetch` does. */
-export const guardedFetch = (url: string, init: RequestInit, allowedOrigins = ''): Promise<Response> | Blocked => {
+export const safeFetch = (url: string, init: RequestInit, allowedOrigins = ''): Promise<Response> | Blocked => {
   const blocked = judge(url, allowedOrigins)
   return blocked === undefined ? fetch(url, { ...init, redirect: 'manual' }) : { blocked }
 }

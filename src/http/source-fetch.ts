@@ -1,10 +1,10 @@
-import { secretNamed, serviceNamed } from './bindings.ts'
-import type { Ask } from './follow.ts'
-import { guardedFetch } from './safe-fetch.ts'
-import { serviceFetch } from './service-fetch.ts'
+import { resolveSecret, resolveService } from './bindings.ts'
+import type { FetchFn } from './follow.ts'
+import { safeFetch } from './safe-fetch.ts'
+import { fetchService } from './service-fetch.ts'
 
 /** What is needed to know of a source to call it. */
-export type Address = {
+export type UpstreamAddress = {
   url: string
   /** The service binding through which it is asked in place of the network. */
   service?: string
@@ -21,34 +21,37 @@ export class BlockedError extends Error {
 export type SourceFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 /** A source that this Worker can call: how, and with which credentials, which are for the source's own origin alone. */
-export type Reader = { ask: Ask; credentials: Record<string, string> }
+export type UpstreamClient = { ask: FetchFn; credentials: Record<string, string> }
 
 /** How a source is called; or what this Worker lacks of what the manifest names. For those who say where the credentials go. */
-export const readerOf = ({ url, service, secret }: Address, env: Env): Reader | { misconfigured: string } => {
-  const binding = service === undefined ? undefined : serviceNamed(service, env)
+export const createUpstreamClient = (
+  { url, service, secret }: UpstreamAddress,
+  env: Env,
+): UpstreamClient | { misconfigured: string } => {
+  const binding = service === undefined ? undefined : resolveService(service, env)
   if (service !== undefined && binding === undefined)
     return { misconfigured: `This Worker has no service binding "${service}".` }
-  const value = secret === undefined ? undefined : secretNamed(secret, env)?.trim()
+  const value = secret === undefined ? undefined : resolveSecret(secret, env)?.trim()
   if (secret !== undefined && value === undefined) return { misconfigured: `This Worker has no secret "${secret}".` }
   if (value !== undefined && !/^[\x21-\x7e]+$/.test(value))
     return { misconfigured: `The secret "${secret}" is empty, or holds what no header can.` }
   return {
-    ask: binding ? asksService(binding, url) : async (to, init) => guardedFetch(to, init, env.ALLOWED_ORIGINS),
+    ask: binding ? asksService(binding, url) : async (to, init) => safeFetch(to, init, env.ALLOWED_ORIGINS),
     credentials: value === undefined ? {} : { Authorization: `Bearer ${value}` },
   }
 }
 
 /** A service is asked for what is of the source's own origin: what is elsewhere, it does not stand for. */
 const asksService =
-  (service: Fetcher, address: string): Ask =>
+  (service: Fetcher, address: string): FetchFn =>
   async (url, init) =>
-    isSameOrigin(url, address) ? serviceFetch(service, url, init) : { blocked: 'not of the origin of its service' }
+    isSameOrigin(url, address) ? fetchService(service, url, init) : { blocked: 'not of the origin of its service' }
 
 const isSameOrigin = (url: string, address: string): boolean => URL.parse(url)?.origin === URL.parse(address)?.origin
 
 /** `fetch` for a source: through its service binding, else the fetch guard; its secret goes as a bearer token to its own origin. */
-export const sourceFetch = (source: Address, env: Env): SourceFetch | { misconfigured: string } => {
-  const reader = readerOf(source, env)
+export const createUpstreamFetch = (source: UpstreamAddress, env: Env): SourceFetch | { misconfigured: string } => {
+  const reader = createUpstreamClient(source, env)
   if ('misconfigured' in reader) return reader
   const { ask, credentials } = reader
   return async (to, init = {}) => {

@@ -5,22 +5,22 @@ export type Json = null | boolean | number | string | Json[] | JsonObject
 export type JsonObject = { [name: string]: Json }
 
 /** Whether a value is a JSON object: not null, not an array. */
-export const isObject = (value: unknown): value is JsonObject =>
+export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Whether two JSON values say the same, whatever the order of their members. */
-export const sameJson = (left: Json | undefined, right: Json | undefined): boolean => {
+export const jsonEquals = (left: Json | undefined, right: Json | undefined): boolean => {
   if (left === right) return true
   if (Array.isArray(left) && Array.isArray(right))
-    return left.length === right.length && left.every((item, index) => sameJson(item, right[index]))
-  if (!isObject(left) || !isObject(right)) return false
+    return left.length === right.length && left.every((item, index) => jsonEquals(item, right[index]))
+  if (!isJsonObject(left) || !isJsonObject(right)) return false
   const names = Object.keys(left)
   return (
     names.length === Object.keys(right).length &&
-    names.every(name => Object.hasOwn(right, name) && sameJson(left[name], right[name]))
+    names.every(name => Object.hasOwn(right, name) && jsonEquals(left[name], right[name]))
   )
 }
 
 /** A copy of an object without the named members. */
-export const without = (object: JsonObject, ...names: readonly string[]): JsonObject =>
+export const omit = (object: JsonObject, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))

@@ -2,7 +2,7 @@
 export type Pointer = string
 
 /** Builds a JSON Pointer from its reference tokens, escaping `~` and `/`. */
-export const pointer = (...tokens: readonly (string | number)[]): Pointer =>
+export const formatPointer = (...tokens: readonly (string | number)[]): Pointer =>
   tokens.reduce<Pointer>((place, token) => `${place}/${escaped(String(token))}`, '')
 
 /** Few tokens need it, and there are many. */
@@ -10,7 +10,7 @@ const escaped = (token: string): string =>
   /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token
 
 /** The reference tokens of a JSON Pointer, unescaped. */
-export const tokens = (place: Pointer): string[] =>
+export const parsePointer = (place: Pointer): string[] =>
   place
     .split('/')
     .slice(1)

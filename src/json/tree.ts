@@ -1,5 +1,5 @@
-import { isObject, type Json } from './json.ts'
-import { type Pointer, pointer } from './pointer.ts'
+import { isJsonObject, type Json } from './json.ts'
+import { formatPointer, type Pointer } from './pointer.ts'
 
 /** A string somewhere in a document. The place is worked out only when it is asked for: most strings are never reported. */
 export type Text = { value: string; name: string; place: () => Pointer }
@@ -8,7 +8,7 @@ export type Text = { value: string; name: string; place: () => Pointer }
 const gathered = new WeakMap<object, Text[]>()
 
 /** Every string value of a document, with the name of the member that it is, or is listed in. */
-export const stringsIn = (document: Json): Text[] => {
+export const collectStrings = (document: Json): Text[] => {
   if (typeof document !== 'object' || document === null) return gather(document)
   const strings = gathered.get(document) ?? gather(document)
   gathered.set(document, strings)
@@ -21,10 +21,10 @@ const gather = (document: Json): Text[] => {
     if (typeof value === 'string') found.push({ value, name, place })
     else if (Array.isArray(value))
       value.forEach((item, index) => {
-        visit(item, name, () => place() + pointer(index))
+        visit(item, name, () => place() + formatPointer(index))
       })
-    else if (isObject(value))
-      for (const [member, inner] of Object.entries(value)) visit(inner, member, () => place() + pointer(member))
+    else if (isJsonObject(value))
+      for (const [member, inner] of Object.entries(value)) visit(inner, member, () => place() + formatPointer(member))
   }
   visit(document, '', () => '')
   return found

@@ -1,37 +1,37 @@
 import { AgentCard } from '@a2a-js/sdk'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { DefaultExecutionEventBusManager, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server'
-import { parseCall } from '../a2a/jsonrpc.ts'
+import { parseJsonLossless } from '../a2a/jsonrpc.ts'
 import type { WireVersion } from '../card/model/calls.ts'
-import { isObject, type JsonObject, without } from '../json/json.ts'
-import type { Commission } from './bridge-call.ts'
+import { isJsonObject, type JsonObject, omit } from '../json/json.ts'
+import type { BridgeCall } from './bridge-call.ts'
 import { ToolExecutor, type ToolOfMessage } from './executor.ts'
-import type { AnswerHold, LargeAnswers } from './large-answers.ts'
+import type { Permit, ResponseSemaphore } from './large-answers.ts'
 import { OneMessageHandler } from './one-message-handler.ts'
-import type { OpenTasks } from './open-tasks.ts'
+import type { RunningTasks } from './open-tasks.ts'
 import { type AnswerForm, rpcResponse } from './rpc-response.ts'
-import type { Account } from './shares.ts'
-import { OwnedTasks } from './task-store.ts'
-import type { TaskRows } from './task-table.ts'
-import type { ToolServer } from './tool-client.ts'
+import type { Principal } from './shares.ts'
+import { AccountTaskStore } from './task-store.ts'
+import type { TaskTable } from './task-table.ts'
+import type { ToolClient } from './tool-client.ts'
 import { logTool } from './tool-log.ts'
 import { UnreadEvents } from './unread-events.ts'
 import { watchedBody } from './watched-body.ts'
 
 /** What an agent consists of beside the calls: its tasks, those whose tools run, and its server. */
-type Stock = { rows: TaskRows; open: OpenTasks; large: LargeAnswers; server: ToolServer }
+type AgentContext = { rows: TaskTable; open: RunningTasks; large: ResponseSemaphore; server: ToolClient }
 
 /** An A2A agent whose skills are the tools of an MCP server: JSON-RPC of A2A 1.0 and 0.3. */
 export class ToolAgent {
-  readonly #stock: Stock
+  readonly #stock: AgentContext
   readonly #buses = new DefaultExecutionEventBusManager()
   readonly #unread = new UnreadEvents()
 
-  constructor(stock: Stock) {
+  constructor(stock: AgentContext) {
     this.#stock = stock
   }
 
-  async answer(commission: Commission, account: Account): Promise<Response> {
+  async answer(commission: BridgeCall, account: Principal): Promise<Response> {
     const hold = this.#stock.large.hold(account)
     const leave = hold.use()
     try {
@@ -42,12 +42,12 @@ export class ToolAgent {
     }
   }
 
-  async #answer(commission: Commission, account: Account, hold: AnswerHold): Promise<Response> {
+  async #answer(commission: BridgeCall, account: Principal, hold: Permit): Promise<Response> {
     const { caller, version, call, id, streams } = commission
     const { rows, open } = this.#stock
     const form = { id, ...formOf(version, streams), open: () => this.#unread.stream(account) }
     const request = requestOf(call)
-    const tasks = new OwnedTasks(rows, account)
+    const tasks = new AccountTaskStore(rows, account)
     if (!commission.tool && tasks.isLarge(request.params) && !(await hold.take()))
       return rpcResponse({ jsonrpc: '2.0', error: form.errorOf(crowded) }, form)
     const executor = new ToolExecutor(this.#toolOf(commission, hold), open, account)
@@ -59,7 +59,7 @@ export class ToolAgent {
     return rpcResponse(answers as Parameters<typeof rpcResponse>[0], form)
   }
 
-  #toolOf({ agent, tool, upstream, patience: seconds }: Commission, hold: AnswerHold): ToolOfMessage | undefined {
+  #toolOf({ agent, tool, upstream, patience: seconds }: BridgeCall, hold: Permit): ToolOfMessage | undefined {
     if (tool === undefined) return undefined
     const { server } = this.#stock
     const { name } = tool
@@ -102,10 +102,10 @@ const card = AgentCard.fromJSON({ capabilities: { streaming: true, pushNotificat
 /** The call as the library takes it: whose it is, no caller says, and its id is written back as it was sent. */
 const requestOf = (text: string): JsonObject => {
   const call: JsonObject = JSON.parse(text)
-  return { ...call, id: 0, ...(isObject(call.params) && { params: without(call.params, 'tenant') }) }
+  return { ...call, id: 0, ...(isJsonObject(call.params) && { params: omit(call.params, 'tenant') }) }
 }
 
 const argumentsOf = (text: string): JsonObject => {
-  const parsed = parseCall(text)
-  return 'value' in parsed && isObject(parsed.value) ? parsed.value : {}
+  const parsed = parseJsonLossless(text)
+  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : {}
 }

@@ -1,7 +1,7 @@
 import type { WireVersion } from '../card/model/calls.ts'
 
 /** What the Worker hands to the object of an agent: a call that it has checked, and whose it is. */
-export type Commission = {
+export type BridgeCall = {
   /** The agent's id. */
   agent: string
   /** Names the caller, where the host knows it; else empty. */

@@ -1,5 +1,5 @@
 import type { SourceFetch } from '../http/source-fetch.ts'
-import { type AnswerHold, type LargeAnswers, largeBytes } from './large-answers.ts'
+import { largeBytes, type Permit, type ResponseSemaphore } from './large-answers.ts'
 import { type Seen, watchedBody } from './watched-body.ts'
 
 /** The header by which a call's request is known again: it goes no further than here. */
@@ -12,7 +12,7 @@ export type CutShort = { failed: 'broken-off' } | { failed: 'too-large'; most: n
 export const mostBytes = 3 * 1024 * 1024
 
 /** A call under way: what is done where its answer will not come, and its turn if that is large. */
-type Watched = { cutShort: (why: CutShort) => void; hold: AnswerHold }
+type Watched = { cutShort: (why: CutShort) => void; hold: Permit }
 
 /** Whose the streams are that are taken up again: which call each is of, the server alone knows. */
 const resumedStreams = { known: true, name: '' }
@@ -24,13 +24,13 @@ const patience = { over: 500, resumable: 10_000 }
  * Watches over the answers to calls. The client library waits for an answer until the time is up, though the server has died
  * over it: here the end of its stream is seen.
  */
-export class CallWatch {
-  readonly #large: LargeAnswers
+export class ResponseMonitor {
+  readonly #large: ResponseSemaphore
   readonly #calls = new Map<string, Watched>()
   readonly #ended = new Set<string>()
   #resumed = 0
 
-  constructor(large: LargeAnswers) {
+  constructor(large: ResponseSemaphore) {
     this.#large = large
   }
 

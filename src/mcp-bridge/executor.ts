@@ -1,12 +1,12 @@
 import { Task } from '@a2a-js/sdk'
 import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from '@a2a-js/sdk/server'
-import type { OpenTasks } from './open-tasks.ts'
+import type { RunningTasks } from './open-tasks.ts'
 import { failureWords, said, tooMany } from './outcome-words.ts'
 import { progressUpdates } from './progress-updates.ts'
 import { partsOf } from './result-parts.ts'
 import type { Outcome } from './results.ts'
-import type { Account } from './shares.ts'
-import { now, type Telling, tellingOf } from './telling.ts'
+import type { Principal } from './shares.ts'
+import { now, type TaskReporter, tellingOf } from './telling.ts'
 import type { ToolTerms } from './tool-client.ts'
 
 /** The tool that a message calls. */
@@ -18,11 +18,11 @@ export type ToolOfMessage = {
 /** Makes a task of a tool's call, and tells of it. */
 export class ToolExecutor implements AgentExecutor {
   readonly #tool: ToolOfMessage | undefined
-  readonly #open: OpenTasks
-  readonly #account: Account
+  readonly #open: RunningTasks
+  readonly #account: Principal
 
   /** `tool` is there for a message alone. */
-  constructor(tool: ToolOfMessage | undefined, open: OpenTasks, account: Account) {
+  constructor(tool: ToolOfMessage | undefined, open: RunningTasks, account: Principal) {
     this.#tool = tool
     this.#open = open
     this.#account = account
@@ -55,7 +55,7 @@ export class ToolExecutor implements AgentExecutor {
   }
 }
 
-const tell = (name: string, outcome: Outcome, { status, artifact }: Telling): void => {
+const tell = (name: string, outcome: Outcome, { status, artifact }: TaskReporter): void => {
   const failed = !('result' in outcome) || outcome.result.isError === true
   const parts = failed ? [] : partsOf(outcome.result)
   if (parts.length > 0) artifact(name, parts)

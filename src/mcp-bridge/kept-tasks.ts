@@ -1,7 +1,7 @@
-import type { Account } from './shares.ts'
+import type { Principal } from './shares.ts'
 
 /** What of a task says whether it is kept. */
-export type KeptTask = { id: string; account: Account; changed: number; length: number; open: boolean }
+export type KeptTask = { id: string; account: Principal; changed: number; length: number; open: boolean }
 
 /** How many tasks that have ended are kept, for how long in ms, and how much text of all. */
 const most = 200
@@ -13,7 +13,7 @@ const mostText = 64 * 1024 * 1024
  * forgotten for somebody who has more. Callers that the host does not know count as one beside the known ones, and each of their
  * addresses as one among them. Tasks that have not ended stay: they are few. The newest task is the first.
  */
-export const forgottenTasks = (tasks: readonly KeptTask[], now: number): string[] => {
+export const selectEvictions = (tasks: readonly KeptTask[], now: number): string[] => {
   const isOld = (task: KeptTask) => !task.open && task.changed <= now - longestKept
   const forgotten = tasks.filter(isOld)
   let kept = tasks.filter(task => !isOld(task))

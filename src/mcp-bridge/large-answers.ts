@@ -1,4 +1,4 @@
-import { type Account, Shares } from './shares.ts'
+import { type Principal, Quota } from './shares.ts'
 
 /** From how many bytes on an answer is large. */
 export const largeBytes = 256 * 1024
@@ -8,17 +8,17 @@ const most = 4
 const patience = 30_000
 
 /** The turns of large answers: an object has little memory, and each is in it several times over. */
-export class LargeAnswers {
-  readonly #shares = new Shares(most)
-  readonly #waiting = new Set<{ account: Account; begin: () => void }>()
+export class ResponseSemaphore {
+  readonly #shares = new Quota(most)
+  readonly #waiting = new Set<{ account: Principal; begin: () => void }>()
 
   /** What one call has of it. */
-  hold(account: Account): AnswerHold {
-    return new AnswerHold(this, account)
+  hold(account: Principal): Permit {
+    return new Permit(this, account)
   }
 
   /** Waits for a turn. Whether there was one in time. */
-  take(account: Account): Promise<boolean> {
+  take(account: Principal): Promise<boolean> {
     if (this.#shares.take(account) === undefined) return Promise.resolve(true)
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const end = (inTime: boolean) => {
@@ -32,20 +32,20 @@ export class LargeAnswers {
     return promise
   }
 
-  give(account: Account): void {
+  give(account: Principal): void {
     this.#shares.give(account)
     for (const waiting of this.#waiting) if (this.#shares.take(waiting.account) === undefined) waiting.begin()
   }
 }
 
 /** The turn of one call, if its answer is large: it is over when nobody uses it any more. */
-export class AnswerHold {
-  readonly #answers: LargeAnswers
-  readonly #account: Account
+export class Permit {
+  readonly #answers: ResponseSemaphore
+  readonly #account: Principal
   #turn: Promise<boolean> | undefined
   #users = 0
 
-  constructor(answers: LargeAnswers, account: Account) {
+  constructor(answers: ResponseSemaphore, account: Principal) {
     this.#answers = answers
     this.#account = account
   }

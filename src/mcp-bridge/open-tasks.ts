@@ -1,4 +1,4 @@
-import { type Account, type Full, Shares } from './shares.ts'
+import { type Full, type Principal, Quota } from './shares.ts'
 
 /** The most tools of one agent that run at once. */
 const most = 64
@@ -7,15 +7,15 @@ const most = 64
 type Begun = { cancelled: AbortSignal } | { full: Full }
 
 /** The tasks whose tools run, and how to cancel each. */
-export class OpenTasks {
-  readonly #open = new Map<string, { contextId: string; cancelled: AbortController; account: Account }>()
-  readonly #shares = new Shares(most)
+export class RunningTasks {
+  readonly #open = new Map<string, { contextId: string; cancelled: AbortController; account: Principal }>()
+  readonly #shares = new Quota(most)
 
   get size(): number {
     return this.#open.size
   }
 
-  begin(taskId: string, contextId: string, account: Account): Begun {
+  begin(taskId: string, contextId: string, account: Principal): Begun {
     const full = this.#shares.take(account)
     if (full) return { full }
     const cancelled = new AbortController()

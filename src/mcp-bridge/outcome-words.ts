@@ -1,4 +1,4 @@
-import { rpcError } from '../a2a/error-response.ts'
+import { toJsonRpcError } from '../a2a/error-response.ts'
 import type { JsonObject } from '../json/json.ts'
 import { partsOf } from './result-parts.ts'
 import type { Outcome } from './results.ts'
@@ -39,6 +39,6 @@ export const failureWords = (outcome: Outcome): Words => {
   if ('notReady' in outcome) return said("The tool's server is not ready. Try again later.", 'MCP_SERVER_NOT_READY')
   if ('crowded' in outcome) return said(crowded, exhausted)
   if ('unusable' in outcome) return said(outcome.unusable, 'INVALID_AGENT_RESPONSE')
-  const { message, data } = rpcError(outcome.failure, '0.3')
+  const { message, data } = toJsonRpcError(outcome.failure, '0.3')
   return { ...said(message), ...(data && !Array.isArray(data) && { metadata: data }) }
 }

@@ -1,6 +1,6 @@
 import type { Failure } from '../a2a/verdict.ts'
 import { limits } from '../limits.ts'
-import type { SessionFailure } from '../mcp/errors.ts'
+import type { McpError } from '../mcp/errors.ts'
 import type { ToolResult } from './result-parts.ts'
 
 /** What came of a tool's call. `detail` is for the log of the owner. */
@@ -35,7 +35,7 @@ const nestsTooDeep = (value: unknown): boolean => {
 export const misconfigured = (detail: string): Outcome => ({ failure: { failed: 'misconfigured', detail }, detail })
 
 /** What a failure between this host and the server is to the caller: its words are for the owner, but for the server's own. */
-export const outcomeOf = (failure: SessionFailure, seconds: number): Outcome => {
+export const outcomeOf = (failure: McpError, seconds: number): Outcome => {
   switch (failure.code) {
     case 'refused':
       return { refused: failure.message }

@@ -1,5 +1,5 @@
 /** Whose calls are counted together: those of a caller that the host knows, or those of an address that nobody known calls from. */
-export type Account = { known: boolean; name: string }
+export type Principal = { known: boolean; name: string }
 
 /** Who has no more of something: all together, all callers that the host does not know, or the account itself. */
 export type Full = 'all' | 'unknown' | 'account'
@@ -10,7 +10,7 @@ const ofUnknown = 1 / 4
 const ofAllUnknown = 1 / 2
 
 /** Something that an agent has so much of, in shares: no account takes all of it, and unknown callers leave some to known ones. */
-export class Shares {
+export class Quota {
   readonly #most: number
   readonly #taken = new Map<string, number>()
   #ofUnknown = 0
@@ -21,7 +21,7 @@ export class Shares {
   }
 
   /** Takes so much; where there is not so much, nothing, and says who has none left. */
-  take(account: Account, amount = 1): Full | undefined {
+  take(account: Principal, amount = 1): Full | undefined {
     const most = this.#most
     const taken = this.#of(account) + amount
     if (taken > most * (account.known ? ofKnown : ofUnknown)) return 'account'
@@ -31,15 +31,15 @@ export class Shares {
     return undefined
   }
 
-  give(account: Account, amount = 1): void {
+  give(account: Principal, amount = 1): void {
     this.#add(account, -amount)
   }
 
-  #of({ known, name }: Account): number {
+  #of({ known, name }: Principal): number {
     return this.#taken.get(`${known} ${name}`) ?? 0
   }
 
-  #add(account: Account, amount: number): void {
+  #add(account: Principal, amount: number): void {
     const { known, name } = account
     const taken = this.#of(account) + amount
     this.#total += amount

@@ -1,10 +1,10 @@
 import { type ListTasksRequest, type ListTasksResponse, Task, taskStateToJSON } from '@a2a-js/sdk'
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { TaskStore } from '@a2a-js/sdk/server'
-import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { largeBytes } from './large-answers.ts'
-import type { Account } from './shares.ts'
-import type { TaskRows } from './task-table.ts'
+import type { Principal } from './shares.ts'
+import type { TaskTable } from './task-table.ts'
 
 /** The most messages of a task's history: the first, which asked for it, and the newest. */
 const mostHistory = 50
@@ -19,12 +19,12 @@ const pageSize = 50
  * The tasks of one caller. Whoever the host does not know shares the tasks of all unknown: those can be had by their ids,
  * which cannot be guessed, and are not listed.
  */
-export class OwnedTasks implements TaskStore {
-  readonly #rows: TaskRows
+export class AccountTaskStore implements TaskStore {
+  readonly #rows: TaskTable
   readonly #owner: string
-  readonly #account: Account
+  readonly #account: Principal
 
-  constructor(rows: TaskRows, account: Account) {
+  constructor(rows: TaskTable, account: Principal) {
     this.#rows = rows
     this.#owner = account.known ? account.name : ''
     this.#account = account
@@ -47,7 +47,7 @@ export class OwnedTasks implements TaskStore {
 
   /** Whether what a call asks for is large, or may be: a task by its id, or else as many as a page holds. */
   isLarge(params: Json | undefined): boolean {
-    const id = isObject(params) ? params.id : undefined
+    const id = isJsonObject(params) ? params.id : undefined
     if (typeof id !== 'string') return this.#owner !== ''
     return id.length <= longestId && this.#rows.length(id, this.#owner) > largeBytes
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json.ts'
 import { interruptedTask } from './interrupted-task.ts'
-import { forgottenTasks, longestKept } from './kept-tasks.ts'
+import { longestKept, selectEvictions } from './kept-tasks.ts'
 import { TaskTexts } from './task-texts.ts'
 
 /** What a task is looked up by; an owner that the host does not know has no name, and `account` is the name of whose it counts as. */
@@ -31,7 +31,7 @@ const ended = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED
 const open = `state NOT IN (${ended.map(state => `'${state}'`).join(', ')})`
 
 /** The tasks of an agent in its object's database: they outlive its memory. */
-export class TaskRows {
+export class TaskTable {
   readonly #storage: DurableObjectStorage
   readonly #texts: TaskTexts
 
@@ -140,7 +140,7 @@ export class TaskRows {
       ...{ id, changed, length, open: open === 1 },
       account: { known: owner !== '', name: account },
     }))
-    for (const id of forgottenTasks(tasks, now)) {
+    for (const id of selectEvictions(tasks, now)) {
       this.#texts.delete(id)
       sql.exec('DELETE FROM tasks WHERE id = ?', id)
     }

@@ -4,14 +4,14 @@ import type { JsonObject } from '../json/json.ts'
 import type { Words } from './outcome-words.ts'
 
 /** What tells of one task as it goes on. */
-export type Telling = {
+export type TaskReporter = {
   status: (state: keyof typeof TaskState, words?: Words) => void
   /** Tells of all that a tool has made. */
   artifact: (name: string, parts: JsonObject[]) => void
 }
 
 /** Publishes what happens to a task. */
-export const tellingOf = (task: { taskId: string; contextId: string }, bus: ExecutionEventBus): Telling => ({
+export const tellingOf = (task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter => ({
   status: (state, words) => {
     const message = words && { messageId: crypto.randomUUID(), ...task, role: 'ROLE_AGENT', ...words }
     const status = { state, timestamp: now(), message }

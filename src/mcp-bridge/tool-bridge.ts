@@ -1,12 +1,12 @@
 import { log } from '../http/log.ts'
 import { ToolAgent } from './a2a-server.ts'
-import { Accounts } from './accounts.ts'
-import type { Commission } from './bridge-call.ts'
-import { coalesced } from './coalesced.ts'
-import { LargeAnswers } from './large-answers.ts'
-import { OpenTasks } from './open-tasks.ts'
-import { TaskRows } from './task-table.ts'
-import { ToolServer } from './tool-client.ts'
+import { PrincipalQuotas } from './accounts.ts'
+import type { BridgeCall } from './bridge-call.ts'
+import { throttle } from './coalesced.ts'
+import { ResponseSemaphore } from './large-answers.ts'
+import { RunningTasks } from './open-tasks.ts'
+import { TaskTable } from './task-table.ts'
+import { ToolClient } from './tool-client.ts'
 
 /** How long a session is kept that nobody uses, how often the object is woken while tools run, and how often news are heard: in ms. */
 const idle = 60_000
@@ -17,12 +17,12 @@ const between = 10_000
 export class ToolBridge {
   readonly #ctx: DurableObjectState
   readonly #env: Env
-  readonly #rows: TaskRows
-  readonly #open = new OpenTasks()
-  readonly #large = new LargeAnswers()
-  readonly #accounts = new Accounts()
-  readonly #server: ToolServer
-  readonly #refresh = coalesced(() => this.#readAgain(), between)
+  readonly #rows: TaskTable
+  readonly #open = new RunningTasks()
+  readonly #large = new ResponseSemaphore()
+  readonly #accounts = new PrincipalQuotas()
+  readonly #server: ToolClient
+  readonly #refresh = throttle(() => this.#readAgain(), between)
   readonly #agent: ToolAgent
   #alarm = Number.POSITIVE_INFINITY
   #id = ''
@@ -30,16 +30,16 @@ export class ToolBridge {
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx
     this.#env = env
-    this.#rows = new TaskRows(ctx.storage)
+    this.#rows = new TaskTable(ctx.storage)
     // Their tools were called by an object that is no more.
     this.#rows.endOpen()
-    this.#server = new ToolServer(env, this.#large, () => ctx.waitUntil(this.#refresh()))
+    this.#server = new ToolClient(env, this.#large, () => ctx.waitUntil(this.#refresh()))
     this.#agent = new ToolAgent({ rows: this.#rows, open: this.#open, large: this.#large, server: this.#server })
   }
 
   /** Answers a call of this host, which tells what there is to do. */
   async fetch(request: Request): Promise<Response> {
-    const commission: Commission = await request.json()
+    const commission: BridgeCall = await request.json()
     this.#id = commission.agent
     if (commission.tool) await this.#wake(Date.now() + heartbeat)
     return this.#agent.answer(commission, await this.#accounts.of(commission))

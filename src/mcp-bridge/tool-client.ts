@@ -1,11 +1,11 @@
 import type { Progress } from '@modelcontextprotocol/client'
-import { type SourceFetch, sourceFetch } from '../http/source-fetch.ts'
+import { createUpstreamFetch, type SourceFetch } from '../http/source-fetch.ts'
 import type { JsonObject } from '../json/json.ts'
-import type { SessionFailure } from '../mcp/errors.ts'
+import type { McpError } from '../mcp/errors.ts'
 import { openSession, type Session } from '../mcp/session.ts'
-import { type Commission, longestTool } from './bridge-call.ts'
-import { CallWatch, type CutShort, callHeader } from './call-watch.ts'
-import type { AnswerHold, LargeAnswers } from './large-answers.ts'
+import { type BridgeCall, longestTool } from './bridge-call.ts'
+import { type CutShort, callHeader, ResponseMonitor } from './call-watch.ts'
+import type { Permit, ResponseSemaphore } from './large-answers.ts'
 import { answered, misconfigured, type Outcome, outcomeOf } from './results.ts'
 
 /** How a tool is called. */
@@ -15,24 +15,24 @@ export type ToolTerms = {
   seconds: number
   onProgress: (progress: Progress) => void
   /** The turn of its answer, if that is large. */
-  hold: AnswerHold
+  hold: Permit
 }
 
 /** A session under use: it is closed when it was left and its last call is over. */
-type Held = { address: string; session: Session; watch: CallWatch; calls: number; left: boolean }
+type SharedSession = { address: string; session: Session; watch: ResponseMonitor; calls: number; left: boolean }
 
 /** An MCP server, called through one session that is opened when it is needed and kept. */
-export class ToolServer {
+export class ToolClient {
   readonly #env: Env
-  readonly #large: LargeAnswers
+  readonly #large: ResponseSemaphore
   readonly #onToolsChanged: () => void
-  #held: Held | undefined
-  #opening: { address: string; held: Promise<Held | SessionFailure> } | undefined
+  #held: SharedSession | undefined
+  #opening: { address: string; held: Promise<SharedSession | McpError> } | undefined
   #calls = 0
   /** When the last call ended, in ms. */
   used = 0
 
-  constructor(env: Env, large: LargeAnswers, onToolsChanged: () => void) {
+  constructor(env: Env, large: ResponseSemaphore, onToolsChanged: () => void) {
     this.#env = env
     this.#large = large
     this.#onToolsChanged = onToolsChanged
@@ -44,8 +44,8 @@ export class ToolServer {
   }
 
   /** Calls a tool; once more where the server has forgotten the session, which says that the tool did not run. */
-  async call(upstream: Commission['upstream'], name: string, given: JsonObject, terms: ToolTerms): Promise<Outcome> {
-    const fetch = sourceFetch(upstream, this.#env)
+  async call(upstream: BridgeCall['upstream'], name: string, given: JsonObject, terms: ToolTerms): Promise<Outcome> {
+    const fetch = createUpstreamFetch(upstream, this.#env)
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let again = true; ; again = false) {
       const held = await this.#hold(upstream, fetch)
@@ -64,7 +64,7 @@ export class ToolServer {
     if (held) leave(held)
   }
 
-  async #hold(upstream: Commission['upstream'], fetch: SourceFetch): Promise<Held | SessionFailure> {
+  async #hold(upstream: BridgeCall['upstream'], fetch: SourceFetch): Promise<SharedSession | McpError> {
     const address = JSON.stringify(upstream)
     if (this.#held && (this.#held.address !== address || this.#held.session.isCut())) this.leave()
     if (this.#held) return this.#held
@@ -76,8 +76,8 @@ export class ToolServer {
     return came
   }
 
-  async #openTo(url: string, address: string, fetch: SourceFetch): Promise<Held | SessionFailure> {
-    const watch = new CallWatch(this.#large)
+  async #openTo(url: string, address: string, fetch: SourceFetch): Promise<SharedSession | McpError> {
+    const watch = new ResponseMonitor(this.#large)
     const opened = await openSession(url, watch.watched(fetch), { onToolsChanged: this.#onToolsChanged })
     if ('failure' in opened) return opened.failure
     // One that was opened to another address meanwhile.
@@ -86,7 +86,7 @@ export class ToolServer {
     return this.#held
   }
 
-  async #callOnce(held: Held, name: string, given: JsonObject, terms: ToolTerms): Promise<Outcome | SessionFailure> {
+  async #callOnce(held: SharedSession, name: string, given: JsonObject, terms: ToolTerms): Promise<Outcome | McpError> {
     const { session, watch } = held
     const call = `${++this.#calls}`
     const cut = new AbortController()
@@ -124,13 +124,13 @@ export class ToolServer {
   }
 
   /** Of a session that does not do any more, the next call opens another. */
-  #drop(held: Held): void {
+  #drop(held: SharedSession): void {
     if (this.#held === held) this.#held = undefined
     held.left = true
   }
 }
 
-const leave = (held: Held): void => {
+const leave = (held: SharedSession): void => {
   held.left = true
   if (held.calls === 0) void held.session.close()
 }

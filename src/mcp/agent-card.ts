@@ -1,13 +1,13 @@
-import { bounded } from '../card/model/bounded.ts'
+import { truncateNotes } from '../card/model/bounded.ts'
 import type { CardError } from '../card/model/report.ts'
-import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { limits } from '../limits.ts'
 import type { Listed } from './list-all.ts'
 import { type Listing, listedEntries } from './listed-entries.ts'
-import type { ServerFacts } from './server-facts.ts'
+import type { ServerInfo } from './server-facts.ts'
 
 /** All that an MCP server has said of itself. */
-export type Discovered = ServerFacts & { tools: Listed; resources?: Listed; prompts?: Listed }
+export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; prompts?: Listed }
 
 /** How much a document may hold in its lists, in characters of JSON. */
 const mostCharacters = 1024 * 1024
@@ -21,7 +21,7 @@ const skills: Listing = {
     id: name,
     name,
     ...(typeof description === 'string' && { description }),
-    ...(isObject(inputSchema) && { inputSchema }),
+    ...(isJsonObject(inputSchema) && { inputSchema }),
     ...told(tool, 'title', 'outputSchema', 'annotations'),
   }),
 }
@@ -44,7 +44,7 @@ const prompts: Listing = {
  * What SuperX says of an MCP server as an agent: the card of agent `id` in the dialect `superx`. What an MCP server lists beyond
  * what a card can hold, or that is no tool, resource or prompt, is left out, and `notes` say so.
  */
-export const mcpDocument = (id: string, discovered: Discovered): { card: JsonObject; notes: CardError[] } => {
+export const toSuperxCard = (id: string, discovered: Discovered): { card: JsonObject; notes: CardError[] } => {
   const { protocolVersion, capabilities, serverInfo } = discovered
   const room = { entries: limits.skills, characters: mostCharacters }
   const lists = [
@@ -64,7 +64,7 @@ export const mcpDocument = (id: string, discovered: Discovered): { card: JsonObj
   }
   return {
     card,
-    notes: bounded(
+    notes: truncateNotes(
       lists.flatMap(({ notes }) => notes),
       place => place,
     ),

@@ -1,12 +1,12 @@
 import type { SourceFetch } from '../http/source-fetch.ts'
-import type { SessionMeter } from './budget.ts'
+import type { RateBudget } from './budget.ts'
 
 /** What the responses of a session may cost, and whether it listens for what the server says unasked. */
 export type FetchBounds = {
   /** The most bytes of one response, of an event stream too. */
   responseBytes: number
   listens: boolean
-  meter: Pick<SessionMeter, 'mayAsk' | 'mayRead'>
+  meter: Pick<RateBudget, 'mayAsk' | 'mayRead'>
   /** Called once a response is larger; the rest of it is not read. */
   onTooLarge: () => void
 }

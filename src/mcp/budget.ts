@@ -1,4 +1,4 @@
-import { notReady, type SessionFailure } from './errors.ts'
+import { type McpError, notReady } from './errors.ts'
 
 /** What a server may cost this host in a minute of a session. */
 export type Budget = {
@@ -20,13 +20,13 @@ const overdrawn = {
 }
 
 /** Counts what a session costs. Once that is more than its budget, `cut` is told why. */
-export class SessionMeter {
+export class RateBudget {
   readonly #budget: Budget
-  readonly #cut: (why: SessionFailure) => void
+  readonly #cut: (why: McpError) => void
   #left = { unasked: 0, bytes: 0 }
   #until = 0
 
-  constructor(budget: Budget, cut: (why: SessionFailure) => void) {
+  constructor(budget: Budget, cut: (why: McpError) => void) {
     this.#budget = budget
     this.#cut = cut
   }

@@ -1,9 +1,9 @@
 import type { Client, ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { SourceFetch } from '../http/source-fetch.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import { type Budget, SessionMeter } from './budget.ts'
+import { type Budget, RateBudget } from './budget.ts'
 import { endSession } from './end-session.ts'
-import { notReady, type SessionFailure, sessionFailure } from './errors.ts'
+import { type McpError, notReady, sessionFailure } from './errors.ts'
 import { pacedReconnections } from './paced-reconnections.ts'
 
 /** How MCP servers are told who calls. */
@@ -14,11 +14,11 @@ export type Connection = {
   client: Client
   transport: StreamableHTTPClientTransport
   /** Cuts it: whatever is under way fails for that reason. */
-  cut: (reason: SessionFailure) => void
+  cut: (reason: McpError) => void
   /** Whether it was: then nothing can be asked any more. */
   isCut: () => boolean
   /** What an error that a call of `client` threw means. */
-  failure: (error: unknown) => SessionFailure
+  failure: (error: unknown) => McpError
   /** Cuts it, and ends the session for the server too. Takes at most 2 s; never rejects. */
   close: () => Promise<void>
 }
@@ -40,14 +40,14 @@ export const newConnection = async (
   const mcp = await import('@modelcontextprotocol/client')
   const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
   const client = new mcp.Client(clientInfo, { versionNegotiation, ...(onToolsChanged && { listChanged }) })
-  let reason: SessionFailure | undefined
-  const cut = (why: SessionFailure): void => {
+  let reason: McpError | undefined
+  const cut = (why: McpError): void => {
     if (reason) return
     reason = why
     // The client knows of its transport only once it is connected; the transport tells it.
     transport.close().catch(() => undefined)
   }
-  const meter = new SessionMeter(budget, cut)
+  const meter = new RateBudget(budget, cut)
   const tooLarge = notReady(`answered with more than ${responseBytes} bytes`)
   const bounds = { responseBytes, listens: onToolsChanged !== undefined, meter, onTooLarge: () => cut(tooLarge) }
   const transport = new mcp.StreamableHTTPClientTransport(new URL(url), {
@@ -73,7 +73,7 @@ export const newConnection = async (
 }
 
 /** The client answers whatever a server asks it: only as often as the session's budget has it. */
-const meterSent = (transport: StreamableHTTPClientTransport, meter: SessionMeter): void => {
+const meterSent = (transport: StreamableHTTPClientTransport, meter: RateBudget): void => {
   const send = transport.send.bind(transport)
   transport.send = async (message, options) => {
     const isAnswer = !Array.isArray(message) && !('method' in message)

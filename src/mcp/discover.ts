@@ -1,6 +1,6 @@
 import type { SourceFetch } from '../http/source-fetch.ts'
 import type { Discovered } from './agent-card.ts'
-import { notReady, type SessionFailure } from './errors.ts'
+import { type McpError, notReady } from './errors.ts'
 import { type Kind, type Listed, type ListLimits, listAll } from './list-all.ts'
 import { openSession, type Session } from './session.ts'
 
@@ -17,7 +17,7 @@ export const discoveryLimits = {
 export type DiscoveryLimits = typeof discoveryLimits
 
 /** All that an MCP server says of itself; or why it says nothing. */
-export type Discovery = { discovered: Discovered } | { failure: SessionFailure }
+export type Discovery = { discovered: Discovered } | { failure: McpError }
 
 /** Asks an MCP server what it has, in a session that is over when it is done. Never rejects. */
 export const discover = async (

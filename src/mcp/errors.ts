@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { networkFailures } from '../http/network-failures.ts'
+import { CLOUDFLARE_ERRORS } from '../http/network-failures.ts'
 
 /** What went wrong between this host and an MCP server. `message` is for the agent's owner. */
-export type SessionFailure =
+export type McpError =
   /** What this host does not call is `unreachable` too: nobody can probe with it. `why` is for the log alone. */
   | { code: 'unreachable'; message: string; why: string }
   | { code: 'timeout' | 'not-ready'; message: string }
@@ -15,10 +15,10 @@ export type SessionFailure =
 export type RpcError = { code: number; message: string; data?: unknown }
 
 /** What is said of a server that took too long. */
-export const timedOut: SessionFailure = { code: 'timeout', message: 'The MCP server did not answer in time.' }
+export const timedOut: McpError = { code: 'timeout', message: 'The MCP server did not answer in time.' }
 
 /** What is said of a server that runs but does not do what MCP asks of it. */
-export const notReady = (what: string): SessionFailure => ({ code: 'not-ready', message: `The MCP server ${what}.` })
+export const notReady = (what: string): McpError => ({ code: 'not-ready', message: `The MCP server ${what}.` })
 
 /** Errors of the client library, by its own marks: to compare with its classes they would have to be loaded. */
 const ProtocolError = v.object({
@@ -40,7 +40,7 @@ const ErrorBody = v.pipe(
 const NamedError = v.object({ name: v.string(), message: v.string() })
 
 /** What an error of the client library means. */
-export const sessionFailure = (error: unknown): SessionFailure => {
+export const sessionFailure = (error: unknown): McpError => {
   if (v.is(ProtocolError, error)) return refused(error)
   if (v.is(HttpError, error)) return ofStatus(error.data.status, error.data.text)
   if (v.is(LibraryError, error)) return byCode[error.code] ?? notReady('answered what MCP does not define')
@@ -48,21 +48,21 @@ export const sessionFailure = (error: unknown): SessionFailure => {
 }
 
 /** The one message for what was not called, does not answer or has no address. */
-const unreachable = (why: string): SessionFailure => ({
+const unreachable = (why: string): McpError => ({
   code: 'unreachable',
   message:
     'The MCP server cannot be reached. See that its address is right, public and https; the log of this host says more.',
   why,
 })
 
-const refused = ({ code, message, data }: RpcError): SessionFailure => ({
+const refused = ({ code, message, data }: RpcError): McpError => ({
   code: 'refused',
   message: `The MCP server answered with error ${code}: ${clipped(message)}`,
   error: { code, message, ...(data !== undefined && { data }) },
 })
 
-const ofStatus = (status: number, body: unknown): SessionFailure => {
-  const network = networkFailures.get(status)
+const ofStatus = (status: number, body: unknown): McpError => {
+  const network = CLOUDFLARE_ERRORS.get(status)
   if (network !== undefined) return network.failed === 'timeout' ? timedOut : unreachable(`HTTP ${status}`)
   if (status === 404) return { code: 'lost', message: 'The MCP server answered with HTTP 404.' }
   if (status === 401 || status === 403)
@@ -79,7 +79,7 @@ const errorIn = (body: unknown): RpcError | undefined => {
   return parsed.success ? parsed.output.error : undefined
 }
 
-const byCode: Readonly<Record<string, SessionFailure>> = {
+const byCode: Readonly<Record<string, McpError>> = {
   REQUEST_TIMEOUT: timedOut,
   CONNECTION_CLOSED: notReady('ended the session'),
   NOT_CONNECTED: notReady('ended the session'),
@@ -87,7 +87,7 @@ const byCode: Readonly<Record<string, SessionFailure>> = {
   INVALID_RESULT: notReady('answered with a result that MCP does not define'),
 }
 
-const ofName = (name: string, message: string): SessionFailure => {
+const ofName = (name: string, message: string): McpError => {
   const [, version] = /protocol version is not supported: (.*)/s.exec(message) ?? []
   if (version !== undefined) return notReady(`speaks version "${clipped(version)}" of MCP, which this host does not`)
   if (name === 'SyntaxError' || name === 'ZodError') return notReady('answered with something that is not JSON-RPC')

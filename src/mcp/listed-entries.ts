@@ -1,6 +1,6 @@
 import type { CardError } from '../card/model/report.ts'
-import { checkBounds } from '../card/read/validate.ts'
-import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { checkDocument } from '../card/read/validate.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Listed } from './list-all.ts'
 
 /** How the entries of one list of a document are made of what an MCP server lists. */
@@ -49,11 +49,11 @@ const readItem = (
   keys: Set<string>,
   room: Room,
 ): { entry: JsonObject } | { refused: string } => {
-  const id = isObject(item) ? item[key] : undefined
-  if (!isObject(item) || typeof id !== 'string' || id === '') return { refused: `it has no ${key}` }
+  const id = isJsonObject(item) ? item[key] : undefined
+  if (!isJsonObject(item) || typeof id !== 'string' || id === '') return { refused: `it has no ${key}` }
   if (keys.has(id)) return { refused: `a ${one} of this ${key} came before` }
   const read = entry(item)
-  const [bad] = checkBounds({ [name]: [read] })
+  const [bad] = checkDocument({ [name]: [read] })
   if (bad) return { refused: `${bad.message} (at ${bad.pointer.slice(`/${name}/0`.length)})` }
   const size = JSON.stringify(read).length
   if (size > room.characters) return { refused: 'there is no room for it: the whole would be larger than 1 MiB' }
@@ -63,6 +63,6 @@ const readItem = (
 }
 
 const named = (item: Json): string => {
-  const name = isObject(item) ? item.name : undefined
+  const name = isJsonObject(item) ? item.name : undefined
   return typeof name === 'string' ? ` ("${name.slice(0, 60).toWellFormed()}")` : ''
 }

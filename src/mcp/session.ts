@@ -1,10 +1,10 @@
 import type { ClientOptions } from '@modelcontextprotocol/client'
 import type { SourceFetch } from '../http/source-fetch.ts'
-import { isObject, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type JsonObject } from '../json/json.ts'
 import type { Budget } from './budget.ts'
 import { type Connection, newConnection } from './connection.ts'
-import { notReady, type SessionFailure, timedOut } from './errors.ts'
-import { type ServerFacts, serverFacts } from './server-facts.ts'
+import { type McpError, notReady, timedOut } from './errors.ts'
+import { type ServerInfo, serverFacts } from './server-facts.ts'
 
 /** What the opening of a session may cost, and who is told of news. */
 export type SessionOptions = {
@@ -21,7 +21,7 @@ export type SessionOptions = {
 }
 
 /** A session with an MCP server, initialised. */
-export type Session = Pick<Connection, 'client' | 'failure' | 'isCut' | 'close'> & { server: ServerFacts }
+export type Session = Pick<Connection, 'client' | 'failure' | 'isCut' | 'close'> & { server: ServerInfo }
 
 const mebibyte = 1024 * 1024
 
@@ -33,7 +33,7 @@ export const keptBudget: Budget = {
 }
 
 /** A session that is open; or why there is none. */
-export type Opened = { session: Session } | { failure: SessionFailure }
+export type Opened = { session: Session } | { failure: McpError }
 
 /** The version of MCP since which a session opens without `initialize`: servers that know no other refuse that. */
 const withoutInitialize = '2026-07-28'
@@ -46,10 +46,10 @@ export const openSession = async (url: string, fetch: SourceFetch, options: Sess
   return 'session' in newer ? newer : { failure: ofOpening(opened.failure) }
 }
 
-const refusals = new Set<SessionFailure['code']>(['refused', 'lost'])
+const refusals = new Set<McpError['code']>(['refused', 'lost'])
 
 /** Nothing can be lost that was not there. */
-const ofOpening = (failure: SessionFailure): SessionFailure =>
+const ofOpening = (failure: McpError): McpError =>
   failure.code === 'lost' ? notReady('is not at its address, which answers with HTTP 404') : failure
 
 const open = async (
@@ -76,11 +76,11 @@ const open = async (
   }
 }
 
-const connected = async ({ client, transport }: Connection, timeout: number): Promise<ServerFacts> => {
+const connected = async ({ client, transport }: Connection, timeout: number): Promise<ServerInfo> => {
   let initialized: JsonObject | undefined
   // The client leaves who was there before it its place.
   transport.onmessage = message => {
-    if ('result' in message && isObject(message.result)) initialized ??= message.result
+    if ('result' in message && isJsonObject(message.result)) initialized ??= message.result
   }
   await client.connect(transport, { timeout })
   return serverFacts(client, initialized)

@@ -9,7 +9,7 @@ const urls =
   /(?:(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{0,15}):|(?<![\w:\\/]))[\\/]{2}(?:[^\s\\/?#@"'<>]{0,256}@)?(\[[^\]\s]{0,64}\]|[^\s\\/?#:@"'<>()[\]{},;]{1,256})(:\d{1,5})?/g
 
 /** The hosts that the URLs in a text name, as `URL` spells them. */
-export const urlsIn = (text: string): UrlInText[] =>
+export const extractUrls = (text: string): UrlInText[] =>
   [...text.replace(/[\\/]{3,}/g, '//').matchAll(urls)].flatMap(([, scheme = '', name = '', port = '']) => {
     // As a web address, whatever its scheme: only there does `URL` read a host in all its spellings.
     const url = URL.parse(`${scheme === 'https' ? 'https' : 'http'}://${name.replace(/\.+$/, '')}${port}`)
@@ -18,7 +18,7 @@ export const urlsIn = (text: string): UrlInText[] =>
   })
 
 /** A text with what hides a host from a plain search taken out: other letters and points for the same name, and escapes. */
-export const plainly = (text: string): string => {
+export const normalizeForSearch = (text: string): string => {
   let plain = text.normalize('NFKC').replace(/[。｡]/g, '.')
   for (let times = 0; times < mostEscapes && plain.includes('%'); times++)
     plain = plain.replace(/%([2-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -26,8 +26,11 @@ export const plainly = (text: string): string => {
 }
 
 /** A text plainly, as it is and without what nobody sees in it: that splits a name, or parts it from the word before. */
-export const spellings = (text: string): string[] => [
-  ...new Set([plainly(text), plainly(text.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, ''))]),
+export const searchVariants = (text: string): string[] => [
+  ...new Set([
+    normalizeForSearch(text),
+    normalizeForSearch(text.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')),
+  ]),
 ]
 
 /** An escape can be escaped again, and again. */

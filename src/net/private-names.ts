@@ -16,7 +16,7 @@ const privateV4 =
  * The hosts of private networks that a text names outside of URLs. A name without a point is a word like any other, one that
  * begins with a point is a file's, and what follows "version" is no address.
  */
-export const privateNamesIn = (text: string): string[] =>
+export const findPrivateHosts = (text: string): string[] =>
   [...text.matchAll(written)].flatMap(({ 0: token, index }) => {
     const name = token.length > longest + 1 ? '' : token.replace(/\.$/, '')
     if (!/^[^.]+\./.test(name)) return []

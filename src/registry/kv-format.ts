@@ -23,7 +23,7 @@ export type Envelope = {
 type Header = Omit<Envelope, 'representations'> & { parts: [names: DocumentName[], etag: string, length: number][] }
 
 /** Each document once, with the names that it goes by. */
-export const distinct = (representations: Representations): (Representation & { names: DocumentName[] })[] => {
+export const groupByEtag = (representations: Representations): (Representation & { names: DocumentName[] })[] => {
   const found = new Map<string, Representation & { names: DocumentName[] }>()
   for (const [name, { etag, bytes }] of Object.entries(representations) as [DocumentName, Representation][]) {
     const same = found.get(etag)
@@ -35,7 +35,7 @@ export const distinct = (representations: Representations): (Representation & { 
 
 /** An envelope as bytes: one line of JSON that lists the parts, then the parts themselves, to be sliced and never parsed. */
 export const encodeEnvelope = ({ representations, ...rest }: Envelope): Uint8Array<ArrayBuffer> => {
-  const documents = distinct(representations)
+  const documents = groupByEtag(representations)
   const parts = documents.map(({ names, etag, bytes }): Header['parts'][number] => [names, etag, bytes.byteLength])
   const line = new TextEncoder().encode(`${JSON.stringify({ ...rest, parts } satisfies Header)}\n`)
   const encoded = new Uint8Array(line.byteLength + documents.reduce((size, { bytes }) => size + bytes.byteLength, 0))

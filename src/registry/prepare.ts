@@ -1,6 +1,6 @@
 import type { Compiled } from '../card/compile/index.ts'
 import type { RepresentationName } from '../card/model/representation-names.ts'
-import type { Condition } from '../http/conditional.ts'
+import type { Precondition } from '../http/conditional.ts'
 import { strongEtag } from '../http/etag.ts'
 import type { Json } from '../json/json.ts'
 import type { Representation } from './kv-format.ts'
@@ -8,11 +8,11 @@ import type { Registration } from './records.ts'
 import { summaryOf } from './summary.ts'
 
 /** Turns what was compiled into the exact bytes to be served and their entity tags. */
-export const hashed = async (
+export const prepareRegistration = async (
   id: string,
   document: Json,
   compiled: Compiled,
-  condition: Condition,
+  condition: Precondition,
 ): Promise<Registration> => {
   const { manifest, documents, profile, origin } = compiled
   const text = JSON.stringify(document)

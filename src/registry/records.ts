@@ -1,7 +1,7 @@
 import type { RepresentationName } from '../card/model/representation-names.ts'
-import type { Condition } from '../http/conditional.ts'
+import type { Precondition } from '../http/conditional.ts'
 import type { Representation } from './kv-format.ts'
-import type { Told } from './source-health.ts'
+import type { PublishedHealth } from './source-health.ts'
 import type { SourceRecord } from './source-record.ts'
 import type { Extended } from './store/extended.ts'
 
@@ -35,7 +35,7 @@ export type Registration = {
   profile: Representation
   /** The extended cards, the lowest tier first. */
   extended: Extended[]
-  condition: Condition
+  condition: Precondition
   /** Where the card comes from, if it is from elsewhere. */
   source?: SourceRecord
   /** When the source's answer was kept that this was made beside, if one was: where another has come since, it is too late. */
@@ -64,7 +64,7 @@ export type Registered = {
   /** The tiers of which there is an extended card no more. */
   tiersGone: string[]
   /** What the edge is told of the card's source. */
-  told?: Told
+  told?: PublishedHealth
 } & HostChanges
 
 /** What came of a removal. */
@@ -77,7 +77,7 @@ export type Removed = {
 }
 
 /** Why a write was not made: nothing was changed. */
-export type Declined =
+export type Rejection =
   | { outcome: 'precondition-failed'; exists: boolean }
   | { outcome: 'host-taken'; hostname: string; holder: string }
   | { outcome: 'host-not-held'; hostname: string }

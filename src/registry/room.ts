@@ -2,6 +2,6 @@
 const mostBytes = 1_900_000
 
 /** Whether each of these texts can be kept. */
-export const hasRoom = (texts: readonly string[]): boolean =>
+export const fitsInRow = (texts: readonly string[]): boolean =>
   // In UTF-8 a UTF-16 unit takes three bytes at most.
   texts.every(text => text.length * 3 <= mostBytes || new TextEncoder().encode(text).byteLength <= mostBytes)

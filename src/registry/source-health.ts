@@ -14,7 +14,7 @@ export type SourceHealth = {
 }
 
 /** What the edge is told of a source, and the number of that: of the newest revision, or a later one. */
-export type Told = { seq: number; health: SourceHealth }
+export type PublishedHealth = { seq: number; health: SourceHealth }
 
 /** What of a source the edge is to know. */
 export const healthOf = ({

@@ -14,7 +14,7 @@ export type SourceRecord = {
   checked?: number
   /** Why it could not be read the last time. */
   failure?: SourceFailure
-  held?: Held
+  held?: PendingCard
   /** What of the source the card leaves out: told, and not kept. */
   notes?: Note[]
   /** What differs from what was fetched before. It is kept with the revision. */
@@ -27,7 +27,7 @@ export type SourceRecord = {
  * A fetched card that widens access, kept until an owner accepts it. `card` is its JSON text, `drift` what differs from what is
  * served.
  */
-export type Held = { etag: string; card: string; validators: Validators; widens: CardError[]; drift: Drift }
+export type PendingCard = { etag: string; card: string; validators: Validators; widens: CardError[]; drift: Drift }
 
 /** The right to refresh a card, for a while, and all that it takes. */
 export type Leased = {

@@ -1,7 +1,7 @@
 import type { Source } from '../card/manifest/source.ts'
 import type { SourceFailure } from './source-failure.ts'
-import type { Told } from './source-health.ts'
-import type { Held } from './source-record.ts'
+import type { PublishedHealth } from './source-health.ts'
+import type { PendingCard } from './source-record.ts'
 
 /** How the source of an agent's card stands, as its owner is told. Times are in ms since 1970. */
 export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' | 'pin'> & {
@@ -10,8 +10,8 @@ export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' |
   /** From when it is asked again by itself. */
   due: number
   failing?: SourceFailure & { since: number }
-  held?: Omit<Held, 'card'>
+  held?: Omit<PendingCard, 'card'>
   /** The `seq` of the agent's newest revision. */
   seq: number
-  told: Told
+  told: PublishedHealth
 }

@@ -5,7 +5,7 @@ export const isStale = ({ failing, checked, ttl }: SourceHealth): boolean =>
   failing !== undefined && ageOf(checked) > ttl
 
 /** Whether a card's source has failed for so long that the card counts as gone. */
-export const isSpent = ({ failing, checked, ttl, staleIfError }: SourceHealth): boolean =>
+export const isExpired = ({ failing, checked, ttl, staleIfError }: SourceHealth): boolean =>
   failing !== undefined && ageOf(checked) > ttl + staleIfError
 
 /** What is said of a card that is stale (RFC 9111 §5.1, RFC 7234 §5.5). */

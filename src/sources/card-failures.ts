@@ -1,5 +1,5 @@
 import type { FetchFailure } from '../http/fetch-resource.ts'
-import { networkFailures } from '../http/network-failures.ts'
+import { CLOUDFLARE_ERRORS } from '../http/network-failures.ts'
 import type { Json } from '../json/json.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 
@@ -39,7 +39,7 @@ export const fetchFailure = (failure: Exclude<FetchFailure, { failed: 'unchanged
 }
 
 const statusFailure = (status: number): SourceFailure => {
-  const network = networkFailures.get(status)
+  const network = CLOUDFLARE_ERRORS.get(status)
   if (network !== undefined) return network.failed === 'timeout' ? timeout : unreachable
   return { ...unreachable, message: `The card's address answered HTTP ${status}.` }
 }

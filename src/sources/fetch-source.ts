@@ -1,7 +1,7 @@
 import type { Source } from '../card/manifest/source.ts'
 import type { Validators } from '../registry/validators.ts'
 import { fetchMcpCard } from './fetch.ts'
-import type { Fetched } from './fetched.ts'
+import type { FetchResult } from './fetched.ts'
 import { fetchUpstreamCard } from './upstream-card.ts'
 
 /**
@@ -14,5 +14,5 @@ export const fetchSource = (
   known: Validators | undefined,
   env: Env,
   ownOrigins: readonly string[],
-): Promise<Fetched> =>
+): Promise<FetchResult> =>
   source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, known, env, ownOrigins)

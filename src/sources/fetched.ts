@@ -4,7 +4,7 @@ import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Validators } from '../registry/validators.ts'
 
 /** What came of asking a source for its card. */
-export type Fetched =
+export type FetchResult =
   /** `notes`: what of the source the card leaves out. */
   | { card: JsonObject; validators: Validators; notes?: Note[] }
   /** The card that the validators stood for is still the one. */

@@ -1,19 +1,19 @@
-import { type Compiled, compile, type Registration } from '../card/compile/index.ts'
-import { drift } from '../card/diff/drift.ts'
-import { widening } from '../card/diff/widening.ts'
+import { type CompileContext, type Compiled, compile } from '../card/compile/index.ts'
+import { diffCards } from '../card/diff/drift.ts'
+import { findWidenings } from '../card/diff/widening.ts'
 import type { Source } from '../card/manifest/source.ts'
 import type { CardError } from '../card/model/report.ts'
 import { strongEtag } from '../http/etag.ts'
-import { isObject, type Json, type JsonObject, without } from '../json/json.ts'
-import { hasRoom } from '../registry/room.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
+import { fitsInRow } from '../registry/room.ts'
 import type { SourceRecord } from '../registry/source-record.ts'
-import type { Fetched } from './fetched.ts'
-import { unsound } from './unsound.ts'
+import type { FetchResult } from './fetched.ts'
+import { invalidCard } from './unsound.ts'
 
 /** An agent whose card comes from a source, as its manifest says it now, and what was known of the source before. */
 export type Sourced = {
   document: Json
-  registration: Omit<Registration, 'fetched'>
+  registration: Omit<CompileContext, 'fetched'>
   source: Source
   known?: SourceRecord | undefined
   by: SourceRecord['by']
@@ -28,7 +28,7 @@ export type Sourced = {
 export type Settled = { record: SourceRecord; compiled: Compiled | undefined } | { errors: CardError[] }
 
 /** Decides what becomes of what a source has answered. While that cannot be used, what was had before stays. */
-export const settle = async (agent: Sourced, fetched: Fetched): Promise<Settled> => {
+export const reconcile = async (agent: Sourced, fetched: FetchResult): Promise<Settled> => {
   const { source, by, accepted = false } = agent
   const last = lastOf(agent)
   if ('failure' in fetched) return withLast(agent, { ...last, ...heldOf(agent, last), failure: fetched.failure })
@@ -36,11 +36,12 @@ export const settle = async (agent: Sourced, fetched: Fetched): Promise<Settled>
   const { card, validators, notes = [] } = fetched
   const made = compiledWith(agent, card)
   if ('errors' in made)
-    return isOwners(agent, card) ? made : withLast(agent, { ...last, failure: unsound(made.errors) })
+    return isOwners(agent, card) ? made : withLast(agent, { ...last, failure: invalidCard(made.errors) })
   const text = JSON.stringify(card)
-  if (!hasRoom([text, ...textsOf(made.compiled)])) return withLast(agent, { ...last, failure: unsound([tooLarge]) })
+  if (!fitsInRow([text, ...textsOf(made.compiled)]))
+    return withLast(agent, { ...last, failure: invalidCard([tooLarge]) })
   const before = last.card === undefined ? undefined : (JSON.parse(last.card) as JsonObject)
-  const changes = before === undefined || text === last.card ? [] : drift(before, card)
+  const changes = before === undefined || text === last.card ? [] : diffCards(before, card)
   const widens = source.pin && !accepted && before !== undefined ? widened(agent, before, made.compiled) : []
   if (widens.length > 0) {
     const held = { etag: await etagOf(text), card: text, validators, widens, drift: changes }
@@ -96,13 +97,13 @@ const compiledWith = ({ document, registration }: Sourced, fetched: JsonObject) 
 /** Whether a card that cannot be served would be one without what the manifest lays over it. */
 const isOwners = (agent: Sourced, card: JsonObject): boolean => {
   const { document } = agent
-  const bare = isObject(document) ? without(document, 'card', 'extended', 'tiers') : document
+  const bare = isJsonObject(document) ? omit(document, 'card', 'extended', 'tiers') : document
   return 'compiled' in compiledWith({ ...agent, document: bare }, card)
 }
 
 const widened = (agent: Sourced, before: JsonObject, now: Compiled): CardError[] => {
   const was = compiledWith(agent, before)
-  return 'compiled' in was ? widening(was.compiled.direct, now.direct) : [incomparable]
+  return 'compiled' in was ? findWidenings(was.compiled.direct, now.direct) : [incomparable]
 }
 
 const incomparable: CardError = {

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../json/json.ts'
-import { rememberChecked } from '../registry/edge/write-through.ts'
-import type { SourceCheck } from '../registry/source-check.ts'
+import { cacheChecked } from '../registry/edge/write-through.ts'
+import type { RefreshResult } from '../registry/source-check.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
 import type { Leased } from '../registry/source-record.ts'
-import { truth } from '../registry/store/client.ts'
+import { getRegistry } from '../registry/store/client.ts'
 import { fetchSource } from './fetch-source.ts'
-import type { Fetched } from './fetched.ts'
-import type { RefreshContext, Refreshed } from './refreshed.ts'
-import { registerAgain } from './register-again.ts'
+import type { FetchResult } from './fetched.ts'
+import type { RefreshContext, RefreshOutcome } from './refreshed.ts'
+import { reregister } from './register-again.ts'
 
 /** `force`: though it is fresh. `accept`: a card that was held back is taken, and nobody asked. */
 export type RefreshOptions = { force?: boolean; accept?: Accepted }
@@ -21,20 +21,22 @@ export const refreshAgent = async (
   { force = false, accept }: RefreshOptions,
   env: Env,
   ctx: RefreshContext,
-): Promise<Refreshed> => {
-  const registry = truth(env)
+): Promise<RefreshOutcome> => {
+  const registry = getRegistry(env)
   const leased = await registry.leaseSource(id, { force: force || accept !== undefined })
   if (leased.outcome === 'none') return { outcome: 'no-source' }
   if (leased.outcome !== 'leased') return leased
   try {
-    return await (accept === undefined ? ask(id, leased, env, ctx) : take(id, leased, accept, env, ctx))
+    return await (accept === undefined
+      ? fetchAndApply(id, leased, env, ctx)
+      : acceptPending(id, leased, accept, env, ctx))
   } finally {
     // A lease that was ended by what was learned is nobody's any more.
     await registry.releaseSource(id, leased.lease)
   }
 }
 
-const ask = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): Promise<Refreshed> => {
+const fetchAndApply = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): Promise<RefreshOutcome> => {
   const { record } = leased
   const fetched = await fetchSource(record.source, id, validatorsOf(leased), env, [leased.origin])
   if ('failure' in fetched) return fetched.spent ? { outcome: 'spent' } : failed(id, leased, fetched.failure, env)
@@ -47,13 +49,13 @@ const ask = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): P
   return settled(id, leased, fetched, false, env, ctx)
 }
 
-const take = async (
+const acceptPending = async (
   id: string,
   leased: Leased,
   { etag, isAdmin }: Accepted,
   env: Env,
   ctx: RefreshContext,
-): Promise<Refreshed> => {
+): Promise<RefreshOutcome> => {
   const { source, held } = leased.record
   if (!isAdmin && (source.secret !== undefined || source.service !== undefined)) return { outcome: 'needs-admin' }
   if (held?.etag !== etag) return { outcome: 'not-held' }
@@ -63,7 +65,7 @@ const take = async (
 /** Only of a card that there is can a source say that it is still the one. */
 const validatorsOf = ({ record: { card, validators } }: Leased) => (card === undefined ? undefined : validators)
 
-const failed = async (id: string, leased: Leased, failure: SourceFailure, env: Env): Promise<Refreshed> => {
+const failed = async (id: string, leased: Leased, failure: SourceFailure, env: Env): Promise<RefreshOutcome> => {
   await learned(id, leased, { failure }, env)
   return { outcome: 'failed', failure }
 }
@@ -71,12 +73,12 @@ const failed = async (id: string, leased: Leased, failure: SourceFailure, env: E
 const settled = async (
   id: string,
   leased: Leased,
-  fetched: Fetched,
+  fetched: FetchResult,
   accepted: boolean,
   env: Env,
   ctx: RefreshContext,
-): Promise<Refreshed> => {
-  const came = await registerAgain(id, leased, fetched, accepted, env, ctx)
+): Promise<RefreshOutcome> => {
+  const came = await reregister(id, leased, fetched, accepted, env, ctx)
   if ('failure' in came) return failed(id, leased, came.failure, env)
   if (!('held' in came)) return came
   await learned(id, leased, came, env)
@@ -84,7 +86,7 @@ const settled = async (
 }
 
 /** Ends a refresh with what was learned, which is visible in this isolate at once. */
-const learned = async (id: string, { lease, seq }: Leased, check: SourceCheck, env: Env): Promise<void> => {
-  const state = await truth(env).sourceChecked(id, seq, check, lease)
-  if (state) rememberChecked(id, state)
+const learned = async (id: string, { lease, seq }: Leased, check: RefreshResult, env: Env): Promise<void> => {
+  const state = await getRegistry(env).sourceChecked(id, seq, check, lease)
+  if (state) cacheChecked(id, state)
 }

@@ -1,14 +1,14 @@
 import type { Drift } from '../card/diff/drift.ts'
 import type { Note } from '../card/model/report.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
-import type { Held } from '../registry/source-record.ts'
+import type { PendingCard } from '../registry/source-record.ts'
 
 /** What came of refreshing an agent's card. */
-export type Refreshed =
+export type RefreshOutcome =
   | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Note[] }
   | { outcome: 'unchanged' }
   /** The new card widens access, and its manifest says `pin`: it waits until an owner accepts it by its entity tag. */
-  | { outcome: 'held'; held: Held }
+  | { outcome: 'held'; held: PendingCard }
   | { outcome: 'failed'; failure: SourceFailure }
   /** Not before `due`, in ms since 1970. */
   | { outcome: 'fresh'; due: number }

@@ -2,29 +2,29 @@ import type { Compiled } from '../card/compile/index.ts'
 import { readManifest } from '../card/manifest/manifest.ts'
 import type { Note } from '../card/model/report.ts'
 import type { Json } from '../json/json.ts'
-import { forgetLists } from '../registry/edge/forget-lists.ts'
-import { rememberRegistered } from '../registry/edge/write-through.ts'
+import { purgeLists } from '../registry/edge/forget-lists.ts'
+import { cacheRegistered } from '../registry/edge/write-through.ts'
 import type { SourceFailure } from '../registry/source-failure.ts'
-import type { Held, Leased } from '../registry/source-record.ts'
-import { truth } from '../registry/store/client.ts'
-import type { Fetched } from './fetched.ts'
-import { settle } from './reconcile.ts'
-import type { RefreshContext, Refreshed } from './refreshed.ts'
+import type { Leased, PendingCard } from '../registry/source-record.ts'
+import { getRegistry } from '../registry/store/client.ts'
+import type { FetchResult } from './fetched.ts'
+import { reconcile } from './reconcile.ts'
+import type { RefreshContext, RefreshOutcome } from './refreshed.ts'
 import { sourcedRegistration } from './registration.ts'
-import { unsound } from './unsound.ts'
+import { invalidCard } from './unsound.ts'
 
 /** Registers an agent as its manifest says, with the card that its source answers now; or says why that is not done. */
-export const registerAgain = async (
+export const reregister = async (
   id: string,
   { lease, manifest: text, origin, seq, record: known }: Leased,
-  fetched: Fetched,
+  fetched: FetchResult,
   accepted: boolean,
   env: Env,
   ctx: RefreshContext,
-): Promise<Refreshed | { held: Held } | { failure: SourceFailure }> => {
+): Promise<RefreshOutcome | { held: PendingCard } | { failure: SourceFailure }> => {
   const document = JSON.parse(text) as Json
   const read = readManifest(document, id)
-  if ('errors' in read) return { failure: unsound(read.errors) }
+  if ('errors' in read) return { failure: invalidCard(read.errors) }
   const origins = { publicUrl: origin, requestOrigin: origin }
   const agent = {
     document,
@@ -34,18 +34,18 @@ export const registerAgain = async (
     by: 'fetch',
     accepted,
   } as const
-  const settled = await settle(agent, fetched)
-  if ('errors' in settled) return { failure: unsound(settled.errors) }
+  const settled = await reconcile(agent, fetched)
+  if ('errors' in settled) return { failure: invalidCard(settled.errors) }
   const { record, compiled } = settled
   if (record.failure) return { failure: record.failure }
   if (record.held) return { held: record.held }
   const { manifest } = read
   const made = { id, document, manifest, origins, record, compiled, condition: {} }
   const registration = { ...(await sourcedRegistration(made)), refreshed: { seq, lease } }
-  const registered = await truth(env).register(registration, false)
+  const registered = await getRegistry(env).register(registration, false)
   if (registered.outcome !== 'registered') return { outcome: 'overtaken' }
-  rememberRegistered(registration, registered)
-  forgetLists(ctx)
+  cacheRegistered(registration, registered)
+  purgeLists(ctx)
   return {
     outcome: 'refreshed',
     seq: registered.seq,

@@ -1,11 +1,11 @@
-import { uncardedProfile } from '../card/call-profile.ts'
+import { missingCardProfile } from '../card/call-profile.ts'
 import { hostOrigin } from '../card/compile/canonical-card.ts'
 import type { Compiled } from '../card/compile/index.ts'
 import type { Manifest } from '../card/manifest/manifest.ts'
-import type { Condition } from '../http/conditional.ts'
+import type { Precondition } from '../http/conditional.ts'
 import { strongEtag } from '../http/etag.ts'
 import type { Json } from '../json/json.ts'
-import { hashed } from '../registry/prepare.ts'
+import { prepareRegistration } from '../registry/prepare.ts'
 import type { Registration } from '../registry/records.ts'
 import type { SourceRecord } from '../registry/source-record.ts'
 
@@ -18,13 +18,16 @@ type Settling = {
   origins: { publicUrl?: string | undefined; requestOrigin: string }
   record: SourceRecord
   compiled: Compiled | undefined
-  condition: Condition
+  condition: Precondition
 }
 
 /** Makes ready what is to be registered of an agent whose card comes from a source: without a card, where none was ever had. */
 export const sourcedRegistration = async (settling: Settling): Promise<Registration> => {
   const { id, document, compiled, condition, record } = settling
-  return { ...(compiled ? await hashed(id, document, compiled, condition) : await uncarded(settling)), source: record }
+  return {
+    ...(compiled ? await prepareRegistration(id, document, compiled, condition) : await uncarded(settling)),
+    source: record,
+  }
 }
 
 const uncarded = async ({ id, document, manifest, origins, condition }: Settling): Promise<Registration> => {
@@ -39,7 +42,7 @@ const uncarded = async ({ id, document, manifest, origins, condition }: Settling
     origin: hostOrigin(manifest, origins),
     summary: { name: typeof name === 'string' ? name : id, description: '', version: '', url: '' },
     representations: {},
-    profile: await represented(JSON.stringify(uncardedProfile(manifest))),
+    profile: await represented(JSON.stringify(missingCardProfile(manifest))),
     extended: [],
     condition,
   }

@@ -1,9 +1,9 @@
 import { log } from '../http/log.ts'
-import { Memory } from '../registry/edge/clock-cache.ts'
+import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { SourceHealth } from '../registry/source-health.ts'
 
 /** When this isolate asks again whether an agent's card is to be refreshed, in ms since 1970. */
-const next = new Memory<{ at: number; size: number }>(256 * 1024)
+const next = new ClockCache<{ at: number; size: number }>(256 * 1024)
 
 /** How soon an isolate asks again that was told that somebody else is at it. In ms. */
 const soon = 30_000
@@ -12,7 +12,7 @@ const soon = 30_000
  * Has a card that was read from its source too long ago read again, behind the back of who is being answered. Each isolate asks
  * once for each time to live: which of all may do it, the Registry says.
  */
-export const refreshStale = (
+export const revalidate = (
   id: string,
   { checked, ttl }: Pick<SourceHealth, 'checked' | 'ttl'>,
   env: Env,

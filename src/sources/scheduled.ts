@@ -1,6 +1,6 @@
 import { log } from '../http/log.ts'
-import { areRequestsSpent } from '../http/requests-spent.ts'
-import { truth } from '../registry/store/client.ts'
+import { isSubrequestLimitError } from '../http/requests-spent.ts'
+import { getRegistry } from '../registry/store/client.ts'
 import { refreshAgent } from './refresh.ts'
 
 /** How many cards are read at a time: of more, the platform would keep some waiting while their time runs out. */
@@ -34,7 +34,7 @@ async function* dueIds(env: Env, begun: number): AsyncGenerator<string> {
 
 const nextPage = async (env: Env, begun: number, told: ReadonlySet<string>): Promise<string[]> => {
   try {
-    const due = await truth(env).dueSources(begun, page)
+    const due = await getRegistry(env).dueSources(begun, page)
     return due.filter(id => !told.has(id))
   } catch (error) {
     log('error', 'refresh-failed', { error: String(error) })
@@ -48,6 +48,6 @@ const isLast = async (id: string, env: Env, ctx: ExecutionContext): Promise<bool
     return (await refreshAgent(id, {}, env, ctx)).outcome === 'spent'
   } catch (error) {
     log('error', 'refresh-failed', { agent: id, error: String(error) })
-    return areRequestsSpent(String(error))
+    return isSubrequestLimitError(String(error))
   }
 }

@@ -1,7 +1,7 @@
-import type { Call } from '../../src/a2a/call.ts'
+import type { A2ACall } from '../../src/a2a/call.ts'
 
 /** A message sent in v1.0 over JSON-RPC, but for `changes`. */
-export const callWith = (changes: Partial<Call> = {}): Call => ({
+export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
   binding: 'JSONRPC',
   operation: 'send',
   version: '1.0',

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readEnvelope } from '../../src/a2a/envelope.ts'
-import { parseCall } from '../../src/a2a/jsonrpc.ts'
+import { parseJsonRpcRequest } from '../../src/a2a/envelope.ts'
+import { parseJsonLossless } from '../../src/a2a/jsonrpc.ts'
 import type { Json } from '../../src/json/json.ts'
 
 const read = (text: string) => {
-  const parsed = parseCall(text)
+  const parsed = parseJsonLossless(text)
   if ('refused' in parsed) throw new Error(parsed.refused)
-  return readEnvelope(parsed.value)
+  return parseJsonRpcRequest(parsed.value)
 }
 
 const request = (members: Record<string, Json | undefined>): Json =>
@@ -21,7 +21,7 @@ const notARequest = (detail: string, id: Json, method = '') => ({
 
 describe('a JSON-RPC request', () => {
   it('is read', () => {
-    expect(readEnvelope(request({ params: { a: 1 }, more: true }))).toStrictEqual({
+    expect(parseJsonRpcRequest(request({ params: { a: 1 }, more: true }))).toStrictEqual({
       id: 1,
       method: 'message/send',
       params: { a: 1 },
@@ -29,11 +29,15 @@ describe('a JSON-RPC request', () => {
   })
 
   it('may leave its parameters out', () => {
-    expect(readEnvelope(request({ params: undefined }))).toStrictEqual({ id: 1, method: 'message/send', params: {} })
+    expect(parseJsonRpcRequest(request({ params: undefined }))).toStrictEqual({
+      id: 1,
+      method: 'message/send',
+      params: {},
+    })
   })
 
   it.each([0, -1, 1.5, '', 'a', '0', null])('keeps its id: %j', id => {
-    expect(readEnvelope(request({ id }))).toStrictEqual({ id, method: 'message/send', params: {} })
+    expect(parseJsonRpcRequest(request({ id }))).toStrictEqual({ id, method: 'message/send', params: {} })
   })
 
   it.each(['12345678901234567890', '1.0', '-0', '1e3'])('keeps an id of unusual form: %s', id => {
@@ -50,45 +54,47 @@ describe('a JSON-RPC request', () => {
 
 describe('what is no request', () => {
   it.each([[[]], [[1]], [[request({})]], [[request({}), request({})]]])('is a batch: %j', batch => {
-    expect(readEnvelope(batch)).toStrictEqual(notARequest('A2A takes no batches: send each call by itself.', null))
+    expect(parseJsonRpcRequest(batch)).toStrictEqual(
+      notARequest('A2A takes no batches: send each call by itself.', null),
+    )
   })
 
   it.each([null, true, 1, 'message/send', JSON.rawJSON('1e400')])('is %j', value => {
-    expect(readEnvelope(value)).toStrictEqual(
+    expect(parseJsonRpcRequest(value)).toStrictEqual(
       notARequest('A call is a JSON object with `jsonrpc`, `id`, `method`, `params`.', null),
     )
   })
 
   it.each([undefined, '1.0', 2, '2', '', null, 'A2A'])('has the `jsonrpc` %j', jsonrpc => {
-    expect(readEnvelope(request({ jsonrpc, id: 'i' }))).toStrictEqual(
+    expect(parseJsonRpcRequest(request({ jsonrpc, id: 'i' }))).toStrictEqual(
       notARequest('`jsonrpc` must be the string "2.0".', 'i', 'message/send'),
     )
   })
 
   it('has no id', () => {
-    expect(readEnvelope(request({ id: undefined }))).toStrictEqual(
+    expect(parseJsonRpcRequest(request({ id: undefined }))).toStrictEqual(
       notARequest('`id` is missing: A2A knows no notifications, every call is answered.', null, 'message/send'),
     )
   })
 
   it.each([true, false, {}, [], [1], { rawJSON: '1' }])('has the id %j', id => {
-    expect(readEnvelope(request({ id }))).toStrictEqual(
+    expect(parseJsonRpcRequest(request({ id }))).toStrictEqual(
       notARequest('`id` must be a string, a number or null.', null, 'message/send'),
     )
   })
 
   it.each([undefined, null, 1, {}, ['message/send'], true])('has the method %j', method => {
-    expect(readEnvelope(request({ method, id: 0 }))).toStrictEqual(notARequest('`method` must be a string.', 0))
+    expect(parseJsonRpcRequest(request({ method, id: 0 }))).toStrictEqual(notARequest('`method` must be a string.', 0))
   })
 
   it('has a method of more than 256 characters, which is not said again', () => {
-    expect(readEnvelope(request({ method: 'm'.repeat(257), id: '' }))).toStrictEqual(
+    expect(parseJsonRpcRequest(request({ method: 'm'.repeat(257), id: '' }))).toStrictEqual(
       notARequest('`method` is longer than 256 characters.', ''),
     )
   })
 
   it.each([null, [], [1], 'text', 1, true, JSON.rawJSON('1e400')])('has the parameters %j', params => {
-    expect(readEnvelope({ jsonrpc: '2.0', id: null, method: 'message/send', params })).toStrictEqual({
+    expect(parseJsonRpcRequest({ jsonrpc: '2.0', id: null, method: 'message/send', params })).toStrictEqual({
       id: null,
       method: 'message/send',
       refusal: {
@@ -105,7 +111,7 @@ it('never throws, and answers with the id that was sent or null', () => {
   fc.assert(
     fc.property(fc.record({ jsonrpc: fc.constant('2.0'), id: member, method: member, params: member }), value => {
       const sent: Json = JSON.parse(JSON.stringify(value))
-      const { id } = readEnvelope(sent)
+      const { id } = parseJsonRpcRequest(sent)
       expect([null, (sent as { id?: Json }).id]).toContainEqual(id)
     }),
   )

@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { WholeEvents } from '../../src/a2a/event-stream-whole.ts'
-import { watchedEvents } from '../../src/a2a/sse.ts'
+import { SseFramer } from '../../src/a2a/event-stream-whole.ts'
+import { relaySse } from '../../src/a2a/sse.ts'
 import type { Failure } from '../../src/a2a/verdict.ts'
 import '../stand-ins/identity-transform-stream.ts'
 
@@ -57,7 +57,7 @@ const wentSilent = '{"failed":"silent","seconds":0.05}'
 describe('a stream of events', () => {
   it('hands each event on before the next one comes', async () => {
     const agent = source()
-    const reader = watchedEvents(agent.body, watch).getReader()
+    const reader = relaySse(agent.body, watch).getReader()
     for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\r\n\r\n']) {
       agent.send(event)
       expect(decode([(await reader.read()).value ?? encode('')])).toBe(event)
@@ -68,7 +68,7 @@ describe('a stream of events', () => {
 
   it('asks the agent for nothing before it is asked itself', async () => {
     const agent = source()
-    const reader = watchedEvents(agent.body, watch).getReader()
+    const reader = relaySse(agent.body, watch).getReader()
     agent.send('data: 1\n\n')
     agent.send('data: 2\n\n')
     await reader.read()
@@ -85,7 +85,7 @@ describe('a stream of events', () => {
     ['lines that end in CR LF', ['data: 1\r\n\r', '\ndata: 2'], 'data: 1\r\n\r\n'],
   ])('that breaks off after %s ends after the last whole event with one that says so', async (_, sent, passed) => {
     const agent = source()
-    const stream = watchedEvents(agent.body, watch)
+    const stream = relaySse(agent.body, watch)
     const reader = stream.getReader()
     let text = ''
     const reading = (async () => {
@@ -106,7 +106,7 @@ describe('a stream of events', () => {
   it('that goes silent ends in the same way, and the agent is told', async () => {
     const agent = source()
     agent.send('data: 1\n\ndata: {"half')
-    const text = await new Response(watchedEvents(agent.body, { ...watch, idleSeconds: 0.05 })).text()
+    const text = await new Response(relaySse(agent.body, { ...watch, idleSeconds: 0.05 })).text()
     expect(eventsOf(text)).toEqual(['1', wentSilent])
     await agent.cancelled
   })
@@ -114,13 +114,13 @@ describe('a stream of events', () => {
   it('is kept alive by comments in a silence, but never for longer than the agent may be silent', async () => {
     const agent = source()
     agent.send('data: 1\n\n')
-    const body = watchedEvents(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.02 })
+    const body = relaySse(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.02 })
     expect(await new Response(body).text()).toBe(`data: 1\n\n:\n\n:\n\ndata: ${wentSilent}\n\n`)
   })
 
   it('begins its patience anew with every sign of life', async () => {
     const agent = source()
-    const reader = watchedEvents(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.03 }).getReader()
+    const reader = relaySse(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.03 }).getReader()
     for (let beat = 0; beat < 4; beat++) {
       expect(decode([(await reader.read()).value ?? encode('')])).toBe(':\n\n')
       agent.send(': alive\n\n')
@@ -133,12 +133,12 @@ describe('a stream of events', () => {
     const agent = source()
     agent.send('data: 1\n\ndata: 2\n')
     agent.close()
-    expect(await new Response(watchedEvents(agent.body, watch)).text()).toBe('data: 1\n\ndata: 2\n')
+    expect(await new Response(relaySse(agent.body, watch)).text()).toBe('data: 1\n\ndata: 2\n')
   })
 
   it('cancels the agent when its caller leaves, also while it waits for an event', async () => {
     const agent = source()
-    const reader = watchedEvents(agent.body, watch).getReader()
+    const reader = relaySse(agent.body, watch).getReader()
     const waiting = reader.read()
     await reader.cancel('gone')
     expect([await agent.cancelled, await waiting]).toEqual(['gone', { done: true, value: undefined }])
@@ -152,7 +152,7 @@ describe('a stream of events', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const agent = source()
-      const reader = watchedEvents(agent.body, watch).getReader()
+      const reader = relaySse(agent.body, watch).getReader()
       agent.send('data: 1\n\n')
       await reader.read()
       expect(vi.getTimerCount()).toBe(1)
@@ -171,7 +171,7 @@ describe('a stream of events', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
     try {
       const agent = source()
-      const reader = watchedEvents(agent.body, { ...watch, idleSeconds: 5, heartbeatSeconds: 1 }).getReader()
+      const reader = relaySse(agent.body, { ...watch, idleSeconds: 5, heartbeatSeconds: 1 }).getReader()
       agent.send('data: 1\n\n')
       await vi.advanceTimersByTimeAsync(60_000)
       const read = async () => decode([(await reader.read()).value ?? encode('')])
@@ -197,7 +197,7 @@ describe('a stream of events', () => {
   ])('meets a silence in an event that has passed in part: %s', async (_, sent, beat) => {
     const agent = source()
     agent.send(sent)
-    const body = watchedEvents(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.03 })
+    const body = relaySse(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.03 })
     expect(await new Response(body).text()).toBe(`${sent}${beat}\n\ndata: ${wentSilent}\n\n`)
   })
 
@@ -205,7 +205,7 @@ describe('a stream of events', () => {
     const agent = source()
     const long = `data: ${'x'.repeat(70_000)}`
     agent.send(long)
-    const text = await new Response(watchedEvents(agent.body, { ...watch, idleSeconds: 0.05 })).text()
+    const text = await new Response(relaySse(agent.body, { ...watch, idleSeconds: 0.05 })).text()
     expect(text).toBe(`${long}\n\ndata: ${wentSilent}\n\n`)
   })
 })
@@ -219,7 +219,7 @@ describe('events that come in parts', () => {
       fc.property(stream, fc.array(fc.nat(9), { minLength: 1 }), (lines, cuts) => {
         const text = lines.map(([content, ends, blank]) => content + ends + (blank ? ends : '')).join('')
         const bytes = encode(text)
-        const events = new WholeEvents()
+        const events = new SseFramer()
         const passed: Uint8Array[] = []
         for (let at = 0, cut = 0; at < bytes.length; cut++) {
           const next = at + (cuts[cut % cuts.length] ?? 0) + 1
@@ -235,7 +235,7 @@ describe('events that come in parts', () => {
   })
 
   it('do not fill memory: a line without end passes on', () => {
-    const events = new WholeEvents()
+    const events = new SseFramer()
     const chunk = encode('x'.repeat(1000))
     let passed = 0
     for (let round = 0; round < 1000; round++) passed += events.take(chunk).reduce((sum, part) => sum + part.length, 0)
@@ -244,6 +244,6 @@ describe('events that come in parts', () => {
 
   it('pass at once and uncopied where they are whole', () => {
     const chunk = encode('data: 1\n\ndata: 2\n\n')
-    expect(new WholeEvents().take(chunk)[0]?.buffer).toBe(chunk.buffer)
+    expect(new SseFramer().take(chunk)[0]?.buffer).toBe(chunk.buffer)
   })
 })

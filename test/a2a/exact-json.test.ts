@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseCall } from '../../src/a2a/jsonrpc.ts'
+import { parseJsonLossless } from '../../src/a2a/jsonrpc.ts'
 
 /** What is forwarded of a text: parsed and written again. */
 const again = (text: string): string => {
-  const parsed = parseCall(text)
+  const parsed = parseJsonLossless(text)
   return 'value' in parsed ? JSON.stringify(parsed.value) : parsed.refused
 }
 
@@ -32,16 +32,16 @@ describe('numbers', () => {
 
   it('in strings are text', () => {
     const text = '{"a":"x:12345678901234567890","b":":1.0","c":"[-0]"}'
-    expect(parseCall(text)).toStrictEqual({ value: JSON.parse(text) })
+    expect(parseJsonLossless(text)).toStrictEqual({ value: JSON.parse(text) })
   })
 
   it('that are ordinary are ordinary numbers, also beside others', () => {
-    expect(parseCall('{"a":1,"b":1.0,"c":2.5}')).toMatchObject({ value: { a: 1, c: 2.5 } })
+    expect(parseJsonLossless('{"a":1,"b":1.0,"c":2.5}')).toMatchObject({ value: { a: 1, c: 2.5 } })
   })
 
   it('of more than 1,000 characters are refused', () => {
     const detail = 'A number is longer than 1000 characters.'
-    expect([again(`[${'1'.repeat(1000)}]`).length, parseCall(`[${'1'.repeat(1001)}]`)]).toStrictEqual([
+    expect([again(`[${'1'.repeat(1000)}]`).length, parseJsonLossless(`[${'1'.repeat(1001)}]`)]).toStrictEqual([
       1002,
       { refused: 'not-a-request', detail, id: null },
     ])
@@ -105,7 +105,7 @@ describe('a text that is no call', () => {
     ['message=hello', /^This is not JSON\./],
     ['---\njsonrpc: 2.0', /^This is not JSON\. (?!.*sync-card)/],
   ])('%j is not JSON', (text, detail) => {
-    expect(parseCall(text)).toStrictEqual({
+    expect(parseJsonLossless(text)).toStrictEqual({
       refused: 'not-json',
       detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
     })
@@ -113,7 +113,7 @@ describe('a text that is no call', () => {
 
   it('nests 10,000 levels deep', () => {
     const text = `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(10_000)}1.0${'}'.repeat(10_000)}}`
-    expect(parseCall(text)).toStrictEqual({
+    expect(parseJsonLossless(text)).toStrictEqual({
       refused: 'not-a-request',
       detail: 'The document nests deeper than 64 levels.',
       id: null,
@@ -127,7 +127,7 @@ describe('a text that is no call', () => {
     ['zeros', `":0.${'0'.repeat(1_000_000)}1"`],
   ])('or is a megabyte of %s, is read in no time', (_, text) => {
     const started = performance.now()
-    parseCall(text)
+    parseJsonLossless(text)
     expect(performance.now() - started).toBeLessThan(500)
   })
 })

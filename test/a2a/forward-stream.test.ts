@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { restError, rpcError } from '../../src/a2a/error-response.ts'
+import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { Failure } from '../../src/a2a/verdict.ts'
-import type { ForwardOptions, Outgoing } from '../../src/gateway/forward.ts'
+import type { ForwardOptions, UpstreamCall } from '../../src/gateway/forward.ts'
 import '../stand-ins/identity-transform-stream.ts'
 import { forwardTo, json, ours, response, says, stream } from './forwarding.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
@@ -14,11 +14,11 @@ beforeAll(async () => {
 })
 afterAll(() => agent.close())
 
-const call = (outgoing?: Partial<Outgoing>, options?: Partial<ForwardOptions>) =>
+const call = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions>) =>
   forwardTo(agent.origin, outgoing, options)
 
 describe('a stream', () => {
-  const streams = (outgoing: Partial<Outgoing> = {}, options: Partial<ForwardOptions> = {}) =>
+  const streams = (outgoing: Partial<UpstreamCall> = {}, options: Partial<ForwardOptions> = {}) =>
     call({ streams: true, ...outgoing }, options).then(response)
 
   const events = (text: string) => {
@@ -26,7 +26,7 @@ describe('a stream', () => {
     createParser({ onEvent: ({ event, data }) => found.push({ event, data: JSON.parse(data) }) }).feed(text)
     return found
   }
-  const ended = (failure: Failure) => ({ data: { jsonrpc: '2.0', id: 7, error: rpcError(failure, '1.0') } })
+  const ended = (failure: Failure) => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(failure, '1.0') } })
 
   it('brings each event before the agent has the next one', async () => {
     let connection: ServerResponse | undefined
@@ -107,8 +107,8 @@ describe('a stream', () => {
   })
 
   it.each([
-    ['1.0', restError({ failed: 'broken-off' }, '1.0')],
-    ['0.3', restError({ failed: 'broken-off' }, '0.3')],
+    ['1.0', toRestError({ failed: 'broken-off' }, '1.0')],
+    ['0.3', toRestError({ failed: 'broken-off' }, '0.3')],
   ] as const)('tells its end over HTTP+JSON %s in an event of the type error', async (version, data) => {
     agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n', () => answering.destroy()))
     const target = { binding: 'HTTP+JSON', version, url: agent.origin } as const

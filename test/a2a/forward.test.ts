@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { restError, rpcError } from '../../src/a2a/error-response.ts'
+import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { Failure } from '../../src/a2a/verdict.ts'
-import type { ForwardOptions, Outgoing } from '../../src/gateway/forward.ts'
+import type { ForwardOptions, UpstreamCall } from '../../src/gateway/forward.ts'
 import { body, forwardTo, html, json, ours, response, says, stream } from './forwarding.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
 
@@ -13,12 +13,12 @@ beforeAll(async () => {
 })
 afterAll(() => agent.close())
 
-const call = (outgoing?: Partial<Outgoing>, options?: Partial<ForwardOptions>) =>
+const call = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions>) =>
   forwardTo(agent.origin, outgoing, options)
 
 const answer = '{"jsonrpc": "2.0", "id": 7, "result": {"text": "B\\u00fccher – 21 °"}}'
 
-const rest = (): Partial<Outgoing> => ({
+const rest = (): Partial<UpstreamCall> => ({
   target: { binding: 'HTTP+JSON', version: '1.0', url: `${agent.origin}/a2a` },
 })
 
@@ -93,7 +93,7 @@ describe('a call on its way up', () => {
   ])('is not made that %s', async (_, outgoing, failure) => {
     agent.answer(says(200, json, answer))
     const target = { version: '1.0', url: `${agent.origin}/a2a`, binding: 'JSONRPC', ...Object(outgoing).target }
-    expect(await call({ ...(outgoing as Partial<Outgoing>), target })).toMatchObject(failure)
+    expect(await call({ ...(outgoing as Partial<UpstreamCall>), target })).toMatchObject(failure)
     expect(agent.asked).toEqual([])
   })
 })
@@ -276,10 +276,10 @@ describe('a refusal of the agent', () => {
 
   const refused = { failed: 'agent-refused', status: 401 } as const
   it.each([
-    ['JSONRPC', '1.0', { jsonrpc: '2.0', id: 7, error: rpcError(refused, '1.0') }],
-    ['JSONRPC', '0.3', { jsonrpc: '2.0', id: 7, error: rpcError(refused, '0.3') }],
-    ['HTTP+JSON', '0.3', restError(refused, '0.3')],
-    ['HTTP+JSON', '1.0', restError(refused, '1.0')],
+    ['JSONRPC', '1.0', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '1.0') }],
+    ['JSONRPC', '0.3', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '0.3') }],
+    ['HTTP+JSON', '0.3', toRestError(refused, '0.3')],
+    ['HTTP+JSON', '1.0', toRestError(refused, '1.0')],
   ] as const)(
     'comes in the form of the call where the agent tells it in HTML: %s %s',
     async (binding, version, error) => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'vitest'
 import type { Failure } from '../../src/a2a/verdict.ts'
-import { type ForwardOptions, forward, type Outgoing } from '../../src/gateway/forward.ts'
+import { type ForwardOptions, forward, type UpstreamCall } from '../../src/gateway/forward.ts'
 
 /** The body of a call under test. */
 export const body = '{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{}}'
@@ -9,7 +9,7 @@ export const body = '{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{}}
 /** Forwards a call to an agent on this machine; what is not given is as it mostly is. */
 export const forwardTo = (
   origin: string,
-  outgoing: Partial<Outgoing> = {},
+  outgoing: Partial<UpstreamCall> = {},
   options: Partial<ForwardOptions> = {},
 ): Promise<Response | Failure> =>
   forward(

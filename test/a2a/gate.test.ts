@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Call } from '../../src/a2a/call.ts'
-import { rpcError } from '../../src/a2a/error-response.ts'
+import type { A2ACall } from '../../src/a2a/call.ts'
+import { toJsonRpcError } from '../../src/a2a/error-response.ts'
 import { type OperationName, operations } from '../../src/a2a/operations.ts'
 import type { Refusal } from '../../src/a2a/verdict.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
-import { check, targetOf, versionFirst } from '../../src/gateway/policy.ts'
+import { evaluatePolicy, preferVersionError, targetOf } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { callWith } from './call.ts'
 import { profileWith } from './profile.ts'
 
 const passes = { passed: true, warnings: [] }
 const everyOperation = Object.keys(operations) as OperationName[]
-const target = (binding: Call['binding'], version: Call['version']): CallTarget => ({
+const target = (binding: A2ACall['binding'], version: A2ACall['version']): CallTarget => ({
   binding,
   version,
   url: `https://agent.example/${binding}/${version}`,
@@ -24,7 +24,7 @@ describe('an agent that allows everything', () => {
     const calls = (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
       (['0.3', '1.0'] as const).map(version => callWith({ binding, version, operation })),
     )
-    expect(calls.map(call => check(call, profileWith()))).toStrictEqual(calls.map(() => passes))
+    expect(calls.map(call => evaluatePolicy(call, profileWith()))).toStrictEqual(calls.map(() => passes))
   })
 })
 
@@ -36,7 +36,7 @@ describe('the version', () => {
     ['HTTP+JSON', '0.3', ['1.0']],
   ] as const)('of a call over %s in %s is one that the agent speaks there', (binding, version, accepted) => {
     const profile = profileWith({ targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0')] })
-    expect(check(callWith({ binding, version }), profile)).toStrictEqual(
+    expect(evaluatePolicy(callWith({ binding, version }), profile)).toStrictEqual(
       accepted === undefined ? passes : { refused: 'version', offered: version, accepted: [...accepted] },
     )
   })
@@ -49,7 +49,7 @@ describe('the version', () => {
       requiredExtensions: ['urn:x'],
       route: 'closed',
     })
-    expect(check(callWith({ operation: 'stream' }), profile)).toStrictEqual({
+    expect(evaluatePolicy(callWith({ operation: 'stream' }), profile)).toStrictEqual({
       refused: 'version',
       offered: '1.0',
       accepted: ['0.3'],
@@ -63,7 +63,7 @@ describe('the version', () => {
         targets: [target('JSONRPC', '1.0')],
         gate: { ...profileWith().gate, version: level },
       })
-      expect(check(callWith({ binding: 'HTTP+JSON' }), profile)).toStrictEqual({
+      expect(evaluatePolicy(callWith({ binding: 'HTTP+JSON' }), profile)).toStrictEqual({
         refused: 'version',
         offered: '1.0',
         accepted: [],
@@ -89,25 +89,25 @@ describe('a call that could not be read', () => {
       targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0'), target('HTTP+JSON', '0.3')],
       gate: { ...profileWith().gate, version: level },
     })
-  const shout = (version: Call['version']): Refusal => ({ refused: 'method', method: 'shout', version })
+  const shout = (version: A2ACall['version']): Refusal => ({ refused: 'method', method: 'shout', version })
 
   it('is told its version before its method', () => {
     expect([
-      versionFirst(shout('1.0'), 'JSONRPC', profile()),
-      versionFirst(shout('0.3'), 'JSONRPC', profile()),
-      versionFirst(shout('1.0'), 'HTTP+JSON', profile()),
+      preferVersionError(shout('1.0'), 'JSONRPC', profile()),
+      preferVersionError(shout('0.3'), 'JSONRPC', profile()),
+      preferVersionError(shout('1.0'), 'HTTP+JSON', profile()),
     ]).toStrictEqual([{ refused: 'version', offered: '1.0', accepted: ['0.3'] }, shout('0.3'), shout('1.0')])
   })
 
   it.each(['off', 'warn'] as const)('is told its method where the level of the version is %s', level => {
-    expect(versionFirst(shout('1.0'), 'JSONRPC', profile(level))).toStrictEqual(shout('1.0'))
+    expect(preferVersionError(shout('1.0'), 'JSONRPC', profile(level))).toStrictEqual(shout('1.0'))
   })
 
   it('is told what the agent speaks, not what the host does', () => {
     const unknown: Refusal = { refused: 'version', offered: '9.9', accepted: ['0.3', '1.0'] }
     expect([
-      versionFirst(unknown, 'JSONRPC', profile()),
-      versionFirst(unknown, 'HTTP+JSON', profile('off')),
+      preferVersionError(unknown, 'JSONRPC', profile()),
+      preferVersionError(unknown, 'HTTP+JSON', profile('off')),
     ]).toStrictEqual([
       { ...unknown, accepted: ['0.3'] },
       { ...unknown, accepted: ['0.3', '1.0'] },
@@ -116,14 +116,14 @@ describe('a call that could not be read', () => {
 
   it('is told anything else as it is', () => {
     const refusal: Refusal = { refused: 'not-json', detail: 'D.' }
-    expect(versionFirst(refusal, 'JSONRPC', profile())).toBe(refusal)
+    expect(preferVersionError(refusal, 'JSONRPC', profile())).toBe(refusal)
   })
 })
 
 describe('capabilities', () => {
   it.each(everyOperation)('%s needs those of its own', operation => {
     const { needs } = operations[operation]
-    const without = (changes: Partial<CallProfile>) => check(callWith({ operation }), profileWith(changes))
+    const without = (changes: Partial<CallProfile>) => evaluatePolicy(callWith({ operation }), profileWith(changes))
     expect([
       without({ streaming: false }),
       without({ pushNotifications: false }),
@@ -154,7 +154,10 @@ describe('capabilities', () => {
     (configuration, needed) => {
       const verdicts = (['0.3', '1.0'] as const).flatMap(version =>
         (['send', 'stream'] as const).map(operation =>
-          check(callWith({ version, operation, params: { configuration } }), profileWith({ pushNotifications: false })),
+          evaluatePolicy(
+            callWith({ version, operation, params: { configuration } }),
+            profileWith({ pushNotifications: false }),
+          ),
         ),
       )
       expect(verdicts).toStrictEqual(Array(4).fill(needed ? { refused: 'push-notifications' } : passes))
@@ -163,9 +166,9 @@ describe('capabilities', () => {
 
   it('of push notifications are not needed by what is no message', () => {
     const params = { configuration: { pushNotificationConfig: {} } }
-    expect(check(callWith({ operation: 'getTask', params }), profileWith({ pushNotifications: false }))).toStrictEqual(
-      passes,
-    )
+    expect(
+      evaluatePolicy(callWith({ operation: 'getTask', params }), profileWith({ pushNotifications: false })),
+    ).toStrictEqual(passes)
   })
 })
 
@@ -179,14 +182,14 @@ describe('required extensions', () => {
     [['urn:b', 'urn:c', 'urn:a'], []],
   ])('%j lack %j', (extensions, missing) => {
     expect(
-      check(callWith({ extensions, operation: 'getTask' }), profileWith({ requiredExtensions: required })),
+      evaluatePolicy(callWith({ extensions, operation: 'getTask' }), profileWith({ requiredExtensions: required })),
     ).toStrictEqual(missing.length === 0 ? passes : { refused: 'extensions', required, missing })
   })
 })
 
 describe('extended cards', () => {
   const ask = (changes: Partial<CallProfile>) =>
-    check(callWith({ operation: 'extendedCard', params: {} }), profileWith(changes))
+    evaluatePolicy(callWith({ operation: 'extendedCard', params: {} }), profileWith(changes))
 
   it.each([
     [false, [], { refused: 'extended-card' }],
@@ -218,7 +221,7 @@ const refusing = profileWith({
   requiredExtensions: ['urn:a'],
   modes: {
     defaults: { input: ['image/png'], output: ['image/png'] },
-    any: { input: ['image/png'], output: ['image/png'] },
+    union: { input: ['image/png'], output: ['image/png'] },
     skills: {},
   },
 })
@@ -249,16 +252,18 @@ describe('the levels of a gate', () => {
   it.each(everyGate)('$version, $capabilities, $extensions, $modes: the first that is enforced refuses', gate => {
     const enforced = refusals.find(([family]) => gate[family] === 'enforce')
     const warnings = refusals.filter(([family]) => gate[family] === 'warn').map(([, refusal]) => refusal)
-    expect(check(refused, { ...refusing, gate })).toStrictEqual(enforced?.[1] ?? { passed: true, warnings })
+    expect(evaluatePolicy(refused, { ...refusing, gate })).toStrictEqual(enforced?.[1] ?? { passed: true, warnings })
   })
 
   it.each(everyGate)('$version, $capabilities, $extensions, $modes: a closed agent is never called', gate => {
     const enforced = refusals.find(([family]) => gate[family] === 'enforce')
-    expect(check(refused, { ...refusing, gate, route: 'closed' })).toStrictEqual(enforced?.[1] ?? { refused: 'closed' })
+    expect(evaluatePolicy(refused, { ...refusing, gate, route: 'closed' })).toStrictEqual(
+      enforced?.[1] ?? { refused: 'closed' },
+    )
   })
 
   it.each(['direct', 'gateway'] as const)('are the same for an agent whose route is %s', route => {
-    expect(check(callWith(), profileWith({ route }))).toStrictEqual(passes)
+    expect(evaluatePolicy(callWith(), profileWith({ route }))).toStrictEqual(passes)
   })
 })
 
@@ -268,7 +273,7 @@ it('never throws, and what it refuses can be said', () => {
     pushNotifications: fc.boolean(),
     modes: fc
       .record({ input: fc.array(fc.string()), output: fc.array(fc.string()) })
-      .map(lists => ({ defaults: lists, any: lists, skills: { a: lists } })),
+      .map(lists => ({ defaults: lists, union: lists, skills: { a: lists } })),
   })
   const message = fc.record(
     {
@@ -302,9 +307,11 @@ it('never throws, and what it refuses can be said', () => {
       agent,
       (operation, version, sent, changes) => {
         const call = callWith({ operation, version, params: JSON.parse(JSON.stringify(sent)) })
-        const verdict = check(call, profileWith(changes))
+        const verdict = evaluatePolicy(call, profileWith(changes))
         if ('refused' in verdict)
-          expect(JSON.parse(JSON.stringify(rpcError(verdict, version)))).toMatchObject({ code: expect.any(Number) })
+          expect(JSON.parse(JSON.stringify(toJsonRpcError(verdict, version)))).toMatchObject({
+            code: expect.any(Number),
+          })
       },
     ),
     { numRuns: 500 },

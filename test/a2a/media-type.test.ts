@@ -1,7 +1,7 @@
 import { parse } from 'content-type'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readMediaType } from '../../src/http/media-type.ts'
+import { parseMediaRange } from '../../src/http/media-type.ts'
 
 describe('a media type', () => {
   it.each<[string, [string, string][]]>([
@@ -27,7 +27,7 @@ describe('a media type', () => {
       ],
     ],
   ])('%s has the parameters %j', (text, parameters) => {
-    const read = readMediaType(text)
+    const read = parseMediaRange(text)
     expect({ ...read, parameters: Object.fromEntries(read.parameters) }).toStrictEqual({
       range: 'text/plain',
       parameters: Object.fromEntries(parameters),
@@ -53,8 +53,8 @@ describe('a media type', () => {
       fc.property(header, text => {
         const { type, parameters } = parse(text)
         const { q: _, ...others } = parameters
-        expect(readMediaType(text)).toMatchObject({ range: type })
-        expect(Object.fromEntries(readMediaType(text).parameters)).toStrictEqual(
+        expect(parseMediaRange(text)).toMatchObject({ range: type })
+        expect(Object.fromEntries(parseMediaRange(text).parameters)).toStrictEqual(
           Object.fromEntries(Object.entries(others).map(([name, value]) => [name, value.toLowerCase()])),
         )
       }),
@@ -71,7 +71,7 @@ it.each([
   // Each text is new, so that none is remembered.
   const milliseconds = (rest: string) => {
     const begun = performance.now()
-    for (let count = 0; count < 500; count++) readMediaType(`a${count}/${performance.now()}${rest}`)
+    for (let count = 0; count < 500; count++) parseMediaRange(`a${count}/${performance.now()}${rest}`)
     return performance.now() - begun
   }
   const letters = `;a=${'a'.repeat(242)}`

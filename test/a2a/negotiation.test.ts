@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Call } from '../../src/a2a/call.ts'
+import type { A2ACall } from '../../src/a2a/call.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { Modes } from '../../src/card/model/call-modes.ts'
 import type { WireVersion } from '../../src/card/model/calls.ts'
-import { check } from '../../src/gateway/policy.ts'
+import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { callWith } from './call.ts'
 import { profileWith } from './profile.ts'
@@ -16,10 +16,10 @@ const agentOf = (modes: Partial<Modes>, skills: CallProfile['modes']['skills'] =
     input: [...defaults.input, ...Object.values(skills).flatMap(({ input = [] }) => input)],
     output: [...defaults.output, ...Object.values(skills).flatMap(({ output = [] }) => output)],
   }
-  return profileWith({ modes: { defaults, any, skills } })
+  return profileWith({ modes: { defaults, union: any, skills } })
 }
 
-const versions: readonly (readonly [WireVersion, Call['operation']])[] = [
+const versions: readonly (readonly [WireVersion, A2ACall['operation']])[] = [
   ['0.3', 'send'],
   ['0.3', 'stream'],
   ['1.0', 'send'],
@@ -28,7 +28,7 @@ const versions: readonly (readonly [WireVersion, Call['operation']])[] = [
 
 /** What every version says of a call with these parameters; they must agree. */
 const verdicts = (profile: CallProfile, params: JsonObject): unknown =>
-  agreed(versions.map(([version, operation]) => check(callWith({ version, operation, params }), profile)))
+  agreed(versions.map(([version, operation]) => evaluatePolicy(callWith({ version, operation, params }), profile)))
 
 const agreed = (all: readonly unknown[]): unknown => {
   for (const one of all) expect(one).toStrictEqual(all[0])
@@ -330,7 +330,7 @@ describe('the media types of parts', () => {
   it.each(inputs)('that go into %j: %j, %j but for %j', (input, v03, v10, refused) => {
     const of = (version: WireVersion, parts: Json) =>
       (['send', 'stream'] as const).map(operation =>
-        check(callWith({ version, operation, params: { message: { parts } } }), agentOf({ input })),
+        evaluatePolicy(callWith({ version, operation, params: { message: { parts } } }), agentOf({ input })),
       )
     expect(agreed([...of('0.3', v03), ...of('1.0', v10)])).toStrictEqual(
       refused.length === 0 ? passes : { refused: 'input-modes', offered: refused, accepted: input },
@@ -344,7 +344,7 @@ describe('the media types of parts', () => {
     ['text', { message: { content: [{ text: 'a' }] } }, undefined],
   ] as [string, JsonObject, string[] | undefined][])('of v0.3 over HTTP are found: %s', (_, params, offered) => {
     const call = callWith({ binding: 'HTTP+JSON', version: '0.3', params })
-    expect(check(call, agentOf({ input: ['text/plain'] }))).toStrictEqual(
+    expect(evaluatePolicy(call, agentOf({ input: ['text/plain'] }))).toStrictEqual(
       offered === undefined ? passes : { refused: 'input-modes', offered, accepted: ['text/plain'] },
     )
   })
@@ -359,7 +359,7 @@ describe('the media types of parts', () => {
     const params = {
       message: { parts: [{ raw: 'AA==', mediaType: 'audio/wav' }], metadata: { skillId: skillId ?? null } },
     }
-    expect(check(callWith({ params }), profile)).toStrictEqual(
+    expect(evaluatePolicy(callWith({ params }), profile)).toStrictEqual(
       accepted === undefined ? passes : { refused: 'input-modes', offered: ['audio/wav'], accepted },
     )
   })
@@ -399,6 +399,6 @@ it('takes no longer than it should, however hostile the lists', () => {
   )
   const agent = Array.from({ length: 500 }, (_, index) => `a/c${parameters(index)}`)
   const started = performance.now()
-  check(callWith({ params: accepting(modes) }), agentOf({ output: agent }))
+  evaluatePolicy(callWith({ params: accepting(modes) }), agentOf({ output: agent }))
   expect(performance.now() - started).toBeLessThan(2000)
 })

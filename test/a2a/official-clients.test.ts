@@ -2,9 +2,9 @@ import { AgentCard } from '@a2a-js/sdk'
 import { JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client'
 import { JsonRpcTransport as V0JsonRpcTransport, RestTransport as V0RestTransport } from 'a2a-sdk-v0.3/client'
 import { describe, expect, it } from 'vitest'
-import { type ErrorAnswer, restErrorAnswer, rpcErrorAnswer } from '../../src/a2a/error-answer.ts'
-import { readMethod } from '../../src/a2a/method.ts'
-import { matchRest } from '../../src/a2a/rest-paths.ts'
+import { type ErrorResponse, restErrorAnswer, rpcErrorAnswer } from '../../src/a2a/error-answer.ts'
+import { resolveMethod } from '../../src/a2a/method.ts'
+import { matchRestPath } from '../../src/a2a/rest-paths.ts'
 import type { Failure, Refusal } from '../../src/a2a/verdict.ts'
 
 /** A fetch whose host refuses every call for the same reason. */
@@ -19,20 +19,20 @@ const refusing = (problem: Refusal | Failure) =>
     )
   }) as typeof fetch
 
-const rpcAnswer = (problem: Refusal | Failure, body: string): ErrorAnswer => {
+const rpcAnswer = (problem: Refusal | Failure, body: string): ErrorResponse => {
   const { id, method } = JSON.parse(body)
-  const read = readMethod(method, undefined, [])
+  const read = resolveMethod(method, undefined, [])
   if ('refused' in read) throw new Error(`the client asked for ${method}`)
   return rpcErrorAnswer(problem, { id, ...read })
 }
 
-const restAnswer = (problem: Refusal | Failure, method: string, path: string): ErrorAnswer => {
-  const match = matchRest(method, path)
+const restAnswer = (problem: Refusal | Failure, method: string, path: string): ErrorResponse => {
+  const match = matchRestPath(method, path)
   if (match === undefined || !('operation' in match)) throw new Error(`the client asked for ${method} ${path}`)
   return restErrorAnswer(problem, match.version)
 }
 
-const responseOf = ({ status, headers, body }: ErrorAnswer): Response => new Response(body, { status, headers })
+const responseOf = ({ status, headers, body }: ErrorResponse): Response => new Response(body, { status, headers })
 
 const endpoint = 'https://host.example/a2a'
 const card = AgentCard.fromJSON({})

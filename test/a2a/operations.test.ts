@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readMethod } from '../../src/a2a/method.ts'
+import { resolveMethod } from '../../src/a2a/method.ts'
 import { extendedCardDialects, operations } from '../../src/a2a/operations.ts'
 
 /** protocol.md, "Operations and their names". */
@@ -32,9 +32,9 @@ describe('the operations of A2A', () => {
 
   it.each(table)('%s is known by its name in each version, with or without the version', (operation, v03, v10) => {
     const asked = [
-      ...(v03 === undefined ? [] : [readMethod(v03, '0.3', []), readMethod(v03, undefined, ['1.0'])]),
-      readMethod(v10, '1.0', []),
-      readMethod(v10, undefined, ['0.3']),
+      ...(v03 === undefined ? [] : [resolveMethod(v03, '0.3', []), resolveMethod(v03, undefined, ['1.0'])]),
+      resolveMethod(v10, '1.0', []),
+      resolveMethod(v10, undefined, ['0.3']),
     ]
     expect(asked).toStrictEqual([
       ...(v03 === undefined ? [] : Array(2).fill({ operation, version: '0.3' })),
@@ -43,7 +43,7 @@ describe('the operations of A2A', () => {
   })
 
   it.each(table)('%s is refused by the name of the other version, and told its own', (_, v03, v10) => {
-    const refusals = [...(v03 === undefined ? [] : [readMethod(v03, '1.0', [])]), readMethod(v10, '0.3', [])]
+    const refusals = [...(v03 === undefined ? [] : [resolveMethod(v03, '1.0', [])]), resolveMethod(v10, '0.3', [])]
     expect(refusals).toStrictEqual([
       ...(v03 === undefined ? [] : [{ refused: 'method', method: v03, version: '1.0', today: v10 }]),
       { refused: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { today: v03 }) },
@@ -64,7 +64,7 @@ describe('names of the extended card', () => {
   const others = ['agent/extendedCard', 'agent/authenticatedExtendedCard']
 
   it.each(others)('%s is good in both versions', name => {
-    expect([readMethod(name, '0.3', []), readMethod(name, '1.0', [])]).toStrictEqual([
+    expect([resolveMethod(name, '0.3', []), resolveMethod(name, '1.0', [])]).toStrictEqual([
       { operation: 'extendedCard', version: '0.3' },
       { operation: 'extendedCard', version: '1.0' },
     ])
@@ -76,7 +76,7 @@ describe('names of the extended card', () => {
     [['1.0'], '1.0'],
     [[], '0.3'],
   ] as const)('without a version, of an agent that speaks %j, they are in %s', (spoken, version) => {
-    expect(others.map(name => readMethod(name, undefined, spoken))).toStrictEqual(
+    expect(others.map(name => resolveMethod(name, undefined, spoken))).toStrictEqual(
       others.map(() => ({ operation: 'extendedCard', version })),
     )
   })
@@ -94,7 +94,7 @@ describe('names that are gone', () => {
     ['ListTaskPushNotificationConfig', 'tasks/pushNotificationConfig/list', 'ListTaskPushNotificationConfigs'],
     ['GetAuthenticatedExtendedCard', 'agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard'],
   ])('%s is refused with the name of today', (method, v03, v10) => {
-    expect([readMethod(method, '0.3', []), readMethod(method, '1.0', [])]).toStrictEqual([
+    expect([resolveMethod(method, '0.3', []), resolveMethod(method, '1.0', [])]).toStrictEqual([
       { refused: 'method', method, version: '0.3', ...(v03 !== undefined && { today: v03 }) },
       { refused: 'method', method, version: '1.0', today: v10 },
     ])
@@ -112,6 +112,6 @@ describe('names that nobody ever had', () => {
     ['constructor', '0.3'],
     ['message/send ', '0.3'],
   ])('%j is refused in the version that it looks like', (method, version) => {
-    expect(readMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ refused: 'method', method, version })
+    expect(resolveMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ refused: 'method', method, version })
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { matchRest } from '../../src/a2a/rest-paths.ts'
+import { matchRestPath } from '../../src/a2a/rest-paths.ts'
 import { inputModesRefusal } from '../../src/gateway/content-negotiation.ts'
 import type { Json } from '../../src/json/json.ts'
 
 const text = { input: ['text/plain'], output: ['text/plain'] }
-const modes = { defaults: text, any: text, skills: {} }
+const modes = { defaults: text, union: text, skills: {} }
 const refusal = (part: Json, version: '0.3' | '1.0') =>
   inputModesRefusal({ message: { parts: [part] } }, version, modes)?.refused
 
@@ -29,5 +29,5 @@ describe('the type of a part', () => {
 })
 
 it.each(['tasks/1%3Asubscribe', 'tasks/1%3acancel', 'v1/tasks/1%3Asubscribe'])('takes %s for no path', path => {
-  expect(matchRest('GET', path)).toBeUndefined()
+  expect(matchRestPath('GET', path)).toBeUndefined()
 })

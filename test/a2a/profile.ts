@@ -17,9 +17,9 @@ export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => 
   extendedAgentCard: true,
   tiers: ['extended'],
   requiredExtensions: [],
-  modes: { defaults: { input: [], output: [] }, any: { input: [], output: [] }, skills: {} },
+  modes: { defaults: { input: [], output: [] }, union: { input: [], output: [] }, skills: {} },
   apiKeyHeaders: [],
   openIdConnectUrls: [],
-  secured: false,
+  requiresAuthentication: false,
   ...changes,
 })

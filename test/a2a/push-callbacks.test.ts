@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { rpcError } from '../../src/a2a/error-response.ts'
+import { toJsonRpcError } from '../../src/a2a/error-response.ts'
 import { type OperationName, operations } from '../../src/a2a/operations.ts'
-import { check } from '../../src/gateway/policy.ts'
+import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { callWith } from './call.ts'
 import { profileWith } from './profile.ts'
@@ -14,7 +14,7 @@ const refused = (...fields: string[]) => ({
   violations: fields.map(field => ({ field, description: 'is an address that this host does not call' })),
 })
 const asked = (operation: OperationName, params: JsonObject, allowed?: string) =>
-  check(callWith({ operation, params }), profileWith(), allowed)
+  evaluatePolicy(callWith({ operation, params }), profileWith(), allowed)
 const create = (url: JsonObject[string]) => asked('createPushConfig', { taskId: 't', url })
 
 /** What holds the address, and the operation; the address is at `field`. */
@@ -76,7 +76,9 @@ describe.each(shapes)('the address for push notifications in %s', (_, operation,
 
   it.each(['off', 'warn', 'enforce'] as const)('is looked at though the levels of the gate are %s', level => {
     const gate = { capabilities: level, modes: level, extensions: level, version: level }
-    expect(check(callWith({ operation, params: params(metadata) }), profileWith({ gate }))).toEqual(refused(field))
+    expect(evaluatePolicy(callWith({ operation, params: params(metadata) }), profileWith({ gate }))).toEqual(
+      refused(field),
+    )
   })
 })
 
@@ -151,15 +153,15 @@ describe('an address for push notifications', () => {
   it('is refused only after what the card does not allow', () => {
     const call = callWith({ operation: 'createPushConfig', params: { url: metadata } })
     expect([
-      check(call, profileWith({ pushNotifications: false })),
-      check(call, profileWith({ requiredExtensions: ['urn:a'] })),
-      check(call, profileWith({ route: 'closed' })),
+      evaluatePolicy(call, profileWith({ pushNotifications: false })),
+      evaluatePolicy(call, profileWith({ requiredExtensions: ['urn:a'] })),
+      evaluatePolicy(call, profileWith({ route: 'closed' })),
     ]).toMatchObject([{ refused: 'push-notifications' }, { refused: 'extensions' }, { refused: 'closed' }])
   })
 
   it('is refused as A2A refuses parameters, and not said again', () => {
     const verdict = create(metadata)
-    const error = 'refused' in verdict ? rpcError(verdict, '1.0') : undefined
+    const error = 'refused' in verdict ? toJsonRpcError(verdict, '1.0') : undefined
     expect(error).toEqual({
       code: -32602,
       message: 'Push notifications go to public https addresses alone, and this is none that this host calls.',
@@ -185,5 +187,5 @@ it('addresses by the thousand are refused in few words', () => {
           taskPushNotificationConfig: {},
         }
   const verdict = asked('createPushConfig', nested(11))
-  expect('refused' in verdict && JSON.stringify(rpcError(verdict, '1.0')).length).toBeLessThan(5_000)
+  expect('refused' in verdict && JSON.stringify(toJsonRpcError(verdict, '1.0')).length).toBeLessThan(5_000)
 })

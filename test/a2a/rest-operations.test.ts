@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchRest, otherVersionsPath, restParams } from '../../src/a2a/rest-paths.ts'
+import { matchRestPath, restParams, versionMismatch } from '../../src/a2a/rest-paths.ts'
 
 /** protocol.md, "Operations and their names"; `:subscribe` also as GET, as the official servers take it. */
 const table = [
@@ -18,7 +18,7 @@ const table = [
 
 describe('paths of HTTP+JSON', () => {
   it.each(table)('%s %s is of v1.0, and of v0.3 below v1/', (method, path, operation, parameters) => {
-    expect([matchRest(method, path), matchRest(method, `v1/${path}`)]).toStrictEqual([
+    expect([matchRestPath(method, path), matchRestPath(method, `v1/${path}`)]).toStrictEqual([
       { operation, version: '1.0', path: parameters },
       { operation, version: '0.3', path: parameters },
     ])
@@ -32,7 +32,7 @@ describe('paths of HTTP+JSON', () => {
     ['GET', 'card', undefined],
     ['GET', 'v1/extendedAgentCard', undefined],
   ])('%s %s is of one version only', (method, path, match) => {
-    expect(matchRest(method, path)).toStrictEqual(match)
+    expect(matchRestPath(method, path)).toStrictEqual(match)
   })
 
   it.each([
@@ -46,7 +46,7 @@ describe('paths of HTTP+JSON', () => {
     ['POST', 'v1/tasks/t1/pushNotificationConfigs/c1', ['GET', 'DELETE']],
     ['POST', 'extendedAgentCard', ['GET']],
   ])('%s %s names the methods that the path takes', (method, path, otherMethods) => {
-    expect(matchRest(method, path)).toStrictEqual({ otherMethods })
+    expect(matchRestPath(method, path)).toStrictEqual({ otherMethods })
   })
 
   it.each([
@@ -64,7 +64,7 @@ describe('paths of HTTP+JSON', () => {
     'tasks/t1/pushNotificationConfigs/c1/x',
     'MESSAGE:SEND',
   ])('%j is none', path => {
-    expect(matchRest('POST', path)).toBeUndefined()
+    expect(matchRestPath('POST', path)).toBeUndefined()
   })
 })
 
@@ -79,7 +79,7 @@ describe('parameters in a path', () => {
     ['tasks/%2e%2ea:cancel', '..a'],
     ['tasks/a%252Fb:cancel', 'a%2Fb'],
   ])('%s is decoded once: %j', (path, id) => {
-    expect(matchRest('POST', path)).toStrictEqual({ operation: 'cancel', version: '1.0', path: { id } })
+    expect(matchRestPath('POST', path)).toStrictEqual({ operation: 'cancel', version: '1.0', path: { id } })
   })
 
   it.each([
@@ -99,7 +99,7 @@ describe('parameters in a path', () => {
     ['the parent folder and what some take for a parameter', 'tasks/..;x'],
     ['a bad second parameter', 'v1/tasks/t1/pushNotificationConfigs/..'],
   ])('with %s match nothing', (_, path) => {
-    expect([matchRest('POST', path), matchRest('GET', path)]).toStrictEqual([undefined, undefined])
+    expect([matchRestPath('POST', path), matchRestPath('GET', path)]).toStrictEqual([undefined, undefined])
   })
 
   it('never throw, and never leave their segment', () => {
@@ -111,7 +111,7 @@ describe('parameters in a path', () => {
           `tasks/${text}:cancel`,
           `v1/tasks/t/pushNotificationConfigs/${text}`,
         ]) {
-          const match = matchRest(method, path)
+          const match = matchRestPath(method, path)
           for (const value of Object.values(match && 'path' in match ? match.path : {})) {
             expect(value).not.toMatch(/[/\\\p{Cc}]/u)
             expect(['.', '..']).not.toContain(value)
@@ -127,7 +127,7 @@ describe('parameters in a path', () => {
       .filter(text => /^[^/\\\p{Cc}\u2028\u2029]+$/u.test(text) && !/^\.{1,2}$/.test(text))
     fc.assert(
       fc.property(id, text => {
-        expect(matchRest('GET', `tasks/${encodeURIComponent(text)}`)).toStrictEqual({
+        expect(matchRestPath('GET', `tasks/${encodeURIComponent(text)}`)).toStrictEqual({
           operation: 'getTask',
           version: '1.0',
           path: { id: text },
@@ -141,11 +141,11 @@ describe('a version that is not that of the path', () => {
   const send = { operation: 'send', version: '1.0' } as const
 
   it.each([undefined, '1.0'] as const)('is not %s', named => {
-    expect(otherVersionsPath('POST', send, named)).toBeUndefined()
+    expect(versionMismatch('POST', send, named)).toBeUndefined()
   })
 
   it('is told the path of its own', () => {
-    expect(otherVersionsPath('POST', send, '0.3')).toStrictEqual({
+    expect(versionMismatch('POST', send, '0.3')).toStrictEqual({
       refused: 'method',
       method: 'POST /message:send',
       version: '0.3',
@@ -154,7 +154,7 @@ describe('a version that is not that of the path', () => {
   })
 
   it('is told of none where it has none', () => {
-    expect(otherVersionsPath('GET', { operation: 'listTasks', version: '1.0' }, '0.3')).toStrictEqual({
+    expect(versionMismatch('GET', { operation: 'listTasks', version: '1.0' }, '0.3')).toStrictEqual({
       refused: 'method',
       method: 'GET /tasks',
       version: '0.3',

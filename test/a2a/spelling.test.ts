@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OperationName } from '../../src/a2a/operations.ts'
-import { check } from '../../src/gateway/policy.ts'
+import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { callWith } from './call.ts'
 import { profileWith } from './profile.ts'
@@ -9,7 +9,7 @@ const off = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'of
 const metadata = 'http://169.254.169.254/latest/meta-data'
 const text = { text: 'hello' }
 const asked = (params: JsonObject, operation: OperationName = 'send') =>
-  check(callWith({ operation, params }), profileWith({ gate: off }))
+  evaluatePolicy(callWith({ operation, params }), profileWith({ gate: off }))
 
 describe('a name that the gate looks at, in other letters', () => {
   it.each<[string, JsonObject, string?]>([

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { checkArguments } from '../../src/mcp-bridge/tools/tool-arguments.ts'
+import { validateArguments } from '../../src/mcp-bridge/tools/tool-arguments.ts'
 import { mostCost } from '../../src/mcp-bridge/tools/tool-budget.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more })
 
 /** What is wrong with one argument `a` of a schema. */
 const wrong = (a: Json, schema: Json, more: JsonObject = {}) => {
-  const checked = checkArguments({ a }, object({ a: schema }, more))
+  const checked = validateArguments({ a }, object({ a: schema }, more))
   return 'unchecked' in checked ? checked : checked.violations.map(({ path, description }) => `${path} ${description}`)
 }
 
@@ -77,15 +77,15 @@ describe('what is wrong with arguments', () => {
       __proto__: { type: 'string' },
     })
     expect([
-      checkArguments({ type: 'a', pattern: '(', format: 'x', const: 1, uniqueItems: true }, schema),
-      checkArguments({ const: 'x' }, schema),
+      validateArguments({ type: 'a', pattern: '(', format: 'x', const: 1, uniqueItems: true }, schema),
+      validateArguments({ const: 'x' }, schema),
     ]).toEqual([{ violations: [] }, { violations: [{ path: '.const', description: 'must be of type integer' }] }])
   })
 
   it('is told anew for each call: a check leaves nothing behind', () => {
     const schema = object({ a: { type: 'array', items: { type: 'number' } } })
     const many = { a: Array(6_000).fill(1) }
-    expect([1, 2, 3].map(() => checkArguments(many, schema))).toEqual(Array(3).fill({ violations: [] }))
+    expect([1, 2, 3].map(() => validateArguments(many, schema))).toEqual(Array(3).fill({ violations: [] }))
   })
 
   it('is not what the format of a text says, which is a remark', () => {
@@ -161,10 +161,10 @@ describe('schemas that cost too much, or say nothing sound', () => {
 
   it.each(['(a+)+$', '[\\w-.]', '('])('leaves the pattern %s to the server, and checks the rest', pattern => {
     const schema = object({ a: { type: 'string', pattern } }, { required: ['a', 'b'] })
-    expect([checkArguments({ a: `${'a'.repeat(40)}!`, b: 1 }, schema), checkArguments({ a: 'a' }, schema)]).toEqual([
-      { violations: [] },
-      { violations: [{ path: '.b', description: 'is required' }] },
-    ])
+    expect([
+      validateArguments({ a: `${'a'.repeat(40)}!`, b: 1 }, schema),
+      validateArguments({ a: 'a' }, schema),
+    ]).toEqual([{ violations: [] }, { violations: [{ path: '.b', description: 'is required' }] }])
   })
 
   it.each<[member: string, value: Json]>([

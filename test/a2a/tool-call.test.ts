@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { McpTool } from '../../src/card/read/card-mcp-tools.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { toolCall } from '../../src/mcp-bridge/tools/tool-call.ts'
+import { resolveToolCall } from '../../src/mcp-bridge/tools/tool-call.ts'
 import { now, search, toolWith } from './tools.ts'
 
 const both = [search, now]
 
 /** What is made of a message with these parts, and of one that names a skill. */
 const called = (parts: Json, tools: readonly McpTool[] = both, skillId?: Json) =>
-  toolCall(
+  resolveToolCall(
     { message: { messageId: 'm', role: 'ROLE_USER', parts, ...(skillId !== undefined && { metadata: { skillId } }) } },
     tools,
   )

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { handedDown } from '../../src/gateway/upstream-response.ts'
+import { toClientResponse } from '../../src/gateway/upstream-response.ts'
 
 it.each([
   [
@@ -26,5 +26,5 @@ it.each([
   ['Basic realm="weather", charset="UTF-8"', 'Basic realm="weather", charset="UTF-8"'],
 ])('hands the challenge %s down without where the agent is', (challenge, expected) => {
   const upstream = new Response(null, { status: 401, headers: { 'WWW-Authenticate': challenge } })
-  expect(handedDown('{}', 'application/json', upstream).headers.get('WWW-Authenticate')).toBe(expected)
+  expect(toClientResponse('{}', 'application/json', upstream).headers.get('WWW-Authenticate')).toBe(expected)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { viaFromHere } from '../../src/gateway/upstream-via.ts'
+import { appendVia } from '../../src/gateway/upstream-via.ts'
 
 const hops = (count: number) => Array.from({ length: count }, (_, hop) => `1.1 hop${hop}`).join(', ')
 
@@ -12,7 +12,7 @@ describe('Via', () => {
     ['1.1 my-weather.cards.example.com', '1.1 my-weather.cards.example.com, 1.1 weather.cards.example.com'],
     [hops(9), `${hops(9)}, 1.1 weather.cards.example.com`],
   ])('of %j names this hop last', (before, after) => {
-    expect(viaFromHere(before, 'weather.cards.example.com')).toBe(after)
+    expect(appendVia(before, 'weather.cards.example.com')).toBe(after)
   })
 
   it.each([
@@ -22,6 +22,6 @@ describe('Via', () => {
     [hops(10)],
     [','.repeat(10)],
   ])('tells that a call was here before, or has come too far: %s', via => {
-    expect(viaFromHere(via, 'weather.cards.example.com')).toBeUndefined()
+    expect(appendVia(via, 'weather.cards.example.com')).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { namedExtensions } from '../../src/a2a/extensions.ts'
-import { answerVersion, namedVersion } from '../../src/a2a/service-parameters.ts'
+import { parseExtensions } from '../../src/a2a/extensions.ts'
+import { parseVersion, versionForError } from '../../src/a2a/service-parameters.ts'
 
 const none: string[] = []
 
@@ -27,7 +27,7 @@ describe('the version that a call names', () => {
     ['1.0', ['1.0'], '1.0'],
     ['1.0', [''], '1.0'],
   ])('in header %j and query %j is %s', (header, query, version) => {
-    expect(namedVersion(header, query)).toStrictEqual({ version })
+    expect(parseVersion(header, query)).toStrictEqual({ version })
   })
 
   it.each([
@@ -48,7 +48,7 @@ describe('the version that a call names', () => {
     [null, ['9.9'], '9.9'],
     ['1.0', ['toString'], '1.0, toString'],
   ])('in header %j and query %j is refused', (header, query, offered) => {
-    expect(namedVersion(header, query)).toStrictEqual({ refused: 'version', offered, accepted: ['0.3', '1.0'] })
+    expect(parseVersion(header, query)).toStrictEqual({ refused: 'version', offered, accepted: ['0.3', '1.0'] })
   })
 })
 
@@ -64,7 +64,7 @@ describe('the version to answer in', () => {
     ['9.9', 'SendMessage', '1.0'],
     ['9.9', 'message/send', '0.3'],
   ])('of a call that names %j and asks for %j is %s', (header, method, version) => {
-    expect(answerVersion(namedVersion(header), method)).toBe(version)
+    expect(versionForError(parseVersion(header), method)).toBe(version)
   })
 })
 
@@ -79,10 +79,10 @@ describe('the extensions that a call names', () => {
       ['https://a.example/x', 'https://a.example/y'],
     ],
   ])('in headers %j are %j', (headers, extensions) => {
-    expect(namedExtensions(...headers)).toStrictEqual(extensions)
+    expect(parseExtensions(...headers)).toStrictEqual(extensions)
   })
 
   it('are not looked for beyond 200', () => {
-    expect(namedExtensions(Array.from({ length: 1000 }, (_, index) => `urn:${index}`).join(','))).toHaveLength(200)
+    expect(parseExtensions(Array.from({ length: 1000 }, (_, index) => `urn:${index}`).join(','))).toHaveLength(200)
   })
 })

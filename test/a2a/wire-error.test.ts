@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { restErrorAnswer, rpcErrorAnswer } from '../../src/a2a/error-answer.ts'
-import { httpStatus, restError, rpcError } from '../../src/a2a/error-response.ts'
+import { httpStatus, toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import { refusals } from '../../src/a2a/errors.ts'
 import { failures } from '../../src/a2a/failures.ts'
 import type { Failure, Refusal } from '../../src/a2a/verdict.ts'
@@ -136,9 +136,9 @@ describe('a problem', () => {
     const message = expect.stringMatching(/^[^\s].*\.$/)
     const details = expect.arrayContaining([expect.objectContaining({ reason, domain })])
     expect({
-      v10: rpcError(problem, '1.0'),
-      v03: rpcError(problem, '0.3'),
-      rest: restError(problem, '1.0'),
+      v10: toJsonRpcError(problem, '1.0'),
+      v03: toJsonRpcError(problem, '0.3'),
+      rest: toRestError(problem, '1.0'),
       statuses: [httpStatus(problem, 'JSONRPC'), httpStatus(problem, 'HTTP+JSON')],
     }).toStrictEqual({
       v10: { code, message, data: details },
@@ -146,7 +146,7 @@ describe('a problem', () => {
       rest: { error: { code: rest, status: name, message, details } },
       statuses: [rpc, rest],
     })
-    expect(restError(problem, '0.3')).toStrictEqual(rpcError(problem, '0.3'))
+    expect(toRestError(problem, '0.3')).toStrictEqual(toJsonRpcError(problem, '0.3'))
   })
 
   it('of every kind is in the table', () => {
@@ -157,7 +157,7 @@ describe('a problem', () => {
 })
 
 describe('the facts of a problem', () => {
-  const of = (problem: Refusal | Failure) => [rpcError(problem, '0.3').data, rpcError(problem, '1.0').data]
+  const of = (problem: Refusal | Failure) => [toJsonRpcError(problem, '0.3').data, toJsonRpcError(problem, '1.0').data]
 
   it.each([
     ['input-modes', 'The message has parts of image/png, a/b; what goes in is text/plain, text/*.'],
@@ -168,7 +168,7 @@ describe('the facts of a problem', () => {
   ] as const)('are what was offered and what is accepted: %s', (refused, message) => {
     const modes = { offered: ['image/png', 'a/b'], accepted: ['text/plain', 'text/*'] }
     const metadata = { offered: 'image/png, a/b', accepted: 'text/plain, text/*' }
-    expect([rpcError({ refused, ...modes }, '0.3').message, ...of({ refused, ...modes })]).toStrictEqual([
+    expect([toJsonRpcError({ refused, ...modes }, '0.3').message, ...of({ refused, ...modes })]).toStrictEqual([
       message,
       { reason: 'CONTENT_TYPE_NOT_SUPPORTED', ...modes },
       [info('CONTENT_TYPE_NOT_SUPPORTED', 'a2a-protocol.org', metadata)],
@@ -210,13 +210,13 @@ describe('the facts of a problem', () => {
   it('are text in v1.0, whatever they are', () => {
     const isText = (value: unknown) => typeof value === 'string'
     for (const [problem] of table)
-      for (const { metadata = {} } of rpcError(problem, '1.0').data as { metadata?: object }[])
+      for (const { metadata = {} } of toJsonRpcError(problem, '1.0').data as { metadata?: object }[])
         expect(Object.values(metadata).every(isText)).toBe(true)
   })
 
   it('never tell what is for the log', () => {
     const problem = { failed: 'misconfigured', detail: 'SECRET_NAME' } as const
-    expect(JSON.stringify([of(problem), restError(problem, '1.0')])).not.toContain('SECRET_NAME')
+    expect(JSON.stringify([of(problem), toRestError(problem, '1.0')])).not.toContain('SECRET_NAME')
   })
 
   it('are cut where a caller sent more than an error is for', () => {
@@ -226,8 +226,8 @@ describe('the facts of a problem', () => {
       accepted: ['text/plain'],
     }
     const texts = (['0.3', '1.0'] as const).flatMap(version => [
-      rpcError(problem, version),
-      restError(problem, version),
+      toJsonRpcError(problem, version),
+      toRestError(problem, version),
     ])
     for (const text of texts) expect(JSON.stringify(text).length).toBeLessThan(25_000)
     expect(JSON.stringify(texts)).not.toMatch(/\\ud[89a-f]/i)
@@ -235,7 +235,7 @@ describe('the facts of a problem', () => {
 })
 
 describe('the answer to a JSON-RPC call', () => {
-  const error = (version: '0.3' | '1.0') => rpcError({ refused: 'streaming' }, version)
+  const error = (version: '0.3' | '1.0') => toJsonRpcError({ refused: 'streaming' }, version)
 
   it.each([0, 1, -1.5, '', 'a', null, JSON.rawJSON('12345678901234567890')])('has its id: %j', id => {
     const { body } = rpcErrorAnswer({ refused: 'streaming' }, { id, version: '1.0', operation: 'stream' })
@@ -293,7 +293,7 @@ describe('the answer over either binding', () => {
     expect(restErrorAnswer({ refused: 'closed' }, '0.3')).toStrictEqual({
       status: 400,
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(rpcError({ refused: 'closed' }, '0.3')),
+      body: JSON.stringify(toJsonRpcError({ refused: 'closed' }, '0.3')),
     })
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { addressOf } from '../../src/auth/throttle.ts'
+import { clientKey } from '../../src/auth/throttle.ts'
 
 const from = (address?: string) =>
-  addressOf(new Request('https://host.example.com/', { headers: address ? { 'CF-Connecting-IP': address } : {} }))
+  clientKey(new Request('https://host.example.com/', { headers: address ? { 'CF-Connecting-IP': address } : {} }))
 
 describe('whose attempts are counted together', () => {
   it.each([

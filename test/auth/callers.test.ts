@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { hashOf } from '../../src/auth/token.ts'
+import { sha256Hex } from '../../src/auth/token.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
 import { IssuerServer } from './issuer-server.ts'
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.resetModules()
   callers = await import('../../src/auth/authenticate.ts')
-  kept = new Map([[await hashOf(token), record]])
+  kept = new Map([[await sha256Hex(token), record]])
   reads = []
   failures = []
   most = 3
@@ -65,13 +65,13 @@ const request = (headers: [string, string][] | Record<string, string>, address =
   return new Request('https://host.example/agents', { headers: all })
 }
 const bearing = (text: string, address?: string) => request({ Authorization: `Bearer ${text}` }, address)
-const callerOf = (asking: Request) => callers.callerOf(asking, env, ctx)
+const callerOf = (asking: Request) => callers.authenticate(asking, env, ctx)
 const schemes = { visibility: 'public' as const, apiKeyHeaders: ['x-api-key'], openIdConnectUrls: [] as string[] }
 const callerOfAgent = async (
   asking: Request,
-  profile: Parameters<typeof callers.callerOfAgent>[3] = schemes,
+  profile: Parameters<typeof callers.authenticateForAgent>[3] = schemes,
   id = 'weather',
-) => callers.callerOfAgent(await callerOf(asking), asking, id, profile, env, ctx)
+) => callers.authenticateForAgent(await callerOf(asking), asking, id, profile, env, ctx)
 
 const admin = { known: true, subject: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'] }
 const reader = {
@@ -85,15 +85,15 @@ const reader = {
 describe('callerOf', () => {
   it('knows the ADMIN_TOKEN, who may do everything, and asks nobody', async () => {
     expect([await callerOf(bearing('the-long-admin-token')), reads]).toEqual([
-      { ...admin, withheld: ['authorization'] },
+      { ...admin, strippedHeaders: ['authorization'] },
       [],
     ])
   })
 
   it('knows a token by what was kept of it, and asks by its hash', async () => {
     expect([await callerOf(bearing(token)), reads]).toEqual([
-      { ...reader, withheld: ['authorization'] },
-      [`token:${await hashOf(token)}`],
+      { ...reader, strippedHeaders: ['authorization'] },
+      [`token:${await sha256Hex(token)}`],
     ])
   })
 
@@ -128,7 +128,7 @@ describe('callerOf', () => {
   ])('judges a token %s all the same', async (_, authorization) => {
     expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({
       known: true,
-      withheld: ['authorization'],
+      strippedHeaders: ['authorization'],
     })
   })
 
@@ -156,12 +156,12 @@ describe('callerOf', () => {
     ['long ago', 1],
     ['just now', Date.now()],
   ])('does not know a token that expired %s', async (_, expires) => {
-    kept.set(await hashOf(token), { ...record, expires })
+    kept.set(await sha256Hex(token), { ...record, expires })
     expect(await callerOf(bearing(token))).toEqual({ known: false, given: 'bad-token', why: 'unknown' })
   })
 
   it('knows a token that expires later', async () => {
-    kept.set(await hashOf(token), { ...record, expires: Date.now() + 60_000 })
+    kept.set(await sha256Hex(token), { ...record, expires: Date.now() + 60_000 })
     expect(await callerOf(bearing(token))).toMatchObject(reader)
   })
 
@@ -233,19 +233,22 @@ describe('failed attempts', () => {
 describe('callerOfAgent', () => {
   it('takes a token in the header of an API key', async () => {
     const asking = request({ 'X-API-Key': token })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['x-api-key'] })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
   })
 
   it('takes it where the card says that the key goes into Authorization', async () => {
     const profile = { ...schemes, apiKeyHeaders: ['authorization'] }
     expect(await callerOfAgent(request({ Authorization: token }), profile)).toEqual({
       ...reader,
-      withheld: ['authorization'],
+      strippedHeaders: ['authorization'],
     })
   })
 
   it.each([`Bearer ${token}`, 'Bearer the-long-admin-token'])('takes it with a scheme before it: %s', async key => {
-    expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ known: true, withheld: ['x-api-key'] })
+    expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({
+      known: true,
+      strippedHeaders: ['x-api-key'],
+    })
   })
 
   it.each([
@@ -258,22 +261,22 @@ describe('callerOfAgent', () => {
   ])('refuses one that is badly sent, and keeps it: %s', async key => {
     expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ given: 'bad-token' })
     const asking = request({ 'X-API-Key': key, Authorization: `Bearer ${token}` })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['authorization', 'x-api-key'] })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
   })
 
   it('lets credentials of the agent pass beside a token in the header of an API key', async () => {
     const asking = request({ 'X-API-Key': token, Authorization: "Bearer the-agent's" })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['x-api-key'] })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
   })
 
   it('lets an API key of the agent pass beside a bearer token', async () => {
     const asking = request({ 'X-API-Key': 'the-agent-s', Authorization: `Bearer ${token}` })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['authorization'] })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['authorization'] })
   })
 
   it('lets none of its own tokens pass, wherever they are', async () => {
     const asking = request({ 'X-API-Key': 'the-long-admin-token', Authorization: `Bearer ${token}` })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, withheld: ['authorization', 'x-api-key'] })
+    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
   })
 
   it.each([
@@ -321,7 +324,7 @@ describe('callerOfAgent', () => {
 
     it('knows who may', async () => {
       const asking = request({ 'X-API-Key': token })
-      expect(await callerOfAgent(asking, internal, 'weather-1')).toEqual({ ...reader, withheld: ['x-api-key'] })
+      expect(await callerOfAgent(asking, internal, 'weather-1')).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
     })
   })
 
@@ -343,7 +346,7 @@ describe('callerOfAgent', () => {
         known: true,
         scopes: ['read'],
         agents: ['weather'],
-        withheld: [],
+        strippedHeaders: [],
       })
     })
 
@@ -377,6 +380,6 @@ describe('the log', () => {
     env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('away')) } } as unknown as Env
     await callerOf(bearing(token))
     expect(lines.join()).not.toContain(token)
-    expect(lines.join()).not.toContain(await hashOf(token))
+    expect(lines.join()).not.toContain(await sha256Hex(token))
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { credentialsOf } from '../../src/auth/credentials.ts'
+import { parseAuthorization } from '../../src/auth/credentials.ts'
 
 const of = (...values: string[]) => {
   const headers = new Headers()
   for (const value of values) headers.append('Authorization', value)
-  return credentialsOf(headers)
+  return parseAuthorization(headers)
 }
 const bearer = (token: string) => ({ scheme: 'bearer', token })
 

@@ -15,11 +15,11 @@ beforeAll(async () => {
 })
 
 let server: IssuerServer
-let judgeJwt: typeof import('../../src/auth/jwt.ts').judgeJwt
+let judgeJwt: typeof import('../../src/auth/jwt.ts').verifyJwt
 beforeEach(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.resetModules()
-  judgeJwt = (await import('../../src/auth/jwt.ts')).judgeJwt
+  judgeJwt = (await import('../../src/auth/jwt.ts')).verifyJwt
   server = await new IssuerServer().listen(first)
 })
 afterEach(async () => {

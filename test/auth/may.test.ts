@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matchesGlob } from '../../src/auth/glob.ts'
-import { highestTier, may, tiersOf } from '../../src/auth/permissions.ts'
-import type { Bearer, Caller } from '../../src/auth/principal.ts'
+import { hasPermission, highestTier, readableTiers } from '../../src/auth/permissions.ts'
+import type { Authentication, Principal } from '../../src/auth/principal.ts'
 import { type Scope, scopes } from '../../src/card/model/scopes.ts'
 
-const bearer = (more: Partial<Bearer> = {}): Bearer => ({
+const bearer = (more: Partial<Principal> = {}): Principal => ({
   known: true,
   subject: 'token:x',
   scopes: ['read'],
   agents: ['*'],
   tiers: [],
-  withheld: [],
+  strippedHeaders: [],
   ...more,
 })
-const strangers: Caller[] = [
+const strangers: Authentication[] = [
   { known: false, given: 'nothing' },
   { known: false, given: 'foreign' },
   { known: false, given: 'bad-token', why: 'unknown' },
@@ -66,7 +66,7 @@ describe('a glob', () => {
 })
 
 describe('may', () => {
-  it.each<[string, Caller, Scope[]]>([
+  it.each<[string, Authentication, Scope[]]>([
     ['read', bearer(), ['read']],
     ['write', bearer({ scopes: ['write'] }), ['write']],
     ['both', bearer({ scopes: ['read', 'write'] }), ['read', 'write']],
@@ -75,17 +75,17 @@ describe('may', () => {
     ['of another agent', bearer({ scopes: ['read', 'write'], agents: ['other', 'weather-*'] }), []],
     ['of no agent', bearer({ agents: [] }), []],
   ])('a token with %s', (_, caller, allowed) => {
-    expect(scopes.filter(scope => may(caller, scope, 'weather'))).toEqual(allowed)
+    expect(scopes.filter(scope => hasPermission(caller, scope, 'weather'))).toEqual(allowed)
   })
 
   it.each(strangers)('nothing: $given', caller => {
-    expect(scopes.filter(scope => may(caller, scope, 'weather'))).toEqual([])
+    expect(scopes.filter(scope => hasPermission(caller, scope, 'weather'))).toEqual([])
   })
 })
 
 describe('the tiers of a caller', () => {
   const profile = { tiers: ['base', 'partner', 'internal'] }
-  it.each<[string, Caller, { tiers: string[] }, string[]]>([
+  it.each<[string, Authentication, { tiers: string[] }, string[]]>([
     ['a token that names none', bearer(), profile, ['base']],
     ['a token that names one', bearer({ tiers: ['partner'] }), profile, ['base', 'partner']],
     ['in the order of the agent', bearer({ tiers: ['internal', 'partner'] }), profile, ['base', 'partner', 'internal']],
@@ -95,13 +95,13 @@ describe('the tiers of a caller', () => {
     ['an administrator', bearer({ scopes: ['admin'] }), profile, ['base', 'partner', 'internal']],
     ['an agent without extended cards', bearer({ tiers: ['*'] }), { tiers: [] }, []],
     ['an agent with a named tier alone', bearer(), { tiers: ['partner'] }, []],
-    ...strangers.map((caller): [string, Caller, { tiers: string[] }, string[]] => [
+    ...strangers.map((caller): [string, Authentication, { tiers: string[] }, string[]] => [
       `nobody: ${'given' in caller && caller.given}`,
       caller,
       profile,
       [],
     ]),
   ])('%s', (_, caller, { tiers }, expected) => {
-    expect([tiersOf(caller, { tiers }), highestTier(caller, { tiers })]).toEqual([expected, expected.at(-1)])
+    expect([readableTiers(caller, { tiers }), highestTier(caller, { tiers })]).toEqual([expected, expected.at(-1)])
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { holdsOwnToken } from '../../src/auth/own-tokens.ts'
+import { containsHostToken } from '../../src/auth/own-tokens.ts'
 
 const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
 const admin = 'Zm9v+the/admin=token'
 const basic = (text: string) => `Basic ${btoa(text)}`
-const holds = (value: string, ADMIN_TOKEN = admin) => holdsOwnToken(value, { ADMIN_TOKEN })
+const holds = (value: string, ADMIN_TOKEN = admin) => containsHostToken(value, { ADMIN_TOKEN })
 
 describe('a header that holds a token of this host', () => {
   it.each([
@@ -68,7 +68,7 @@ describe('a header that holds none', () => {
     expect([
       holds('', ''),
       holds('theirs', ''),
-      holdsOwnToken('undefined', { ADMIN_TOKEN: undefined as never }),
+      containsHostToken('undefined', { ADMIN_TOKEN: undefined as never }),
     ]).toEqual([false, false, false])
   })
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { hashOf, isToken, newToken, tokenId } from '../../src/auth/token.ts'
+import { createToken, isToken, sha256Hex, tokenId } from '../../src/auth/token.ts'
 
 const sound = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
 
 describe('a new token', () => {
   it('has the form that is asked of tokens, names its id, and is known by its SHA-256', async () => {
-    const { id, token, hash } = await newToken()
+    const { id, token, hash } = await createToken()
     expect({ token: isToken(token), id: tokenId.test(id), named: token.startsWith(`cc_${id}_`), hash }).toEqual({
       token: true,
       id: true,
@@ -16,7 +16,7 @@ describe('a new token', () => {
   })
 
   it('is another each time, of all characters alike', async () => {
-    const tokens = await Promise.all(Array.from({ length: 500 }, newToken))
+    const tokens = await Promise.all(Array.from({ length: 500 }, createToken))
     const characters = tokens.map(({ token }) => token.slice(16)).join('')
     const counts = Object.values(Object.groupBy(characters, character => character)).map(found => found?.length ?? 0)
     expect([new Set(tokens.map(({ token }) => token)).size, counts.length]).toEqual([500, 32])
@@ -47,6 +47,6 @@ describe('the form of a token', () => {
 
 describe('hashOf', () => {
   it('is the SHA-256 of the whole text in hexadecimal', async () => {
-    expect(await hashOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+    expect(await sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 })

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CallWatch, type CutShort, callHeader, mostBytes } from '../../src/mcp-bridge/call-watch.ts'
-import { LargeAnswers } from '../../src/mcp-bridge/large-answers.ts'
+import { type CutShort, callHeader, mostBytes, ResponseMonitor } from '../../src/mcp-bridge/call-watch.ts'
+import { ResponseSemaphore } from '../../src/mcp-bridge/large-answers.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** A server whose streams are in the hands of the test, and a call that is watched. */
-const watched = (large = new LargeAnswers()) => {
+const watched = (large = new ResponseSemaphore()) => {
   const streams: ReadableStreamDefaultController<Uint8Array>[] = []
   const sent: (string | null)[] = []
   const why: CutShort[] = []
-  const watch = new CallWatch(large)
+  const watch = new ResponseMonitor(large)
   const hold = large.hold({ known: false, name: 'here' })
   const leave = hold.use()
   const forget = watch.watch('1', { cutShort: reason => void why.push(reason), hold })
@@ -105,7 +105,7 @@ it('gives a call up whose answer is too large, and reads no more of it', async (
 })
 
 it('reads no more of a large answer until it is its turn, and gives it up where that does not come', async () => {
-  const large = new LargeAnswers()
+  const large = new ResponseSemaphore()
   const [first, second, third] = [watched(large), watched(large), watched(large)]
   const [one, two, three] = await Promise.all([first.call(), second.call(), third.call()])
   const chunk = new Uint8Array(256 * 1024)

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { coalesced } from '../../src/mcp-bridge/coalesced.ts'
+import { throttle } from '../../src/mcp-bridge/coalesced.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 it('does the work at once, and for all news that come meanwhile once more', async () => {
   const work = vi.fn(async () => 'done' as const)
-  const news = coalesced(work, 1_000)
+  const news = throttle(work, 1_000)
   const told = [news(), news(), news()]
   await vi.advanceTimersByTimeAsync(999)
   expect(work).toHaveBeenCalledTimes(1)
@@ -22,7 +22,7 @@ it('does the work at once, and for all news that come meanwhile once more', asyn
 
 it('does the work again that was not done', async () => {
   const work = vi.fn<() => Promise<'done' | 'again'>>(async () => 'done').mockResolvedValueOnce('again')
-  void coalesced(work, 1_000)()
+  void throttle(work, 1_000)()
   await vi.advanceTimersByTimeAsync(5_000)
   expect(work).toHaveBeenCalledTimes(2)
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { LargeAnswers } from '../../src/mcp-bridge/large-answers.ts'
-import { ToolServer } from '../../src/mcp-bridge/tool-client.ts'
+import { ResponseSemaphore } from '../../src/mcp-bridge/large-answers.ts'
+import { ToolClient } from '../../src/mcp-bridge/tool-client.ts'
 import { initialized, scripted } from '../mcp/scripted.ts'
 
 it('a session that is cut between calls, since the server says too much, is opened anew by the next call', async () => {
@@ -28,8 +28,8 @@ it('a session that is cut between calls, since the server says too much, is open
       return new Response(said, { status: said ? 200 : 405, headers: { 'Content-Type': 'text/event-stream' } })
     },
   }
-  const large = new LargeAnswers()
-  const server = new ToolServer({ TOOLS } as unknown as Env, large, () => undefined)
+  const large = new ResponseSemaphore()
+  const server = new ToolClient({ TOOLS } as unknown as Env, large, () => undefined)
   const call = () =>
     server.call(
       { url: 'https://mcp.internal/mcp', service: 'TOOLS' },

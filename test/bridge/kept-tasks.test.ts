@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forgottenTasks, type KeptTask } from '../../src/mcp-bridge/kept-tasks.ts'
+import { type KeptTask, selectEvictions } from '../../src/mcp-bridge/kept-tasks.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -16,7 +16,7 @@ const tasks = (who: string, count: number, { from = 1, length = 10, open = false
 /** How many of whose are forgotten. */
 const forgotten = (...kept: KeptTask[][]) => {
   const newestFirst = kept.flat().sort((left, right) => right.changed - left.changed)
-  const names = forgottenTasks(newestFirst, 1_000).map(id => id.replace(/ \d+$/, ''))
+  const names = selectEvictions(newestFirst, 1_000).map(id => id.replace(/ \d+$/, ''))
   return Object.fromEntries([...Map.groupBy(names, name => name)].map(([name, { length }]) => [name, length]))
 }
 
@@ -41,7 +41,7 @@ describe('of too many tasks', () => {
       tasks(`${index}.0.0.1`, 1, { from: 100 + index }),
     ).flat()
     const alices = tasks('alice', 50)
-    const gone = new Set(forgottenTasks([...addresses.reverse(), ...alices.reverse()], 1_000))
+    const gone = new Set(selectEvictions([...addresses.reverse(), ...alices.reverse()], 1_000))
     expect([gone.size, alices.some(({ id }) => gone.has(id))]).toEqual([60, false])
   })
 })

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type AnswerHold, LargeAnswers } from '../../src/mcp-bridge/large-answers.ts'
-import type { Account } from '../../src/mcp-bridge/shares.ts'
+import { type Permit, ResponseSemaphore } from '../../src/mcp-bridge/large-answers.ts'
+import type { Principal } from '../../src/mcp-bridge/shares.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const alice: Account = { known: true, name: 'alice' }
-const here: Account = { known: false, name: 'here' }
+const alice: Principal = { known: true, name: 'alice' }
+const here: Principal = { known: false, name: 'here' }
 const passed = (milliseconds = 0) => vi.advanceTimersByTimeAsync(milliseconds)
 
 /** A hold in use, and whether its turn has come. */
-const taking = (large: LargeAnswers, account: Account) => {
+const taking = (large: ResponseSemaphore, account: Principal) => {
   const hold = large.hold(account)
   const leave = hold.use()
-  const state: { turn?: boolean; hold: AnswerHold; leave: () => void } = { hold, leave }
+  const state: { turn?: boolean; hold: Permit; leave: () => void } = { hold, leave }
   hold.take().then(turn => {
     state.turn = turn
   })
@@ -22,7 +22,7 @@ const taking = (large: LargeAnswers, account: Account) => {
 
 describe('the turns of large answers', () => {
   it('are four at once, three of one caller and one of an address; others wait for theirs', async () => {
-    const large = new LargeAnswers()
+    const large = new ResponseSemaphore()
     const held = [alice, alice, alice, alice, here, here].map(account => taking(large, account))
     const turns = () => held.map(({ turn }) => turn)
     await passed()
@@ -36,7 +36,7 @@ describe('the turns of large answers', () => {
   })
 
   it('are not waited for longer than half a minute, and then left to others', async () => {
-    const large = new LargeAnswers()
+    const large = new ResponseSemaphore()
     const [first, second] = [taking(large, here), taking(large, here)]
     await passed(29_999)
     expect(second?.turn).toBeUndefined()
@@ -50,7 +50,7 @@ describe('the turns of large answers', () => {
   })
 
   it('are over when nobody uses them any more, once', async () => {
-    const large = new LargeAnswers()
+    const large = new ResponseSemaphore()
     const first = taking(large, here)
     const leaveToo = first.hold.use()
     first.leave()
@@ -64,7 +64,7 @@ describe('the turns of large answers', () => {
   })
 
   it('that come when nobody waits any more are given on', async () => {
-    const large = new LargeAnswers()
+    const large = new ResponseSemaphore()
     const [first, second] = [taking(large, here), taking(large, here)]
     second.leave()
     first.leave()

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
-import type { Commission } from '../../src/mcp-bridge/bridge-call.ts'
+import type { BridgeCall } from '../../src/mcp-bridge/bridge-call.ts'
 import { McpAgent } from '../../src/mcp-bridge/mcp-agent.ts'
-import { TaskRows } from '../../src/mcp-bridge/task-table.ts'
+import { TaskTable } from '../../src/mcp-bridge/task-table.ts'
 import { calls, message } from './bridged-agent.ts'
 import { openStorage, type TestStorage } from './storage.ts'
 import { startToolHost, type ToolHost } from './tool-host.ts'
@@ -52,8 +52,8 @@ afterEach(() => {
   letGo = []
 })
 
-const send = (method: string, params: JsonObject, more: Partial<Commission> = {}, to = agent): Promise<Response> => {
-  const commission: Commission = {
+const send = (method: string, params: JsonObject, more: Partial<BridgeCall> = {}, to = agent): Promise<Response> => {
+  const commission: BridgeCall = {
     agent: 'tools',
     caller: 'alice',
     address: '',
@@ -71,7 +71,7 @@ const send = (method: string, params: JsonObject, more: Partial<Commission> = {}
 const ask = async (...call: Parameters<typeof send>): Promise<JsonObject> =>
   (await (await send(...call)).json()) as JsonObject
 
-const use = (name: string, more: Partial<Commission> = {}) =>
+const use = (name: string, more: Partial<BridgeCall> = {}) =>
   ask('SendMessage', message(calls(name), { configuration: { returnImmediately: name === 'wait' } }), {
     tool: { name, arguments: '{}' },
     ...more,
@@ -129,7 +129,7 @@ describe('the object of an agent', () => {
     await until(() => expect(methods()).toEqual(expect.arrayContaining(['initialize', 'DELETE'])))
   })
 
-  it.each<[upstream: Commission['upstream'], reason: string]>([
+  it.each<[upstream: BridgeCall['upstream'], reason: string]>([
     [{ url: 'http://127.0.0.1:1/mcp' }, 'AGENT_UNREACHABLE'],
     [{ url: 'https://mcp.internal/' }, 'AGENT_UNREACHABLE'],
     [{ url: 'https://mcp.example/', service: 'NOBODY' }, 'AGENT_MISCONFIGURED'],
@@ -153,7 +153,7 @@ describe('the object of an agent', () => {
     },
   })
   const completed = { result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } }
-  const stranger = (address: string): Partial<Commission> => ({ caller: '', address })
+  const stranger = (address: string): Partial<BridgeCall> => ({ caller: '', address })
 
   it('runs so many tools at once for a caller, and rejects one more; others have theirs run', async () => {
     for (let count = 0; count < 48; count++) await use('wait')
@@ -177,7 +177,7 @@ describe('the object of an agent', () => {
 
   it('keeps a task, whatever callers do that it does not know', async () => {
     const id = idOf(await use('answer'))
-    const rows = new TaskRows(stored.storage)
+    const rows = new TaskTable(stored.storage)
     const task = { owner: '', context: 'c', state: 'TASK_STATE_COMPLETED', changed: Date.now() + 1, task: {} }
     for (let count = 0; count < 200; count++) rows.save({ ...task, id: `${count}`, account: `${count % 50}` })
     await use('answer', stranger('203.0.113.1'))

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { OpenTasks } from '../../src/mcp-bridge/open-tasks.ts'
+import { RunningTasks } from '../../src/mcp-bridge/open-tasks.ts'
 
 const of = (name: string) => ({ known: true, name })
 
 it('runs 64 tools of an agent at once, 48 of one caller, and no more until one has ended', () => {
-  const open = new OpenTasks()
+  const open = new RunningTasks()
   const begin = (name: string, count: number) =>
     Array.from({ length: count }, (_, index) => open.begin(`${name}${index}`, 'c', of(name))).map(begun =>
       'full' in begun ? begun.full : 'begun',
@@ -16,7 +16,7 @@ it('runs 64 tools of an agent at once, 48 of one caller, and no more until one h
 })
 
 it('cancels a task that runs, and no other', () => {
-  const open = new OpenTasks()
+  const open = new RunningTasks()
   const begun = ['a', 'b'].map(id => open.begin(id, `context of ${id}`, of('alice')))
   const isCancelled = begun.map(each => () => 'cancelled' in each && each.cancelled.aborted)
   expect([open.cancel('a'), open.cancel('x'), isCancelled.map(each => each())]).toEqual([

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { type Account, Shares } from '../../src/mcp-bridge/shares.ts'
+import { type Principal, Quota } from '../../src/mcp-bridge/shares.ts'
 
-const alice: Account = { known: true, name: 'alice' }
-const bob: Account = { known: true, name: 'bob' }
-const [here, there, elsewhere]: Account[] = ['here', 'there', 'elsewhere'].map(name => ({ known: false, name }))
+const alice: Principal = { known: true, name: 'alice' }
+const bob: Principal = { known: true, name: 'bob' }
+const [here, there, elsewhere]: Principal[] = ['here', 'there', 'elsewhere'].map(name => ({ known: false, name }))
 
 /** How many each gets of 64, one after the other, and why no more. */
-const got = (...accounts: (Account | undefined)[]) => {
-  const shares = new Shares(64)
+const got = (...accounts: (Principal | undefined)[]) => {
+  const shares = new Quota(64)
   return accounts.map(account => {
     for (let count = 0; ; count++) {
       const full = account && shares.take(account)
@@ -16,7 +16,7 @@ const got = (...accounts: (Account | undefined)[]) => {
   })
 }
 
-it.each<[accounts: (Account | undefined)[], taken: [number, string][]]>([
+it.each<[accounts: (Principal | undefined)[], taken: [number, string][]]>([
   [
     [alice, bob],
     [
@@ -53,7 +53,7 @@ it.each<[accounts: (Account | undefined)[], taken: [number, string][]]>([
 })
 
 it('takes a known caller for another than an address of that name', () => {
-  const shares = new Shares(4)
+  const shares = new Quota(4)
   shares.take({ known: false, name: 'x' })
   expect([shares.take({ known: true, name: 'x' }, 3), shares.take({ known: false, name: 'x' })]).toEqual([
     undefined,
@@ -62,7 +62,7 @@ it('takes a known caller for another than an address of that name', () => {
 })
 
 it('gives again what was given back, and nothing of what it did not have', () => {
-  const shares = new Shares(100)
+  const shares = new Quota(100)
   expect([shares.take(alice, 76), shares.take(alice, 75), shares.take(bob, 26), shares.take(bob, 25)]).toEqual([
     'account',
     undefined,

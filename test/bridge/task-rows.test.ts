@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
-import { TaskRows } from '../../src/mcp-bridge/task-table.ts'
+import { TaskTable } from '../../src/mcp-bridge/task-table.ts'
 import { openStorage } from './storage.ts'
 
 const day = 24 * 60 * 60 * 1000
 
 let storage: DurableObjectStorage
-let rows: TaskRows
+let rows: TaskTable
 beforeEach(() => {
   storage = openStorage().storage
-  rows = new TaskRows(storage)
+  rows = new TaskTable(storage)
 })
 
 /** Saves a task that is done, but for `changes`. */
@@ -28,7 +28,7 @@ const save = (
     task: { id, contextId: 'c', status: { state, timestamp: 't' }, ...more },
   })
 
-const ids = (query: Partial<Parameters<TaskRows['list']>[0]> = {}) =>
+const ids = (query: Partial<Parameters<TaskTable['list']>[0]> = {}) =>
   rows.list({ owner: 'alice', artifacts: false, limit: 300, ...query }).tasks.map(({ id }) => id)
 
 describe('a task that is kept', () => {
@@ -135,7 +135,7 @@ describe('tasks that were under way when their object died', () => {
   it('have failed, and say so; the others are as they were', () => {
     save('done', Date.now())
     save('open', Date.now(), { state: 'TASK_STATE_WORKING', history: [{ messageId: 'm' }] })
-    new TaskRows(storage).endOpen()
+    new TaskTable(storage).endOpen()
     expect([rows.load('done', 'alice'), rows.load('open', 'alice')]).toMatchObject([
       { status: { state: 'TASK_STATE_COMPLETED' } },
       {

@@ -1,4 +1,4 @@
-import { type Compiled, compile, type Registration } from '../../src/card/compile/index.ts'
+import { type CompileContext, type Compiled, compile } from '../../src/card/compile/index.ts'
 import type { CardError } from '../../src/card/model/report.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 
@@ -8,7 +8,7 @@ const registration = { id: 'weather', requestOrigin: 'https://host.example' }
 export const compiled = (
   document: Json,
   fetched?: JsonObject,
-  at: Omit<Registration, 'fetched'> = registration,
+  at: Omit<CompileContext, 'fetched'> = registration,
 ): Compiled => {
   const result = compile(document, { ...at, fetched })
   if ('errors' in result) throw new Error(`is refused: ${JSON.stringify(result.errors)}`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isObject, type Json } from '../../src/json/json.ts'
+import { isJsonObject, type Json } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse.ts'
 import { compiled, refusal } from './compiling.ts'
 import { corpus, type Found, hasReference, schemaErrors, skipped } from './reference.ts'
@@ -14,9 +14,9 @@ const document = ({ text }: Found): Json | undefined => {
 /** Whether a document of an A2A dialect says where its agent is, read as plainly as can be. */
 const hasEndpoint = (found: Found): boolean => {
   const card = document(found)
-  if (!a2a.test(found.dialect) || !isObject(card)) return false
+  if (!a2a.test(found.dialect) || !isJsonObject(card)) return false
   const listed = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces[0] : undefined
-  const url = isObject(listed) ? listed.url : card.url
+  const url = isJsonObject(listed) ? listed.url : card.url
   return typeof url === 'string' && /^https?:\/\/[^{}<>]+$/.test(url)
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Drift, drift } from '../../src/card/diff/drift.ts'
-import { isObject, type Json, type JsonObject, sameJson, without } from '../../src/json/json.ts'
-import { tokens } from '../../src/json/pointer.ts'
+import { type Drift, diffCards } from '../../src/card/diff/drift.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../src/json/json.ts'
+import { parsePointer } from '../../src/json/pointer.ts'
 import { authoredCard } from './generated-card.ts'
 import { at } from './pointing.ts'
 
@@ -53,16 +53,16 @@ describe('the drift of a document', () => {
       [{ op: 'remove', pointer: '/skills/1', before: skill('s') }],
     ],
   ])('%s', (_, before, after, expected) => {
-    expect(drift(before, after)).toStrictEqual(expected)
+    expect(diffCards(before, after)).toStrictEqual(expected)
   })
 
   it('says no more than helps: a hundred changes and how many more there are, and no long value', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`f${n}`, n]))
-    const told = drift({}, many)
+    const told = diffCards({}, many)
     expect([told.length, told.at(-1)]).toStrictEqual([101, { op: 'more', pointer: '', count: 400 }])
-    expect(drift({}, without(many, ...Array.from({ length: 400 }, (_, n) => `f${n}`)))).toHaveLength(100)
+    expect(diffCards({}, omit(many, ...Array.from({ length: 400 }, (_, n) => `f${n}`)))).toHaveLength(100)
     const long = 'x'.repeat(1000)
-    expect(drift({ a: long, b: 1 }, { a: 1, b: long })).toStrictEqual([
+    expect(diffCards({ a: long, b: 1 }, { a: 1, b: long })).toStrictEqual([
       { op: 'replace', pointer: '/a', after: 1, leftOut: ['before'] },
       { op: 'replace', pointer: '/b', before: 1, leftOut: ['after'] },
     ])
@@ -73,7 +73,7 @@ describe('the drift of a document', () => {
     const before = { ...noise(1), skills: [skill('s')], security: [{ key: [] }], url: 'https://good.example' }
     const after = { ...noise(2), skills: [skill('t')], security: [], url: 'https://evil.example' }
     expect(
-      drift(before, after)
+      diffCards(before, after)
         .slice(0, 5)
         .map(({ pointer }) => pointer),
     ).toStrictEqual(['/url', '/security/0', '/skills/0', '/skills/0', '/a0'])
@@ -84,7 +84,7 @@ describe('the drift of a document', () => {
 const keyed = (document: JsonObject): JsonObject => {
   const copy: JsonObject = JSON.parse(JSON.stringify(document))
   if (Array.isArray(copy.skills))
-    copy.skills = Object.fromEntries(copy.skills.map(item => [isObject(item) ? String(item.id) : '', item]))
+    copy.skills = Object.fromEntries(copy.skills.map(item => [isJsonObject(item) ? String(item.id) : '', item]))
   return copy
 }
 
@@ -92,7 +92,7 @@ const keyed = (document: JsonObject): JsonObject => {
 const applied = (before: JsonObject, changes: Drift, after: JsonObject): JsonObject => {
   const document = keyed(before)
   for (const { op, pointer } of changes.toReversed()) {
-    const path = tokens(pointer)
+    const path = parsePointer(pointer)
     if (path[0] === 'skills' && path[1] !== undefined)
       path[1] = String(at(op === 'remove' ? before : after, `/skills/${path[1]}/id`))
     const last = path.pop() as string
@@ -120,9 +120,9 @@ describe('whatever the documents', () => {
   it('the drift from one to the other makes that of it, up to the order of skills', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {
-        const changes = drift(before, after)
+        const changes = diffCards(before, after)
         fc.pre(changes.length < 100)
-        expect(sameJson(applied(before, changes, after), keyed(after))).toBe(true)
+        expect(jsonEquals(applied(before, changes, after), keyed(after))).toBe(true)
       }),
       { numRuns: 300 },
     )
@@ -132,7 +132,7 @@ describe('whatever the documents', () => {
     fc.assert(
       fc.property(document, card => {
         const other = { ...card, skills: (card.skills as Json[]).toReversed() }
-        expect([drift(card, JSON.parse(JSON.stringify(card))), drift(card, other)]).toStrictEqual([[], []])
+        expect([diffCards(card, JSON.parse(JSON.stringify(card))), diffCards(card, other)]).toStrictEqual([[], []])
       }),
       { numRuns: 200 },
     )

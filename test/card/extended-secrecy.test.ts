@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import { representationNames } from '../../src/card/model/representation-names.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { hashed } from '../../src/registry/prepare.ts'
+import { prepareRegistration } from '../../src/registry/prepare.ts'
 import { authoredCard } from './generated-card.ts'
 
 /** A string that nothing says but the overlay that it is of. */
@@ -55,7 +55,7 @@ describe('what only an overlay says', () => {
         if ('errors' in result) return
         registered++
         const { compiled } = result
-        const { representations, profile, summary, extended } = await hashed('a', document, compiled, {})
+        const { representations, profile, summary, extended } = await prepareRegistration('a', document, compiled, {})
         const textOf = (made: typeof representations) =>
           representationNames.map(name => new TextDecoder().decode(made[name]?.bytes)).join()
         const open = [

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { type Json, type JsonObject, without } from '../../src/json/json.ts'
-import { type Pointer, pointer } from '../../src/json/pointer.ts'
+import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
+import { formatPointer, type Pointer } from '../../src/json/pointer.ts'
 import { authoredCard } from './generated-card.ts'
 import { withValue } from './pointing.ts'
 import { wholeCards } from './whole-cards.ts'
@@ -33,7 +33,7 @@ const saying = fc.constantFrom(
 const textPlaces = (value: Json, place: Pointer = ''): Pointer[] => {
   if (typeof value === 'string') return [place]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => textPlaces(inner, place + pointer(name)))
+  return Object.entries(value).flatMap(([name, inner]) => textPlaces(inner, place + formatPointer(name)))
 }
 
 /** A card of any generation in which one text or more, whichever, says where the agent is. */
@@ -71,7 +71,7 @@ describe('a fetched card behind the gateway', () => {
           registered++
           const { documents, extended, card } = result.compiled
           // Of the canonical card nothing is served but through its documents.
-          const open = JSON.stringify([documents, extended, without(card as JsonObject, 'signatures')])
+          const open = JSON.stringify([documents, extended, omit(card as JsonObject, 'signatures')])
           expect(open.toLowerCase()).not.toContain(host)
         }
       }),

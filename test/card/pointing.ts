@@ -1,18 +1,18 @@
-import { isObject, type Json } from '../../src/json/json.ts'
-import { type Pointer, tokens } from '../../src/json/pointer.ts'
+import { isJsonObject, type Json } from '../../src/json/json.ts'
+import { type Pointer, parsePointer } from '../../src/json/pointer.ts'
 
 /** What stands at a place of a document; undefined where nothing does. */
 export const at = (document: Json, place: Pointer): Json | undefined =>
-  tokens(place).reduce<Json | undefined>((value, token) => {
+  parsePointer(place).reduce<Json | undefined>((value, token) => {
     if (Array.isArray(value)) return value[Number(token)]
-    return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
+    return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
   }, document)
 
 /** A copy of a document with another value at one place. */
 export const withValue = <Document extends Json>(document: Document, place: Pointer, value: Json): Document => {
   // Not structuredClone, which keeps two references to one object together.
   const copy: Document = JSON.parse(JSON.stringify(document))
-  const path = tokens(place)
+  const path = parsePointer(place)
   const last = path.pop() as string
   const holder = path.reduce<Json>((inner, token) => (inner as { [name: string]: Json })[token] as Json, copy)
   ;(holder as { [name: string]: Json })[last] = value
@@ -25,7 +25,7 @@ export const withoutPlaces = (document: Json, places: readonly Pointer[], here =
   const inner = (value: Json, place: Pointer): Json => {
     if (Array.isArray(value))
       return value.flatMap((item, index) => (gone.has(`${place}/${index}`) ? [] : [inner(item, `${place}/${index}`)]))
-    if (!isObject(value)) return value
+    if (!isJsonObject(value)) return value
     const entries = Object.entries(value).map(([name, item]) => [name, item, place + escaped(name)] as const)
     return Object.fromEntries(
       entries.filter(([, , at]) => !gone.has(at)).map(([name, item, at]) => [name, inner(item, at)]),

@@ -5,8 +5,8 @@ import { writeHybrid } from '../../src/card/dialects/hybrid.ts'
 import { detectDialect, dialects } from '../../src/card/dialects/index.ts'
 import type { AgentCard } from '../../src/card/model/agent-card.ts'
 import { dialectNames } from '../../src/card/model/names.ts'
-import { cardErrors } from '../../src/card/read/card-errors.ts'
-import { Reading } from '../../src/card/read/provenance.ts'
+import { validateCard } from '../../src/card/read/card-errors.ts'
+import { Provenance } from '../../src/card/read/provenance.ts'
 import type { Json } from '../../src/json/json.ts'
 import { authoredCard } from './generated-card.ts'
 import { withoutPlaces } from './pointing.ts'
@@ -15,9 +15,9 @@ import { withoutPlaces } from './pointing.ts'
 const canonicalCard = authoredCard
   .map(generated => {
     const authored = JSON.parse(JSON.stringify(generated))
-    const reading = new Reading()
+    const reading = new Provenance()
     const canonical = toCanonical(authored, detectDialect(authored), reading)
-    return { canonical, errors: cardErrors(canonical, authored, reading) }
+    return { canonical, errors: validateCard(canonical, authored, reading) }
   })
   .filter(({ errors }) => errors.length === 0)
   .map(({ canonical }) => canonical as AgentCard)
@@ -29,7 +29,7 @@ describe('a dialect reads what it wrote', () => {
     fc.assert(
       fc.property(canonicalCard, card => {
         const { document, dropped } = dialects[name].write(card)
-        expect(dialects[name].read(document, new Reading())).toStrictEqual(withoutPlaces(card as Json, dropped))
+        expect(dialects[name].read(document, new Provenance())).toStrictEqual(withoutPlaces(card as Json, dropped))
       }),
       runs,
     )
@@ -40,7 +40,7 @@ describe('a dialect reads what it wrote', () => {
       fc.property(canonicalCard, card => {
         const hybrid = writeHybrid(card, readers)
         expect(detectDialect(hybrid)).toBe('1.0')
-        expect(dialects['1.0'].read(hybrid, new Reading())).toStrictEqual(card)
+        expect(dialects['1.0'].read(hybrid, new Provenance())).toStrictEqual(card)
       }),
       runs,
     )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { plainly, urlsIn } from '../../src/net/hosts.ts'
+import { extractUrls, normalizeForSearch } from '../../src/net/hosts.ts'
 
 describe('the hosts of the URLs in a text', () => {
   it.each<[string, string[]]>([
@@ -18,7 +18,7 @@ describe('the hosts of the URLs in a text', () => {
     ['file:///etc/hosts', []],
     ['https://{host}/x, https://, either//or, 1 // 2', []],
   ])('%s', (text, hosts) => {
-    expect(urlsIn(text).map(({ host }) => host)).toStrictEqual(hosts)
+    expect(extractUrls(text).map(({ host }) => host)).toStrictEqual(hosts)
   })
 })
 
@@ -29,7 +29,7 @@ describe('a text as it is searched', () => {
     ['ａ．example。org', 'a.example.org'],
     ['100 % sure, %zz', '100 % sure, %zz'],
   ])('%s', (text, plain) => {
-    expect(plainly(text)).toBe(plain)
+    expect(normalizeForSearch(text)).toBe(plain)
   })
 })
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { widening } from '../../src/card/diff/widening.ts'
-import { isObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { findWidenings } from '../../src/card/diff/widening.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { compiled } from './compiling.ts'
 import { authoredCard } from './generated-card.ts'
 
@@ -30,7 +30,7 @@ const tenant = (name: string) => ({
 
 const cardOf = (fields: object) => compiled({ ...base, ...fields } as JsonObject).direct
 const widens = (before: object, after: object): string[] =>
-  widening(cardOf(before), cardOf(after)).map(({ pointer, message }) => `${pointer} ${message}`)
+  findWidenings(cardOf(before), cardOf(after)).map(({ pointer, message }) => `${pointer} ${message}`)
 
 describe('a card widens access', () => {
   it.each<[string, object, object, string[]]>([
@@ -232,7 +232,7 @@ const reversed = (value: Json, name = ''): Json => {
   const unordered = /^(?:skills|security|securityRequirements)$/.test(name)
   if (Array.isArray(value))
     return unordered ? value.map(item => reversed(item)).toReversed() : value.map(item => reversed(item))
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .toReversed()
@@ -255,8 +255,8 @@ describe('whatever the card', () => {
         if (!card || !other) return
         compared++
         expect([
-          widening(card, card),
-          widening(card, { ...card, ...(reversed(card as Json) as object) }),
+          findWidenings(card, card),
+          findWidenings(card, { ...card, ...(reversed(card as Json) as object) }),
         ]).toStrictEqual([[], []])
       }),
       { numRuns: 300 },

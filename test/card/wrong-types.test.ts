@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { isObject, type Json } from '../../src/json/json.ts'
-import { type Pointer, pointer } from '../../src/json/pointer.ts'
+import { isJsonObject, type Json } from '../../src/json/json.ts'
+import { formatPointer, type Pointer } from '../../src/json/pointer.ts'
 import { compiled } from './compiling.ts'
 import { withValue } from './pointing.ts'
 import { wholeCards } from './whole-cards.ts'
@@ -16,7 +16,7 @@ const telling = new Set(['/protocol'])
 const placesOf = (value: Json, place: Pointer): [Pointer, Json][] => {
   const own: [Pointer, Json][] = place === '' ? [] : [[place, value]]
   if (typeof value !== 'object' || value === null || free.test(place)) return own
-  return [...own, ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, place + pointer(name)))]
+  return [...own, ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, place + formatPointer(name)))]
 }
 
 /** Of each field every wrong type that no author has been seen to mean anything by. */
@@ -56,7 +56,7 @@ describe('a wrong type is refused at the place where it was written', () => {
 })
 
 describe('a list is not an object', () => {
-  it.each(rows.filter(row => row.wrong === true && isObject(valueAt(row.dialect, row.place))))(
+  it.each(rows.filter(row => row.wrong === true && isJsonObject(valueAt(row.dialect, row.place))))(
     '$dialect: [] at $place',
     ({ dialect, place }) => {
       const result = compile(withValue(wholeCards[dialect] as Json, place, []), registration)

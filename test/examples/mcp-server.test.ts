@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { load } from '../../cli/files/load.ts'
 import worker from '../../examples/mcp-server/worker.ts'
 import { compile } from '../../src/card/compile/index.ts'
-import { mcpDocument } from '../../src/mcp/agent-card.ts'
+import { toSuperxCard } from '../../src/mcp/agent-card.ts'
 import { discover } from '../../src/mcp/discover.ts'
 import { openSession, type Session } from '../../src/mcp/session.ts'
 
@@ -106,7 +106,7 @@ describe('cards/tool-box.yaml', () => {
   it('makes a card of what the server says, with what the server does not say laid over it', async () => {
     const discovery = await discover('https://mcp-server.internal/mcp', ask)
     if ('failure' in discovery) throw new Error(discovery.failure.message)
-    const { card: fetched, notes } = mcpDocument('tool-box', discovery.discovered)
+    const { card: fetched, notes } = toSuperxCard('tool-box', discovery.discovered)
     const result = compile(draft?.manifest ?? null, { id: 'tool-box', requestOrigin: 'https://h.example.com', fetched })
     if ('errors' in result) throw new Error(JSON.stringify(result.errors))
     const { card, report } = result.compiled

@@ -4,11 +4,11 @@ export { default } from '../../src/index.ts'
 
 /** The host's own lists, behind a cache that notes what is purged: the local runtime has none. */
 export class Catalog extends RealCatalog {
-  override async forget(): Promise<void> {
+  override async purge(): Promise<void> {
     const registry = this.env.REGISTRY.getByName('default') as unknown as Registry
     const purge = (what: { tags: string[] }) => registry.notePurge(what.tags)
     Object.defineProperty(this.ctx, 'cache', { value: { purge } })
-    await super.forget()
+    await super.purge()
   }
 }
 

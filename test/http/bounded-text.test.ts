@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { boundedBody } from '../../src/http/body.ts'
-import { boundedText } from '../../src/http/bounded-text.ts'
+import { readBytes } from '../../src/http/body.ts'
+import { readText } from '../../src/http/bounded-text.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as never))))
@@ -34,7 +34,7 @@ describe.each(bodies)('the text of a body %s', (_, made) => {
     ['may be as long as allowed', bytes('x'.repeat(100)), { text: 'x'.repeat(100) }],
     ['is none where it is longer', bytes('x'.repeat(101)), { failed: 'too-large' }],
   ])('%s', async (_, body, expected) => {
-    expect(await boundedText(made(body), 100)).toEqual(expected)
+    expect(await readText(made(body), 100)).toEqual(expected)
   })
 })
 
@@ -44,10 +44,10 @@ describe('a body whose length is a lie', () => {
     new Response(text, { headers: { 'Content-Length': '5', 'Transfer-Encoding': 'chunked' } })
 
   it('is read as it comes, and no more of it than allowed', async () => {
-    expect([await boundedText(lying('x'.repeat(101)), 100), await boundedText(lying('x'.repeat(100)), 100)]).toEqual([
+    expect([await readText(lying('x'.repeat(101)), 100), await readText(lying('x'.repeat(100)), 100)]).toEqual([
       { failed: 'too-large' },
       { text: 'x'.repeat(100) },
     ])
-    expect(await boundedBody(lying('x'.repeat(101)), 100)).toBeUndefined()
+    expect(await readBytes(lying('x'.repeat(101)), 100)).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { guardedFetch, whyBlocked } from '../../src/http/safe-fetch.ts'
+import { blockReason, safeFetch } from '../../src/http/safe-fetch.ts'
 
 describe('the addresses that this host calls', () => {
   it.each([
@@ -15,7 +15,7 @@ describe('the addresses that this host calls', () => {
     ['https://localhost.example.com'],
     ['https://mylocal.de'],
   ])('are public https ones: %s', address => {
-    expect(whyBlocked(address)).toBeUndefined()
+    expect(blockReason(address)).toBeUndefined()
   })
 
   it.each([
@@ -147,7 +147,7 @@ describe('the addresses that this host calls', () => {
     ['https://agent.lvh.me/', 'a name for any address'],
     ['https://agent.invalid/', 'not a public name'],
   ])('are not %j: %s', (address, why) => {
-    expect(whyBlocked(address)).toBe(why)
+    expect(blockReason(address)).toBe(why)
   })
 
   it('are none in numbers, however those are written', () => {
@@ -161,7 +161,7 @@ describe('the addresses that this host calls', () => {
         return texts.join('.') + dot
       })
     })
-    fc.assert(fc.property(address, host => whyBlocked(`https://${host}/`) === 'an IP address'))
+    fc.assert(fc.property(address, host => blockReason(`https://${host}/`) === 'an IP address'))
   })
 
   it.each([
@@ -172,7 +172,7 @@ describe('the addresses that this host calls', () => {
     ['https://agent.example.com:8443/', 'https://agent.example.com:8443'],
     ['http://0x7f.1:80/', 'http://127.0.0.1'],
   ])('are also those of an allowed origin: %s of %j', (address, allowed) => {
-    expect(whyBlocked(address, allowed)).toBeUndefined()
+    expect(blockReason(address, allowed)).toBeUndefined()
   })
 
   it.each([
@@ -186,7 +186,7 @@ describe('the addresses that this host calls', () => {
     ['a list of nonsense', 'http://localhost:9999/', '* null localhost:9999 //localhost:9999'],
     ['an empty list', 'http://localhost:9999/', ''],
   ])('are not exempt for %s', (_, address, allowed) => {
-    expect(whyBlocked(address, allowed)).toBeTypeOf('string')
+    expect(blockReason(address, allowed)).toBeTypeOf('string')
   })
 })
 
@@ -205,14 +205,14 @@ describe('guardedFetch', () => {
 
   it('makes no request of a blocked address, and tells every reason in the same way', async () => {
     const spy = vi.spyOn(globalThis, 'fetch')
-    expect(await guardedFetch(`${origin}/`, {})).toEqual({ blocked: 'not https' })
-    expect(await guardedFetch('https://localhost/', {})).toEqual({ blocked: 'not a public name' })
+    expect(await safeFetch(`${origin}/`, {})).toEqual({ blocked: 'not https' })
+    expect(await safeFetch('https://localhost/', {})).toEqual({ blocked: 'not a public name' })
     expect([spy.mock.calls, requests]).toEqual([[], []])
     spy.mockRestore()
   })
 
   it('hands a redirect back and does not follow it, whatever the request says', async () => {
-    const response = await guardedFetch(`${origin}/first`, { redirect: 'follow' }, origin)
+    const response = await safeFetch(`${origin}/first`, { redirect: 'follow' }, origin)
     expect([response instanceof Response && response.status, requests]).toEqual([307, ['/first']])
   })
 })

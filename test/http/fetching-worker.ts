@@ -1,7 +1,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { guardedText } from '../../src/http/guarded-text.ts'
+import { fetchText } from '../../src/http/guarded-text.ts'
 import { isJsonType } from '../../src/http/json-type.ts'
-import { serviceFetch } from '../../src/http/service-fetch.ts'
+import { fetchService } from '../../src/http/service-fetch.ts'
 
 /** What a test asks of the Worker, in the header `Settings`. */
 export type Settings = {
@@ -25,11 +25,11 @@ export class Fetching extends WorkerEntrypoint {
     const { url, service = false, ...options }: Settings = JSON.parse(request.headers.get('Settings') ?? '')
     this.ctx.waitUntil(scheduler.wait(30_000))
     const upstream = (this.ctx.exports as unknown as { Upstream: Fetcher }).Upstream
-    const came = await guardedText(url, {
+    const came = await fetchText(url, {
       accepts: isJsonType,
       allowedOrigins: new URL(url).origin,
       credentials: { Authorization: 'Bearer s3cret' },
-      ...(service && { ask: (to, init) => serviceFetch(upstream, to, init) }),
+      ...(service && { ask: (to, init) => fetchService(upstream, to, init) }),
       ...options,
     })
     return Response.json('failed' in came ? came : { content: came.content, redirected: came.redirected })

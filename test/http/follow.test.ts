@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type Ask, follow, type GetHeaders } from '../../src/http/follow.ts'
+import { type FetchFn, fetchFollowingRedirects, type GetHeaders } from '../../src/http/follow.ts'
 
 /** A network in which each address redirects to the next; the others answer. */
 const network = (redirects: Record<string, string | null | [status: number, location: string]>) => {
   const asked: { url: string; method: string | undefined; headers: unknown }[] = []
-  const ask: Ask = async (url, { method, headers }) => {
+  const ask: FetchFn = async (url, { method, headers }) => {
     asked.push({ url, method, headers })
     if (url.startsWith('https://blocked.')) return { blocked: 'for a reason' }
     const to = redirects[url]
@@ -17,7 +17,7 @@ const network = (redirects: Record<string, string | null | [status: number, loca
 
 const a = 'https://a.example/card'
 const get = ({ ask }: ReturnType<typeof network>, headers: GetHeaders = {}, address = a) =>
-  follow(address, headers, ask, { signal: AbortSignal.any([]) })
+  fetchFollowingRedirects(address, headers, ask, { signal: AbortSignal.any([]) })
 
 describe('a redirect', () => {
   it.each([

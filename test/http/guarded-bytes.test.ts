@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { guardedBytes } from '../../src/http/guarded-bytes.ts'
+import { fetchBytes } from '../../src/http/guarded-bytes.ts'
 import { says } from '../a2a/forwarding.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 
@@ -16,7 +16,7 @@ afterAll(() => {
 })
 
 const get = () =>
-  guardedBytes(`${server.origin}/icon`, {
+  fetchBytes(`${server.origin}/icon`, {
     accepts: type => type?.startsWith('image/') === true,
     allowedOrigins: server.origin,
     maxBytes: 1000,

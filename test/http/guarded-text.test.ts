@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FetchOptions } from '../../src/http/fetch-resource.ts'
-import { guardedText } from '../../src/http/guarded-text.ts'
+import { fetchText } from '../../src/http/guarded-text.ts'
 import { isJsonType } from '../../src/http/json-type.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 
@@ -19,7 +19,7 @@ const says =
     void response.writeHead(status, headers).end(body)
 
 const get = (options: Partial<FetchOptions> = {}) =>
-  guardedText(`${server.origin}/a`, { accepts: isJsonType, allowedOrigins: server.origin, ...options })
+  fetchText(`${server.origin}/a`, { accepts: isJsonType, allowedOrigins: server.origin, ...options })
 
 describe('a text that is fetched', () => {
   it.each<[string, (response: ServerResponse) => void, string]>([
@@ -112,7 +112,7 @@ describe('a text that is fetched', () => {
 
   it('is none where nobody listens', async () => {
     const nobody = 'http://127.0.0.1:9'
-    expect(await guardedText(nobody, { accepts: isJsonType, allowedOrigins: nobody })).toMatchObject({
+    expect(await fetchText(nobody, { accepts: isJsonType, allowedOrigins: nobody })).toMatchObject({
       failed: 'unreachable',
     })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../src/json/json.ts'
-import { type Discovered, mcpDocument } from '../../src/mcp/agent-card.ts'
+import { type Discovered, toSuperxCard } from '../../src/mcp/agent-card.ts'
 import exa from '../fixtures/seeds/superx-exa.json' with { type: 'json' }
 
 /** What the MCP server of SuperX's example answers to `initialize` and `tools/list`. */
@@ -36,7 +36,7 @@ const exaServer: Discovered = {
 }
 
 const bare: Discovered = { protocolVersion: '2025-11-25', serverInfo: {}, capabilities: {}, tools: { items: [] } }
-const documentOf = (more: Partial<Discovered>) => mcpDocument('agent', { ...bare, ...more })
+const documentOf = (more: Partial<Discovered>) => toSuperxCard('agent', { ...bare, ...more })
 const ofTools = (...items: Json[]) => {
   const { card, notes } = documentOf({ tools: { items } })
   return { skills: card.skills, notes }
@@ -47,7 +47,7 @@ const skill = (name: string) => ({ id: name, name, inputSchema: { type: 'object'
 
 describe('the card of an MCP server in SuperX’s dialect', () => {
   it('is that of SuperX’s example, field for field and in its order', () => {
-    const { card, notes } = mcpDocument('exa_search', exaServer)
+    const { card, notes } = toSuperxCard('exa_search', exaServer)
     expect(JSON.stringify(card, null, 2)).toBe(JSON.stringify(exa, null, 2))
     expect(notes).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ChangesText } from '../../src/registry/edge/changes.ts'
-import { EdgeMemory } from '../../src/registry/edge/kv-cache.ts'
+import { KvCache } from '../../src/registry/edge/kv-cache.ts'
 
 const now = Date.parse('2026-11-22T00:00:00Z')
 const minute = 60_000
@@ -60,18 +60,18 @@ describe('what an isolate knows to be unchanged', () => {
 describe('a memory that can be told what is unchanged', () => {
   it('keeps a value fresh for as long as it is, and asks again when it is not', () => {
     let unchanged = true
-    const memory = new EdgeMemory<string>(
+    const memory = new KvCache<string>(
       1000,
       () => 1,
       () => (unchanged ? Date.now() : undefined),
     )
-    memory.learn('a', { value: 'one', seq: 1 })
+    memory.put('a', { value: 'one', seq: 1 })
     const seen = [20_000, 20_000, 20_000].map(later => {
       vi.advanceTimersByTime(later)
-      return memory.held('a')
+      return memory.getFresh('a')
     })
     unchanged = false
     vi.advanceTimersByTime(30_001)
-    expect([...seen, memory.held('a')]).toEqual(['one', 'one', 'one', undefined])
+    expect([...seen, memory.getFresh('a')]).toEqual(['one', 'one', 'one', undefined])
   })
 })

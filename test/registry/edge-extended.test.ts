@@ -46,17 +46,17 @@ describe('an extended card at the edge', () => {
   it('is never what is held of the public card', async () => {
     const { env } = kvOf({ 'extended:a:base': envelope(1, 'private') })
     await read(env, 'base')
-    edge.rememberExtended('a', 'base', envelope(2, 'private'))
-    expect(cards.heldDocument('a', '1.0')).toBeUndefined()
+    edge.cacheExtended('a', 'base', envelope(2, 'private'))
+    expect(cards.getCachedDocument('a', '1.0')).toBeUndefined()
   })
 
   it('follows a write at once, and no older revision that KV still answers', async () => {
     const { env } = kvOf({ 'extended:a:base': envelope(1, 'one') })
     await read(env, 'base')
-    edge.rememberExtended('a', 'base', envelope(2, 'two'))
+    edge.cacheExtended('a', 'base', envelope(2, 'two'))
     vi.advanceTimersByTime(30_001)
     expect(await read(env, 'base')).toBe('two')
-    edge.rememberExtended('a', 'base', envelope(3))
+    edge.cacheExtended('a', 'base', envelope(3))
     expect(await read(env, 'base')).toBeNull()
   })
 })

@@ -52,10 +52,10 @@ describe('the call profile of an agent at the edge', () => {
   it('follows a write at once, and no older revision that KV still answers', async () => {
     const { env } = kvOf({ 'card:a': envelope(1, { profile: document(profile) }) })
     await edge.readProfile('a', env, ctx)
-    edge.rememberProfile('a', envelope(2, { profile: document({ ...profile, route: 'closed' }) }))
+    edge.cacheProfile('a', envelope(2, { profile: document({ ...profile, route: 'closed' }) }))
     vi.advanceTimersByTime(30_001)
     expect(await edge.readProfile('a', env, ctx)).toEqual({ ...profile, route: 'closed' })
-    edge.rememberProfile('a', envelope(3, {}))
+    edge.cacheProfile('a', envelope(3, {}))
     expect(await edge.readProfile('a', env, ctx)).toBeNull()
   })
 })

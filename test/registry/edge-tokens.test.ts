@@ -60,14 +60,14 @@ describe('a token at the edge', () => {
   it('holds at once where it was issued', async () => {
     const { env } = kvOf({})
     expect(await edge.readToken('h', env, ctx)).toBeNull()
-    edge.rememberToken('h', record(), 1)
+    edge.cacheToken('h', record(), 1)
     expect(await edge.readToken('h', env, ctx)).toEqual(record())
   })
 
   it('ends at once where it was revoked, and does not come back while KV still has it', async () => {
     const { env } = issued()
     await edge.readToken('h', env, ctx)
-    edge.rememberToken('h', null, 2)
+    edge.cacheToken('h', null, 2)
     expect(await edge.readToken('h', env, ctx)).toBeNull()
     vi.advanceTimersByTime(30_001)
     expect(await edge.readToken('h', env, ctx)).toBeNull()

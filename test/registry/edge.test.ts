@@ -31,7 +31,7 @@ afterEach(() => {
 })
 
 const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
-  const held = edge.heldDocument(id, name)
+  const held = edge.getCachedDocument(id, name)
   const served = held === undefined ? await edge.readDocument(id, name, env, ctx) : held
   return served?.body ? Buffer.from(served.body).toString() : null
 }
@@ -101,7 +101,7 @@ describe('what one isolate serves of an agent', () => {
     const stored = new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]])
     const { env } = kvOf(stored)
     await read(env)
-    edge.remember('a', envelope(2, 'two'))
+    edge.cacheEnvelope('a', envelope(2, 'two'))
     expect([await read(env), await read(env, 'a', '1.0')]).toEqual(['two', 'two v1'])
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('two')
@@ -114,9 +114,9 @@ describe('what one isolate serves of an agent', () => {
     const health = { checked: 5, ttl: 300, staleIfError: 3600 }
     const { env } = kvOf(new Map([['card:a', encodeEnvelope({ ...envelope(2, 'two'), source: health })]]))
     await read(env)
-    const source = () => edge.heldDocument('a', 'agent-card.json')?.source
+    const source = () => edge.getCachedDocument('a', 'agent-card.json')?.source
     const seen = [source()]
-    edge.rememberHealth('a', 2, { seq: 3, health: { ...health, failing: 502 } })
+    edge.putHealth('a', 2, { seq: 3, health: { ...health, failing: 502 } })
     seen.push(source())
     vi.advanceTimersByTime(30_001)
     seen.push((await edge.readDocument('a', 'agent-card.json', env, ctx))?.source)
@@ -126,8 +126,8 @@ describe('what one isolate serves of an agent', () => {
   it('does not take an older card for the newest because something was learned of the newest', async () => {
     const { env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
     await read(env)
-    edge.rememberHealth('a', 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
-    edge.remember('a', envelope(2, 'two'))
+    edge.putHealth('a', 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
+    edge.cacheEnvelope('a', envelope(2, 'two'))
     expect(await read(env)).toBe('two')
   })
 
@@ -136,7 +136,7 @@ describe('what one isolate serves of an agent', () => {
     const { env } = kvOf(new Map([['card:a', encodeEnvelope({ ...gone(1), source })]]))
     const documents = [
       await edge.readDocument('a', '1.0', env, ctx),
-      edge.heldDocument('a', '1.0'),
+      edge.getCachedDocument('a', '1.0'),
       await edge.readDocument('b', '1.0', env, ctx),
     ]
     expect(documents).toEqual([{ source }, { source }, null])
@@ -144,14 +144,14 @@ describe('what one isolate serves of an agent', () => {
 
   it('is not set back by the late answer to an older write', async () => {
     const { env } = kvOf(new Map())
-    edge.remember('a', envelope(3, 'three'))
-    edge.remember('a', envelope(2, 'two'))
+    edge.cacheEnvelope('a', envelope(3, 'three'))
+    edge.cacheEnvelope('a', envelope(2, 'two'))
     expect(await read(env)).toBe('three')
   })
 
   it('shows a first registration though KV knows of none yet', async () => {
     const { env } = kvOf(new Map())
-    edge.remember('a', envelope(1, 'one'))
+    edge.cacheEnvelope('a', envelope(1, 'one'))
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('one')
   })
@@ -159,7 +159,7 @@ describe('what one isolate serves of an agent', () => {
   it('shows a removal at once, and goes on though KV still has the card', async () => {
     const { env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
     await read(env)
-    edge.remember('a', gone(2))
+    edge.cacheEnvelope('a', gone(2))
     expect(await read(env)).toBeNull()
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBeNull()

@@ -27,28 +27,28 @@ describe('the agent of a host name', () => {
     const { env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 }, 'host:*': { id: 'root', seq: 1 } })
     const rooted = { ...env, ROOT_AGENT: 'configured' }
     expect([
-      await hosts.agentOfHost(a, rooted, ctx),
-      await hosts.agentOfHost('b.example.com', rooted, ctx),
-      await hosts.agentOfHost('b.example.com', env, ctx),
-      await hosts.agentOfHost('b.example.com', kvOf({}).env, ctx),
+      await hosts.resolveHost(a, rooted, ctx),
+      await hosts.resolveHost('b.example.com', rooted, ctx),
+      await hosts.resolveHost('b.example.com', env, ctx),
+      await hosts.resolveHost('b.example.com', kvOf({}).env, ctx),
     ]).toEqual(['own', 'configured', 'root', 'root'])
   })
 
   it('is the same from memory as from KV', async () => {
     const { env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 }, 'host:*': { id: 'root', seq: 1 } })
     const rooted = { ...env, ROOT_AGENT: 'configured' }
-    expect(hosts.heldAgentOfHost(a, env)).toBeUndefined()
+    expect(hosts.getCachedHost(a, env)).toBeUndefined()
     for (const [hostname, of] of [
       [a, env],
       ['b.example.com', env],
       ['b.example.com', rooted],
     ] as const)
-      expect(await hosts.agentOfHost(hostname, of, ctx)).toBe(hosts.heldAgentOfHost(hostname, of))
+      expect(await hosts.resolveHost(hostname, of, ctx)).toBe(hosts.getCachedHost(hostname, of))
   })
 
   it('costs KV one read for a thousand requests at once', async () => {
     const { getWithMetadata, env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 } })
-    const all = Promise.all(Array.from({ length: 1000 }, () => hosts.agentOfHost(a, env, ctx)))
+    const all = Promise.all(Array.from({ length: 1000 }, () => hosts.resolveHost(a, env, ctx)))
     await vi.advanceTimersByTimeAsync(2)
     await all
     expect(getWithMetadata).toHaveBeenCalledTimes(1)
@@ -56,18 +56,18 @@ describe('the agent of a host name', () => {
 
   it('follows a write at once, and no older claim that KV still answers', async () => {
     const { env } = kvOf({ [`host:${a}`]: { id: 'old', seq: 1 } })
-    await hosts.agentOfHost(a, env, ctx)
-    hosts.rememberHost(a, { value: 'new', seq: 2 })
+    await hosts.resolveHost(a, env, ctx)
+    hosts.cacheHost(a, { value: 'new', seq: 2 })
     vi.advanceTimersByTime(30_001)
-    expect(await hosts.agentOfHost(a, env, ctx)).toBe('new')
+    expect(await hosts.resolveHost(a, env, ctx)).toBe('new')
   })
 
   it('stays what it was while KV is away', async () => {
     const { getWithMetadata, env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 } })
-    await hosts.agentOfHost(a, env, ctx)
+    await hosts.resolveHost(a, env, ctx)
     vi.advanceTimersByTime(30_001)
     vi.spyOn(console, 'error').mockReturnValue()
     getWithMetadata.mockRejectedValueOnce(new Error('KV is away'))
-    expect(await hosts.agentOfHost(a, env, ctx)).toBe('own')
+    expect(await hosts.resolveHost(a, env, ctx)).toBe('own')
   })
 })

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { Memory } from '../../src/registry/edge/clock-cache.ts'
+import { ClockCache } from '../../src/registry/edge/clock-cache.ts'
 
 type Sized = { size: number }
 const memoryOf = (...keys: string[]) => {
-  const memory = new Memory<Sized>(100)
+  const memory = new ClockCache<Sized>(100)
   for (const key of keys) memory.set(key, { size: 40 })
   return memory
 }
-const held = (memory: Memory<Sized>, keys: string) => [...keys].filter(key => memory.get(key)).join('')
+const held = (memory: ClockCache<Sized>, keys: string) => [...keys].filter(key => memory.get(key)).join('')
 
 describe('Memory', () => {
   it('never holds more than it may', () => {
-    const memory = new Memory<Sized>(1000)
+    const memory = new ClockCache<Sized>(1000)
     for (let index = 0; index < 5000; index++) {
       memory.set(`key-${(index * 31) % 97}`, { size: (index * 7919) % 400 })
       if (index % 3 === 0) memory.get(`key-${index % 97}`)

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Drift } from '../../src/card/diff/drift.ts'
 import type { SourceRecord } from '../../src/registry/source-record.ts'
-import { manifestOf } from '../../src/registry/store/agents.ts'
-import { driftText } from '../../src/registry/store/drift-text.ts'
+import { getManifest } from '../../src/registry/store/agents.ts'
+import { serializeDrift } from '../../src/registry/store/drift-text.ts'
 import { register } from '../../src/registry/store/register.ts'
 import { remove } from '../../src/registry/store/removing.ts'
 import { revisionRows } from '../../src/registry/store/revision-rows.ts'
@@ -47,7 +47,7 @@ describe('the revisions of an agent', () => {
     put('Last')
     const seqs = revisionRows(sql, 'a', 22, 100).map(({ seq }) => seq)
     expect([rows().length, rows().at(-1)?.seq, seqs]).toEqual([100, 23, [1]])
-    expect(manifestOf(sql, 'a')).toMatchObject({ etag: '"Last"' })
+    expect(getManifest(sql, 'a')).toMatchObject({ etag: '"Last"' })
   })
 })
 
@@ -68,7 +68,7 @@ describe('a drift', () => {
       [],
     ],
   ])('%s', (_, given, expected) => {
-    const text = driftText(given)
+    const text = serializeDrift(given)
     expect(text.length).toBeLessThanOrEqual(64 * 1024)
     const kept: Drift = JSON.parse(text)
     if (expected.length > 0) expect(kept).toEqual(expected)

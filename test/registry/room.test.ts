@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hasRoom } from '../../src/registry/room.ts'
+import { fitsInRow } from '../../src/registry/room.ts'
 
 it.each([
   ['as much as fits', ['a'.repeat(1_900_000), ''], true],
@@ -7,5 +7,5 @@ it.each([
   ['what fits by its characters, but not by its bytes', ['€'.repeat(700_000)], false],
   ['nothing', [], true],
 ])('a row of the Registry has room for %s, or not', (_, texts, expected) => {
-  expect(hasRoom(texts)).toBe(expected)
+  expect(fitsInRow(texts)).toBe(expected)
 })

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ChangesText } from '../../src/registry/edge/changes.ts'
 import { decodeEnvelope, type Envelope } from '../../src/registry/kv-format.ts'
 import type { Registration } from '../../src/registry/records.ts'
-import type { SourceCheck } from '../../src/registry/source-check.ts'
+import type { RefreshResult } from '../../src/registry/source-check.ts'
 import type { SourceRecord } from '../../src/registry/source-record.ts'
-import { listOf } from '../../src/registry/store/agents.ts'
-import { entryOf } from '../../src/registry/store/kv-entries.ts'
-import { checkSource } from '../../src/registry/store/refresh.ts'
+import { listAgents } from '../../src/registry/store/agents.ts'
+import { buildEntry } from '../../src/registry/store/kv-entries.ts'
+import { recordResult } from '../../src/registry/store/refresh.ts'
 import { register } from '../../src/registry/store/register.ts'
 import { remove } from '../../src/registry/store/removing.ts'
 import { createTables } from '../../src/registry/store/schema.ts'
@@ -37,8 +37,8 @@ const put = (id: string, text: string | undefined, record?: SourceRecord, more: 
 }
 const lease = (id: string, force = false) => leaseSource(sql, id, force)
 /** Takes the right to refresh an agent, and tells what was learned of it; with `under`, under a right that was had. */
-const check = (id: string, seq: number, checked: SourceCheck, under = takenLease(id)) => {
-  const written = checkSource(sql, id, seq, checked, under)
+const check = (id: string, seq: number, checked: RefreshResult, under = takenLease(id)) => {
+  const written = recordResult(sql, id, seq, checked, under)
   return 'made' in written ? written.owed : []
 }
 const takenLease = (id: string): string => {
@@ -47,7 +47,7 @@ const takenLease = (id: string): string => {
 }
 const due = (limit: number) => dueSources(sql, Date.now(), limit)
 const envelopeOf = (key: string): Envelope => {
-  const { value } = entryOf(sql, key)
+  const { value } = buildEntry(sql, key)
   return decodeEnvelope((value as Uint8Array<ArrayBuffer>).slice().buffer)
 }
 const card = { names: ['1.0', 'agent-card.json', 'agent.json', 'profile'] }
@@ -55,7 +55,7 @@ const published = (id: string) => {
   const { seq, representations, source } = envelopeOf(`card:${id}`)
   return { seq, names: Object.keys(representations).sort(), ...(source && { source }) }
 }
-const changes = (): ChangesText => JSON.parse(String(entryOf(sql, 'changes:agents').value))
+const changes = (): ChangesText => JSON.parse(String(buildEntry(sql, 'changes:agents').value))
 const held = (text: string) => ({
   etag: `"${text}"`,
   card: JSON.stringify({ name: text }),
@@ -73,7 +73,12 @@ describe('an agent whose card comes from elsewhere', () => {
   it('is there without a card, where it never came: who may read all is told so, and everybody who asks for it, where it is public', () => {
     put('open', undefined, { source, by: 'manifest', failure: failure(504) })
     put('inner', undefined, { source, by: 'manifest', failure: failure(504) }, { visibility: 'internal' })
-    expect([published('open'), published('inner'), listOf(sql, '', 9, false), listOf(sql, '', 1, true)]).toMatchObject([
+    expect([
+      published('open'),
+      published('inner'),
+      listAgents(sql, '', 9, false),
+      listAgents(sql, '', 1, true),
+    ]).toMatchObject([
       { names: ['profile'], source: { checked: 0, failing: 504 } },
       { seq: 1, names: ['profile'] },
       [],

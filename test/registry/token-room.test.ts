@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createTables } from '../../src/registry/store/schema.ts'
-import { dropToken, keepToken } from '../../src/registry/store/tokens.ts'
+import { deleteToken, storeToken } from '../../src/registry/store/tokens.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
 import type { Written } from '../../src/registry/written.ts'
 import { openSql } from './sqlite.ts'
@@ -26,23 +26,26 @@ beforeEach(() => {
   sql = openSql()
   createTables(sql)
   sql.exec('BEGIN')
-  for (let count = 1; count < mostTokens; count++) keepToken(sql, record(`t${count}`), `h${count}`)
+  for (let count = 1; count < mostTokens; count++) storeToken(sql, record(`t${count}`), `h${count}`)
   sql.exec('COMMIT')
 })
 
 describe('a host that keeps as many tokens as it may', () => {
   it('issues no more, and says how many that is, until one is revoked', () => {
     const outcomes = [
-      keepToken(sql, record('last'), 'last'),
-      keepToken(sql, record('more'), 'more'),
-      dropToken(sql, 't1'),
-      keepToken(sql, record('more'), 'more'),
+      storeToken(sql, record('last'), 'last'),
+      storeToken(sql, record('more'), 'more'),
+      deleteToken(sql, 't1'),
+      storeToken(sql, record('more'), 'more'),
     ].map(outcomeOf)
     expect(outcomes).toEqual(['issued', 'too-many-tokens', 'revoked', 'issued'])
   })
 
   it('makes room of one that has expired', () => {
-    keepToken(sql, record('old', Date.now() - 1), 'old')
-    expect([keepToken(sql, record('new'), 'new'), dropToken(sql, 'old')].map(outcomeOf)).toEqual(['issued', 'unknown'])
+    storeToken(sql, record('old', Date.now() - 1), 'old')
+    expect([storeToken(sql, record('new'), 'new'), deleteToken(sql, 'old')].map(outcomeOf)).toEqual([
+      'issued',
+      'unknown',
+    ])
   })
 })

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type HttpError, problem } from '../../src/http/errors.ts'
+import { type HttpError, problemResponse } from '../../src/http/errors.ts'
 import type { Handler } from '../../src/http/handler.ts'
 
 const ctx = {
@@ -91,7 +91,7 @@ const answer = async (handler: Handler, asking: Parameters<Handler>[0]): Promise
   try {
     return await handler(asking, env, ctx)
   } catch (error) {
-    return problem(error as HttpError)
+    return problemResponse(error as HttpError)
   }
 }
 const call = (params: object = {}) => JSON.stringify({ jsonrpc: '2.0', id: 'mine', method: 'SendMessage', params })
@@ -103,16 +103,16 @@ const each: [string, keyof typeof calls, ...Parameters<typeof request>][] = [
   ['a call by the host name', 'hostCall', '/a2a', call()],
   ['a call by a tenant', 'hostCall', '/a2a', call({ tenant: 'a' })],
   ['a call by a name', 'namedCall', '/a2a/v1', call({ agentName: 'A' })],
-  ["SuperX's question for an agent", 'rpc', '/rpc', superx('agents/get')],
-  ["SuperX's question for all agents", 'rpc', '/rpc', superx('agents/list')],
-  ["SuperX's wish to read a card again", 'rpc', '/rpc', superx('agents/refreshCard')],
+  ["SuperX's question for an agent", 'handleSuperxRpc', '/rpc', superx('agents/get')],
+  ["SuperX's question for all agents", 'handleSuperxRpc', '/rpc', superx('agents/list')],
+  ["SuperX's wish to read a card again", 'handleSuperxRpc', '/rpc', superx('agents/refreshCard')],
   ['what is no JSON', 'agentCall', '/agents/a/a2a', '{'],
   ['what is no JSON, by the host name', 'hostCall', '/a2a', '{'],
   ['what names nobody', 'namedCall', '/a2a/v1', call()],
   ['what is too large', 'hostCall', '/a2a', 'x'.repeat(5_000_000)],
-  ['HTTP+JSON', 'restAgentCall', '/agents/a/a2a/message:send', '{}'],
-  ['a path that there is not', 'restAgentCall', '/agents/a/a2a/nothing', '{}'],
-  ['a method that a path has not', 'restAgentCall', '/agents/a/a2a/tasks', '{}'],
+  ['HTTP+JSON', 'restCall', '/agents/a/a2a/message:send', '{}'],
+  ['a path that there is not', 'restCall', '/agents/a/a2a/nothing', '{}'],
+  ['a method that a path has not', 'restCall', '/agents/a/a2a/tasks', '{}'],
 ]
 
 describe('the limit of calls', () => {
@@ -184,14 +184,14 @@ describe('credentials that do not hold', () => {
 describe('while KV and the Registry are away', () => {
   it.each([
     ...each.slice(0, 5),
-    ['HTTP+JSON', 'restAgentCall', '/agents/a/a2a/message:send', '{}'] as (typeof each)[number],
+    ['HTTP+JSON', 'restCall', '/agents/a/a2a/message:send', '{}'] as (typeof each)[number],
   ])('says so, and when to come back: %s', async (_, ...sent) => {
     kv = () => Promise.reject(new Error('away'))
     const message = 'This host cannot look up its agents now. Try again in a moment.'
     const { status, headers, body } = await send(...sent)
     expect([status, headers.get('retry-after')]).toEqual([503, '10'])
     expect(body).toEqual(
-      sent[0] === 'restAgentCall'
+      sent[0] === 'restCall'
         ? { error: expect.objectContaining({ code: 503, message }) }
         : { jsonrpc: '2.0', id: 'mine', error: expect.objectContaining({ code: expect.any(Number), message }) },
     )
@@ -210,7 +210,7 @@ describe('HTTP+JSON, asked in another way', () => {
     ['HEAD', '/agents/a/a2a/tasks', 'GET', { error: expect.objectContaining({ code: 405 }) }],
     ['DELETE', '/agents/a/a2a/v1/message:send', 'POST', expect.objectContaining({ code: -32601 })],
   ])('%s %s is 405 in the form of its version, and in the log', async (method, path, allow, expected) => {
-    const { status, headers, body } = await send('restAgentCall', path, undefined, { method })
+    const { status, headers, body } = await send('restCall', path, undefined, { method })
     expect([status, headers.get('allow'), body]).toEqual([405, allow, expected])
     expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"verdict":"method"'))
   })
@@ -218,8 +218,8 @@ describe('HTTP+JSON, asked in another way', () => {
   it('answers HEAD of an extended card as GET', async () => {
     const sent = ['/agents/a/a2a/extendedAgentCard', undefined] as const
     const [head, get] = [
-      await send('restAgentCall', ...sent, { method: 'HEAD' }),
-      await send('restAgentCall', ...sent, { method: 'GET' }),
+      await send('restCall', ...sent, { method: 'HEAD' }),
+      await send('restCall', ...sent, { method: 'GET' }),
     ]
     expect([head.status, head.body]).toEqual([get.status, get.body])
   })

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { restError, rpcError } from '../../src/a2a/error-response.ts'
+import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { Failure } from '../../src/a2a/verdict.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { json, says, stream } from '../a2a/forwarding.ts'
@@ -33,22 +33,22 @@ const ways: [string, string, JsonObject, (why: Failure) => object][] = [
     'JSON-RPC 1.0',
     '',
     call('SendStreamingMessage'),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: rpcError(why, '1.0') } }),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(why, '1.0') } }),
   ],
   [
     'JSON-RPC 0.3',
     '',
     call('message/stream', message0()),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: rpcError(why, '0.3') } }),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(why, '0.3') } }),
   ],
   [
     'JSON-RPC 1.0, coming back',
     '',
     call('SubscribeToTask', { id: 't' }),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: rpcError(why, '1.0') } }),
+    why => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(why, '1.0') } }),
   ],
-  ['HTTP+JSON 1.0', '/message:stream', message(), why => ({ event: 'error', data: restError(why, '1.0') })],
-  ['HTTP+JSON 0.3', '/v1/message:stream', message0(), why => ({ event: 'error', data: restError(why, '0.3') })],
+  ['HTTP+JSON 1.0', '/message:stream', message(), why => ({ event: 'error', data: toRestError(why, '1.0') })],
+  ['HTTP+JSON 0.3', '/v1/message:stream', message0(), why => ({ event: 'error', data: toRestError(why, '0.3') })],
 ]
 
 const ask = ({ host }: CalledHost<BareHost>, path: string, body: JsonObject, init: RequestInit = {}) =>

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, vi } from 'vitest'
 import { cardFromElsewhere } from '../../src/api/card-from-elsewhere.ts'
-import type { Sourced } from '../../src/registry/edge/cards.ts'
-import { refreshStale } from '../../src/sources/revalidate.ts'
+import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
+import { revalidate } from '../../src/sources/revalidate.ts'
 
 vi.mock('../../src/sources/revalidate.ts')
 beforeEach(() => vi.clearAllMocks())
@@ -12,7 +12,7 @@ const request = new Request('https://host.example/agents/a')
 const well = { checked: Date.now(), ttl: 300, staleIfError: 3600 }
 const card = { etag: '"e"', modified: '', body: new Uint8Array() }
 
-it.each<[string, Sourced]>([
+it.each<[string, RemoteDocument]>([
   ['that is served', { ...card, source: well }],
   ['that is too old to be', { ...card, source: { ...well, checked: 0, failing: 504 } }],
   ['that never came', { source: { ...well, checked: 0, failing: 502 } }],
@@ -22,5 +22,5 @@ it.each<[string, Sourced]>([
   } catch {
     // What is told then is for other tests.
   }
-  expect(vi.mocked(refreshStale).mock.calls).toEqual([['a', found.source, env, ctx]])
+  expect(vi.mocked(revalidate).mock.calls).toEqual([['a', found.source, env, ctx]])
 })

@@ -3,8 +3,8 @@ import { cardFor } from '../../src/api/cards.ts'
 import { listForSuperx } from '../../src/api/compat/superx-methods.ts'
 import type { Handler } from '../../src/http/handler.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import type { Sourced } from '../../src/registry/edge/cards.ts'
-import { refreshStale } from '../../src/sources/revalidate.ts'
+import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
+import { revalidate } from '../../src/sources/revalidate.ts'
 
 const MiB = 1024 * 1024
 /** What is held of each agent, by its id. */
@@ -41,7 +41,7 @@ const keep = (lengths: readonly number[], age = 0) => {
     const padded = text.replace('""', `"${'x'.repeat(Math.max(0, length - text.length))}"`)
     const body = new Uint8Array(new TextEncoder().encode(padded))
     const source = { checked: Date.now() - age * 1000, ttl: 30, staleIfError: 3600 }
-    held.set(`agent-${index}`, { etag: '"e"', modified: '', body, source } satisfies Sourced)
+    held.set(`agent-${index}`, { etag: '"e"', modified: '', body, source } satisfies RemoteDocument)
   }
 }
 const ctx = {
@@ -78,8 +78,8 @@ describe('agents/list with includeCard', () => {
   it('has no card read from its source again, however old', async () => {
     keep([9, 9], 3600)
     expect((await list()).hasCards).toBe(true)
-    expect(vi.mocked(refreshStale)).not.toHaveBeenCalled()
+    expect(vi.mocked(revalidate)).not.toHaveBeenCalled()
     await cardFor('agent-0', 'superx', ...asking)
-    expect(vi.mocked(refreshStale)).toHaveBeenCalledOnce()
+    expect(vi.mocked(revalidate)).toHaveBeenCalledOnce()
   })
 })

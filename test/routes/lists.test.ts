@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lists } from '../../src/api/lists.ts'
+import { LIST_FORMATS } from '../../src/api/lists.ts'
 
 const old = {
   id: 'old',
@@ -15,7 +15,7 @@ describe('an agent that an older host registered', () => {
     const page = { agents: [old], cursor: 'old' }
     const card = 'https://cards.example.com/agents/old/.well-known/agent-card.json'
     const { id, origin: _, name, ...rest } = old
-    expect(Object.values(lists).map(list => list(page))).toEqual([
+    expect(Object.values(LIST_FORMATS).map(list => list(page))).toEqual([
       { agents: [{ id, name, ...rest, card }], cursor: 'old' },
       { protocolVersion: '0.3.0', agents: [{ name, ...rest, preferredTransport: 'JSONRPC' }], cursor: 'old' },
       { agents: [{ id, name: id, ...rest, protocol: 'a2a', agentCard: { url: card } }], cursor: 'old' },

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { heldTo } from '../../src/api/registration.ts'
+import { assertSameTargets } from '../../src/api/registration.ts'
 import { compile } from '../../src/card/compile/index.ts'
-import { type Source, sourceOf } from '../../src/card/manifest/source.ts'
+import { getSource, type Source } from '../../src/card/manifest/source.ts'
 import { userAgent } from '../../src/http/user-agent.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { sourcedRegistration } from '../../src/sources/registration.ts'
@@ -289,7 +289,11 @@ describe('a card that is older than its ttl', () => {
     const made = compile(document, { id, ...origins, fetched: card })
     if ('errors' in made) throw new Error(JSON.stringify(made.errors))
     const { compiled } = made
-    const known = { source: sourceOf(compiled.manifest) as Source, card: JSON.stringify(card), by: 'manifest' } as const
+    const known = {
+      source: getSource(compiled.manifest) as Source,
+      card: JSON.stringify(card),
+      by: 'manifest',
+    } as const
     const record = { ...known, checked: Date.now() - 3_600_000 }
     const settled = { id, document, manifest: compiled.manifest, origins, record, compiled, condition: {} }
     const registry = (await called.host.env()).REGISTRY.getByName('default')
@@ -440,7 +444,7 @@ describe('a writer who is no admin', () => {
     }
     const use = { id: 'linked', etag: '"1"', name: 'secret', origin: 'https://h.example' } as const
     const writes = (before: JsonObject, after: JsonObject) => () =>
-      heldTo({ ...use, document: made(before).document }, made(after).compiled, {}, fetched)
+      assertSameTargets({ ...use, document: made(before).document }, made(after).compiled, {}, fetched)
     const docs = { [link]: 'https://agent.example.com/docs' }
     const admin = { [link]: 'https://agent.example.com/admin' }
     const said = 'card.documentationUrl or card.iconUrl is not what is registered'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { roleOf } from '../../src/api/compat/role.ts'
+import { deploymentRole } from '../../src/api/compat/role.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -14,6 +14,6 @@ describe('the role that ROLE says', () => {
     ['open', 'internal', 1],
   ])('%j is %s', (said, role, logged) => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    expect([roleOf(said === undefined ? {} : { ROLE: said }), error.mock.calls.length]).toEqual([role, logged])
+    expect([deploymentRole(said === undefined ? {} : { ROLE: said }), error.mock.calls.length]).toEqual([role, logged])
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BlockedError, type SourceFetch, sourceFetch } from '../../src/http/source-fetch.ts'
+import { BlockedError, createUpstreamFetch, type SourceFetch } from '../../src/http/source-fetch.ts'
 import { says } from '../a2a/forwarding.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 import { envWith } from './source.ts'
@@ -18,7 +18,7 @@ afterAll(() => {
 })
 
 const fetchFor = (source: { url: string; service?: string; secret?: string }, bindings = {}): SourceFetch => {
-  const fetching = sourceFetch(source, envWith({ TOKEN: ' s3cret\n', ...bindings }))
+  const fetching = createUpstreamFetch(source, envWith({ TOKEN: ' s3cret\n', ...bindings }))
   if ('misconfigured' in fetching) throw new Error(fetching.misconfigured)
   return fetching
 }
@@ -101,5 +101,7 @@ it.each([
     ADMIN_TOKEN: 'admin',
     PUBLIC_URL: 'https://a',
   }
-  expect(sourceFetch({ url: 'https://agent.example.com/', ...named }, envWith(bindings))).toEqual({ misconfigured })
+  expect(createUpstreamFetch({ url: 'https://agent.example.com/', ...named }, envWith(bindings))).toEqual({
+    misconfigured,
+  })
 })

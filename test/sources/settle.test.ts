@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
-import { type Source, sourceOf } from '../../src/card/manifest/source.ts'
+import { getSource, type Source } from '../../src/card/manifest/source.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { type Sourced, settle } from '../../src/sources/reconcile.ts'
+import { reconcile, type Sourced } from '../../src/sources/reconcile.ts'
 
 const url = 'https://a.example.com/card.json'
 const skill = (id: string) => ({ id, name: id, description: 'D', tags: ['t'] })
@@ -16,7 +16,7 @@ const card = (host: string, ...skills: JsonObject[]): JsonObject => ({
 const sourceIn = (document: JsonObject): Source => {
   const read = readManifest(document)
   if ('errors' in read) throw new Error(JSON.stringify(read.errors))
-  return sourceOf(read.manifest) as Source
+  return getSource(read.manifest) as Source
 }
 
 /** What becomes of a card that comes after another, by a manifest. */
@@ -24,7 +24,7 @@ const settled = (document: JsonObject, before: JsonObject, after: JsonObject, mo
   const source = sourceIn(document)
   const known = { source, by: 'manifest', card: JSON.stringify(before) } as const
   const registration = { id: 'a', requestOrigin: 'https://h.example' }
-  return settle({ document, registration, source, known, by: 'manifest', ...more }, { card: after, validators: {} })
+  return reconcile({ document, registration, source, known, by: 'manifest', ...more }, { card: after, validators: {} })
 }
 
 const pinned = { upstream: { card: url, pin: true } }

@@ -1,7 +1,7 @@
-import { admission } from '../../gateway/access.ts'
+import { authorizeCall } from '../../gateway/access.ts'
 import { mayRead } from '../../gateway/agent-named.ts'
-import { visit } from '../../gateway/visit.ts'
-import { truth } from '../../registry/store/client.ts'
+import { resolveCallContext } from '../../gateway/visit.ts'
+import { getRegistry } from '../../registry/store/client.ts'
 import type { RpcMethod } from './method.ts'
 import { namedAgent } from './named-agent.ts'
 import { superxCard } from './superx-card.ts'
@@ -11,16 +11,16 @@ export const getAgent: RpcMethod = async (params, caller, ...asking) => {
   const [request, env] = asking
   const addressee = await namedAgent(params, mayRead(caller, ...asking), ...asking)
   if ('refused' in addressee) return { problem: addressee }
-  const found = await visit(addressee, caller, ...asking)
+  const found = await resolveCallContext(addressee, caller, ...asking)
   if ('refused' in found) return { problem: found }
-  const admitted = admission(found)
+  const admitted = authorizeCall(found)
   if ('refused' in admitted) return { problem: admitted }
   const { id } = addressee
   const read = await superxCard(id, { caller }, ...asking)
   if ('problem' in read) return { agent: id, ...read }
   const { card } = read
   const { protocol = 'a2a', description = '', version = '', url } = card
-  const registered = await truth(env).manifest(id)
+  const registered = await getRegistry(env).manifest(id)
   const origin = registered?.origin ?? new URL(request.url).origin
   return {
     agent: id,

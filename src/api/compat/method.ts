@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/principal.ts'
+import type { Authentication } from '../../auth/principal.ts'
 import type { Handler } from '../../http/handler.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { RpcProblem } from './superx-errors.ts'
@@ -7,4 +7,8 @@ import type { RpcProblem } from './superx-errors.ts'
 export type RpcOutcome = { agent?: string } & ({ result: JsonObject } | { problem: RpcProblem })
 
 /** A method of SuperX's door. It may throw an HttpError. */
-export type RpcMethod = (params: JsonObject, caller: Caller, ...asking: Parameters<Handler>) => Promise<RpcOutcome>
+export type RpcMethod = (
+  params: JsonObject,
+  caller: Authentication,
+  ...asking: Parameters<Handler>
+) => Promise<RpcOutcome>

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../a2a/verdict.ts'
-import { slug } from '../../card/model/constants.ts'
-import { agentNamed, type Sees } from '../../gateway/agent-named.ts'
-import type { Addressee } from '../../gateway/endpoint.ts'
+import { toSlug } from '../../card/model/constants.ts'
+import { type CanSee, findAgentByName } from '../../gateway/agent-named.ts'
+import type { AgentRef } from '../../gateway/endpoint.ts'
 import { unavailable } from '../../gateway/visit.ts'
 import type { Handler } from '../../http/handler.ts'
 import type { JsonObject } from '../../json/json.ts'
@@ -12,15 +12,15 @@ import type { JsonObject } from '../../json/json.ts'
  */
 export const namedAgent = async (
   { id, name }: JsonObject,
-  sees: Sees,
+  sees: CanSee,
   ...asking: Parameters<Handler>
-): Promise<Addressee | Refusal> => {
+): Promise<AgentRef | Refusal> => {
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return noAgent
   try {
-    const found = await agentNamed(named, sees, ...asking)
+    const found = await findAgentByName(named, sees, ...asking)
     // SuperX's ids may be spelt as no id of this host is: `my_agent`.
-    return { id: found || (await agentNamed(slug(named, named), sees, ...asking)), named }
+    return { id: found || (await findAgentByName(toSlug(named, named), sees, ...asking)), named }
   } catch {
     return unavailable
   }

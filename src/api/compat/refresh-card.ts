@@ -1,8 +1,8 @@
-import { may } from '../../auth/permissions.ts'
-import { lacking, requireAnyAgent } from '../../auth/require.ts'
+import { hasPermission } from '../../auth/permissions.ts'
+import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { readProfile } from '../../registry/edge/edge-profiles.ts'
-import type { Refreshed } from '../../sources/refreshed.ts'
+import type { RefreshOutcome } from '../../sources/refreshed.ts'
 import type { RpcMethod } from './method.ts'
 import { namedAgent } from './named-agent.ts'
 import { superxCard } from './superx-card.ts'
@@ -11,16 +11,16 @@ import { superxCard } from './superx-card.ts'
 export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
   const [request, env, ctx] = asking
   const bearer = await requireAnyAgent(request, 'write', env, ctx, caller)
-  const sees = (id: string) => may(bearer, 'write', id) || may(bearer, 'read', id)
+  const sees = (id: string) => hasPermission(bearer, 'write', id) || hasPermission(bearer, 'read', id)
   const addressee = await namedAgent(params, sees, ...asking)
   if ('refused' in addressee) return { problem: addressee }
   const { id, named } = addressee
   const unknown = { problem: { refused: 'unknown-agent', agent: named } } as const
   if (id === '') return unknown
-  if (!may(bearer, 'write', id)) {
+  if (!hasPermission(bearer, 'write', id)) {
     const profile = await readProfile(id, env, ctx)
-    const isSeen = profile !== null && (profile.visibility === 'public' || may(bearer, 'read', id))
-    return isSeen ? { agent: id, problem: lacking(bearer, 'write', id) } : unknown
+    const isSeen = profile !== null && (profile.visibility === 'public' || hasPermission(bearer, 'read', id))
+    return isSeen ? { agent: id, problem: insufficientScope(bearer, 'write', id) } : unknown
   }
   const { refreshAgent } = await import('../../sources/refresh.ts')
   const refreshed = await refreshAgent(id, { force: true }, env, ctx)
@@ -34,7 +34,7 @@ export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
 }
 
 /** `refreshed` says whether the card is now known to be what its source says. */
-const told = (came: Exclude<Refreshed, { outcome: 'failed' }>): JsonObject => {
+const told = (came: Exclude<RefreshOutcome, { outcome: 'failed' }>): JsonObject => {
   const { outcome } = came
   if (outcome === 'refreshed')
     return { refreshed: true, outcome, seq: came.seq, drift: came.drift.map(each => ({ ...each })) }

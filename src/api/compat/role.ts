@@ -4,7 +4,7 @@ import { log } from '../../http/log.ts'
 export type Role = 'public' | 'internal'
 
 /** The role of this deployment, as `ROLE` says it: one that is misspelt was hardly meant to be public. */
-export const roleOf = ({ ROLE: said = '' }: { ROLE?: string }): Role => {
+export const deploymentRole = ({ ROLE: said = '' }: { ROLE?: string }): Role => {
   const role = said.trim()
   if (role === '' || role === 'public') return 'public'
   if (role !== 'internal')

@@ -1,20 +1,20 @@
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
-import { isObject, type JsonObject } from '../../json/json.ts'
-import { cardFor, type Reading } from '../cards.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { type CardRequest, cardFor } from '../cards.ts'
 import type { RpcProblem } from './superx-errors.ts'
 
 /** An agent's card in SuperX's dialect, as its reader gets it, with its length in bytes; or why there is none for it. */
 export const superxCard = async (
   id: string,
-  reading: Reading,
+  reading: CardRequest,
   ...asking: Parameters<Handler>
 ): Promise<{ card: JsonObject; length: number } | { problem: RpcProblem }> => {
   try {
     const served = await cardFor(id, 'superx', ...asking, reading)
     const card: unknown = served && JSON.parse(new TextDecoder().decode(served.body))
     const length = served?.body.byteLength ?? 0
-    return isObject(card) ? { card, length } : { problem: { refused: 'unknown-agent', agent: id } }
+    return isJsonObject(card) ? { card, length } : { problem: { refused: 'unknown-agent', agent: id } }
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     const { status, code, message } = error

@@ -1,4 +1,4 @@
-import { type ErrorAnswer, rpcErrorAnswer, rpcErrorText } from '../../a2a/error-answer.ts'
+import { type ErrorResponse, rpcErrorAnswer, rpcErrorText } from '../../a2a/error-answer.ts'
 import type { RpcError } from '../../a2a/error-response.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
 import { HttpError } from '../../http/errors.ts'
@@ -23,7 +23,7 @@ const codesByStatus: Readonly<Record<number, number>> = {
 }
 
 /** How a request of SuperX's door is answered that has no result. */
-export const problemAnswer = (problem: RpcProblem, id: Json): ErrorAnswer => {
+export const toSuperxError = (problem: RpcProblem, id: Json): ErrorResponse => {
   if (problem instanceof HttpError) return httpAnswer(problem, id)
   if ('failed' in problem) {
     const { agent, failure } = problem
@@ -43,7 +43,7 @@ export const tagOf = (problem: RpcProblem): string => {
   return 'failed' in problem ? (problem.failure.code ?? problem.failed) : problem.refused
 }
 
-const httpAnswer = ({ status, code, message, headers }: HttpError, id: Json): ErrorAnswer => {
+const httpAnswer = ({ status, code, message, headers }: HttpError, id: Json): ErrorResponse => {
   const error = { code: codesByStatus[status] ?? -32602, message, data: { reason: code } }
   return answer(id, [401, 403, 429, 503].includes(status) ? status : 200, error, headers)
 }
@@ -60,7 +60,7 @@ const unknownMethod = (method: string): RpcError => ({
   data: { method: shortened(method) },
 })
 
-const answer = (id: Json, status: number, error: RpcError, headers: Record<string, string> = {}): ErrorAnswer => ({
+const answer = (id: Json, status: number, error: RpcError, headers: Record<string, string> = {}): ErrorResponse => ({
   status,
   headers,
   body: rpcErrorText(id, error),

@@ -1,13 +1,13 @@
 import type { Refusal } from '../../a2a/verdict.ts'
-import type { Caller } from '../../auth/principal.ts'
+import type { Authentication } from '../../auth/principal.ts'
 import { requireAnyAgent } from '../../auth/require.ts'
 import type { Handler } from '../../http/handler.ts'
-import { isObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { agentId } from '../../limits.ts'
 import { publicList } from '../agent-lists.ts'
-import { agentPage } from '../agent-page.ts'
-import { lists } from '../lists.ts'
-import { pageQuery } from '../pagination.ts'
+import { listVisibleAgents } from '../agent-page.ts'
+import { LIST_FORMATS } from '../lists.ts'
+import { parsePageQuery } from '../pagination.ts'
 import type { RpcMethod } from './method.ts'
 import { superxCard } from './superx-card.ts'
 
@@ -19,9 +19,11 @@ export const listForSuperx: RpcMethod = async (params, caller, ...asking) => {
   const asked = new URLSearchParams()
   if (limit !== undefined) asked.set('limit', String(limit))
   if (cursor !== undefined) asked.set('cursor', String(cursor))
-  const query = pageQuery(new URL(`/rpc?${asked}`, request.url), agentId)
+  const query = parsePageQuery(new URL(`/rpc?${asked}`, request.url), agentId)
   const list: JsonObject = request.headers.has('Authorization')
-    ? lists['/rpc'](await agentPage(query, env, await requireAnyAgent(request, 'read', env, ctx, caller)))
+    ? LIST_FORMATS['/rpc'](
+        await listVisibleAgents(query, env, await requireAnyAgent(request, 'read', env, ctx, caller)),
+      )
     : await (await publicList('/rpc', asked, ctx)).json()
   return { result: includeCard ? await withCards(list, caller, ...asking) : list }
 }
@@ -37,8 +39,12 @@ const mostBytes = 4 * 1024 * 1024
 const atOnce = 4
 
 /** A page with its cards, as far as there is room for them. One that cannot be had is none: the others are still worth to be told. */
-const withCards = async (list: JsonObject, caller: Caller, ...asking: Parameters<Handler>): Promise<JsonObject> => {
-  const agents = Array.isArray(list.agents) ? list.agents.filter(isObject) : []
+const withCards = async (
+  list: JsonObject,
+  caller: Authentication,
+  ...asking: Parameters<Handler>
+): Promise<JsonObject> => {
+  const agents = Array.isArray(list.agents) ? list.agents.filter(isJsonObject) : []
   const told: JsonObject[] = []
   let room = mostBytes
   while (told.length < agents.length) {

@@ -1,18 +1,18 @@
 import { errorResponse } from '../../a2a/call-responses.ts'
-import { type Envelope, readEnvelope } from '../../a2a/envelope.ts'
-import { callerOf } from '../../auth/authenticate.ts'
-import type { Caller } from '../../auth/principal.ts'
-import { limitRefusal } from '../../gateway/access.ts'
-import { callBody, isSmall } from '../../gateway/call-body.ts'
+import { type JsonRpcRequest, parseJsonRpcRequest } from '../../a2a/envelope.ts'
+import { authenticate } from '../../auth/authenticate.ts'
+import type { Authentication } from '../../auth/principal.ts'
+import { checkRateLimit } from '../../gateway/access.ts'
+import { isSmall, readCallBody } from '../../gateway/call-body.ts'
 import type { Body } from '../../gateway/endpoint.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { log } from '../../http/log.ts'
-import { callAnswer } from '../../http/responses.ts'
+import { a2aResponse } from '../../http/responses.ts'
 import { getAgent } from './get-agent.ts'
 import type { RpcMethod, RpcOutcome } from './method.ts'
 import { refreshCard } from './refresh-card.ts'
-import { problemAnswer, tagOf } from './superx-errors.ts'
+import { tagOf, toSuperxError } from './superx-errors.ts'
 import { listForSuperx } from './superx-methods.ts'
 
 const methods: ReadonlyMap<string, RpcMethod> = new Map([
@@ -22,19 +22,19 @@ const methods: ReadonlyMap<string, RpcMethod> = new Map([
 ])
 
 /** `POST /rpc`: SuperX's JSON-RPC endpoint. A request counts as a call, before its body is read. */
-export const rpc: Handler = async (...asking) => {
+export const handleSuperxRpc: Handler = async (...asking) => {
   const begun = Date.now()
   const [request, env] = asking
-  const caller = await callerOf(...asking)
-  const tooMany = await limitRefusal(caller, request, env)
-  const envelope = envelopeOf(tooMany && !isSmall(request) ? tooMany : await callBody(request, true))
+  const caller = await authenticate(...asking)
+  const tooMany = await checkRateLimit(caller, request, env)
+  const envelope = envelopeOf(tooMany && !isSmall(request) ? tooMany : await readCallBody(request, true))
   const { id, method } = envelope
   const named = nameOf(method)
   const outcome: RpcOutcome = tooMany ? { problem: tooMany } : await take(envelope, named, caller, ...asking)
   const response =
     'problem' in outcome
-      ? errorResponse(problemAnswer(outcome.problem, id))
-      : callAnswer(JSON.stringify({ jsonrpc: '2.0', id, result: outcome.result }), 200)
+      ? errorResponse(toSuperxError(outcome.problem, id))
+      : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id, result: outcome.result }), 200)
   // Words of this host alone: nothing that a caller wrote.
   log('info', 'rpc', {
     agent: outcome.agent ?? '',
@@ -47,16 +47,16 @@ export const rpc: Handler = async (...asking) => {
   return response
 }
 
-const envelopeOf = (body: Body): Envelope =>
-  'value' in body ? readEnvelope(body.value) : { id: null, method: '', refusal: body }
+const envelopeOf = (body: Body): JsonRpcRequest =>
+  'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', refusal: body }
 
 /** SuperX has had a point in the names of its methods, and a slash. */
 const nameOf = (method: string): string => method.replace(/^agents\./, 'agents/')
 
 const take = async (
-  envelope: Envelope,
+  envelope: JsonRpcRequest,
   named: string,
-  caller: Caller,
+  caller: Authentication,
   ...asking: Parameters<Handler>
 ): Promise<RpcOutcome> => {
   if ('refusal' in envelope) return { problem: envelope.refusal }

@@ -1,26 +1,26 @@
-import { isObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import { tiersOf } from '../manifest/tiers.ts'
 import { readAuthentication } from '../read/authentication.ts'
-import { endpointsOf } from '../read/endpoint.ts'
-import { Reading } from '../read/provenance.ts'
+import { presentEndpointFields } from '../read/endpoint.ts'
+import { Provenance } from '../read/provenance.ts'
 
 /** A card with what its manifest says of it: where the agent is, when the card does not say, and that there is more to tell. */
-export const withHosting = (manifest: Manifest, reading: Reading): JsonObject => {
+export const applyManifest = (manifest: Manifest, reading: Provenance): JsonObject => {
   const card = withEndpoint(manifest)
   return tiersOf(manifest).length > 0 ? withScheme(withExtendedCard(card, reading), reading) : card
 }
 
 /** The document that was made of an MCP server names no endpoint: mcp-card.ts reads it with one. */
 const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject =>
-  url === undefined || mcp !== undefined || endpointsOf(card).length > 0 ? card : { ...card, url }
+  url === undefined || mcp !== undefined || presentEndpointFields(card).length > 0 ? card : { ...card, url }
 
 /** Each dialect says it in its own field; where a card has both, both. */
-const withExtendedCard = (card: JsonObject, reading: Reading): JsonObject => {
+const withExtendedCard = (card: JsonObject, reading: Provenance): JsonObject => {
   const flags = card.capabilities ?? {}
-  const named = !isObject(flags)
+  const named = !isJsonObject(flags)
   if (named || flags.extendedAgentCard !== true)
-    reading.fill('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
+    reading.noteDefault('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
   return {
     ...card,
     ...(!named && { capabilities: { ...flags, extendedAgentCard: true } }),
@@ -29,10 +29,10 @@ const withExtendedCard = (card: JsonObject, reading: Reading): JsonObject => {
 }
 
 /** Who is to read an extended card must know how to ask for it: with a token, where the author says nothing else. */
-const withScheme = (card: JsonObject, reading: Reading): JsonObject => {
+const withScheme = (card: JsonObject, reading: Provenance): JsonObject => {
   if (declaresScheme(card)) return card
   const bearer = { type: 'http', scheme: 'bearer' }
-  reading.fill(
+  reading.noteDefault(
     '/securitySchemes',
     `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`,
   )
@@ -42,8 +42,8 @@ const withScheme = (card: JsonObject, reading: Reading): JsonObject => {
 /** What is no object is for the schema to name. */
 const declaresScheme = ({ securitySchemes, security_schemes, authentication = null }: JsonObject): boolean => {
   const schemes = securitySchemes ?? security_schemes ?? undefined
-  if (schemes !== undefined) return !isObject(schemes) || Object.keys(schemes).length > 0
-  return 'securitySchemes' in readAuthentication({ authentication }, new Reading())
+  if (schemes !== undefined) return !isJsonObject(schemes) || Object.keys(schemes).length > 0
+  return 'securitySchemes' in readAuthentication({ authentication }, new Provenance())
 }
 
 /** The origin of this host's absolute URLs in a card: `PUBLIC_URL`, else the agent's first host, else where it was registered. */

@@ -1,9 +1,9 @@
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { targetOf } from '../model/calls.ts'
 import type { CardError } from '../model/report.ts'
-import { isOwnAddress } from '../rewrite/own-address.ts'
+import { isSelfUrl } from '../rewrite/own-address.ts'
 
 /**
  * Why calls cannot go where a card from elsewhere sends them: to this host itself, or with a secret to a host that its owner
@@ -18,23 +18,23 @@ export const fetchedEndpointErrors = (
   const { url, card, secret, service } = upstream
   if (card === undefined || url !== undefined) return []
   const wrong = (address: string, place: Pointer): string | undefined => {
-    if (isOwnAddress(address, agentUrl)) return ownAddress
+    if (isSelfUrl(address, agentUrl)) return ownAddress
     const keepsSecret = secret === undefined || service !== undefined || isOwners(place)
     return keepsSecret || new URL(address).origin === new URL(card).origin ? undefined : secretElsewhere
   }
   return supportedInterfaces.flatMap((each, index) => {
-    const place = pointer('supportedInterfaces', index, 'url')
+    const place = formatPointer('supportedInterfaces', index, 'url')
     const message = targetOf(each) && wrong(each.url, place)
     return message ? [{ pointer: place, message }] : []
   })
 }
 
 /** Why an agent cannot be where its manifest says: at this host's own address of it. */
-export const upstreamLoops = ({ upstream }: Manifest, agentUrl: string): CardError[] =>
+export const detectLoops = ({ upstream }: Manifest, agentUrl: string): CardError[] =>
   (['url', 'card', 'mcp'] as const).flatMap(name => {
     const address = upstream[name]
-    return address !== undefined && isOwnAddress(address, agentUrl)
-      ? [{ pointer: pointer('upstream', name), message: ownAddress }]
+    return address !== undefined && isSelfUrl(address, agentUrl)
+      ? [{ pointer: formatPointer('upstream', name), message: ownAddress }]
       : []
   })
 

@@ -1,16 +1,16 @@
-import { type JsonObject, sameJson } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { type JsonObject, jsonEquals } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import { lint } from '../lint/index.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { CardError, Note, Report } from '../model/report.ts'
 import type { RepresentationName } from '../model/representation-names.ts'
-import { firstOfEachPlace } from '../model/valibot-errors.ts'
-import { Reading } from '../read/provenance.ts'
-import { checkBounds } from '../read/validate.ts'
+import { dedupeByPointer } from '../model/valibot-errors.ts'
+import { Provenance } from '../read/provenance.ts'
+import { checkDocument } from '../read/validate.ts'
 import type { Serving } from '../rewrite/serving.ts'
-import { type CompleteCard, completeCard } from './complete-card.ts'
-import { type Layer, layersOf } from './layers.ts'
+import { type CompleteCard, readCanonicalCard } from './complete-card.ts'
+import { buildTierDocuments, type Layer } from './layers.ts'
 import { noSuchTool, type SourcedCard } from './sourced-card.ts'
 
 /** What callers with a token read in the place of the public card, by the tier that the token names. */
@@ -29,7 +29,7 @@ export const extendedCards = (
   known: Findings,
   serving: Serving,
 ): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
-  const layers = layersOf(manifest, base)
+  const layers = buildTierDocuments(manifest, base)
   if ('errors' in layers) return layers
   const extended: ExtendedCard[] = []
   const errors: CardError[] = []
@@ -38,19 +38,19 @@ export const extendedCards = (
   for (const layer of layers) {
     const read = readLayer(layer, manifest, base)
     if ('errors' in read) {
-      errors.push(...placed(read.errors, layer, refusedAt))
+      errors.push(...atOverlay(read.errors, layer, refusedAt))
       continue
     }
     // What a layer says nothing more than is signed by whoever signed that.
-    const over = sameJson(layer.document, manifest.card) ? signed : layer.document
+    const over = jsonEquals(layer.document, manifest.card) ? signed : layer.document
     const served = serving.representations({ ...read, card: serving.card(read.card), signed: over })
-    errors.push(...placed(served.errors, layer, refusedAt))
+    errors.push(...atOverlay(served.errors, layer, refusedAt))
     extended.push({ tier: layer.tier, documents: served.documents })
-    findings.filled.push(...news(read.filled, layer, told))
-    findings.converted.push(...news(read.converted, layer, told), ...leftOut(layer))
-    findings.issues.push(...news(read.issues, layer, told))
+    findings.filled.push(...newFindings(read.filled, layer, told))
+    findings.converted.push(...newFindings(read.converted, layer, told), ...leftOut(layer))
+    findings.issues.push(...newFindings(read.issues, layer, told))
   }
-  return errors.length > 0 ? { errors: firstOfEachPlace(errors) } : { extended, findings }
+  return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }
 }
 
 /** Reads what an extended card is made of, in the dialect of the public one. */
@@ -58,21 +58,21 @@ const readLayer = (
   { document }: Layer,
   manifest: Manifest,
   base: CompleteCard,
-): (CompleteCard & Findings & { reading: Reading }) | { errors: CardError[] } => {
-  const bounds = checkBounds(document)
+): (CompleteCard & Findings & { reading: Provenance }) | { errors: CardError[] } => {
+  const bounds = checkDocument(document)
   if (bounds.length > 0) return { errors: bounds }
-  const reading = new Reading()
-  const read = completeCard({ ...manifest, card: document }, reading, base.dialect)
+  const reading = new Provenance()
+  const read = readCanonicalCard({ ...manifest, card: document }, reading, base.dialect)
   if ('errors' in read) return read
   const enforced = (manifest.gate.capabilities ?? 'enforce') === 'enforce'
   const errors = enforced ? promiseErrors(read.card, base.card) : []
   if (errors.length > 0) return { errors }
-  const issues = lint({ ...read, manifest, at: place => reading.authored(place) })
+  const issues = lint({ ...read, manifest, at: place => reading.sourceOf(place) })
   return { ...read, filled: reading.filled, converted: reading.converted, issues, reading }
 }
 
 /** Errors where the manifest's overlays say what is wrong. */
-const placed = (errors: readonly CardError[], { from }: Layer, below: (place: Pointer) => Pointer): CardError[] =>
+const atOverlay = (errors: readonly CardError[], { from }: Layer, below: (place: Pointer) => Pointer): CardError[] =>
   errors.map(error => ({ ...error, pointer: from(error.pointer) ?? below(error.pointer) }))
 
 const leftOut = ({ leftOut = [] }: Layer): Note[] => leftOut.map(pointer => ({ pointer, message: noSuchTool }))
@@ -82,14 +82,14 @@ const promiseErrors = (extended: AgentCard, { capabilities }: AgentCard): CardEr
   (['streaming', 'pushNotifications'] as const)
     .filter(name => extended.capabilities[name] !== capabilities[name])
     .map(name => ({
-      pointer: pointer('capabilities', name),
+      pointer: formatPointer('capabilities', name),
       message: `must be ${capabilities[name]}, as in the public card: calls are checked against that`,
     }))
 
 const keyOf = ({ pointer, message }: Note): string => `${pointer} ${message}`
 
 /** What overlays say and nobody has told yet, placed where they say it. */
-const news = <Found extends Note>(found: readonly Found[], { from }: Layer, told: Set<string>): Found[] =>
+const newFindings = <Found extends Note>(found: readonly Found[], { from }: Layer, told: Set<string>): Found[] =>
   found.flatMap(note => {
     const pointer = from(note.pointer)
     if (pointer === undefined || told.has(keyOf(note)) || told.has(keyOf({ ...note, pointer }))) return []

@@ -1,24 +1,24 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { Pointer } from '../../json/pointer.ts'
-import { type CallProfile, callProfile } from '../call-profile.ts'
-import { issuersOf } from '../issuers.ts'
+import { buildCallProfile, type CallProfile } from '../call-profile.ts'
+import { trustedIssuers } from '../issuers.ts'
 import { lint } from '../lint/index.ts'
 import { type Manifest, readManifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { bounded } from '../model/bounded.ts'
+import { truncateNotes } from '../model/bounded.ts'
 import type { CardError, Report } from '../model/report.ts'
 import type { RepresentationName } from '../model/representation-names.ts'
-import { identifyOther } from '../read/identify.ts'
-import { Reading } from '../read/provenance.ts'
-import { checkBounds } from '../read/validate.ts'
-import { bridgeOf, onBridge } from '../rewrite/mcp-bridge.ts'
-import { servingOf } from '../rewrite/serving.ts'
+import { detectForeignDocument } from '../read/identify.ts'
+import { Provenance } from '../read/provenance.ts'
+import { checkDocument } from '../read/validate.ts'
+import { bridgeProfile, withBridgeInterfaces } from '../rewrite/mcp-bridge.ts'
+import { createServing } from '../rewrite/serving.ts'
 import { hostOrigin } from './canonical-card.ts'
-import { completeCard } from './complete-card.ts'
+import { readCanonicalCard } from './complete-card.ts'
 import { droppedAsAuthored } from './dropped.ts'
 import { type ExtendedCard, extendedCards } from './extended-cards.ts'
-import { type SourcedCard, sourcedCard } from './sourced-card.ts'
-import { unworkable } from './workable.ts'
+import { mergeFetchedCard, type SourcedCard } from './sourced-card.ts'
+import { checkConsistency } from './workable.ts'
 
 /** A manifest made ready to be served. */
 export type Compiled = {
@@ -36,7 +36,7 @@ export type Compiled = {
 }
 
 /** What the host knows of a registration besides the document. */
-export type Registration = {
+export type CompileContext = {
   /** The agent's id. */
   id: string
   /** `PUBLIC_URL`, where it is set. */
@@ -53,52 +53,56 @@ type Compilation = { compiled: Compiled } | { errors: CardError[] }
  * Reads a manifest or a bare card, fills its defaults, checks and lints it, and writes every representation. Pure and
  * deterministic. A refusal lists every error found, each with a pointer into the document, or into what was fetched.
  */
-export const compile = (document: Json, registration: Registration): Compilation => {
-  const bounds = checkBounds(document)
+export const compile = (document: Json, registration: CompileContext): Compilation => {
+  const bounds = checkDocument(document)
   if (bounds.length > 0) return refuse(bounds)
   const hosted = readManifest(document, registration.id)
   if ('errors' in hosted) return refuse(hosted.errors)
-  const sourced = sourcedCard(hosted, registration.fetched)
+  const sourced = mergeFetchedCard(hosted, registration.fetched)
   if ('errors' in sourced) return refuse(sourced.errors)
-  const other = identifyOther(sourced.manifest.card)
+  const other = detectForeignDocument(sourced.manifest.card)
   if (other.length > 0) return refuse(other, sourced.refusedAt)
-  const reading = new Reading()
-  if (hosted.unexposed) reading.fill('/exposed', 'set to false: only what says true is public')
+  const reading = new Provenance()
+  if (hosted.unexposed) reading.noteDefault('/exposed', 'set to false: only what says true is public')
   return compileSourced(sourced, reading, registration)
 }
 
-const compileSourced = (sourced: SourcedCard, reading: Reading, registration: Registration): Compilation => {
+const compileSourced = (sourced: SourcedCard, reading: Provenance, registration: CompileContext): Compilation => {
   const { manifest, written, signed, fetched, toldAt, refusedAt, leftOut } = sourced
-  const read = completeCard(manifest, reading)
+  const read = readCanonicalCard(manifest, reading)
   if ('errors' in read) return refuse(read.errors, refusedAt)
   const { card: direct, authored, dialect } = read
   const origin = hostOrigin(manifest, registration)
   const agentUrl = `${origin}/agents/${registration.id}`
-  const unworking = unworkable(sourced, direct, reading, agentUrl)
+  const unworking = checkConsistency(sourced, direct, reading, agentUrl)
   if (unworking.length > 0) return refuse(unworking)
-  const serving = servingOf(manifest, direct, fetched, agentUrl)
+  const serving = createServing(manifest, direct, fetched, agentUrl)
   const card = serving.card(direct)
   const { documents, dropped, errors } = serving.representations({ card, authored, dialect, reading, signed })
   if (errors.length > 0) return refuse(errors, refusedAt)
-  const issues = lint({ card, authored, dialect, manifest, at: place => reading.authored(place) })
+  const issues = lint({ card, authored, dialect, manifest, at: place => reading.sourceOf(place) })
   const { filled, converted } = reading
   const further = extendedCards(sourced, read, { filled, converted, issues }, serving)
   if ('errors' in further) return refuse(further.errors)
   const { extended, findings } = further
   const report: Report = {
     dialect,
-    filled: bounded([...filled, ...findings.filled], toldAt),
-    converted: bounded([...converted, ...findings.converted, ...leftOut], toldAt),
+    filled: truncateNotes([...filled, ...findings.filled], toldAt),
+    converted: truncateNotes([...converted, ...findings.converted, ...leftOut], toldAt),
     dropped: droppedAsAuthored(dropped, manifest.route, reading, toldAt),
-    issues: bounded([...issues, ...findings.issues], toldAt),
+    issues: truncateNotes([...issues, ...findings.issues], toldAt),
   }
   const tiers = extended.map(({ tier }) => tier)
   const profile: CallProfile = {
-    ...callProfile(manifest, onBridge(manifest, direct), { tiers, issuers: issuersOf(direct, written), agentUrl }),
-    ...bridgeOf(manifest, authored, direct),
+    ...buildCallProfile(manifest, withBridgeInterfaces(manifest, direct), {
+      tiers,
+      issuers: trustedIssuers(direct, written),
+      agentUrl,
+    }),
+    ...bridgeProfile(manifest, authored, direct),
     ...(Object.keys(serving.links).length > 0 && { links: serving.links }),
   }
   return { compiled: { manifest, card, direct, documents, profile, extended, origin, report } }
 }
 
-const refuse = (errors: CardError[], at = (place: Pointer): Pointer => place) => ({ errors: bounded(errors, at) })
+const refuse = (errors: CardError[], at = (place: Pointer): Pointer => place) => ({ errors: truncateNotes(errors, at) })

@@ -1,9 +1,9 @@
-import { type JsonObject, without } from '../../json/json.ts'
+import { type JsonObject, omit } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import { tiersOf } from '../manifest/tiers.ts'
 import type { CardError } from '../model/report.ts'
 import type { CompleteCard } from './complete-card.ts'
-import { type Overlaid, overlay, overlayErrors } from './overlay.ts'
+import { applyOverlay, type Overlaid, overlayErrors } from './overlay.ts'
 
 /** The card of one tier in its author's words: the public one, `extended` over it, and the tier's own overlay over both. */
 export type Layer = { tier: string } & Overlaid
@@ -12,7 +12,7 @@ export type Layer = { tier: string } & Overlaid
 const mostCharacters = 1024 * 1024
 
 /** The cards of all tiers of a manifest, the lowest first; or why they cannot be made. */
-export const layersOf = (manifest: Manifest, base: CompleteCard): Layer[] | { errors: CardError[] } => {
+export const buildTierDocuments = (manifest: Manifest, base: CompleteCard): Layer[] | { errors: CardError[] } => {
   const overTools = manifest.upstream.mcp !== undefined
   const tiers = tiersOf(manifest).map(([tier, over]) => [tier, over && { ...over, overTools }] as const)
   const errors = tiers.flatMap(([, over]) => (over ? overlayErrors(over) : []))
@@ -22,8 +22,11 @@ export const layersOf = (manifest: Manifest, base: CompleteCard): Layer[] | { er
   const document = addsSkills ? withSkills(manifest.card, base) : manifest.card
   const bottom: Overlaid = { document, from: () => undefined }
   const [[, extended] = []] = tiers
-  const below = extended ? overlay(bottom, extended) : bottom
-  const layers = tiers.map(([tier, over]) => ({ tier, ...(over && over !== extended ? overlay(below, over) : below) }))
+  const below = extended ? applyOverlay(bottom, extended) : bottom
+  const layers = tiers.map(([tier, over]) => ({
+    tier,
+    ...(over && over !== extended ? applyOverlay(below, over) : below),
+  }))
   const characters = layers.reduce((sum, { document }) => sum + JSON.stringify(document).length, 0)
   return characters > mostCharacters ? { errors: [tooLarge(manifest, characters)] } : layers
 }
@@ -32,7 +35,7 @@ export const layersOf = (manifest: Manifest, base: CompleteCard): Layer[] | { er
 const withSkills = (card: JsonObject, { card: { skills } }: CompleteCard): JsonObject =>
   Array.isArray(card.skills) && card.skills.length > 0
     ? card
-    : { ...without(card, 'signatures'), skills: skills as JsonObject[] }
+    : { ...omit(card, 'signatures'), skills: skills as JsonObject[] }
 
 const tooLarge = ({ tiers }: Manifest, characters: number): CardError => ({
   pointer: tiers ? '/tiers' : '/extended',

@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { toolIds } from '../read/mcp-tools.ts'
-import { Reading } from '../read/provenance.ts'
+import { Provenance } from '../read/provenance.ts'
 import { readSkills } from '../read/skills.ts'
 
 /** Skills with others over them; for each that changed or is new the index of the one that says so; and which say nothing. */
@@ -33,14 +33,14 @@ export const overlaySkills = (below: readonly Json[], patches: readonly Json[], 
 
 /** The ids of skills as they are read: some dialects give none, or names alone. */
 const idsOf = (skills: readonly Json[]): (string | undefined)[] =>
-  readSkills([...skills], new Map(), new Reading()).map(skill =>
-    isObject(skill) && typeof skill.id === 'string' ? skill.id : undefined,
+  readSkills([...skills], new Map(), new Provenance()).map(skill =>
+    isJsonObject(skill) && typeof skill.id === 'string' ? skill.id : undefined,
   )
 
 /** A bare name says nothing more of a skill that is there; and whatever is patched, the id stays. */
 const patched = (skill: Json, patch: Json): Json => {
-  if (!isObject(patch)) return skill
-  const object: JsonObject = isObject(skill) ? skill : { name: skill }
+  if (!isJsonObject(patch)) return skill
+  const object: JsonObject = isJsonObject(skill) ? skill : { name: skill }
   const merged = mergePatch(object, patch) as JsonObject
   return object.id === undefined ? merged : { ...merged, id: object.id }
 }

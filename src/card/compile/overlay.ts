@@ -1,9 +1,9 @@
-import { type Json, type JsonObject, sameJson, without } from '../../json/json.ts'
+import { type Json, type JsonObject, jsonEquals, omit } from '../../json/json.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
-import { type Pointer, pointer, tokens } from '../../json/pointer.ts'
+import { formatPointer, type Pointer, parsePointer } from '../../json/pointer.ts'
 import type { CardError } from '../model/report.ts'
 import { endpointFields } from '../read/endpoint.ts'
-import { nameIn } from '../read/same-field.ts'
+import { findField } from '../read/same-field.ts'
 import { overlaySkills } from './overlay-skills.ts'
 
 /** What a manifest lays over its card, and where it stands there; `overTools`: over skills that are all there can be. */
@@ -31,7 +31,7 @@ export const overlayErrors = ({ at, patch }: Overlay): CardError[] => [
   ...routing
     .filter(name => Object.hasOwn(patch, name))
     .map(name => ({
-      pointer: at + pointer(name),
+      pointer: at + formatPointer(name),
       message: 'belongs to the card itself: an extended card sends calls to where the public one does',
     })),
   ...(Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills)
@@ -48,24 +48,25 @@ export const overlayErrors = ({ at, patch }: Overlay): CardError[] => [
  * Lays an overlay over a card in the author's words: a JSON Merge Patch, except that skills merge by their ids. A signature
  * that the overlay does not bring itself is over something else, and goes.
  */
-export const overlay = ({ document, from }: Overlaid, { at, patch, overTools }: Overlay): Overlaid => {
+export const applyOverlay = ({ document, from }: Overlaid, { at, patch, overTools }: Overlay): Overlaid => {
   const { skills, sources, leftOut } = overlaySkills(listOf(document.skills), listOf(patch.skills), overTools)
-  const names = new Map(Object.keys(patch).map(name => [nameIn(document, name), name]))
+  const names = new Map(Object.keys(patch).map(name => [findField(document, name), name]))
   const renamed = Object.fromEntries([...names].map(([name, own]) => [name, patch[own] as Json]))
   const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) }) as JsonObject
-  const isSigned = names.has('signatures') || sameJson(merged, document)
+  const isSigned = names.has('signatures') || jsonEquals(merged, document)
   const own = (place: Pointer): Pointer | undefined => {
-    const [name = '', index, ...within] = tokens(place)
+    const [name = '', index, ...within] = parsePointer(place)
     const said = names.get(name)
     if (said === undefined) return undefined
-    if (name !== 'skills' || index === undefined) return at + pointer(said) + place.slice(pointer(name).length)
+    if (name !== 'skills' || index === undefined)
+      return at + formatPointer(said) + place.slice(formatPointer(name).length)
     const source = sources.get(Number(index))
-    return source === undefined ? undefined : at + pointer('skills', source, ...within)
+    return source === undefined ? undefined : at + formatPointer('skills', source, ...within)
   }
   return {
-    document: isSigned ? merged : without(merged, 'signatures'),
+    document: isSigned ? merged : omit(merged, 'signatures'),
     from: place => own(place) ?? from(place),
-    leftOut: leftOut.map(source => at + pointer('skills', source)),
+    leftOut: leftOut.map(source => at + formatPointer('skills', source)),
   }
 }
 

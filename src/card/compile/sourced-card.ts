@@ -1,10 +1,10 @@
-import { isObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import type { Pointer } from '../../json/pointer.ts'
-import type { HostedCard, Manifest } from '../manifest/manifest.ts'
-import { sourceOf } from '../manifest/source.ts'
+import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
+import { getSource } from '../manifest/source.ts'
 import type { CardError, Note } from '../model/report.ts'
-import { checkBounds } from '../read/validate.ts'
-import { overlay } from './overlay.ts'
+import { checkDocument } from '../read/validate.ts'
+import { applyOverlay } from './overlay.ts'
 
 /** The card that a manifest stands for, wherever it comes from. */
 export type SourcedCard = {
@@ -27,12 +27,12 @@ export type SourcedCard = {
 }
 
 /** The card that a manifest stands for: its own, or what was fetched with its own laid over. */
-export const sourcedCard = (
-  hosted: HostedCard,
+export const mergeFetchedCard = (
+  hosted: ParsedManifest,
   fetched: JsonObject | undefined,
 ): SourcedCard | { errors: CardError[] } => {
   const { manifest, cardAt, authoredAt } = hosted
-  const source = sourceOf(manifest)
+  const source = getSource(manifest)
   const refusedAt = (place: Pointer): Pointer => cardAt + authoredAt(place)
   if (source === undefined)
     return {
@@ -41,8 +41,8 @@ export const sourcedCard = (
     }
   if (fetched === undefined)
     return refused(`/upstream/${source.kind}`, 'is where the card comes from, and nothing was fetched from there')
-  if (!isObject(fetched)) return refused('', 'is no JSON object, so it is not an Agent Card')
-  const bounds = checkBounds(fetched)
+  if (!isJsonObject(fetched)) return refused('', 'is no JSON object, so it is not an Agent Card')
+  const bounds = checkDocument(fetched)
   return bounds.length > 0 ? { errors: bounds } : laidOver(manifest, fetched, source.kind, refusedAt)
 }
 
@@ -54,7 +54,7 @@ const laidOver = (
 ): SourcedCard | { errors: CardError[] } => {
   const { card: said } = manifest
   const bottom = { document: fetched, from: () => undefined }
-  const { document, from, leftOut = [] } = overlay(bottom, { at: '', patch: said, overTools: kind === 'mcp' })
+  const { document, from, leftOut = [] } = applyOverlay(bottom, { at: '', patch: said, overTools: kind === 'mcp' })
   const at = (place: Pointer): Pointer => {
     const own = from(place)
     return own === undefined ? place : inManifest(own)
@@ -63,7 +63,7 @@ const laidOver = (
   const { signatures } = signsItself ? {} : fetched
   // Kept until it is known which of the representations they are still over.
   const card = signatures === undefined ? document : { ...document, signatures }
-  const bounds = checkBounds(card)
+  const bounds = checkDocument(card)
   if (bounds.length > 0) return { errors: bounds.map(error => ({ ...error, pointer: at(error.pointer) })) }
   return {
     manifest: { ...manifest, card },

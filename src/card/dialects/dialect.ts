@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
 import type { Pointer } from '../../json/pointer.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import type { Reading } from '../read/provenance.ts'
+import type { Provenance } from '../read/provenance.ts'
 
 /** A card in one dialect, and the canonical pointers of what the dialect has no place for. */
 export type Written = { document: JsonObject; dropped: Pointer[] }
@@ -13,9 +13,9 @@ export type Dialect = {
   /** What the dialect's own documentation says of capabilities that are not declared. */
   capabilities?: (card: JsonObject) => Record<string, boolean>
   /** Brings a document into the canonical model, without defaults; wrong types are left for the schema to name. */
-  read: (card: JsonObject, reading: Reading) => JsonObject
+  read: (card: JsonObject, reading: Provenance) => JsonObject
   /** Writes a complete canonical card. */
   write: (card: AgentCard) => Written
   /** A card that was authored in this dialect, as the dialect's own host would serve it. Absent: `write` serves it. */
-  restore?: (authored: JsonObject, card: AgentCard) => JsonObject
+  writeAuthored?: (authored: JsonObject, card: AgentCard) => JsonObject
 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { isObject, type JsonObject, without } from '../../json/json.ts'
-import { pointer } from '../../json/pointer.ts'
+import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
+import { formatPointer } from '../../json/pointer.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { withPatch } from '../model/protocol-version.ts'
+import { toPatchVersion } from '../model/protocol-version.ts'
 import { link } from '../model/schema.ts'
 import { readCard } from '../read/card.ts'
 import { capabilityDefaults, modeDefaults } from '../read/defaults.ts'
-import { speak, vocabularies } from '../read/field-names.ts'
+import { applyAliases, fieldAliases } from '../read/field-names.ts'
 import { protocolOf, v1Interface } from '../read/interfaces.ts'
 import { checkFields } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
@@ -25,7 +25,7 @@ export const gopherhole: Dialect = {
     const main = v1Interface(card.supportedInterfaces)
     const { document, dropped } = writeV0(card, main)
     const others = card.supportedInterfaces.flatMap((_, index) =>
-      index === main ? [] : [pointer('supportedInterfaces', index)],
+      index === main ? [] : [formatPointer('supportedInterfaces', index)],
     )
     // A reader takes JSONRPC for granted, unless SuperX's word is there and says otherwise.
     const protocolLost = card.protocol === protocolOf(card.supportedInterfaces.slice(main, main + 1))
@@ -37,14 +37,14 @@ export const gopherhole: Dialect = {
     ]
     return {
       document: {
-        ...speak(without(document, ...unsaid), vocabularies.gopherhole),
+        ...applyAliases(omit(document, ...unsaid), fieldAliases.gopherhole),
         capabilities: card.capabilities as JsonObject,
       },
       dropped: [...dropped, ...others, ...(protocolLost ? ['/protocol'] : [])],
     }
   },
-  restore: (authored, card) => {
-    const declared = (isObject(authored.capabilities) ? authored.capabilities : card.capabilities) as JsonObject
+  writeAuthored: (authored, card) => {
+    const declared = (isJsonObject(authored.capabilities) ? authored.capabilities : card.capabilities) as JsonObject
     return {
       ...authored,
       protocolVersion: authored.protocolVersion ?? gopherholeVersion(card),
@@ -57,4 +57,4 @@ export const gopherhole: Dialect = {
 
 /** The protocol version that GopherHole's readers are told. */
 export const gopherholeVersion = (card: AgentCard): string =>
-  withPatch(card.supportedInterfaces[v1Interface(card.supportedInterfaces)]?.protocolVersion ?? '1.0')
+  toPatchVersion(card.supportedInterfaces[v1Interface(card.supportedInterfaces)]?.protocolVersion ?? '1.0')

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { v0Interface } from '../read/interfaces.ts'
+import { pickV0Interface } from '../read/interfaces.ts'
 import { gopherholeVersion } from './gopherhole.ts'
 import { writeV0 } from './v0-base.ts'
 
@@ -9,7 +9,7 @@ import { writeV0 } from './v0-base.ts'
  * what the top-level `url` speaks, `agent-card.json` tells v0.x readers and `agent.json` tells GopherHole's.
  */
 export const writeHybrid = (card: AgentCard, readers: 'agent-card.json' | 'agent.json'): JsonObject => {
-  const { document } = writeV0(card, v0Interface(card.supportedInterfaces))
+  const { document } = writeV0(card, pickV0Interface(card.supportedInterfaces))
   const { skills, ...rest } = document
   return {
     ...rest,

@@ -1,10 +1,10 @@
-import { type JsonObject, sameJson, without } from '../../json/json.ts'
+import { type JsonObject, jsonEquals, omit } from '../../json/json.ts'
 import type { Pointer } from '../../json/pointer.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { type DialectName, dialectNames } from '../model/names.ts'
 import type { RepresentationName } from '../model/representation-names.ts'
-import { endpointFields, endpointsOf } from '../read/endpoint.ts'
+import { endpointFields, presentEndpointFields } from '../read/endpoint.ts'
 import { protocolOf } from '../read/interfaces.ts'
 import { writeHybrid } from './hybrid.ts'
 import { dialects } from './index.ts'
@@ -22,7 +22,7 @@ const gatewayFields = new Set<string>([
 ])
 
 /** Writes every representation of a complete card, and says what each dialect had no place for. */
-export const represent = (
+export const writeRepresentations = (
   card: AgentCard,
   authored: Authored,
   route: Manifest['route'],
@@ -33,13 +33,13 @@ export const represent = (
   } as Record<RepresentationName, JsonObject>
   const dropped = {} as Record<DialectName, Pointer[]>
   for (const name of dialectNames) {
-    const { restore, write } = dialects[name]
+    const { writeAuthored, write } = dialects[name]
     const written = write(card)
-    const own = name === authored.dialect ? restore?.(authored.document, card) : undefined
+    const own = name === authored.dialect ? writeAuthored?.(authored.document, card) : undefined
     const document =
       own === undefined ? written.document : isRerouted(own, route) ? reroute(own, written.document) : own
-    const verifiable = document.signatures === undefined || sameJson(document, authored.signed)
-    documents[name] = verifiable ? document : without(document, 'signatures')
+    const verifiable = document.signatures === undefined || jsonEquals(document, authored.signed)
+    documents[name] = verifiable ? document : omit(document, 'signatures')
     dropped[name] = [...(own === undefined ? written.dropped : []), ...(verifiable ? [] : ['/signatures'])]
   }
   return { documents, dropped }
@@ -47,13 +47,13 @@ export const represent = (
 
 /** A hybrid is never what was signed. SuperX's readers look at the same paths, and ask for its word. */
 const hybrid = (card: AgentCard, authored: Authored, readers: 'agent-card.json' | 'agent.json'): JsonObject => {
-  const document = without(writeHybrid(card, readers), 'signatures')
+  const document = omit(writeHybrid(card, readers), 'signatures')
   return authored.dialect === 'superx' ? { ...document, protocol: protocolOf(card.supportedInterfaces) } : document
 }
 
 /** SuperX's card of an MCP server names no endpoint: nothing of it follows the manifest. */
 const isRerouted = (own: JsonObject, route: Manifest['route']): boolean =>
-  route === 'gateway' && endpointsOf(own).length > 0
+  route === 'gateway' && presentEndpointFields(own).length > 0
 
 const reroute = (own: JsonObject, written: JsonObject): JsonObject => {
   const ours = Object.fromEntries(Object.entries(written).filter(([name]) => gatewayFields.has(name)))

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flag, lines, link, open } from '../model/schema.ts'
-import { vocabularies } from '../read/field-names.ts'
+import { fieldAliases } from '../read/field-names.ts'
 import { members } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
-import { inOtherWords } from './in-other-words.ts'
+import { defineV0Dialect } from './in-other-words.ts'
 
 const flags = ['stateHistory', 'multiModal', 'parallelToolCalls']
 const allFlags = [...flags, 'streaming', 'pushNotifications', 'authentication', 'rateLimit']
@@ -25,12 +25,12 @@ const fields = {
   supportUrl: v.nullish(link),
 }
 
-const words = inOtherWords(vocabularies.shaman, fields)
+const words = defineV0Dialect(fieldAliases.shaman, fields)
 
 /** Shaman's card: v0.3 with words of its own, and skills that have no id. */
 export const shaman: Dialect = {
   ...words,
-  restore: (authored, card) => ({ ...authored, ...generated(authored, words.write(card).document) }),
+  writeAuthored: (authored, card) => ({ ...authored, ...generated(authored, words.write(card).document) }),
   detect: card =>
     has(card.capabilities, flags) ||
     (has(card.provider, ['name']) && !has(card.provider, ['organization'])) ||
@@ -41,7 +41,7 @@ export const shaman: Dialect = {
 /** What Shaman itself says of every agent, where its front matter does not: readers count on it. */
 const generated = (authored: JsonObject, written: JsonObject): JsonObject => {
   const { version, preferredTransport, capabilities } = written
-  const told = isObject(capabilities)
+  const told = isJsonObject(capabilities)
     ? Object.fromEntries(Object.entries(capabilities).filter(([name]) => allFlags.includes(name)))
     : undefined
   const all = Object.entries({ version, preferredTransport, capabilities: told })
@@ -51,9 +51,9 @@ const generated = (authored: JsonObject, written: JsonObject): JsonObject => {
 }
 
 const has = (value: unknown, names: readonly string[]): boolean =>
-  isObject(value) && names.some(name => Object.hasOwn(value, name))
+  isJsonObject(value) && names.some(name => Object.hasOwn(value, name))
 
 const skillsWithoutIds = (card: JsonObject): boolean =>
   Array.isArray(card.skills) &&
   card.skills.length > 0 &&
-  card.skills.every(skill => isObject(skill) && !('id' in skill) && 'name' in skill)
+  card.skills.every(skill => isJsonObject(skill) && !('id' in skill) && 'name' in skill)

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
-import { type JsonObject, without } from '../../json/json.ts'
+import { type JsonObject, omit } from '../../json/json.ts'
 import { anything, list, open } from '../model/schema.ts'
 import { protocolOf } from '../read/interfaces.ts'
 import { readToolCard } from '../read/mcp-tools.ts'
 import { inSkills } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
-import { inOtherWords } from './in-other-words.ts'
+import { defineV0Dialect } from './in-other-words.ts'
 
 const schema = v.nullish(open({}))
 const things = v.nullish(list(anything))
-const words = inOtherWords(
+const words = defineV0Dialect(
   {},
   { skills: inSkills({ inputSchema: schema, outputSchema: schema }), resources: things, prompts: things },
 )
@@ -30,7 +30,7 @@ export const superx: Dialect = {
     if (card.protocol !== undefined) return { document, dropped }
     const protocol = protocolOf(card.supportedInterfaces)
     const { name, description, ...rest }: JsonObject =
-      protocol === 'mcp' ? without(document, 'preferredTransport') : document
+      protocol === 'mcp' ? omit(document, 'preferredTransport') : document
     return { document: { name, description, protocol, ...rest } as JsonObject, dropped }
   },
 }

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
-import { isObject } from '../../json/json.ts'
+import { isJsonObject } from '../../json/json.ts'
 import { anyText, lines, open } from '../model/schema.ts'
 import { inSkills, members } from './check-fields.ts'
 import type { Dialect } from './dialect.ts'
-import { inOtherWords } from './in-other-words.ts'
+import { defineV0Dialect } from './in-other-words.ts'
 
 const object = v.nullish(open({}))
 
 /** Telex's card, as Etymo writes it: v0.2 with examples as exchanges of messages. */
 export const telex: Dialect = {
-  ...inOtherWords(
+  ...defineV0Dialect(
     {},
     {
       supportedProtocols: v.nullish(lines),
@@ -23,8 +23,8 @@ export const telex: Dialect = {
   ),
   detect: card =>
     'supportedProtocols' in card ||
-    (isObject(card.authentication) && ('required' in card.authentication || 'methods' in card.authentication)) ||
-    (isObject(card.capabilities) && 'contextWindow' in card.capabilities),
+    (isJsonObject(card.authentication) && ('required' in card.authentication || 'methods' in card.authentication)) ||
+    (isJsonObject(card.capabilities) && 'contextWindow' in card.capabilities),
   // Telex documents false for what is not declared.
   capabilities: () => ({ streaming: false, pushNotifications: false }),
 }

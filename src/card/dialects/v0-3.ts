@@ -1,7 +1,7 @@
-import { isObject, without } from '../../json/json.ts'
-import { pointer } from '../../json/pointer.ts'
+import { isJsonObject, omit } from '../../json/json.ts'
+import { formatPointer } from '../../json/pointer.ts'
 import { readCard } from '../read/card.ts'
-import { v0Interface } from '../read/interfaces.ts'
+import { pickV0Interface } from '../read/interfaces.ts'
 import { checkFields, sharedFields } from './check-fields.ts'
 import type { Dialect, Written } from './dialect.ts'
 import { writeV0 } from './v0-base.ts'
@@ -23,28 +23,32 @@ export const v0_3: Dialect = {
   detect: card =>
     marks.some(name => name in card) ||
     /^0\./.test(String(card.protocolVersion ?? card.protocol_version ?? '')) ||
-    (isObject(card.capabilities) && 'stateTransitionHistory' in card.capabilities),
+    (isJsonObject(card.capabilities) && 'stateTransitionHistory' in card.capabilities),
   read: (card, reading) => {
     checkFields(card, sharedFields, reading)
     return readCard(card, '0.3', reading)
   },
-  write: card => withoutMisfits(writeV0(card, v0Interface(card.supportedInterfaces))),
+  write: card => withoutMisfits(writeV0(card, pickV0Interface(card.supportedInterfaces))),
 }
 
 /** v0.3's schema is open, but what it names must be whole: takes out what is not. */
 const withoutMisfits = ({ document, dropped }: Written): Written => {
   const { provider, securitySchemes } = document
-  const partial = isObject(provider) && (provider.organization === undefined || provider.url === undefined)
-  const schemes = isObject(securitySchemes) ? securitySchemes : {}
+  const partial = isJsonObject(provider) && (provider.organization === undefined || provider.url === undefined)
+  const schemes = isJsonObject(securitySchemes) ? securitySchemes : {}
   const misfits = Object.keys(schemes).filter(name => !isKnownScheme(schemes[name]))
   return {
     document: {
-      ...(partial ? without(document, 'provider') : document),
-      ...(misfits.length > 0 && { securitySchemes: without(schemes, ...misfits) }),
+      ...(partial ? omit(document, 'provider') : document),
+      ...(misfits.length > 0 && { securitySchemes: omit(schemes, ...misfits) }),
     },
-    dropped: [...dropped, ...(partial ? ['/provider'] : []), ...misfits.map(name => pointer('securitySchemes', name))],
+    dropped: [
+      ...dropped,
+      ...(partial ? ['/provider'] : []),
+      ...misfits.map(name => formatPointer('securitySchemes', name)),
+    ],
   }
 }
 
 const isKnownScheme = (scheme: unknown): boolean =>
-  isObject(scheme) && ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'].includes(String(scheme.type))
+  isJsonObject(scheme) && ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'].includes(String(scheme.type))

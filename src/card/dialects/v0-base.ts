@@ -1,5 +1,5 @@
-import { type JsonObject, without } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { type JsonObject, omit } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
 import { writeV0Interfaces } from '../read/interfaces.ts'
 import { writeV0Requirements } from '../read/security-requirements.ts'
@@ -35,11 +35,11 @@ const writeBase = (card: AgentCard, main: number): Written => {
       description,
       ...fields,
       ...(others as JsonObject),
-      capabilities: without(capabilities as JsonObject, 'extendedAgentCard'),
+      capabilities: omit(capabilities as JsonObject, 'extendedAgentCard'),
       supportsAuthenticatedExtendedCard: capabilities.extendedAgentCard ?? false,
       ...(securitySchemes && { securitySchemes: writeSchemes(securitySchemes as JsonObject) }),
       ...(securityRequirements && { security: writeV0Requirements(securityRequirements, '', dropped) }),
-      skills: skills.map((skill, index) => writeSkill(skill, pointer('skills', index), dropped)),
+      skills: skills.map((skill, index) => writeSkill(skill, formatPointer('skills', index), dropped)),
     },
     dropped,
   }

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import { readCard } from '../read/card.ts'
 import { oauthFlows, wrappersOf } from '../read/security-schemes.ts'
 import type { Dialect } from './dialect.ts'
@@ -60,19 +60,21 @@ const agentCard: Shape = {
 
 /** Whether the proto allows an object of a shape; one that it does not is dropped whole. */
 const isAllowed = (value: Json, shape: Shape): boolean => {
-  if (!isObject(value)) return true
+  if (!isJsonObject(value)) return true
   if (shape === provider) return value.organization !== undefined && value.url !== undefined
   if (shape !== scheme) return true
   const { oauth2SecurityScheme: oauth } = value
-  const flows = isObject(oauth) ? oauth.flows : undefined
-  return wrappersOf(value).length === 1 && (!isObject(flows) || oauthFlows.filter(flow => flow in flows).length === 1)
+  const flows = isJsonObject(oauth) ? oauth.flows : undefined
+  return (
+    wrappersOf(value).length === 1 && (!isJsonObject(flows) || oauthFlows.filter(flow => flow in flows).length === 1)
+  )
 }
 
 const prune = (value: Json, shape: Shape, at: Pointer, dropped: Pointer[]): Json => {
   if (shape === 'any') return value
   if (Array.isArray(value)) {
     const [inner] = shape as readonly [Shape]
-    return value.map((item, index) => prune(item, inner, at + pointer(index), dropped))
+    return value.map((item, index) => prune(item, inner, at + formatPointer(index), dropped))
   }
   const object = value as JsonObject
   const shapes = shape as { readonly [name: string]: Shape }
@@ -84,9 +86,9 @@ const prune = (value: Json, shape: Shape, at: Pointer, dropped: Pointer[]): Json
   dropped.push(
     ...Object.keys(object)
       .filter(name => !keeps.has(name))
-      .map(name => at + pointer(name)),
+      .map(name => at + formatPointer(name)),
   )
   return Object.fromEntries(
-    kept.map(name => [name, prune(object[name] as Json, shapeOf(name) as Shape, at + pointer(name), dropped)]),
+    kept.map(name => [name, prune(object[name] as Json, shapeOf(name) as Shape, at + formatPointer(name), dropped)]),
   )
 }

@@ -1,6 +1,6 @@
 import diff from 'microdiff'
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import { endpointFields } from '../read/endpoint.ts'
 
 /**
@@ -24,7 +24,7 @@ const most = { entries: 100, characters: 1000 }
 const ops = { CREATE: 'add', REMOVE: 'remove', CHANGE: 'replace' } as const
 
 /** What is told first, by the field of the card: where calls go, who may make them, what they may be. */
-const weightiest = [
+const fieldOrder = [
   new Set<string>(endpointFields),
   new Set([
     'securitySchemes',
@@ -41,7 +41,7 @@ const weightiest = [
  * What differs between two documents of one source, the weightiest first. Skills are told apart by their ids, in whatever order
  * they come.
  */
-export const drift = (before: JsonObject, after: JsonObject): Drift => {
+export const diffCards = (before: JsonObject, after: JsonObject): Drift => {
   const byId = hasIds(before.skills) && hasIds(after.skills)
   const changes = diff(comparable(before, byId), comparable(after, byId), { cyclesFix: false }).toSorted(
     (left, right) => weightOf(left) - weightOf(right),
@@ -59,8 +59,8 @@ export const drift = (before: JsonObject, after: JsonObject): Drift => {
 }
 
 const weightOf = ({ path: [field = ''] }: { path: readonly (string | number)[] }): number => {
-  const weight = weightiest.findIndex(fields => fields.has(String(field)))
-  return weight === -1 ? weightiest.length : weight
+  const weight = fieldOrder.findIndex(fields => fields.has(String(field)))
+  return weight === -1 ? fieldOrder.length : weight
 }
 
 /** Whether skills are all known by their ids, each by its own. */
@@ -70,7 +70,7 @@ const hasIds = (skills: Json | undefined): boolean => {
 }
 
 const idsOf = (skills: Json | undefined): (Json | undefined)[] =>
-  (Array.isArray(skills) ? skills : []).map(skill => (isObject(skill) ? skill.id : undefined))
+  (Array.isArray(skills) ? skills : []).map(skill => (isJsonObject(skill) ? skill.id : undefined))
 
 /** A copy in which only own members are found, its skills by their ids: `toString` may be the name of a field. */
 const comparable = (document: JsonObject, byId: boolean): JsonObject => {
@@ -84,7 +84,7 @@ const comparable = (document: JsonObject, byId: boolean): JsonObject => {
 
 const bare = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(bare)
-  return isObject(value) ? named(Object.entries(value).map(([name, inner]) => [name, bare(inner)])) : value
+  return isJsonObject(value) ? named(Object.entries(value).map(([name, inner]) => [name, bare(inner)])) : value
 }
 
 const named = (entries: readonly (readonly [string, Json])[]): JsonObject => {
@@ -95,8 +95,8 @@ const named = (entries: readonly (readonly [string, Json])[]): JsonObject => {
 
 const placeOf = (path: readonly (string | number)[], document: JsonObject, byId: boolean): Pointer => {
   const [first = '', id, ...within] = path
-  if (!byId || first !== 'skills' || id === undefined) return pointer(...path)
-  return pointer(first, idsOf(document.skills).indexOf(String(id)), ...within)
+  if (!byId || first !== 'skills' || id === undefined) return formatPointer(...path)
+  return formatPointer(first, idsOf(document.skills).indexOf(String(id)), ...within)
 }
 
 const said = (values: { before?: Json; after?: Json }): Omit<Change, 'op' | 'pointer'> => {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
-import { stringsIn } from '../../json/tree.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { collectStrings } from '../../json/tree.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
 
@@ -28,11 +28,11 @@ const addressed = (text: string, as: string, place: Pointer): Address[] => {
 
 const endpoints = ({ supportedInterfaces }: AgentCard): Address[] =>
   supportedInterfaces.flatMap(({ url, tenant = '' }, index) =>
-    addressed(url, tenant, pointer('supportedInterfaces', index, 'url')),
+    addressed(url, tenant, formatPointer('supportedInterfaces', index, 'url')),
   )
 
 const authorities = ({ securitySchemes = {} }: AgentCard): Address[] =>
-  stringsIn(securitySchemes as JsonObject as Json)
+  collectStrings(securitySchemes as JsonObject as Json)
     .filter(({ name }) => /url$/i.test(name))
     .flatMap(({ value, name, place }) => addressed(value, name, `/securitySchemes${place()}`))
 

@@ -1,4 +1,4 @@
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
 
@@ -11,7 +11,7 @@ export const weakerRequirements = (before: AgentCard, after: AgentCard): CardErr
   return [
     ...weaker(before.securityRequirements, after.securityRequirements, '/securityRequirements'),
     ...after.skills.flatMap((skill, index) => {
-      const at = pointer('skills', index, 'securityRequirements')
+      const at = formatPointer('skills', index, 'securityRequirements')
       const asked = skill.securityRequirements ?? after.securityRequirements
       const found = had(skill).flatMap(earlier => weaker(earlier, asked, at))
       return [...new Map(found.map(each => [`${each.pointer} ${each.message}`, each])).values()]
@@ -46,7 +46,12 @@ const weaker = (before: Requirements = [], after: Requirements = [], at: Pointer
   return after.flatMap((alternative, index) =>
     before.some(earlier => asksForAll(alternative, earlier))
       ? []
-      : [{ pointer: at + pointer(index), message: `lets callers in with ${named(alternative)}, which was not enough` }],
+      : [
+          {
+            pointer: at + formatPointer(index),
+            message: `lets callers in with ${named(alternative)}, which was not enough`,
+          },
+        ],
   )
 }
 

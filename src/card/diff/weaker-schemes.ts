@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { pointer } from '../../json/pointer.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer } from '../../json/pointer.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
 import { wrappersOf } from '../read/security-schemes.ts'
@@ -23,7 +23,7 @@ export const weakerSchemes = (
   { securitySchemes: after = {} }: AgentCard,
 ): CardError[] =>
   Object.entries(before).flatMap(([name, scheme]) => {
-    const at = pointer('securitySchemes', name)
+    const at = formatPointer('securitySchemes', name)
     const now = Object.hasOwn(after, name) ? after[name] : undefined
     if (now === undefined) return [{ pointer: at, message: 'is gone' }]
     const [had, has] = [kindOf(scheme), kindOf(now)]
@@ -36,7 +36,7 @@ const kindOf = (scheme: object): { name: string; strength: number } => {
   const members = scheme as JsonObject
   const [wrapper = ''] = wrappersOf(members)
   const inner = members[wrapper]
-  return kinds.find(kind => kind.wrapper === wrapper && isObject(inner) && (kind.is?.(inner) ?? true)) ?? unknown
+  return kinds.find(kind => kind.wrapper === wrapper && isJsonObject(inner) && (kind.is?.(inner) ?? true)) ?? unknown
 }
 
 function says(member: string, form: RegExp) {
@@ -45,5 +45,5 @@ function says(member: string, form: RegExp) {
 
 /** Flows that show a token in a URL, or a password to the client. */
 function hasOldFlow({ flows }: { flows?: Json }): boolean {
-  return isObject(flows) && ['implicit', 'password'].some(flow => flows[flow] !== undefined)
+  return isJsonObject(flows) && ['implicit', 'password'].some(flow => flows[flow] !== undefined)
 }

@@ -1,4 +1,4 @@
-import { pointer } from '../../json/pointer.ts'
+import { formatPointer } from '../../json/pointer.ts'
 import { apiKeyHeadersOf } from '../api-key-headers.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
@@ -10,7 +10,7 @@ import { weakerSchemes } from './weaker-schemes.ts'
  * What of a card widens access beside the one before it: calls or credentials that go to another address, and callers of whom
  * less is asked. Both are canonical cards before any address in them is this host's; pointers are into the later one.
  */
-export const widening = (before: AgentCard, after: AgentCard): CardError[] => [
+export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] => [
   ...newEndpoints(before, after),
   ...newAuthorities(before, after),
   ...newHeaders(before, after),
@@ -25,7 +25,7 @@ const newHeaders = (before: AgentCard, after: AgentCard): CardError[] => {
   return apiKeyHeadersOf(after)
     .filter(({ header }) => !known.has(header.toLowerCase()))
     .map(({ scheme, header }) => ({
-      pointer: pointer('securitySchemes', scheme, 'apiKeySecurityScheme', 'name'),
+      pointer: formatPointer('securitySchemes', scheme, 'apiKeySecurityScheme', 'name'),
       message: `takes the header ${header} of callers to the agent, which stayed here before`,
     }))
 }

@@ -1,34 +1,34 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer, tokens } from '../../json/pointer.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer, type Pointer, parsePointer } from '../../json/pointer.ts'
 import type { AgentSkill } from '../model/agent-card.ts'
-import type { Subject } from './rule.ts'
+import type { LintContext } from './rule.ts'
 
 /** What the author wrote for a field, and where; no value where nothing was written. */
 export type Authored = { place: Pointer; value: Json | undefined }
 
 /** What the author wrote for a canonical field. */
-export const authoredAs = (subject: Subject, canonical: Pointer): Authored => {
+export const getAuthored = (subject: LintContext, canonical: Pointer): Authored => {
   const place = subject.at(canonical)
-  return { place, value: tokens(place).reduce<Json | undefined>(member, subject.authored) }
+  return { place, value: parsePointer(place).reduce<Json | undefined>(member, subject.authored) }
 }
 
 /** The objects of a list that the author wrote for a canonical field, and where each stands. */
-export const listedAs = (subject: Subject, canonical: Pointer): { item: JsonObject; place: Pointer }[] => {
-  const { place, value } = authoredAs(subject, canonical)
+export const getAuthoredItems = (subject: LintContext, canonical: Pointer): { item: JsonObject; place: Pointer }[] => {
+  const { place, value } = getAuthored(subject, canonical)
   return (Array.isArray(value) ? value : []).flatMap((item, index) =>
-    isObject(item) ? [{ item, place: place + pointer(index) }] : [],
+    isJsonObject(item) ? [{ item, place: place + formatPointer(index) }] : [],
   )
 }
 
 /** The place itself; or, where something on the way is neither an object nor a list that goes on, the place of that. */
-export const nearest = (document: JsonObject, place: Pointer): Pointer => {
+export const closestExisting = (document: JsonObject, place: Pointer): Pointer => {
   let value: Json | undefined = document
   let reached: Pointer = ''
-  for (const token of tokens(place)) {
+  for (const token of parsePointer(place)) {
     const inner = member(value, token)
-    if (inner === undefined && !isObject(value)) return reached
+    if (inner === undefined && !isJsonObject(value)) return reached
     value = inner
-    reached += pointer(token)
+    reached += formatPointer(token)
   }
   return reached
 }
@@ -44,10 +44,10 @@ export const isBlank = (value: Json | undefined): boolean =>
 export type AuthoredSkill = { skill: AgentSkill; authored: JsonObject; place: Pointer }
 
 /** The skills that the author wrote; one that was filled is not among them. */
-export const authoredSkills = ({ card, authored }: Subject): AuthoredSkill[] =>
+export const authoredSkills = ({ card, authored }: LintContext): AuthoredSkill[] =>
   isBlank(authored.skills)
     ? []
     : card.skills.map((skill, index) => {
         const written = (authored.skills as Json[])[index]
-        return { skill, authored: isObject(written) ? written : {}, place: pointer('skills', index) }
+        return { skill, authored: isJsonObject(written) ? written : {}, place: formatPointer('skills', index) }
       })

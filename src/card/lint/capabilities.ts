@@ -1,31 +1,31 @@
 import type { JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import { isBridged } from '../manifest/bridged.ts'
-import { authoredAs } from './authored.ts'
-import { type Rule, rule, type Subject } from './rule.ts'
+import { getAuthored } from './authored.ts'
+import { type LintContext, type Rule, rule } from './rule.ts'
 
 /** The places of the flags for streaming and push that are true, and that the author declared; or, with `declared` false, did not. */
-const trueFlags = (subject: Subject, declared: boolean): Pointer[] => {
+const trueFlags = (subject: LintContext, declared: boolean): Pointer[] => {
   const { capabilities } = subject.authored
   const names = typeof capabilities === 'string' ? [capabilities] : capabilities
   const isDeclared = (flag: string): boolean =>
     Array.isArray(names)
       ? names.some(name => String(name).replaceAll('_', '') === flag.toLowerCase() || name === flag)
-      : authoredAs(subject, pointer('capabilities', flag)).value !== undefined
+      : getAuthored(subject, formatPointer('capabilities', flag)).value !== undefined
   return ['streaming', 'pushNotifications']
     .filter(flag => (subject.card.capabilities as JsonObject)[flag] === true && isDeclared(flag) === declared)
-    .map(flag => subject.at(pointer('capabilities', flag)))
+    .map(flag => subject.at(formatPointer('capabilities', flag)))
 }
 
 /** Tools of an MCP server answer once: nothing behind such a card can stream A2A events or call a webhook. */
-const onlyMcp = (subject: Subject): boolean =>
+const onlyMcp = (subject: LintContext): boolean =>
   !isBehindBridge(subject) &&
   (subject.authored.protocol === 'mcp' ||
     subject.manifest.upstream.mcp !== undefined ||
     subject.card.supportedInterfaces.every(item => item.protocolBinding.toUpperCase() === 'MCP'))
 
 /** This host answers for the tools then, and says itself what it can. */
-const isBehindBridge = ({ manifest }: Subject): boolean => manifest.route === 'gateway' && isBridged(manifest)
+const isBehindBridge = ({ manifest }: LintContext): boolean => manifest.route === 'gateway' && isBridged(manifest)
 
 /** What the card promises, and whether it can be kept. */
 export const capabilities: readonly Rule[] = [

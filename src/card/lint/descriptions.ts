@@ -1,4 +1,4 @@
-import { authoredAs, authoredSkills } from './authored.ts'
+import { authoredSkills, getAuthored } from './authored.ts'
 import { type Rule, rule } from './rule.ts'
 
 /** Words that tell a router nothing. */
@@ -28,7 +28,7 @@ export const descriptions: readonly Rule[] = [
     'warning',
     'says too little to route by: say what is done, to what, and with what result',
     subject => [
-      ...(isThin(subject.card.name, subject.card.description) ? [authoredAs(subject, '/description').place] : []),
+      ...(isThin(subject.card.name, subject.card.description) ? [getAuthored(subject, '/description').place] : []),
       ...authoredSkills(subject)
         .filter(({ skill }) => isThin(skill.name, skill.description))
         .map(({ place }) => `${place}/description`),

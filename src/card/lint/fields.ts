@@ -1,15 +1,15 @@
-import { isObject, type JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
-import { namedFields } from '../read/named-fields.ts'
-import { authoredAs, authoredSkills, listedAs } from './authored.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { knownFields } from '../read/named-fields.ts'
+import { authoredSkills, getAuthored, getAuthoredItems } from './authored.ts'
 import { dialectFields, type Place, properPlace } from './known-fields.ts'
-import { type Finding, type Rule, rule, type Subject } from './rule.ts'
+import { type Finding, type LintContext, type Rule, rule } from './rule.ts'
 
 /** By convention, a name that begins so is the author's own. */
 const ownName = /^(?:x-|[_$@])/i
 
 /** Whether two names differ in one spot only, by at most two letters (by one, or two exchanged, in a short name). */
-const oneSlip = (left: string, right: string): boolean => {
+const isTypo = (left: string, right: string): boolean => {
   const shorter = Math.min(left.length, right.length)
   let from = 0
   while (from < shorter && left[from] === right[from]) from++
@@ -19,41 +19,41 @@ const oneSlip = (left: string, right: string): boolean => {
   return longest <= (shorter > 6 ? 2 : 1) || (longest === 2 && left[from] === right[from + 1])
 }
 
-const likelyMeant = (name: string, of: Place, object: JsonObject): string | undefined => {
+const suggestField = (name: string, of: Place, object: JsonObject): string | undefined => {
   const proper = of === 'card' ? properPlace(name) : undefined
   if (proper !== undefined) return proper
   const flat = name.toLowerCase().replace(/[^a-z\d]/g, '')
-  const free = namedFields[of].filter(field => !Object.hasOwn(object, field))
+  const free = knownFields[of].filter(field => !Object.hasOwn(object, field))
   return (
     free.find(field => field.toLowerCase() === flat) ??
-    free.find(field => Math.abs(field.length - flat.length) < 3 && oneSlip(field.toLowerCase(), flat))
+    free.find(field => Math.abs(field.length - flat.length) < 3 && isTypo(field.toLowerCase(), flat))
   )
 }
 
-const objects = (subject: Subject): { object: JsonObject; of: Place; place: Pointer }[] => [
+const objects = (subject: LintContext): { object: JsonObject; of: Place; place: Pointer }[] => [
   { object: subject.authored, of: 'card', place: '' },
   ...(['capabilities', 'provider'] as const).flatMap(of => {
-    const { value, place } = authoredAs(subject, pointer(of))
-    return isObject(value) ? [{ object: value, of, place }] : []
+    const { value, place } = getAuthored(subject, formatPointer(of))
+    return isJsonObject(value) ? [{ object: value, of, place }] : []
   }),
   ...['/supportedInterfaces', '/additionalInterfaces'].flatMap(name =>
-    listedAs(subject, name).map(({ item, place }) => ({ object: item, of: 'interface' as const, place })),
+    getAuthoredItems(subject, name).map(({ item, place }) => ({ object: item, of: 'interface' as const, place })),
   ),
   ...authoredSkills(subject).map(({ authored, place }) => ({ object: authored, of: 'skill' as const, place })),
 ]
 
 /** The fields that no dialect knows, and what each was likely meant to be; of one that recurs in a list, the first. */
-const unknownFields = (subject: Subject): { place: Pointer; meant: string | undefined }[] => {
+const unknownFields = (subject: LintContext): { place: Pointer; meant: string | undefined }[] => {
   const seen = new Set<string>()
   return objects(subject).flatMap(({ object, of, place }) =>
     Object.keys(object).flatMap(name => {
-      const known = namedFields[of].includes(name) || dialectFields[of].includes(name) || ownName.test(name)
+      const known = knownFields[of].includes(name) || dialectFields[of].includes(name) || ownName.test(name)
       if (known || seen.has(`${of} ${name}`)) return []
       seen.add(`${of} ${name}`)
-      const meant = likelyMeant(name, of, object)
-      const at = place + pointer(name)
+      const meant = suggestField(name, of, object)
+      const at = place + formatPointer(name)
       // A spelling that was read as the field that it means is no mistake.
-      return meant !== undefined && subject.at(place + pointer(meant)) === at ? [] : [{ place: at, meant }]
+      return meant !== undefined && subject.at(place + formatPointer(meant)) === at ? [] : [{ place: at, meant }]
     }),
   )
 }

@@ -1,12 +1,12 @@
 import type { Issue, Severity } from '../model/report.ts'
-import { nearest } from './authored.ts'
+import { closestExisting } from './authored.ts'
 import { capabilities } from './capabilities.ts'
 import { descriptions } from './descriptions.ts'
 import { fields } from './fields.ts'
 import { links } from './links.ts'
 import { modes } from './modes.ts'
 import { security } from './protocol.ts'
-import type { Rule, Subject } from './rule.ts'
+import type { LintContext, Rule } from './rule.ts'
 import { secrets } from './secrets.ts'
 import { skills } from './skills.ts'
 import { texts } from './texts.ts'
@@ -29,18 +29,18 @@ export const rules: readonly Rule[] = [
 ]
 
 /** A report has room for the first issues only: the graver come first. */
-const gravity: readonly Severity[] = ['error', 'warning', 'info']
+const severities: readonly Severity[] = ['error', 'warning', 'info']
 
 /** Everything that the rules find in a card. Every pointer is to a place in the authored card, or to what is missing there. */
-export const lint = (subject: Subject): Issue[] =>
-  gravity.flatMap(grave =>
+export const lint = (subject: LintContext): Issue[] =>
+  severities.flatMap(grave =>
     rules
       .filter(({ severity }) => severity === grave)
       .flatMap(({ id, severity, check }) =>
         check(subject).map(({ pointer, message }) => ({
           rule: id,
           severity,
-          pointer: nearest(subject.authored, pointer),
+          pointer: closestExisting(subject.authored, pointer),
           message,
         })),
       ),

@@ -1,4 +1,4 @@
-import { type Level, namedFields } from '../read/named-fields.ts'
+import { knownFields, type Level } from '../read/named-fields.ts'
 
 /** Where fields stand in a card. */
 export type Place = Exclude<Level, 'scheme'>
@@ -20,7 +20,7 @@ export const dialectFields: Record<Place, readonly string[]> = {
 export const properPlace = (name: string): string | undefined => {
   if (/^(?:in|out)putModes$/.test(name)) return `default${name.charAt(0).toUpperCase()}${name.slice(1)}`
   const holder = (['capabilities', 'provider'] as const).find(of =>
-    (namedFields[of] as readonly string[]).includes(name),
+    (knownFields[of] as readonly string[]).includes(name),
   )
   return holder && `${holder}.${name}`
 }

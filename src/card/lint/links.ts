@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import { isPrivateHost } from '../../net/private-host.ts'
-import { type Rule, rule, type Subject } from './rule.ts'
+import { type LintContext, type Rule, rule } from './rule.ts'
 
 /** Links for people, and where each stands in the canonical card. */
-export const linksOf = ({ card }: Subject): [Pointer, unknown][] => [
+export const linksOf = ({ card }: LintContext): [Pointer, unknown][] => [
   ...['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl'].map((name): [Pointer, unknown] => [
-    pointer(name),
+    formatPointer(name),
     (card as JsonObject)[name],
   ]),
   ['/provider/url', card.provider?.url],

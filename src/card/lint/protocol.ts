@@ -1,30 +1,31 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import { authoredSkills } from './authored.ts'
-import { type Rule, rule, type Subject } from './rule.ts'
+import { type LintContext, type Rule, rule } from './rule.ts'
 
 type Reference = { name: string; place: Pointer }
 
 /** The schemes that a requirement names, in whichever form it is written. */
 const references = (requirement: Json | undefined, place: Pointer): Reference[] => {
   if (typeof requirement === 'string') return [{ name: requirement, place }]
-  if (Array.isArray(requirement)) return requirement.flatMap((item, index) => references(item, place + pointer(index)))
-  if (!isObject(requirement)) return []
-  return isObject(requirement.schemes)
+  if (Array.isArray(requirement))
+    return requirement.flatMap((item, index) => references(item, place + formatPointer(index)))
+  if (!isJsonObject(requirement)) return []
+  return isJsonObject(requirement.schemes)
     ? references(requirement.schemes, `${place}/schemes`)
-    : Object.keys(requirement).map(name => ({ name, place: place + pointer(name) }))
+    : Object.keys(requirement).map(name => ({ name, place: place + formatPointer(name) }))
 }
 
 const requirementsOf = (owner: JsonObject, place: Pointer): Reference[] =>
   ['securityRequirements', 'security_requirements', 'security'].flatMap(name =>
-    references(owner[name], place + pointer(name)),
+    references(owner[name], place + formatPointer(name)),
   )
 
-const defined = ({ card }: Subject): JsonObject => (card.securitySchemes ?? {}) as JsonObject
+const defined = ({ card }: LintContext): JsonObject => (card.securitySchemes ?? {}) as JsonObject
 
 /** Telex's way to say that no credentials are asked for. */
-const isOpen = ({ authored: { authentication } }: Subject): boolean =>
-  isObject(authentication) && authentication.required === false
+const isOpen = ({ authored: { authentication } }: LintContext): boolean =>
+  isJsonObject(authentication) && authentication.required === false
 
 /** How callers prove who they are. */
 export const security: readonly Rule[] = [

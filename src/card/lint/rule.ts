@@ -6,7 +6,7 @@ import type { DialectName } from '../model/names.ts'
 import type { Severity } from '../model/report.ts'
 
 /** A card under the linter's eyes. */
-export type Subject = {
+export type LintContext = {
   /** The complete canonical card, defaults filled. */
   card: AgentCard
   /** The card as authored. */
@@ -26,7 +26,7 @@ export type Rule = {
   severity: Severity
   /** What the rule says of a place that breaks it. */
   summary: string
-  check: (subject: Subject) => Finding[]
+  check: (subject: LintContext) => Finding[]
 }
 
 /** A rule that says the same of every place that it finds. */
@@ -34,7 +34,7 @@ export const rule = (
   id: string,
   severity: Severity,
   summary: string,
-  places: (subject: Subject) => readonly Pointer[],
+  places: (subject: LintContext) => readonly Pointer[],
 ): Rule => ({
   id,
   severity,

@@ -1,4 +1,4 @@
-import { stringsIn, type Text } from '../../json/tree.ts'
+import { collectStrings, type Text } from '../../json/tree.ts'
 import { type Rule, rule } from './rule.ts'
 
 /** Tokens that are known by how they begin: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */
@@ -57,7 +57,7 @@ export const secrets: readonly Rule[] = [
     'error',
     'looks like a key, token or password, and cards are public: take it out and revoke it',
     ({ authored }) =>
-      stringsIn(authored)
+      collectStrings(authored)
         .filter(text => holdsSecret(text.value) || isSecret(text))
         .map(({ place }) => place()),
   ),

@@ -1,4 +1,4 @@
-import { pointer } from '../../json/pointer.ts'
+import { formatPointer } from '../../json/pointer.ts'
 import type { Severity } from '../model/report.ts'
 import { type AuthoredSkill, authoredSkills, isBlank } from './authored.ts'
 import { type Rule, rule } from './rule.ts'
@@ -16,7 +16,7 @@ const ofEach = (
   wrong: (skill: AuthoredSkill) => boolean,
 ): Rule =>
   rule(id, severity, message, subject =>
-    authoredSkills(subject).flatMap(skill => (wrong(skill) ? [skill.place + pointer(field)] : [])),
+    authoredSkills(subject).flatMap(skill => (wrong(skill) ? [skill.place + formatPointer(field)] : [])),
   )
 
 /** How skills are declared. */

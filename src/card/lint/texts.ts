@@ -1,4 +1,4 @@
-import { stringsIn } from '../../json/tree.ts'
+import { collectStrings } from '../../json/tree.ts'
 import { type Rule, rule } from './rule.ts'
 
 /** Flags of England, Scotland and Wales are spelled with tag characters: not hidden, but seen. */
@@ -43,7 +43,7 @@ export const texts: readonly Rule[] = [
     'warning',
     'holds characters that people cannot see but models read: type the text again without them',
     ({ authored }) =>
-      stringsIn(authored)
+      collectStrings(authored)
         .filter(({ value }) => !isPlain(value) && hidden.test(value.replace(flags, '')))
         .map(({ place }) => place()),
   ),
@@ -52,7 +52,7 @@ export const texts: readonly Rule[] = [
     'warning',
     'reads like an order to the model that reads it, and clients may distrust the card: describe, do not command',
     ({ authored }) =>
-      stringsIn(authored)
+      collectStrings(authored)
         .filter(({ value }) => instructions.test(spoken(value)))
         .map(({ place }) => place()),
   ),

@@ -1,11 +1,11 @@
 import type { Json } from '../../json/json.ts'
 import type { Pointer } from '../../json/pointer.ts'
-import { stringsIn } from '../../json/tree.ts'
+import { collectStrings } from '../../json/tree.ts'
 import { isPrivateHost } from '../../net/private-host.ts'
 import type { Severity } from '../model/report.ts'
-import { authoredAs, listedAs } from './authored.ts'
+import { getAuthored, getAuthoredItems } from './authored.ts'
 import { linksOf } from './links.ts'
-import { type Rule, rule, type Subject } from './rule.ts'
+import { type LintContext, type Rule, rule } from './rule.ts'
 
 type Address = { url: URL; place: Pointer }
 
@@ -15,20 +15,20 @@ const asAddress = (value: Json | undefined, place: Pointer): Address[] => {
 }
 
 /** Where the author says that calls go. */
-const endpoints = (subject: Subject): Address[] => {
-  const { value, place } = authoredAs(subject, '/url')
+const endpoints = (subject: LintContext): Address[] => {
+  const { value, place } = getAuthored(subject, '/url')
   return [
     ...asAddress(value, place),
     ...['/supportedInterfaces', '/additionalInterfaces']
-      .flatMap(name => listedAs(subject, name))
+      .flatMap(name => getAuthoredItems(subject, name))
       .flatMap(({ item, place }) => asAddress(item.url, `${place}/url`)),
   ]
 }
 
 /** Where clients are sent for tokens and for metadata about them. */
-const authorities = (subject: Subject): Address[] => {
-  const { value = null, place } = authoredAs(subject, '/securitySchemes')
-  return stringsIn(value)
+const authorities = (subject: LintContext): Address[] => {
+  const { value = null, place } = getAuthored(subject, '/securitySchemes')
+  return collectStrings(value)
     .filter(({ name }) => /Url$/.test(name))
     .flatMap(text => asAddress(text.value, place + text.place()))
 }
@@ -37,7 +37,7 @@ const ofEach = (
   id: string,
   severity: Severity,
   message: string,
-  addresses: (subject: Subject) => Address[],
+  addresses: (subject: LintContext) => Address[],
   wrong: (url: URL) => boolean,
 ): Rule =>
   rule(id, severity, message, subject =>
@@ -46,16 +46,16 @@ const ofEach = (
       .map(({ place }) => place),
   )
 
-const followed = (subject: Subject): Address[] => [...endpoints(subject), ...authorities(subject)]
+const followed = (subject: LintContext): Address[] => [...endpoints(subject), ...authorities(subject)]
 
 /** What the card tells the public; a gateway tells its own address instead of the agent's. */
-const published = (subject: Subject): Address[] => {
+const published = (subject: LintContext): Address[] => {
   if (subject.manifest.visibility !== 'public') return []
   return subject.manifest.route === 'gateway' ? authorities(subject) : followed(subject)
 }
 
 /** What a gateway's card tells of its agent's host. */
-const onAgentHost = (subject: Subject): Address[] => {
+const onAgentHost = (subject: LintContext): Address[] => {
   if (subject.manifest.route !== 'gateway') return []
   const hosts = endpoints(subject).map(({ url }) => url.hostname)
   const links = linksOf(subject).flatMap(([place, value]) => asAddress(value as Json, subject.at(place)))

@@ -5,4 +5,4 @@ type Bridging = { upstream: { mcp?: string | undefined; url?: string | undefined
 export const isBridged = ({ upstream: { mcp, url } }: Bridging): boolean => mcp !== undefined && url === undefined
 
 /** What a card advertises where its manifest does not say: an MCP server has no A2A endpoint but this host's. */
-export const usualRoute = (manifest: Bridging): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')
+export const defaultRoute = (manifest: Bridging): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, without } from '../../json/json.ts'
-import { type Pointer, pointer, tokens } from '../../json/pointer.ts'
+import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
+import { formatPointer, type Pointer, parsePointer } from '../../json/pointer.ts'
 
 /** What is the agent's own business: never published, never sent to a host. */
 export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
@@ -12,14 +12,14 @@ const shamansVersion = { protocolVersion: '0.3.0' }
  * The manifest that Shaman's authoring front matter stands for, or nothing where a document is not that: `agentcard` holds
  * what goes into the card besides, only what is `exposed` is public, and the settings of the model are left out.
  */
-export const fromFrontMatter = (frontMatter: JsonObject, isFetched = false): JsonObject | undefined => {
+export const readFrontMatter = (frontMatter: JsonObject, isFetched = false): JsonObject | undefined => {
   const marks = ['exposed', 'agentcard', 'temperature', 'prompt'].some(name => name in frontMatter)
   if (!marks && !(typeof frontMatter.model === 'string' && Array.isArray(frontMatter.tools))) return undefined
   const { agentcard, customFields } = partsOf(frontMatter)
   return {
     card: {
       ...(!isFetched && shamansVersion),
-      ...without(frontMatter, ...runtimeFields),
+      ...omit(frontMatter, ...runtimeFields),
       ...agentcard,
       ...customFields,
     },
@@ -28,17 +28,17 @@ export const fromFrontMatter = (frontMatter: JsonObject, isFetched = false): Jso
 }
 
 /** Where the places of a card were authored in the front matter that it was made of. */
-export const inFrontMatter = (frontMatter: JsonObject): ((place: Pointer) => Pointer) => {
+export const frontMatterPointer = (frontMatter: JsonObject): ((place: Pointer) => Pointer) => {
   const { agentcard, customFields } = partsOf(frontMatter)
   return place => {
-    const [name = ''] = tokens(place)
-    if (Object.hasOwn(customFields, name)) return pointer('agentcard', 'customFields') + place
-    return Object.hasOwn(agentcard, name) ? pointer('agentcard') + place : place
+    const [name = ''] = parsePointer(place)
+    if (Object.hasOwn(customFields, name)) return formatPointer('agentcard', 'customFields') + place
+    return Object.hasOwn(agentcard, name) ? formatPointer('agentcard') + place : place
   }
 }
 
 const partsOf = ({ agentcard }: JsonObject): { agentcard: JsonObject; customFields: JsonObject } => {
-  if (!isObject(agentcard)) return { agentcard: {}, customFields: {} }
+  if (!isJsonObject(agentcard)) return { agentcard: {}, customFields: {} }
   const { customFields } = agentcard
-  return { agentcard: without(agentcard, 'customFields'), customFields: isObject(customFields) ? customFields : {} }
+  return { agentcard: omit(agentcard, 'customFields'), customFields: isJsonObject(customFields) ? customFields : {} }
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject } from '../../json/json.ts'
+import { isJsonObject } from '../../json/json.ts'
 import { closed, line, matches, never } from '../model/schema.ts'
 import { tierMap } from './tiers.ts'
 
@@ -19,7 +19,7 @@ const scalar = v.custom<string | number | boolean>(
 )
 
 const tierRule = v.lazy(value => {
-  if (!isObject(value) || 'scope' in value === 'claim' in value)
+  if (!isJsonObject(value) || 'scope' in value === 'claim' in value)
     return never('must say which tokens may read the tier: { scope } or { claim, equals }')
   return 'scope' in value ? v.strictObject({ scope }) : v.strictObject({ claim: line, equals: scalar })
 }) as v.LazySchema<v.GenericSchema<TierRule>>
@@ -36,7 +36,7 @@ const audiences = v.pipe(
  * Which tokens of the OpenID Connect issuers that a card names may read what is not public: those for one of these audiences
  * (else for the agent's URL at this host), with the scope, and what each tier asks for besides.
  */
-export const JwtRules = closed(
+export const JwtPolicy = closed(
   {
     audience: v.optional(v.lazy(value => (typeof value === 'string' ? line : audiences))),
     scope: v.optional(scope),
@@ -44,4 +44,4 @@ export const JwtRules = closed(
   },
   'must be an object with audience, scope or tiers',
 )
-export type JwtRules = v.InferOutput<typeof JwtRules>
+export type JwtPolicy = v.InferOutput<typeof JwtPolicy>

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import { agentId, limits } from '../../limits.ts'
 import { hostname } from '../model/hostname.ts'
 import type { CardError } from '../model/report.ts'
 import { anyText, anything, closed, map, matches, oneOf } from '../model/schema.ts'
-import { issueErrors } from '../model/valibot-errors.ts'
-import { usualRoute } from './bridged.ts'
-import { fromFrontMatter, inFrontMatter } from './front-matter.ts'
-import { JwtRules } from './jwt-rules.ts'
+import { toCardErrors } from '../model/valibot-errors.ts'
+import { defaultRoute } from './bridged.ts'
+import { frontMatterPointer, readFrontMatter } from './front-matter.ts'
+import { JwtPolicy } from './jwt-rules.ts'
 import { tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
 
@@ -43,15 +43,15 @@ export const Manifest = v.strictObject({
     ),
     {},
   ),
-  jwt: v.optional(JwtRules),
+  jwt: v.optional(JwtPolicy),
 })
 export type Manifest = v.InferOutput<typeof Manifest>
 
 /** What only a manifest has beside its card: no dialect has fields of these names. */
-const marks = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
+const manifestFields = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
 
 /** A manifest that is sound. */
-export type HostedCard = {
+export type ParsedManifest = {
   manifest: Manifest
   /** Where the card stands in the document. */
   cardAt: Pointer
@@ -61,27 +61,27 @@ export type HostedCard = {
   unexposed: boolean
 }
 
-type ManifestReading = HostedCard | { errors: CardError[] }
+type ManifestReading = ParsedManifest | { errors: CardError[] }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter. */
 export const readManifest = (document: Json, id?: string): ManifestReading => {
   if (id !== undefined && !agentId.test(id)) return refused('/id', `"${id}" ${idForm}`)
-  const hosting = hostingOf(document)
+  const hosting = asManifest(document)
   const misplaced = hosting ? [] : misplacedErrors(document)
   if (misplaced.length > 0) return { errors: misplaced }
   const cardAt = hosting ? '/card' : ''
   const authored = hosting ? (hosting.card ?? (isFetched(hosting) ? {} : undefined)) : document
-  const frontMatter = isObject(authored) ? authored : {}
-  const read = fromFrontMatter(frontMatter, hosting !== undefined && isFetched(hosting))
+  const frontMatter = isJsonObject(authored) ? authored : {}
+  const read = readFrontMatter(frontMatter, hosting !== undefined && isFetched(hosting))
   const { exposed } = read ? frontMatter : {}
   if (exposed !== undefined && typeof exposed !== 'boolean')
     return refused(`${cardAt}/exposed`, 'must be true or false')
   const source = { ...(hosting ? { ...read, ...hosting } : read), card: read ? read.card : authored }
   const result = v.safeParse(Manifest, source)
-  if (!result.success) return { errors: issueErrors(result.issues, place => (place === '/card' ? cardAt : place)) }
+  if (!result.success) return { errors: toCardErrors(result.issues, place => (place === '/card' ? cardAt : place)) }
   // The author's own documents, not the parser's copies of them.
   const { card, extended, tiers } = source as Pick<Manifest, 'card' | 'extended' | 'tiers'>
-  const { route } = hosting?.route === undefined ? { route: usualRoute(result.output) } : result.output
+  const { route } = hosting?.route === undefined ? { route: defaultRoute(result.output) } : result.output
   const manifest = { ...result.output, route, card, ...(extended && { extended }), ...(tiers && { tiers }) }
   const unknown = unknownTiers(manifest)
   if (unknown.length > 0) return { errors: unknown }
@@ -90,7 +90,7 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
   return {
     manifest,
     cardAt,
-    authoredAt: read ? inFrontMatter(frontMatter) : place => place,
+    authoredAt: read ? frontMatterPointer(frontMatter) : place => place,
     unexposed: read !== undefined && exposed === undefined && hosting?.visibility === undefined,
   }
 }
@@ -102,26 +102,26 @@ const unknownTiers = ({ jwt, tiers = {} }: Manifest): CardError[] =>
   Object.keys(jwt?.tiers ?? {})
     .filter(name => !Object.hasOwn(tiers, name))
     .map(name => ({
-      pointer: pointer('jwt', 'tiers', name),
+      pointer: formatPointer('jwt', 'tiers', name),
       message: `is no tier of this manifest: ${Object.keys(tiers).join(', ') || 'it has none'}`,
     }))
 
 /** The document, where it is a manifest and not a bare card. */
-const hostingOf = (document: Json): JsonObject | undefined =>
-  isObject(document) &&
-  (isObject(document.card) || (!('name' in document) && ['card', ...marks].some(name => name in document)))
+const asManifest = (document: Json): JsonObject | undefined =>
+  isJsonObject(document) &&
+  (isJsonObject(document.card) || (!('name' in document) && ['card', ...manifestFields].some(name => name in document)))
     ? document
     : undefined
 
 /** Where the card itself is fetched from elsewhere, there may be nothing to say of it here. */
 export const isFetched = ({ upstream }: JsonObject): boolean =>
-  isObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
+  isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
 /** What a bare card holds that belongs beside it: published with the card, it would show what it was to hide. */
 const misplacedErrors = (document: Json): CardError[] =>
-  marks
-    .filter(name => isObject(document) && name in document)
+  manifestFields
+    .filter(name => isJsonObject(document) && name in document)
     .map(name => ({
-      pointer: pointer(name),
+      pointer: formatPointer(name),
       message: `\`${name}\` belongs to a manifest: put the card under \`card\`, and this beside it`,
     }))

@@ -17,7 +17,7 @@ export type Source = {
 }
 
 /** The source of an agent's card; undefined where its manifest says the card itself. */
-export const sourceOf = ({ upstream }: Manifest): Source | undefined => {
+export const getSource = ({ upstream }: Manifest): Source | undefined => {
   const { card, mcp, service, secret, ttl = defaults.ttl, staleIfError = defaults.staleIfError } = upstream
   // What is the host's goes nowhere else, and for nobody else, because somebody else's card says so.
   const { pin = secret !== undefined || service !== undefined } = upstream

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { isObject, type JsonObject } from '../../json/json.ts'
-import { pointer } from '../../json/pointer.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { formatPointer } from '../../json/pointer.ts'
 import type { Overlay } from '../compile/overlay.ts'
 import { baseTier } from '../model/base-tier.ts'
 import { never, open } from '../model/schema.ts'
@@ -14,7 +14,7 @@ const takenName = `is the tier of \`extended\` itself: give this one another nam
 export const tierMap = <Value extends v.GenericSchema>(value: Value) =>
   v.pipe(
     v.lazy(tiers => {
-      const names = Object.keys(isObject(tiers) ? tiers : {})
+      const names = Object.keys(isJsonObject(tiers) ? tiers : {})
       return open(
         Object.fromEntries(names.map(name => [name, refusal(name) ?? value])),
         'must be an object of tiers by their names',
@@ -35,6 +35,6 @@ export const tiersOf = (manifest: {
   if (extended === undefined && named.length === 0) return []
   return [
     [baseTier, extended && { at: '/extended', patch: extended }],
-    ...named.map(([name, patch]): [string, Overlay] => [name, { at: pointer('tiers', name), patch }]),
+    ...named.map(([name, patch]): [string, Overlay] => [name, { at: formatPointer('tiers', name), patch }]),
   ]
 }

@@ -8,7 +8,7 @@ const clipped = (place: Pointer): Pointer =>
   place.length > most.pointer ? place.slice(0, Math.max(0, place.lastIndexOf('/', most.pointer))) : place
 
 /** As many notes as help, none of them long and each where `at` says; the last says how many more there are. */
-export const bounded = <Note extends { pointer: Pointer; message: string }>(
+export const truncateNotes = <Note extends { pointer: Pointer; message: string }>(
   notes: readonly Note[],
   at: (place: Pointer) => Pointer,
 ): Note[] =>
@@ -20,7 +20,7 @@ export const bounded = <Note extends { pointer: Pointer; message: string }>(
   })
 
 /** As many places as help, each once; the last entry says how many more there are. */
-export const boundedPlaces = (places: readonly Pointer[]): string[] => {
+export const truncatePointers = (places: readonly Pointer[]): string[] => {
   const each = [...new Set(places.map(clipped))]
   const rest = each.length - most.entries
   return rest > 0 ? [...each.slice(0, most.entries), `(${rest} more)`] : each

@@ -6,7 +6,7 @@ export const wireVersions = ['0.3', '1.0'] as const
 export type WireVersion = (typeof wireVersions)[number]
 
 /** What this host reads a Major.Minor as: v0.2 has the names and the shapes of v0.3, v0.1 has neither. */
-export const readAs: ReadonlyMap<string, WireVersion> = new Map([
+export const wireVersionOf: ReadonlyMap<string, WireVersion> = new Map([
   ['0.2', '0.3'],
   ['0.3', '0.3'],
   ['1.0', '1.0'],
@@ -28,7 +28,7 @@ export type CallTarget = {
 }
 
 /** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */
-export const targetsOf = (
+export const resolveTargets = (
   { supportedInterfaces }: AgentCard,
   { url, agentName }: Manifest['upstream'],
 ): CallTarget[] => {
@@ -49,7 +49,7 @@ export const targetOf = ({
   protocolVersion,
   tenant,
 }: AgentInterface): CallTarget | undefined => {
-  const version = readAs.get(protocolVersion)
+  const version = wireVersionOf.get(protocolVersion)
   if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) return undefined
   return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
 }

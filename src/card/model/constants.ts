@@ -1,5 +1,5 @@
 /** A kebab-case id made from a name; `fallback` where the name has no letter or digit of ASCII. */
-export const slug = (name: string, fallback: string): string =>
+export const toSlug = (name: string, fallback: string): string =>
   name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

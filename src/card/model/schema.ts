@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject, type Json } from '../../json/json.ts'
+import { isJsonObject, type Json } from '../../json/json.ts'
 
 /** Text that may be empty. */
 export const anyText = v.string('must be a string')
@@ -41,20 +41,20 @@ export const lines = list(line, 'must be a list of strings')
 
 /** An object with the members given, and any others; valibot takes a list for one without members. */
 export const open = <Entries extends v.ObjectEntries>(entries: Entries, message = 'must be an object') =>
-  v.lazy(value => (isObject(value) ? v.looseObject(entries) : never(message))) as v.LazySchema<
+  v.lazy(value => (isJsonObject(value) ? v.looseObject(entries) : never(message))) as v.LazySchema<
     v.LooseObjectSchema<Entries, undefined>
   >
 
 /** An object with the members given, and no others; valibot takes a list for one. */
 export const closed = <Entries extends v.ObjectEntries>(entries: Entries, message: string) =>
-  v.lazy(value => (isObject(value) ? v.strictObject(entries) : never(message))) as v.LazySchema<
+  v.lazy(value => (isJsonObject(value) ? v.strictObject(entries) : never(message))) as v.LazySchema<
     v.StrictObjectSchema<Entries, undefined>
   >
 
 /** An object that maps names to values of one schema. */
 export const map = <Value extends v.GenericSchema>(value: Value, message = 'must be an object') =>
   v.lazy(object =>
-    open(Object.fromEntries(Object.keys(isObject(object) ? object : {}).map(name => [name, value])), message),
+    open(Object.fromEntries(Object.keys(isJsonObject(object) ? object : {}).map(name => [name, value])), message),
   ) as v.LazySchema<v.GenericSchema<Record<string, v.InferInput<Value>>, Record<string, v.InferOutput<Value>>>>
 
 /** A link for people: where it names a scheme, http or https. */

@@ -1,21 +1,21 @@
 import type * as v from 'valibot'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import type { CardError } from './report.ts'
 
 /** A schema's findings as errors for people, each at the place that `locate` gives for its pointer. */
-export const issueErrors = (
+export const toCardErrors = (
   issues: readonly v.BaseIssue<unknown>[],
   locate: (place: Pointer) => Pointer,
 ): CardError[] =>
-  firstOfEachPlace(
+  dedupeByPointer(
     issues.map(issue => {
       const path = (issue.path ?? []).map(item => String(item.key))
-      return { pointer: locate(pointer(...path)), message: messageFor(issue, path) }
+      return { pointer: locate(formatPointer(...path)), message: messageFor(issue, path) }
     }),
   )
 
 /** The errors without those at a place that an earlier one has: what is not a URL is not a bad URL besides. */
-export const firstOfEachPlace = (errors: readonly CardError[]): CardError[] => {
+export const dedupeByPointer = (errors: readonly CardError[]): CardError[] => {
   const seen = new Set<Pointer>()
   return errors.filter(error => !seen.has(error.pointer) && seen.add(error.pointer))
 }

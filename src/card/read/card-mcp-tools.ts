@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { AgentSkill } from '../model/agent-card.ts'
 
 /** A tool of an MCP server, and the skill that it is in its agent's card. */
@@ -10,16 +10,16 @@ export type McpTool = { skillId: string; name: string; inputSchema: JsonObject }
  */
 export const mcpTools = (document: JsonObject, skills: readonly AgentSkill[]): McpTool[] =>
   (Array.isArray(document.skills) ? document.skills : []).flatMap((tool: Json, index) => {
-    const name = isObject(tool) ? (tool.id ?? tool.name) : undefined
+    const name = isJsonObject(tool) ? (tool.id ?? tool.name) : undefined
     const skillId = skills[index]?.id
-    if (!isObject(tool) || typeof name !== 'string' || skillId === undefined) return []
-    return [{ skillId, name, inputSchema: isObject(tool.inputSchema) ? tool.inputSchema : { type: 'object' } }]
+    if (!isJsonObject(tool) || typeof name !== 'string' || skillId === undefined) return []
+    return [{ skillId, name, inputSchema: isJsonObject(tool.inputSchema) ? tool.inputSchema : { type: 'object' } }]
   })
 
 /** The argument that a plain text is: the only required one of a tool, where that is a string. */
 export const textArgument = ({ required, properties }: JsonObject): string | undefined => {
   const [name, ...others] = Array.isArray(required) ? required : []
-  if (typeof name !== 'string' || others.length > 0 || !isObject(properties)) return undefined
+  if (typeof name !== 'string' || others.length > 0 || !isJsonObject(properties)) return undefined
   const argument = Object.hasOwn(properties, name) ? properties[name] : undefined
-  return isObject(argument) && argument.type === 'string' ? name : undefined
+  return isJsonObject(argument) && argument.type === 'string' ? name : undefined
 }

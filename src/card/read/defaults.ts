@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { pointer } from '../../json/pointer.ts'
-import type { Reading } from './provenance.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer } from '../../json/pointer.ts'
+import type { Provenance } from './provenance.ts'
 
 /** GopherHole's defaults for flags that are not declared. */
 export const capabilityDefaults = {
@@ -17,11 +17,11 @@ export const modeDefaults = ['text/plain', 'application/json'] as const
  * Fills what the author left out of a canonical card: GopherHole's defaults, then what A2A requires. `known` holds flags
  * of which the dialect itself says better. Nothing authored is changed; a wrong type is left for the schema to name.
  */
-export const fillDefaults = (card: JsonObject, known: Record<string, boolean>, reading: Reading): JsonObject => {
+export const fillDefaults = (card: JsonObject, known: Record<string, boolean>, reading: Provenance): JsonObject => {
   const { name, description } = card
   const filled: JsonObject = {
     ...card,
-    ...(isObject(card.capabilities) && { capabilities: fillFlags(card.capabilities, known, reading) }),
+    ...(isJsonObject(card.capabilities) && { capabilities: fillFlags(card.capabilities, known, reading) }),
   }
   const defaults: Record<string, Json> = {
     version: '1.0.0',
@@ -39,14 +39,14 @@ export const fillDefaults = (card: JsonObject, known: Record<string, boolean>, r
   for (const [field, value] of Object.entries(defaults)) {
     const authored = card[field]
     if (authored !== undefined && !(Array.isArray(authored) && authored.length === 0)) continue
-    reading.fill(pointer(field), `set to ${JSON.stringify(value)}`)
+    reading.noteDefault(formatPointer(field), `set to ${JSON.stringify(value)}`)
     filled[field] = value
   }
   return filled
 }
 
-const fillFlags = (capabilities: JsonObject, known: Record<string, boolean>, reading: Reading): JsonObject => {
+const fillFlags = (capabilities: JsonObject, known: Record<string, boolean>, reading: Provenance): JsonObject => {
   const missing = Object.entries({ ...capabilityDefaults, ...known }).filter(([name]) => !(name in capabilities))
-  for (const [name, value] of missing) reading.fill(pointer('capabilities', name), `set to ${value}`)
+  for (const [name, value] of missing) reading.noteDefault(formatPointer('capabilities', name), `set to ${value}`)
   return { ...capabilities, ...Object.fromEntries(missing) }
 }

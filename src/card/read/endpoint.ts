@@ -11,7 +11,7 @@ export const endpointFields = [
 ] as const
 
 /** The fields of a card that say where its agent is; none where it does not say. */
-export const endpointsOf = (card: JsonObject): string[] =>
+export const presentEndpointFields = (card: JsonObject): string[] =>
   endpointFields.filter(name => {
     const value = card[name]
     return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, sameJson, without } from '../../json/json.ts'
-import { pointer } from '../../json/pointer.ts'
-import type { Reading } from './provenance.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/json.ts'
+import { formatPointer } from '../../json/pointer.ts'
+import type { Provenance } from './provenance.ts'
 
 /** Another word for a field, and which values it may stand for where the word has other meanings elsewhere. */
 type Word = { word: string; canonical: string; fits?: (value: Json) => boolean }
@@ -11,7 +11,7 @@ export type Vocabulary = { card?: readonly Word[]; capabilities?: readonly Word[
 const isHttpUrl = (value: Json): boolean => typeof value === 'string' && /^https?:\/\//i.test(value)
 
 /** Each dialect's own words. */
-export const vocabularies = {
+export const fieldAliases = {
   gopherhole: {
     card: [
       { word: 'supportedInputModes', canonical: 'defaultInputModes' },
@@ -30,15 +30,15 @@ export const vocabularies = {
  * Reads every dialect's words, whichever dialect the card is of: authors mix them. Where a card says both words and they
  * differ, both are kept: the canonical word counts, the other is an unknown field.
  */
-export const readWords = (card: JsonObject, reading: Reading): JsonObject => {
+export const resolveAliases = (card: JsonObject, reading: Provenance): JsonObject => {
   let read = card
-  for (const vocabulary of Object.values<Vocabulary>(vocabularies))
+  for (const vocabulary of Object.values<Vocabulary>(fieldAliases))
     read = eachObject(read, vocabulary, (object, words, at) => understand(object, words, at, reading))
   return read
 }
 
 /** A card in a dialect's own words; a word that an unknown field bears already is not used. */
-export const speak = (card: JsonObject, vocabulary: Vocabulary): JsonObject =>
+export const applyAliases = (card: JsonObject, vocabulary: Vocabulary): JsonObject =>
   eachObject(card, vocabulary, (object, words) =>
     Object.fromEntries(
       Object.entries(object).map(([name, value]) => {
@@ -48,15 +48,15 @@ export const speak = (card: JsonObject, vocabulary: Vocabulary): JsonObject =>
     ),
   )
 
-const understand = (object: JsonObject, words: readonly Word[], at: string, reading: Reading): JsonObject => {
+const understand = (object: JsonObject, words: readonly Word[], at: string, reading: Provenance): JsonObject => {
   let read = object
   for (const { word, canonical, fits } of words) {
     const value = Object.hasOwn(read, word) ? read[word] : undefined
     if (value === undefined || fits?.(value) === false) continue
-    if (sameJson(value, read[canonical])) read = without(read, word)
+    if (jsonEquals(value, read[canonical])) read = omit(read, word)
     else if (read[canonical] === undefined) {
-      reading.moved(at + pointer(canonical), at + pointer(word))
-      read = { ...without(read, word), [canonical]: value }
+      reading.mapFrom(at + formatPointer(canonical), at + formatPointer(word))
+      read = { ...omit(read, word), [canonical]: value }
     }
   }
   return read
@@ -70,7 +70,7 @@ const eachObject = (
   const changed = words.length > 0 ? change(card, words, '') : card
   const members = (['capabilities', 'provider'] as const).flatMap(name => {
     const object = changed[name]
-    return inner[name] && isObject(object) ? [[name, change(object, inner[name], pointer(name))]] : []
+    return inner[name] && isJsonObject(object) ? [[name, change(object, inner[name], formatPointer(name))]] : []
   })
   return members.length > 0 ? { ...changed, ...Object.fromEntries(members) } : changed
 }

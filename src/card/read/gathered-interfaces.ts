@@ -1,29 +1,29 @@
-import { isObject, type Json, type JsonObject, sameJson } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
-import type { Reading } from './provenance.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import type { Provenance } from './provenance.ts'
 
 /** The interfaces that the endpoint fields of a card say together, in the order of preference. */
-export class GatheredInterfaces {
+export class InterfaceCollector {
   readonly list: Json[] = []
-  readonly #reading: Reading
+  readonly #reading: Provenance
 
-  constructor(reading: Reading) {
+  constructor(reading: Provenance) {
     this.#reading = reading
   }
 
   /** Adds an interface of the list of v1.0, which may say the same address for several tenants. */
   addListed(item: Json, authored: Pointer): void {
-    const at = pointer('supportedInterfaces', this.list.length)
-    for (const name of ['/protocolBinding', '/protocolVersion', '']) this.#reading.moved(at + name, authored + name)
+    const at = formatPointer('supportedInterfaces', this.list.length)
+    for (const name of ['/protocolBinding', '/protocolVersion', '']) this.#reading.mapFrom(at + name, authored + name)
     this.list.push(item)
   }
 
   /** Adds what the top of a v0.x card says, unless the list says it. */
   addTop(url: Json, protocolBinding: Json, protocolVersion: Json): void {
-    const at = pointer('supportedInterfaces', this.list.length)
-    this.#reading.made(at, '/url')
-    this.#reading.moved(`${at}/protocolBinding`, '/preferredTransport')
-    this.#reading.moved(`${at}/protocolVersion`, '/protocolVersion')
+    const at = formatPointer('supportedInterfaces', this.list.length)
+    this.#reading.mapWhole(at, '/url')
+    this.#reading.mapFrom(`${at}/protocolBinding`, '/preferredTransport')
+    this.#reading.mapFrom(`${at}/protocolVersion`, '/protocolVersion')
     this.list.push({ url, protocolBinding, protocolVersion })
   }
 
@@ -31,13 +31,18 @@ export class GatheredInterfaces {
   addAdditional(item: Json, authored: Pointer): void {
     const there = this.list.filter(
       other =>
-        isObject(item) && isObject(other) && other.url === item.url && other.protocolBinding === item.protocolBinding,
+        isJsonObject(item) &&
+        isJsonObject(other) &&
+        other.url === item.url &&
+        other.protocolBinding === item.protocolBinding,
     )
-    if (!isObject(item) || there.length === 0) this.addListed(item, authored)
+    if (!isJsonObject(item) || there.length === 0) this.addListed(item, authored)
     // v0.3 has no place for the version of each.
     else if (
-      !there.some(other => sameJson(other, { ...item, protocolVersion: (other as JsonObject).protocolVersion as Json }))
+      !there.some(other =>
+        jsonEquals(other, { ...item, protocolVersion: (other as JsonObject).protocolVersion as Json }),
+      )
     )
-      this.#reading.convert(authored, 'left out: another interface with this address says otherwise, and counts')
+      this.#reading.noteConversion(authored, 'left out: another interface with this address says otherwise, and counts')
   }
 }

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { CardError } from '../model/report.ts'
 
 /** Documents that are found where a card should be, by what gives them away. */
@@ -21,7 +21,7 @@ const others: readonly { name: string; at: string; is: (document: JsonObject) =>
   {
     name: 'a description of an agent, but not an A2A card',
     at: '/agent',
-    is: document => isObject(document.agent) && !('name' in document),
+    is: document => isJsonObject(document.agent) && !('name' in document),
   },
   {
     name: 'a description of an agent, but not an A2A card',
@@ -36,7 +36,7 @@ const isFlagName = (name: Json): boolean =>
   /^(?:streaming|push_?notifications|multi_?turn|extended_?agent_?card|state_?transition_?history)$/i.test(name)
 
 /** What a document is when it is not an Agent Card, and which fields it lacks to be one; nothing when it may be a card. */
-export const identifyOther = (document: JsonObject): CardError[] => {
+export const detectForeignDocument = (document: JsonObject): CardError[] => {
   const other = others.find(candidate => candidate.is(document))
   if (other === undefined) return []
   return [{ pointer: other.at, message: `is ${other.name}` }, ...missingFields(document)]

@@ -1,9 +1,9 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
-import { slug } from '../model/constants.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { toSlug } from '../model/constants.ts'
 import { textArgument } from './card-mcp-tools.ts'
-import type { Reading } from './provenance.ts'
-import { nameIn } from './same-field.ts'
+import type { Provenance } from './provenance.ts'
+import { findField } from './same-field.ts'
 
 /** What MCP lets a server hint at of a tool, and the tag that it is. */
 const hints = {
@@ -20,14 +20,16 @@ const mostNames = 20
  * Reads the tools of an MCP server, as SuperX lists them, into skills that A2A's readers can use: with an id in kebab-case that
  * no other has, a description, tags, and the media types that a call of the tool takes and gives. What is said of them stays.
  */
-export const readTools = (
+export const toolsToSkills = (
   skills: readonly Json[],
   isTool: (skill: JsonObject) => boolean,
-  reading: Reading,
+  reading: Provenance,
 ): Json[] => {
   const ids = toolIds(skills, isTool)
   return skills.map((skill, index) =>
-    isObject(skill) && isTool(skill) ? readTool(skill, ids[index] ?? 'tool', pointer('skills', index), reading) : skill,
+    isJsonObject(skill) && isTool(skill)
+      ? readTool(skill, ids[index] ?? 'tool', formatPointer('skills', index), reading)
+      : skill,
   )
 }
 
@@ -35,35 +37,35 @@ export const readTools = (
 export const readToolCard = (
   card: JsonObject,
   isTool: (skill: JsonObject) => boolean,
-  reading: Reading,
+  reading: Provenance,
 ): JsonObject => {
   if (!Array.isArray(card.skills)) return card
-  const skills = readTools(card.skills, isTool, reading)
+  const skills = toolsToSkills(card.skills, isTool, reading)
   const tools = skills.filter((skill, index) => skill !== (card.skills as Json[])[index])
   return tools.length === 0 ? card : { ...card, ...modesOfAll(card, tools, reading), skills }
 }
 
-const modesOfAll = (card: JsonObject, tools: readonly Json[], reading: Reading): JsonObject =>
+const modesOfAll = (card: JsonObject, tools: readonly Json[], reading: Provenance): JsonObject =>
   Object.fromEntries(
     (['input', 'output'] as const).flatMap((way): [string, Json][] => {
       const name = way === 'input' ? 'defaultInputModes' : 'defaultOutputModes'
-      if (!isBlank(card[nameIn(card, name)])) return []
-      const modes = tools.flatMap(tool => (isObject(tool) ? (tool[`${way}Modes`] as Json) : []))
+      if (!isBlank(card[findField(card, name)])) return []
+      const modes = tools.flatMap(tool => (isJsonObject(tool) ? (tool[`${way}Modes`] as Json) : []))
       const all = [...new Set(modes.flat())]
-      reading.fill(pointer(name), `set to ${JSON.stringify(all)}`)
+      reading.noteDefault(formatPointer(name), `set to ${JSON.stringify(all)}`)
       return [[name, all as Json]]
     }),
   )
 
 /** The ids of tools as skills, each its own; that of any other skill as it is. */
 export const toolIds = (skills: readonly Json[], isTool: (skill: JsonObject) => boolean): (string | undefined)[] => {
-  const others = skills.flatMap(skill => (isObject(skill) && !isTool(skill) ? [skill.id] : []))
+  const others = skills.flatMap(skill => (isJsonObject(skill) && !isTool(skill) ? [skill.id] : []))
   const taken = new Set<Json | undefined>(others)
   return skills.map(skill => {
-    if (!isObject(skill)) return undefined
+    if (!isJsonObject(skill)) return undefined
     const { id, name } = skill
     if (!isTool(skill)) return typeof id === 'string' ? id : undefined
-    const base = slug(String(id ?? name ?? ''), 'tool')
+    const base = toSlug(String(id ?? name ?? ''), 'tool')
     let own = base
     for (let count = 2; taken.has(own); count++) own = `${base}-${count}`
     taken.add(own)
@@ -71,9 +73,9 @@ export const toolIds = (skills: readonly Json[], isTool: (skill: JsonObject) => 
   })
 }
 
-const readTool = (tool: JsonObject, id: string, at: Pointer, reading: Reading): JsonObject => {
+const readTool = (tool: JsonObject, id: string, at: Pointer, reading: Provenance): JsonObject => {
   const name = typeof tool.name === 'string' ? tool.name.replace(/\p{Cc}+/gu, ' ').trim() || id : (tool.name ?? id)
-  const schema = isObject(tool.inputSchema) ? tool.inputSchema : {}
+  const schema = isJsonObject(tool.inputSchema) ? tool.inputSchema : {}
   const made: JsonObject = {
     id,
     name,
@@ -83,8 +85,10 @@ const readTool = (tool: JsonObject, id: string, at: Pointer, reading: Reading): 
     ...(isBlank(tool.outputModes) && { outputModes: outputModes(tool) }),
   }
   for (const [member, value] of Object.entries(made))
-    if (typeof tool[member] !== 'string') reading.fill(at + pointer(member), `set to ${JSON.stringify(value)}`)
-    else if (tool[member] !== value) reading.convert(at + pointer(member), `read as ${JSON.stringify(value)}`)
+    if (typeof tool[member] !== 'string')
+      reading.noteDefault(at + formatPointer(member), `set to ${JSON.stringify(value)}`)
+    else if (tool[member] !== value)
+      reading.noteConversion(at + formatPointer(member), `read as ${JSON.stringify(value)}`)
   return { ...tool, ...made }
 }
 
@@ -95,14 +99,14 @@ const isBlank = (value: Json | undefined): boolean =>
   (Array.isArray(value) && value.length === 0)
 
 const describe = (name: string, { properties }: JsonObject): string => {
-  const names = Object.keys(isObject(properties) ? properties : {}).slice(0, mostNames)
+  const names = Object.keys(isJsonObject(properties) ? properties : {}).slice(0, mostNames)
   return names.length > 0 ? `Calls the tool ${name} with ${names.join(', ')}.` : `Calls the tool ${name}.`
 }
 
 const tagsOf = ({ annotations }: JsonObject): string[] => [
   'tool',
   'mcp',
-  ...(isObject(annotations)
+  ...(isJsonObject(annotations)
     ? Object.entries(hints).flatMap(([hint, tag]) => (annotations[hint] === true ? [tag] : []))
     : []),
 ]
@@ -114,4 +118,4 @@ const inputModes = (schema: JsonObject): string[] => [
 
 /** A tool that declares what its output is answers data first. Images come too where there are any: no tool says so before. */
 const outputModes = ({ outputSchema }: JsonObject): string[] =>
-  isObject(outputSchema) ? ['application/json', 'text/plain'] : ['text/plain', 'application/json']
+  isJsonObject(outputSchema) ? ['application/json', 'text/plain'] : ['text/plain', 'application/json']

@@ -1,7 +1,7 @@
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 /** The fields that A2A and GopherHole name, by the object that holds them. */
-export const namedFields = {
+export const knownFields = {
   card: words(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
     privacyPolicyUrl capabilities securitySchemes security securityRequirements defaultInputModes defaultOutputModes
     supportedInputModes supportedOutputModes skills supportsAuthenticatedExtendedCard preferredTransport
@@ -14,4 +14,4 @@ export const namedFields = {
 } as const
 
 /** An object of a card whose fields have names. */
-export type Level = keyof typeof namedFields
+export type Level = keyof typeof knownFields

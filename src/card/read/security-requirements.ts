@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, sameJson } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
-import { Reading } from './provenance.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { Provenance } from './provenance.ts'
 import type { SplitSchemes } from './security-schemes.ts'
 
 /**
@@ -11,14 +11,14 @@ export const readRequirements = (
   object: JsonObject,
   at: Pointer,
   split: SplitSchemes,
-  reading: Reading,
+  reading: Provenance,
 ): JsonObject => {
   const { security, securityRequirements, ...rest } = object
   const name = securityRequirements === undefined ? 'security' : 'securityRequirements'
   const requirements = readList(object[name], at, name, split, reading)
   const other = name === 'securityRequirements' ? security : undefined
-  if (other !== undefined && !sameJson(requirements, readList(other, at, 'security', split, new Reading())))
-    reading.convert(`${at}/security`, 'left out: securityRequirements is there too, and counts')
+  if (other !== undefined && !jsonEquals(requirements, readList(other, at, 'security', split, new Provenance())))
+    reading.noteConversion(`${at}/security`, 'left out: securityRequirements is there too, and counts')
   return requirements === undefined ? rest : { ...rest, securityRequirements: requirements }
 }
 
@@ -27,27 +27,27 @@ const readList = (
   at: Pointer,
   name: string,
   split: SplitSchemes,
-  reading: Reading,
+  reading: Provenance,
 ): Json | undefined => {
   const canonical = `${at}/securityRequirements`
-  const authored = reading.authored(at + pointer(name))
-  reading.placed(canonical, authored)
-  if (isObject(value) && !isRequirement(value)) {
-    reading.convert(canonical, 'left out: must be a list of requirements, such as [{ "bearer": [] }]')
+  const authored = reading.sourceOf(at + formatPointer(name))
+  reading.mapTo(canonical, authored)
+  if (isJsonObject(value) && !isRequirement(value)) {
+    reading.noteConversion(canonical, 'left out: must be a list of requirements, such as [{ "bearer": [] }]')
     return undefined
   }
-  const list = isObject(value) ? [value] : value
+  const list = isJsonObject(value) ? [value] : value
   if (!Array.isArray(list)) return value
   const read: Json[] = []
   for (const [index, requirement] of list.entries()) {
-    const from = isObject(value) ? authored : authored + pointer(index)
+    const from = isJsonObject(value) ? authored : authored + formatPointer(index)
     // In v0.3's field a scheme can be called "schemes"; in v1.0's that is the member.
-    const odd = name === 'securityRequirements' && isObject(requirement) && Array.isArray(requirement.schemes)
+    const odd = name === 'securityRequirements' && isJsonObject(requirement) && Array.isArray(requirement.schemes)
     const alternatives = odd ? [{ read: requirement }] : readRequirement(requirement, split)
     for (const { read: alternative, parts } of alternatives) {
-      const at = canonical + pointer(read.length)
-      reading.placed(at, from)
-      if (isObject(requirement) && parts !== undefined) place(requirement, parts, at, from, reading)
+      const at = canonical + formatPointer(read.length)
+      reading.mapTo(at, from)
+      if (isJsonObject(requirement) && parts !== undefined) place(requirement, parts, at, from, reading)
       read.push(alternative)
     }
   }
@@ -55,7 +55,7 @@ const readList = (
 }
 
 const isRequirement = (value: JsonObject): boolean =>
-  isObject(value.schemes) || Object.values(value).every(scopes => Array.isArray(scopes))
+  isJsonObject(value.schemes) || Object.values(value).every(scopes => Array.isArray(scopes))
 
 /** One requirement as it is read, and the name under which its scheme was authored, if it now bears another. */
 type Alternative = { read: Json; parts?: ReadonlyMap<string, string> }
@@ -64,8 +64,8 @@ type Alternative = { read: Json; parts?: ReadonlyMap<string, string> }
 const readRequirement = (requirement: Json, split: SplitSchemes): Alternative[] => {
   if (typeof requirement === 'string')
     return readRequirement({ [requirement]: [] }, split).map(({ read }) => ({ read }))
-  if (!isObject(requirement)) return [{ read: requirement }]
-  const { schemes, ...rest } = isObject(requirement.schemes) ? requirement : { schemes: requirement }
+  if (!isJsonObject(requirement)) return [{ read: requirement }]
+  const { schemes, ...rest } = isJsonObject(requirement.schemes) ? requirement : { schemes: requirement }
   const scopes = Object.entries(schemes as JsonObject)
   const [alone, another] = scopes
   const parts = (alone && !another && split.get(alone[0])) || [undefined]
@@ -76,7 +76,7 @@ const readRequirement = (requirement: Json, split: SplitSchemes): Alternative[] 
 }
 
 const readScopes = (scopes: Json): Json =>
-  isObject(scopes) ? { ...scopes, list: scopes.list ?? [] } : { list: scopes ?? [] }
+  isJsonObject(scopes) ? { ...scopes, list: scopes.list ?? [] } : { list: scopes ?? [] }
 
 /** Says where the scopes of each scheme of a requirement were authored. */
 const place = (
@@ -84,15 +84,16 @@ const place = (
   parts: ReadonlyMap<string, string>,
   at: Pointer,
   from: Pointer,
-  reading: Reading,
+  reading: Provenance,
 ): void => {
-  const wrapped = isObject(requirement.schemes)
+  const wrapped = isJsonObject(requirement.schemes)
   const schemes = wrapped ? (requirement.schemes as JsonObject) : requirement
   const within = wrapped ? `${from}/schemes` : from
-  reading.placed(`${at}/schemes`, within)
+  reading.mapTo(`${at}/schemes`, within)
   for (const [part, name] of parts) {
-    const scopes = isObject(schemes[name]) ? '' : '/list'
-    if (part !== name || scopes !== '') reading.placed(`${at}/schemes${pointer(part)}${scopes}`, within + pointer(name))
+    const scopes = isJsonObject(schemes[name]) ? '' : '/list'
+    if (part !== name || scopes !== '')
+      reading.mapTo(`${at}/schemes${formatPointer(part)}${scopes}`, within + formatPointer(name))
   }
 }
 
@@ -103,11 +104,11 @@ export const writeV0Requirements = (
   dropped: Pointer[],
 ): JsonObject[] =>
   requirements.map((requirement, index) => {
-    const here = `${at}/securityRequirements${pointer(index)}`
-    dropped.push(...others(requirement, 'schemes').map(name => here + pointer(name)))
+    const here = `${at}/securityRequirements${formatPointer(index)}`
+    dropped.push(...others(requirement, 'schemes').map(name => here + formatPointer(name)))
     return Object.fromEntries(
       Object.entries(requirement.schemes).map(([name, scopes]) => {
-        dropped.push(...others(scopes, 'list').map(other => `${here}/schemes${pointer(name, other)}`))
+        dropped.push(...others(scopes, 'list').map(other => `${here}/schemes${formatPointer(name, other)}`))
         return [name, scopes.list ?? []]
       }),
     )

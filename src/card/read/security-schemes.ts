@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject, without } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
-import type { Reading } from './provenance.ts'
-import { spell } from './spelling.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import type { Provenance } from './provenance.ts'
+import { canonicalizeKeys } from './spelling.ts'
 
 /** The five kinds of scheme: OpenAPI's `type` (v0.3) beside the wrapper of v1.0. */
 const kinds = [
@@ -27,7 +27,7 @@ export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode
 
 /** The v1.0 wrappers that a scheme bears. */
 export const wrappersOf = (scheme: JsonObject): string[] =>
-  Object.keys(scheme).filter(name => typeOf.has(name) && isObject(scheme[name]))
+  Object.keys(scheme).filter(name => typeOf.has(name) && isJsonObject(scheme[name]))
 
 /** The names that each scheme was split into, the first its own: v1.0 allows one OAuth flow each. */
 export type SplitSchemes = ReadonlyMap<string, readonly string[]>
@@ -35,7 +35,7 @@ export type SplitSchemes = ReadonlyMap<string, readonly string[]>
 /** Reads schemes of every generation; several OAuth flows in one scheme become several schemes. */
 export const readSchemes = (
   schemes: JsonObject,
-  reading: Reading,
+  reading: Provenance,
 ): { securitySchemes: JsonObject; split: SplitSchemes } => {
   const split = new Map<string, string[]>()
   const read: [string, Json][] = []
@@ -52,67 +52,71 @@ export const readSchemes = (
   return { securitySchemes: Object.fromEntries(read), split }
 }
 
-const wrap = (name: string, authored: Json, reading: Reading): Json => {
-  if (!isObject(authored)) return authored
-  const at = pointer('securitySchemes', name)
-  const scheme = leakedScheme(authored, at, reading) ?? authored
+const wrap = (name: string, authored: Json, reading: Provenance): Json => {
+  if (!isJsonObject(authored)) return authored
+  const at = formatPointer('securitySchemes', name)
+  const scheme = readProtobufJsScheme(authored, at, reading) ?? authored
   const [own, ...others] = wrappersOf(scheme)
   if (own !== undefined) return others.length > 0 ? scheme : unwrap(scheme, own, at, reading)
   const { type } = scheme
-  if (type !== undefined && typeof type !== 'string') reading.refuse(`${at}/type`, 'must be a string, such as "http"')
+  if (type !== undefined && typeof type !== 'string') reading.addError(`${at}/type`, 'must be a string, such as "http"')
   const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
   if (wrapper === undefined) return scheme
-  const inner = spell(without(scheme, 'type'), 'scheme', at, reading)
-  for (const member of Object.keys(inner)) reading.moved(at + pointer(wrapper, member), at + pointer(member))
-  reading.moved(at + pointer(wrapper), at)
-  return { [wrapper]: wrapper === apiKey ? readLocation(inner, at + pointer(wrapper), reading) : inner }
+  const inner = canonicalizeKeys(omit(scheme, 'type'), 'scheme', at, reading)
+  for (const member of Object.keys(inner))
+    reading.mapFrom(at + formatPointer(wrapper, member), at + formatPointer(member))
+  reading.mapFrom(at + formatPointer(wrapper), at)
+  return { [wrapper]: wrapper === apiKey ? readLocation(inner, at + formatPointer(wrapper), reading) : inner }
 }
 
 /** A wrapped scheme; what says again what the wrapper says, or stands beside it, is left out. */
-const unwrap = (scheme: JsonObject, wrapper: string, at: Pointer, reading: Reading): JsonObject => {
-  const within = at + pointer(wrapper)
-  const spelled = spell(scheme[wrapper] as JsonObject, 'scheme', within, reading)
+const unwrap = (scheme: JsonObject, wrapper: string, at: Pointer, reading: Provenance): JsonObject => {
+  const within = at + formatPointer(wrapper)
+  const spelled = canonicalizeKeys(scheme[wrapper] as JsonObject, 'scheme', within, reading)
   const inner = wrapper === apiKey ? readLocation(spelled, within, reading) : spelled
   const clashes = ['type', 'in', ...wrappersOf(inner)].filter(name => inner[name] !== undefined)
-  const beside = Object.keys(without(scheme, wrapper))
-  for (const place of [...clashes.map(name => within + pointer(name)), ...beside.map(name => at + pointer(name))])
-    reading.convert(place, 'left out: the scheme says all inside its wrapper')
-  return { [wrapper]: without(inner, ...clashes) }
+  const beside = Object.keys(omit(scheme, wrapper))
+  for (const place of [
+    ...clashes.map(name => within + formatPointer(name)),
+    ...beside.map(name => at + formatPointer(name)),
+  ])
+    reading.noteConversion(place, 'left out: the scheme says all inside its wrapper')
+  return { [wrapper]: omit(inner, ...clashes) }
 }
 
-const readLocation = (inner: JsonObject, within: Pointer, reading: Reading): JsonObject => {
+const readLocation = (inner: JsonObject, within: Pointer, reading: Provenance): JsonObject => {
   if (inner.in === undefined || inner.location !== undefined) return inner
-  reading.moved(`${within}/location`, `${within}/in`)
-  return { ...without(inner, 'in'), location: inner.in }
+  reading.mapFrom(`${within}/location`, `${within}/in`)
+  return { ...omit(inner, 'in'), location: inner.in }
 }
 
 /** The official JavaScript server has leaked its memory form: `{scheme: {$case, value}}`. */
-const leakedScheme = ({ scheme }: JsonObject, at: Pointer, reading: Reading): JsonObject | undefined => {
-  const { $case: wrapper, value } = isObject(scheme) ? scheme : {}
-  if (typeof wrapper !== 'string' || !isObject(value)) return undefined
-  reading.convert(at, 'a memory form of the official JavaScript server, read as a security scheme')
-  reading.moved(at + pointer(wrapper), `${at}/scheme/value`)
+const readProtobufJsScheme = ({ scheme }: JsonObject, at: Pointer, reading: Provenance): JsonObject | undefined => {
+  const { $case: wrapper, value } = isJsonObject(scheme) ? scheme : {}
+  if (typeof wrapper !== 'string' || !isJsonObject(value)) return undefined
+  reading.noteConversion(at, 'a memory form of the official JavaScript server, read as a security scheme')
+  reading.mapFrom(at + formatPointer(wrapper), `${at}/scheme/value`)
   return { [wrapper]: value }
 }
 
-const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Reading): [string, Json][] => {
-  const oauth = isObject(scheme) ? scheme.oauth2SecurityScheme : undefined
-  const flows = isObject(oauth) ? oauth.flows : undefined
-  if (!isObject(scheme) || !isObject(oauth) || !isObject(flows)) return [[name, scheme]]
+const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Provenance): [string, Json][] => {
+  const oauth = isJsonObject(scheme) ? scheme.oauth2SecurityScheme : undefined
+  const flows = isJsonObject(oauth) ? oauth.flows : undefined
+  if (!isJsonObject(scheme) || !isJsonObject(oauth) || !isJsonObject(flows)) return [[name, scheme]]
   const [first, ...others] = oauthFlows.filter(flow => flows[flow] !== undefined)
   if (first === undefined || others.length === 0) return [[name, scheme]]
-  const at = pointer('securitySchemes', name)
+  const at = formatPointer('securitySchemes', name)
   const within = `${at}/oauth2SecurityScheme`
-  reading.convert(`${within}/flows`, 'several OAuth flows, read as one scheme each')
+  reading.noteConversion(`${within}/flows`, 'several OAuth flows, read as one scheme each')
   const parts = others.map((flow): [string, Json] => {
     const part = freeName(`${name}-${flow}`, taken)
-    const there = pointer('securitySchemes', part)
-    reading.moved(there, at)
-    for (const member of ['', ...Object.keys(oauth).map(name => pointer(name))])
-      reading.moved(`${there}/oauth2SecurityScheme${member}`, within + member)
+    const there = formatPointer('securitySchemes', part)
+    reading.mapFrom(there, at)
+    for (const member of ['', ...Object.keys(oauth).map(name => formatPointer(name))])
+      reading.mapFrom(`${there}/oauth2SecurityScheme${member}`, within + member)
     return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] as Json } } }]
   })
-  return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: without(flows, ...others) } }], ...parts]
+  return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
 }
 
 const freeName = (wanted: string, taken: Set<string>): string => {
@@ -128,7 +132,7 @@ export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
   if (wrapper === undefined) return scheme
   const inner = scheme[wrapper] as JsonObject
   const type = typeOf.get(wrapper) as string
-  return wrapper === apiKey ? { type, ...without(inner, 'location'), in: inner.location as Json } : { type, ...inner }
+  return wrapper === apiKey ? { type, ...omit(inner, 'location'), in: inner.location as Json } : { type, ...inner }
 }
 
 /**
@@ -139,5 +143,5 @@ export const writeV0SchemeTwice = (scheme: JsonObject): JsonObject => {
   const { type, ...inner } = scheme
   const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
   if (wrapper === undefined) return scheme
-  return { ...scheme, [wrapper]: wrapper === apiKey ? { ...without(inner, 'in'), location: inner.in as Json } : inner }
+  return { ...scheme, [wrapper]: wrapper === apiKey ? { ...omit(inner, 'in'), location: inner.in as Json } : inner }
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
 import { limits } from '../../limits.ts'
 import type { CardError } from '../model/report.ts'
 
@@ -19,7 +19,7 @@ const credentials = /^\s*[a-z][a-z0-9+.-]*:[\\/]{2}[^\\/?#]*@/i
  * members than anybody needs, numbers that JSON cannot carry, and URLs that act or hold a password. It goes first, and
  * not into what is over a limit: whatever read that would take its time.
  */
-export const checkBounds = (document: Json): CardError[] => {
+export const checkDocument = (document: Json): CardError[] => {
   const errors: CardError[] = []
   const add = (pointer: Pointer, message: string): void => {
     errors.push({ pointer, message })
@@ -30,7 +30,7 @@ export const checkBounds = (document: Json): CardError[] => {
     if (refused !== undefined) add(place, refused)
     else if (typeof value === 'object' && value !== null)
       for (const [member, inner] of Object.entries(value)) {
-        const at = place + pointer(member)
+        const at = place + formatPointer(member)
         const refused = nameError(member)
         if (refused === undefined) visit(inner, at, Array.isArray(value) ? name : member, depth + 1)
         else add(at, refused)

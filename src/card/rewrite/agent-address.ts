@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import { type Pointer, pointer } from '../../json/pointer.ts'
-import { type HostSearch, hostnameOf, hostSayer, type SaidHost } from './host-leaks.ts'
+import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { createHostMatcher, type HostMatch, type HostSearch, hostnameOf } from './host-leaks.ts'
 
 /** Where a document says the agent's address, and which host that is. */
-export type Found = SaidHost & { place: Pointer }
+export type Found = HostMatch & { place: Pointer }
 
 /** Finds where a card behind a gateway says where its agent is, in whatever field. */
 export type AddressFinder = (document: JsonObject) => Found[]
@@ -22,11 +22,11 @@ const label = /\/(?:id|\w*version)$/i
  * Finds the agent's address by the names of its hosts. Links for people may be on the host of an interface, unless they lead to
  * the interface itself; on that of what is apart, nothing may.
  */
-export const addressFinder = (search: HostSearch): AddressFinder => {
+export const createLeakFinder = (search: HostSearch): AddressFinder => {
   const { interfaces, apart } = search
-  const said = hostSayer(search)
-  const known = new Map<string, SaidHost | undefined>()
-  const says = (text: string, isLabel = false): SaidHost | undefined => {
+  const said = createHostMatcher(search)
+  const known = new Map<string, HostMatch | undefined>()
+  const says = (text: string, isLabel = false): HostMatch | undefined => {
     const key = `${isLabel} ${text}`
     if (!known.has(key)) known.set(key, said(text, isLabel))
     return known.get(key)
@@ -50,7 +50,7 @@ export const addressFinder = (search: HostSearch): AddressFinder => {
       }
       if (typeof value !== 'object' || value === null) return
       for (const [name, inner] of Object.entries(value)) {
-        const at = place + pointer(name)
+        const at = place + formatPointer(name)
         const what = says(name)
         if (what) found.push({ place: at, ...what })
         else visit(inner, at)

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import type { AgentInterface } from '../model/agent-card.ts'
-import { readAs, targetOf } from '../model/calls.ts'
+import { targetOf, wireVersionOf } from '../model/calls.ts'
 import type { CardError } from '../model/report.ts'
 
 /** Why the calls of a card cannot pass through this host; nothing where they can. */
@@ -10,7 +10,7 @@ export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[
     : [
         {
           pointer: '/route',
-          message: `calls pass through this host as JSONRPC or HTTP+JSON of A2A ${[...readAs.keys()].join(', ')} only; the card names none of these`,
+          message: `calls pass through this host as JSONRPC or HTTP+JSON of A2A ${[...wireVersionOf.keys()].join(', ')} only; the card names none of these`,
         },
       ]
 
@@ -26,6 +26,6 @@ export const gatewayInterfaces = (interfaces: readonly AgentInterface[], agentUr
 
 /** SuperX's pointer to where a card is served: behind a gateway, that is this host. */
 export const gatewayCardLink = (card: JsonObject, agentUrl: string): JsonObject =>
-  isObject(card.agentCard) && card.agentCard.url !== undefined
+  isJsonObject(card.agentCard) && card.agentCard.url !== undefined
     ? { agentCard: { ...card.agentCard, url: `${agentUrl}/.well-known/agent-card.json` } }
     : {}

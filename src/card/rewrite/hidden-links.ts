@@ -1,4 +1,4 @@
-import { type JsonObject, without } from '../../json/json.ts'
+import { type JsonObject, omit } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 
@@ -18,7 +18,7 @@ export type HiddenLinks = {
  * Puts this host into the place of the links that lead to an agent at some addresses. Those of one that is reached by a binding
  * are left out: nothing is shown of what nobody else reaches.
  */
-export const hiddenLinks = (
+export const proxyLinks = (
   { upstream: { service, mayShow = [] } }: Manifest,
   direct: AgentCard,
   addresses: readonly string[],
@@ -37,7 +37,7 @@ export const hiddenLinks = (
     served: service === undefined ? hidden : {},
     in: (document, nameOf) => {
       const found = kinds.filter(kind => hidden[kind] !== undefined && document[nameOf(fields[kind])] === hidden[kind])
-      if (service !== undefined) return without(document, ...found.map(kind => nameOf(fields[kind])))
+      if (service !== undefined) return omit(document, ...found.map(kind => nameOf(fields[kind])))
       return { ...document, ...Object.fromEntries(found.map(kind => [nameOf(fields[kind]), `${agentUrl}/${kind}`])) }
     },
   }

@@ -1,10 +1,10 @@
-import { plainly, spellings, urlsIn } from '../../net/hosts.ts'
+import { extractUrls, normalizeForSearch, searchVariants } from '../../net/hosts.ts'
 import { isPrivateHost } from '../../net/private-host.ts'
-import { privateNamesIn } from '../../net/private-names.ts'
+import { findPrivateHosts } from '../../net/private-names.ts'
 import type { UpstreamAddresses } from './upstream-addresses.ts'
 
 /** A host that a text names and should not; `isPrivate` where it is one of a private network. */
-export type SaidHost = { host: string; isPrivate: boolean }
+export type HostMatch = { host: string; isPrivate: boolean }
 
 /** What is looked for, and what may be said all the same. */
 export type HostSearch = UpstreamAddresses & {
@@ -17,21 +17,21 @@ export type HostSearch = UpstreamAddresses & {
 }
 
 /** Says which host a text names that it should not; `isLabel` where it is a version or an id, which looks like a name of one. */
-export const hostSayer = (search: HostSearch): ((text: string, isLabel: boolean) => SaidHost | undefined) => {
+export const createHostMatcher = (search: HostSearch): ((text: string, isLabel: boolean) => HostMatch | undefined) => {
   const { agentUrl, fetched } = search
   const ours = new RegExp(`${literal(agentUrl.toLowerCase())}(?![\\w-])`, 'g')
   const own = URL.parse(agentUrl)
   const hidden = hiddenSayer(search, own)
   const isShown = shown(search)
   const privateIn = (plain: string, isLabel: boolean): string | undefined => {
-    const url = urlsIn(plain).find(
+    const url = extractUrls(plain).find(
       ({ hostname, host }) => isPrivateHost(hostname) && host !== own?.host && !isShown(hostname),
     )
-    const bare = isLabel ? [] : privateNamesIn(plain)
+    const bare = isLabel ? [] : findPrivateHosts(plain)
     return url?.hostname ?? bare.find(name => name !== own?.hostname && !isShown(name))
   }
   return (text, isLabel) => {
-    for (const spelling of spellings(text)) {
+    for (const spelling of searchVariants(text)) {
       const plain = spelling.replace(ours, '')
       const name = hidden(plain)
       if (name !== undefined) return { host: name, isPrivate: false }
@@ -61,7 +61,7 @@ const hiddenSayer = (search: HostSearch, own: URL | null): ((plain: string) => s
   const mayBe = (name: string): boolean => isShown(name) || name === own?.hostname
   return plain => {
     const said = names.size === 0 ? [] : Array.from(plain.matchAll(any), ([name]) => name.replace(/^\/\//, ''))
-    const inUrls = urlsIn(plain).flatMap(({ hostname }) => (isHidden(hostname) ? [hostname] : []))
+    const inUrls = extractUrls(plain).flatMap(({ hostname }) => (isHidden(hostname) ? [hostname] : []))
     return [...said, ...inUrls].find(name => !mayBe(name))
   }
 }
@@ -87,4 +87,5 @@ const namesOf = (url: URL, own: URL | null): string[] => {
 }
 
 /** The name of a host as it was written, where URLs spell it in ASCII. */
-const inOtherLetters = (url: string): string[] => /(?<=\/\/)[^/?#:]*[^\0-\x7f][^/?#:]*/.exec(plainly(url)) ?? []
+const inOtherLetters = (url: string): string[] =>
+  /(?<=\/\/)[^/?#:]*[^\0-\x7f][^/?#:]*/.exec(normalizeForSearch(url)) ?? []

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
-import { pointer } from '../../json/pointer.ts'
+import { formatPointer } from '../../json/pointer.ts'
 import type { CallProfile } from '../call-profile.ts'
 import { isBridged } from '../manifest/bridged.ts'
 import type { Manifest } from '../manifest/manifest.ts'
@@ -11,7 +11,7 @@ import { mcpTools } from '../read/card-mcp-tools.ts'
 export const bridgeCapabilities = { streaming: true, pushNotifications: false, multiTurn: false } as const
 
 /** What is spoken at the bridge, in the place of what the MCP server speaks. */
-export const onBridge = (manifest: Manifest, card: AgentCard): AgentCard => {
+export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): AgentCard => {
   const { mcp } = manifest.upstream
   if (mcp === undefined || !isBridged(manifest)) return card
   const supportedInterfaces = ['1.0', '0.3'].map(
@@ -21,7 +21,7 @@ export const onBridge = (manifest: Manifest, card: AgentCard): AgentCard => {
 }
 
 /** What the gate needs to know of the tools of a bridged agent; nothing of any other. */
-export const bridgeOf = (
+export const bridgeProfile = (
   { upstream }: Manifest,
   document: JsonObject,
   { skills }: AgentCard,
@@ -37,7 +37,7 @@ export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterf
     ...supportedInterfaces.flatMap(({ url }, index) =>
       url === manifest.upstream.mcp
         ? []
-        : [{ pointer: pointer('supportedInterfaces', index, 'url'), message: noEndpoint }],
+        : [{ pointer: formatPointer('supportedInterfaces', index, 'url'), message: noEndpoint }],
     ),
     ...(capabilities.pushNotifications === true
       ? [{ pointer: '/capabilities/pushNotifications', message: noPush }]

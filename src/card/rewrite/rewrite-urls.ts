@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import { spelled } from '../read/spelling.ts'
+import { canonicalKey } from '../read/spelling.ts'
 
 /** Says where a URL leads at this host; undefined where it leads nowhere here. */
 export type UrlMap = (url: string) => string | undefined
@@ -27,7 +27,7 @@ const notServed = new Set([
 const identifiers = new Set(['id', 'uri'])
 
 /** Where the URLs of an agent lead at this host: its endpoints with what is below them, and where its card is read. */
-export const urlMap = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
+export const createUrlRewriter = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
   const bases = endpoints.map(each => new URL(each))
   const cards = [...wellKnown(card), ...bases.flatMap(cardsBeside)].map(spot)
   // The longest first: what is below one can be below another.
@@ -44,7 +44,7 @@ export const urlMap = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
 }
 
 /** A document with every URL in it that leads to this host leading there, also those within texts. */
-export const withUrls = (document: JsonObject, map: UrlMap): JsonObject => {
+export const rewriteUrls = (document: JsonObject, map: UrlMap): JsonObject => {
   const change = (value: Json, within = ''): Json => {
     if (typeof value === 'string') return map(value) ?? value.replace(urlInText, url => trimmed(url, map))
     if (Array.isArray(value)) return value.map(item => change(item, within))
@@ -53,7 +53,7 @@ export const withUrls = (document: JsonObject, map: UrlMap): JsonObject => {
       identifiers.has(name) && within !== 'params' ? inner : change(inner, within === 'params' ? within : name),
     )
   }
-  return members(document, (name, value) => (notServed.has(spelled(name, 'card')) ? value : change(value)))
+  return members(document, (name, value) => (notServed.has(canonicalKey(name, 'card')) ? value : change(value)))
 }
 
 const members = (object: JsonObject, change: (name: string, value: Json) => Json): JsonObject =>
@@ -76,7 +76,7 @@ const lengthWithout = (characters: string, text: string): number => {
 }
 
 /** What is below an endpoint, with what follows the path; undefined where a URL is not there. */
-const restBelow = (base: Spot, { host, path, search, hash }: Spot): string | undefined => {
+const restBelow = (base: NormalizedUrl, { host, path, search, hash }: NormalizedUrl): string | undefined => {
   if (base.host !== host) return undefined
   if (base.path === path && base.search === '') return search + hash
   if (base.path === path) return base.search === search ? hash : undefined
@@ -108,10 +108,10 @@ const atPath = (base: URL, path: string): URL => {
 }
 
 /** Where a URL is, in one spelling. */
-type Spot = { host: string; path: string; search: string; hash: string }
+type NormalizedUrl = { host: string; path: string; search: string; hash: string }
 
 /** The ports of http and https are one door, whichever is written. */
-const spot = ({ hostname, port, pathname, search, hash }: URL): Spot => {
+const spot = ({ hostname, port, pathname, search, hash }: URL): NormalizedUrl => {
   const path = pathname.replace(/%[\da-f]{2}/gi, plainEscape)
   return {
     host: `${hostname.replace(/\.$/, '')}:${port}`,

@@ -1,20 +1,20 @@
 import type { JsonObject } from '../../json/json.ts'
-import { represent } from '../dialects/representations.ts'
+import { writeRepresentations } from '../dialects/representations.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { DialectName } from '../model/names.ts'
 import type { CardError } from '../model/report.ts'
-import type { Reading } from '../read/provenance.ts'
-import { addressErrors } from './address-errors.ts'
-import { addressFinder, type Found } from './agent-address.ts'
+import type { Provenance } from '../read/provenance.ts'
+import { findLeaks } from './address-errors.ts'
+import { createLeakFinder, type Found } from './agent-address.ts'
 import { gatewayCardLink, gatewayInterfaces } from './gateway.ts'
 import type { Links } from './hidden-links.ts'
-import { hideUpstream } from './hidden-upstream.ts'
-import { onBridge } from './mcp-bridge.ts'
+import { rewriteForGateway } from './hidden-upstream.ts'
+import { withBridgeInterfaces } from './mcp-bridge.ts'
 import { upstreamAddresses } from './upstream-addresses.ts'
 
 /** A card as it is to be served, and what it was read of; `signed` is what its signatures are over. */
-type Served = { card: AgentCard; authored: JsonObject; dialect: DialectName; reading: Reading; signed: JsonObject }
+type Served = { card: AgentCard; authored: JsonObject; dialect: DialectName; reading: Provenance; signed: JsonObject }
 
 /** How the cards of one agent are served: as they are, or with this host in the agent's place. */
 export type Serving = {
@@ -23,11 +23,11 @@ export type Serving = {
   /** A canonical card as it is served. */
   card: (card: AgentCard) => AgentCard
   /** Every representation of such a card, and where they still say what they should not. */
-  representations: (served: Served) => ReturnType<typeof represent> & { errors: CardError[] }
+  representations: (served: Served) => ReturnType<typeof writeRepresentations> & { errors: CardError[] }
 }
 
 /** How the cards of an agent are served; `fetched` is there where they come from elsewhere. */
-export const servingOf = (
+export const createServing = (
   manifest: Manifest,
   direct: AgentCard,
   fetched: JsonObject | undefined,
@@ -39,7 +39,7 @@ export const servingOf = (
         links: {},
         card: card => card,
         representations: ({ card, authored, dialect, signed }) => ({
-          ...represent(card, { dialect, document: authored, signed }, manifest.route),
+          ...writeRepresentations(card, { dialect, document: authored, signed }, manifest.route),
           errors: [],
         }),
       }
@@ -52,22 +52,22 @@ const forGateway = (
 ): Serving => {
   const addresses = upstreamAddresses(manifest, direct, fetched, agentUrl)
   const { mayShow = [] } = manifest.upstream
-  const find = addressFinder({ ...addresses, agentUrl, fetched: fetched !== undefined, mayShow })
-  const hidden = fetched && hideUpstream(manifest, direct, addresses.apart, agentUrl)
+  const find = createLeakFinder({ ...addresses, agentUrl, fetched: fetched !== undefined, mayShow })
+  const hidden = fetched && rewriteForGateway(manifest, direct, addresses.apart, agentUrl)
   return {
     links: hidden?.links ?? {},
     card: card => {
       const through = {
         ...card,
         ...gatewayCardLink(card as JsonObject, agentUrl),
-        supportedInterfaces: gatewayInterfaces(onBridge(manifest, card).supportedInterfaces, agentUrl),
+        supportedInterfaces: gatewayInterfaces(withBridgeInterfaces(manifest, card).supportedInterfaces, agentUrl),
       }
       return hidden?.card(through) ?? through
     },
     representations: ({ card, authored, dialect, reading, signed }) => {
       const document = hidden?.document(authored, reading) ?? authored
-      const made = represent(card, { dialect, document, signed }, manifest.route)
-      const errors = addressErrors(find, { card, dialect, reading, ...made }, fetched ? saysOfFetched : () => written)
+      const made = writeRepresentations(card, { dialect, document, signed }, manifest.route)
+      const errors = findLeaks(find, { card, dialect, reading, ...made }, fetched ? leakMessage : () => written)
       return { ...made, errors }
     },
   }
@@ -75,5 +75,5 @@ const forGateway = (
 
 const written = "holds the agent's own address, which `route: gateway` is to hide: leave it out"
 
-const saysOfFetched = ({ host, isPrivate }: Found): string =>
+const leakMessage = ({ host, isPrivate }: Found): string =>
   `names ${host}, ${isPrivate ? 'which is of a private network' : 'where the agent is'}, and \`route: gateway\` is to hide that: say something else under \`card\`, or list the host in \`upstream.mayShow\``

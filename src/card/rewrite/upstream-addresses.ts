@@ -1,8 +1,8 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { endpointFields } from '../read/endpoint.ts'
-import { isOwnAddress } from './own-address.ts'
+import { isSelfUrl } from './own-address.ts'
 
 /** Where the agent behind a gateway is. */
 export type UpstreamAddresses = {
@@ -26,7 +26,7 @@ export const upstreamAddresses = (
   const interfaces = supportedInterfaces.map(each => each.url)
   if (fetched === undefined) return { apart: written, interfaces }
   // An agent that knows where it is called may say this host's address itself.
-  const named = [...interfaces, ...endpointUrls(fetched)].filter(each => !isOwnAddress(each, agentUrl))
+  const named = [...interfaces, ...endpointUrls(fetched)].filter(each => !isSelfUrl(each, agentUrl))
   return { apart: [...new Set([...written, ...named])], interfaces: [] }
 }
 
@@ -34,5 +34,5 @@ export const upstreamAddresses = (
 const endpointUrls = (card: JsonObject): string[] =>
   endpointFields
     .flatMap(name => card[name] ?? [])
-    .map((item: Json) => (isObject(item) ? item.url : item))
+    .map((item: Json) => (isJsonObject(item) ? item.url : item))
     .flatMap(url => (typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url) ? [url] : []))

@@ -1,5 +1,5 @@
 /** A check that was given up. */
-export class TooMuch extends Error {
+export class BudgetExceeded extends Error {
   override readonly name = 'TooMuch'
 }
 
@@ -21,6 +21,6 @@ export class Budget {
 
   spend(cost: number): void {
     this.#left -= cost
-    if (this.#left < 0) throw new TooMuch('the schema costs too much')
+    if (this.#left < 0) throw new BudgetExceeded('the schema costs too much')
   }
 }

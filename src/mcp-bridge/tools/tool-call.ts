@@ -1,9 +1,9 @@
-import { member } from '../../a2a/message-parts.ts'
+import { firstDefined } from '../../a2a/message-parts.ts'
 import type { Refusal } from '../../a2a/verdict.ts'
 import { type McpTool, textArgument } from '../../card/read/card-mcp-tools.ts'
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { checkArguments } from './tool-arguments.ts'
-import { known, toolNamed } from './tool-names.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { validateArguments } from './tool-arguments.ts'
+import { describeTools, findTool } from './tool-names.ts'
 
 /** A call of an MCP server's tool, as a message asks for it; `unchecked` says why its arguments were not validated here. */
 export type ToolCall = { tool: string; arguments: JsonObject; unchecked?: string }
@@ -16,14 +16,15 @@ type Asked = { tool: McpTool; given: JsonObject; at: string }
  * `metadata.skillId` (the skill's id or the tool's own name), or the agent's only one. The message has one part: data, or the
  * text of a tool's one required argument; or none, where the tool needs no arguments.
  */
-export const toolCall = ({ message }: JsonObject, tools: readonly McpTool[]): ToolCall | Refusal => {
-  const skillId = member(member(message, 'metadata'), 'skillId')
-  const named = skillId === undefined ? only(tools) : toolNamed(skillId, tools, 'skillId')
-  if (named === undefined && skillId !== undefined) return invalid('message.metadata.skillId', known(skillId, tools))
-  const asked = askedOf(member(message, 'parts'), named, tools, skillId !== undefined)
+export const resolveToolCall = ({ message }: JsonObject, tools: readonly McpTool[]): ToolCall | Refusal => {
+  const skillId = firstDefined(firstDefined(message, 'metadata'), 'skillId')
+  const named = skillId === undefined ? only(tools) : findTool(skillId, tools, 'skillId')
+  if (named === undefined && skillId !== undefined)
+    return invalid('message.metadata.skillId', describeTools(skillId, tools))
+  const asked = askedOf(firstDefined(message, 'parts'), named, tools, skillId !== undefined)
   if ('refused' in asked) return asked
   const { tool, given, at } = asked
-  const checked = checkArguments(given, tool.inputSchema)
+  const checked = validateArguments(given, tool.inputSchema)
   if ('unchecked' in checked) return { tool: tool.name, arguments: given, unchecked: checked.unchecked }
   const violations = checked.violations.map(({ path, description }) => ({
     // The text is the one argument.
@@ -45,9 +46,9 @@ const askedOf = (
   if (parts.length > 1) return invalid('message.parts', 'must be one part: the data or the text that calls the tool')
   const [part] = parts
   if (part === undefined) return named ? { tool: named, given: {}, at: 'message.parts' } : nameless('message', tools)
-  const { text, data } = isObject(part) ? part : {}
+  const { text, data } = isJsonObject(part) ? part : {}
   if (data === undefined && typeof text === 'string') return fromText(text, named, tools)
-  if (isObject(data) && text === undefined) return fromData(data, named, tools, bySkill)
+  if (isJsonObject(data) && text === undefined) return fromData(data, named, tools, bySkill)
   return invalid('message.parts[0]', `must be a data part, such as ${example}, or a text part`)
 }
 
@@ -72,24 +73,24 @@ const fromData = (
   const at = 'message.parts[0].data'
   if (data.tool === undefined || (named && declares(named, 'tool')))
     return named ? { tool: named, given: data, at } : nameless(`${at}.tool`, tools)
-  const tool = toolNamed(data.tool, tools, 'name')
-  if (tool === undefined) return invalid(`${at}.tool`, known(data.tool, tools))
+  const tool = findTool(data.tool, tools, 'name')
+  if (tool === undefined) return invalid(`${at}.tool`, describeTools(data.tool, tools))
   if (bySkill && tool !== named) return invalid(`${at}.tool`, 'names another tool than `message.metadata.skillId`')
   const stray = Object.keys(data).find(name => name !== 'tool' && name !== 'arguments')
   if (stray !== undefined)
     return invalid(`${at}.${stray.slice(0, 100)}`, 'is not known beside `tool`: arguments go into `arguments`')
   const given = data.arguments ?? {}
-  if (!isObject(given) || JSON.isRawJSON(given)) return invalid(`${at}.arguments`, 'must be an object')
+  if (!isJsonObject(given) || JSON.isRawJSON(given)) return invalid(`${at}.arguments`, 'must be an object')
   return { tool, given, at: `${at}.arguments` }
 }
 
 const declares = ({ inputSchema: { properties } }: McpTool, name: string): boolean =>
-  isObject(properties) && Object.hasOwn(properties, name)
+  isJsonObject(properties) && Object.hasOwn(properties, name)
 
 const nameless = (field: string, tools: readonly McpTool[]): Refusal =>
   invalid(
     field,
-    `does not say which tool to call: name it in \`message.metadata.skillId\` or send ${example}. ${known(undefined, tools)}`,
+    `does not say which tool to call: name it in \`message.metadata.skillId\` or send ${example}. ${describeTools(undefined, tools)}`,
   )
 
 const invalid = (field: string, description: string): Refusal => refusal([{ field, description }])

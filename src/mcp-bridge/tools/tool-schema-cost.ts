@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { longestMatched, patternCost } from './pattern-cost.ts'
-import { type Extent, TooMuch } from './tool-budget.ts'
+import { BudgetExceeded, type Extent } from './tool-budget.ts'
 
 /** What each look at a schema costs, whatever it holds, and the error that comes of it. */
 const look = 1_000
@@ -36,7 +36,7 @@ export const lookCost = (schema: JsonObject): ((extent: Extent) => number) => {
   const measures = Object.hasOwn(schema, 'minLength') || Object.hasOwn(schema, 'maxLength')
   return ({ longestText, mostMembers }) => {
     if (matching + matchingName > 0 && longestText > longestMatched)
-      throw new TooMuch('the arguments are too large for the schema')
+      throw new BudgetExceeded('the arguments are too large for the schema')
     return own + matching + matchingName * mostMembers + (measures ? longestText : 0)
   }
 }
@@ -44,6 +44,6 @@ export const lookCost = (schema: JsonObject): ((extent: Extent) => number) => {
 /** The items of a list, or the names of an object's members, and the items of those that are lists. */
 const entriesOf = (member: string, value: Json): Json[] => {
   if (Array.isArray(value)) return value
-  if (member === 'const' || !isObject(value)) return [value]
+  if (member === 'const' || !isJsonObject(value)) return [value]
   return Object.entries(value).flatMap(([name, each]) => (Array.isArray(each) ? [name, ...each] : [name]))
 }

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../json/json.ts'
+import { isJsonObject, type Json } from '../../json/json.ts'
 
 const isText = (value: Json): boolean => typeof value === 'string'
 
@@ -11,10 +11,10 @@ const kinds: ReadonlyMap<string, (value: Json) => boolean> = new Map([
   ['type', value => isText(value) || isListOfTexts(value)],
   ['enum', Array.isArray],
   ['required', isListOfTexts],
-  ['dependentRequired', value => isObject(value) && Object.values(value).every(isListOfTexts)],
+  ['dependentRequired', value => isJsonObject(value) && Object.values(value).every(isListOfTexts)],
   ['pattern', isText],
   ['$ref', isText],
-  ...['properties', 'patternProperties', 'dependentSchemas', 'dependencies'].map(name => [name, isObject] as const),
+  ...['properties', 'patternProperties', 'dependentSchemas', 'dependencies'].map(name => [name, isJsonObject] as const),
   // Of draft 4, these say of the other bound whether it is one.
   ...['exclusiveMinimum', 'exclusiveMaximum'].map(
     name => [name, (value: Json) => isNumber(value) || typeof value === 'boolean'] as const,

@@ -14,7 +14,7 @@ export type Check = (given: JsonObject, extent: Extent) => OutputUnit[]
 const longestSchema = 64 * 1024
 
 /** How arguments are checked against a schema, or why they cannot be. */
-export const checkOf = (schema: JsonObject): Check | { unchecked: string } => {
+export const compileSchema = (schema: JsonObject): Check | { unchecked: string } => {
   const held = checks.get(schema)
   if (held !== undefined) return held
   const made = makeCheck(schema)

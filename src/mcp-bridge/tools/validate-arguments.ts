@@ -23,7 +23,7 @@ const choices = new Set(['anyOf', 'oneOf', 'contains'])
  * What a validator found, in words for the caller: the field, and what it must be. What it says of a container or a choice stands
  * right before what it says of what is inside: one walk finds the first of them, however many there are.
  */
-export const violationsOf = (errors: readonly OutputUnit[]): Violation[] => {
+export const toFieldErrors = (errors: readonly OutputUnit[]): Violation[] => {
   const told = new Map<string, Violation>()
   let past = 0
   for (const [index, error] of errors.entries()) {

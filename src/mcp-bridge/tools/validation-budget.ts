@@ -1,5 +1,5 @@
 import type { Schema } from '@cfworker/json-schema'
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { patternCost } from './pattern-cost.ts'
 import type { Budget } from './tool-budget.ts'
 import { lookCost } from './tool-schema-cost.ts'
@@ -69,7 +69,7 @@ class Guard {
 
   #member(name: string, value: Json): unknown {
     if (dataMembers.has(name)) return value
-    if (schemaMaps.has(name) && isObject(value))
+    if (schemaMaps.has(name) && isJsonObject(value))
       return Object.fromEntries(
         Object.entries(value).map(([key, each]) => [
           key,
@@ -77,13 +77,13 @@ class Guard {
           name === 'dependencies' && Array.isArray(each) ? each : this.#inner(each),
         ]),
       )
-    const inner = (each: Json) => (isObject(each) || schemaMembers.has(name) ? this.#inner(each) : each)
+    const inner = (each: Json) => (isJsonObject(each) || schemaMembers.has(name) ? this.#inner(each) : each)
     return Array.isArray(value) ? value.map(inner) : inner(value)
   }
 
   /** Each schema is one that is paid for: what allows everything, or nothing, too. */
   #inner(value: Json): unknown {
-    if (isObject(value)) return this.schema(value)
+    if (isJsonObject(value)) return this.schema(value)
     if (typeof value === 'boolean') return this.schema(value ? {} : { enum: [] })
     this.why = unsound
     return value

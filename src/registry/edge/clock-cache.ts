@@ -7,7 +7,7 @@ type Slot<Held> = { held: Held; read: boolean }
  * What one isolate remembers, bounded by the sum of sizes. Eviction is a clock's: a hand goes round, and what was read since
  * it last passed stays. Whether something is too old is for its reader to judge, who may have a use for what was last known.
  */
-export class Memory<Held extends Holdable> {
+export class ClockCache<Held extends Holdable> {
   readonly #slots = new Map<string, Slot<Held>>()
   readonly #most: number
   #hand: Iterator<[string, Slot<Held>]> = this.#slots.entries()

@@ -2,8 +2,8 @@ import type { CallProfile } from '../../card/call-profile.ts'
 import { agentId } from '../../limits.ts'
 import { cardKey } from '../keys.ts'
 import { type Envelope, type Representation, readEnvelope } from '../kv-format.ts'
-import { readUnlessUnchanged, unchangedAt } from './changes.ts'
-import { EdgeMemory } from './kv-cache.ts'
+import { getOrRevalidate, unchangedAt } from './changes.ts'
+import { KvCache } from './kv-cache.ts'
 
 /** Profiles are parsed once, when they are read; in memory they take some times what their text does. */
 const memoryBytes = 16 * 1024 * 1024
@@ -12,7 +12,7 @@ const entryOverhead = 400
 
 type Parsed = { profile: CallProfile; bytes: number }
 
-const profiles = new EdgeMemory<Parsed>(
+const profiles = new KvCache<Parsed>(
   memoryBytes,
   (id, parsed) => entryOverhead + id.length + timesItsText * (parsed?.bytes ?? 0),
   unchangedAt,
@@ -27,9 +27,9 @@ export const readProfile = (
   env: Env,
   ctx: ExecutionContext,
 ): CallProfile | null | Promise<CallProfile | null> => {
-  const held = profiles.held(id)
+  const held = profiles.getFresh(id)
   if (held !== undefined) return profileOf(held)
-  return readUnlessUnchanged(profiles, id, () => loadProfile(id, env), env, ctx).then(profileOf)
+  return getOrRevalidate(profiles, id, () => loadProfile(id, env), env, ctx).then(profileOf)
 }
 
 /** The same of any text that should be an id; undefined while KV is away, which the log has been told. */
@@ -46,8 +46,8 @@ export const lookUpProfile = (
 const profileOf = (parsed: Parsed | null): CallProfile | null => parsed?.profile ?? null
 
 /** Makes a write visible in this isolate at once. */
-export const rememberProfile = (id: string, { seq, representations }: Envelope): void => {
-  profiles.learn(id, { value: parsed(representations.profile), seq })
+export const cacheProfile = (id: string, { seq, representations }: Envelope): void => {
+  profiles.put(id, { value: parsed(representations.profile), seq })
 }
 
 const parsed = (document: Representation | undefined): Parsed | null =>

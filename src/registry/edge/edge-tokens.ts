@@ -1,26 +1,26 @@
 import { tokenKey } from '../keys.ts'
 import type { TokenRecord } from '../token-record.ts'
-import { EdgeMemory, kvCacheSeconds } from './kv-cache.ts'
+import { KvCache, kvCacheSeconds } from './kv-cache.ts'
 
 /** What an entry takes besides its text: the objects around it. */
 const entryOverhead = 400
 
 /** Of tokens that are none, as well: a guess that comes again costs KV nothing. */
-const tokens = new EdgeMemory<TokenRecord>(
+const tokens = new KvCache<TokenRecord>(
   1024 * 1024,
   (hash, record) => entryOverhead + hash.length + (record ? 2 * JSON.stringify(record).length : 0),
 )
 
 /** What a token lets its bearer do, by the SHA-256 of its whole text in hexadecimal; null where it holds no more, or is none. */
 export const readToken = async (hash: string, env: Env, ctx: ExecutionContext): Promise<TokenRecord | null> => {
-  const held = tokens.held(hash)
-  const record = held === undefined ? await tokens.get(hash, () => loadToken(hash, env), ctx) : held
+  const held = tokens.getFresh(hash)
+  const record = held === undefined ? await tokens.fetch(hash, () => loadToken(hash, env), ctx) : held
   return record === null || isExpired(record) ? null : record
 }
 
 /** Makes a token, or its end, visible in this isolate at once. */
-export const rememberToken = (hash: string, record: TokenRecord | null, seq: number): void => {
-  tokens.learn(hash, { value: record, seq })
+export const cacheToken = (hash: string, record: TokenRecord | null, seq: number): void => {
+  tokens.put(hash, { value: record, seq })
 }
 
 const isExpired = ({ expires }: TokenRecord): boolean => expires !== null && expires <= Date.now()

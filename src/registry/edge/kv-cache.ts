@@ -1,13 +1,13 @@
 import { log } from '../../http/log.ts'
-import { unavailable } from '../../http/unavailable.ts'
-import { keyForLog } from '../key-for-log.ts'
-import { Memory } from './clock-cache.ts'
+import { serviceUnavailable } from '../../http/unavailable.ts'
+import { redactKey } from '../key-for-log.ts'
+import { ClockCache } from './clock-cache.ts'
 
 /** What KV or a write says of a key: its value, or null for none, as of a `seq`; a lower one never replaces a higher. */
-export type Fact<Value> = { value: Value | null; seq: number }
+export type Versioned<Value> = { value: Value | null; seq: number }
 
 /** `asOf`: when it was known to be the newest; it is taken for that until it `expires`. In ms since 1970. */
-type Known<Value> = Fact<Value> & { asOf: number; expires: number; size: number }
+type Known<Value> = Versioned<Value> & { asOf: number; expires: number; size: number }
 
 /** Whether what was the newest `asOf` a moment is still so at a later one: that moment, or undefined where nobody can tell. */
 type Unchanged = (key: string, seq: number, asOf: number) => number | undefined
@@ -22,20 +22,20 @@ const patience = 5_000
 const longestPause = 32
 
 /** What one isolate knows of KV's keys, and the reads under way. */
-export class EdgeMemory<Value> {
-  readonly #memory: Memory<Known<Value>>
+export class KvCache<Value> {
+  readonly #memory: ClockCache<Known<Value>>
   readonly #sizeOf: (key: string, value: Value | null) => number
   readonly #unchanged: Unchanged | undefined
   readonly #reads = new Map<string, number>()
 
   constructor(most: number, sizeOf: (key: string, value: Value | null) => number, unchanged?: Unchanged) {
-    this.#memory = new Memory(most)
+    this.#memory = new ClockCache(most)
     this.#sizeOf = sizeOf
     this.#unchanged = unchanged
   }
 
   /** A value that is fresh; null: known to be none; undefined: ask KV. */
-  held(key: string): Value | null | undefined {
+  getFresh(key: string): Value | null | undefined {
     const known = this.#memory.get(key)
     if (known === undefined) return undefined
     if (known.expires > Date.now()) return known.value
@@ -47,17 +47,17 @@ export class EdgeMemory<Value> {
   }
 
   /** Whether there is a value, be it too old. */
-  knows(key: string): boolean {
+  has(key: string): boolean {
     return this.#memory.get(key) !== undefined
   }
 
   /** What was known last of a key, be it too old. */
-  latest(key: string): Fact<Value> | undefined {
+  peek(key: string): Versioned<Value> | undefined {
     return this.#memory.get(key)
   }
 
   /** Takes in a fact, unless what is known is newer: then that holds for as long again. Returns what holds. */
-  learn(key: string, { value, seq }: Fact<Value>): Value | null {
+  put(key: string, { value, seq }: Versioned<Value>): Value | null {
     const known = this.#memory.get(key)
     const asOf = Date.now()
     const expires = asOf + memoryMilliseconds
@@ -74,10 +74,10 @@ export class EdgeMemory<Value> {
    * A value from memory, else read: by one for all who ask at the same time. The runtime forbids a request to touch another's
    * I/O, and what runs after a promise of another request counts as that one's: so the others look again until it is known.
    */
-  async get(key: string, read: () => Promise<Fact<Value>>, ctx: ExecutionContext): Promise<Value | null> {
+  async fetch(key: string, read: () => Promise<Versioned<Value>>, ctx: ExecutionContext): Promise<Value | null> {
     for (let pause = 1; this.#isRead(key); pause = Math.min(2 * pause, longestPause)) {
       await new Promise(resolve => setTimeout(resolve, pause))
-      const held = this.held(key)
+      const held = this.getFresh(key)
       if (held !== undefined) return held
     }
     const reading = this.#read(key, read)
@@ -91,16 +91,16 @@ export class EdgeMemory<Value> {
     return since !== undefined && Date.now() - since < patience
   }
 
-  async #read(key: string, read: () => Promise<Fact<Value>>): Promise<Value | null> {
+  async #read(key: string, read: () => Promise<Versioned<Value>>): Promise<Value | null> {
     const since = Date.now()
     this.#reads.set(key, since)
     try {
-      return this.learn(key, await read())
+      return this.put(key, await read())
     } catch (error) {
       // While KV is away, what held last goes on to hold, however old.
       const known = this.#memory.get(key)
-      log('error', 'kv-read-failed', { key: keyForLog(key), error: String(error) })
-      if (known === undefined) throw unavailable()
+      log('error', 'kv-read-failed', { key: redactKey(key), error: String(error) })
+      if (known === undefined) throw serviceUnavailable()
       known.expires = Date.now() + memoryMilliseconds
       return known.value
     } finally {

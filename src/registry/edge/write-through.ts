@@ -1,11 +1,11 @@
 import type { Registered, Registration, Removed } from '../records.ts'
 import type { SourceState } from '../source-state.ts'
-import { remember, rememberHealth } from './cards.ts'
-import { rememberExtended } from './edge-extended.ts'
-import { rememberProfile } from './edge-profiles.ts'
+import { cacheEnvelope, putHealth } from './cards.ts'
+import { cacheExtended } from './edge-extended.ts'
+import { cacheProfile } from './edge-profiles.ts'
 
 /** Makes a registration visible in this isolate at once: to who reads a card of it, and to who calls the agent. */
-export const rememberRegistered = (registration: Registration, registered: Registered): void => {
+export const cacheRegistered = (registration: Registration, registered: Registered): void => {
   const { id, visibility, representations, profile, extended } = registration
   const { told, tiersGone } = registered
   const seq = told?.seq ?? registered.seq
@@ -13,25 +13,25 @@ export const rememberRegistered = (registration: Registration, registered: Regis
   const source = told && { source: told.health }
   const shown = visibility === 'public' && { ...source, representations: { ...representations, profile } }
   const written = { seq, modified, representations: { profile }, ...shown }
-  remember(id, written)
-  rememberProfile(id, written)
+  cacheEnvelope(id, written)
+  cacheProfile(id, written)
   for (const { tier, representations } of extended)
-    rememberExtended(id, tier, { seq, modified, representations, ...source })
+    cacheExtended(id, tier, { seq, modified, representations, ...source })
   forgetTiers(id, seq, tiersGone)
 }
 
 /** Makes a removal visible in this isolate at once. */
-export const rememberRemoved = (id: string, { seq, tiersGone }: Removed): void => {
-  remember(id, gone(seq))
-  rememberProfile(id, gone(seq))
+export const cacheRemoved = (id: string, { seq, tiersGone }: Removed): void => {
+  cacheEnvelope(id, gone(seq))
+  cacheProfile(id, gone(seq))
   forgetTiers(id, seq, tiersGone)
 }
 
 /** Makes what was learned of the source of a card visible in this isolate at once. */
-export const rememberChecked = (id: string, { seq, told }: SourceState): void => rememberHealth(id, seq, told)
+export const cacheChecked = (id: string, { seq, told }: SourceState): void => putHealth(id, seq, told)
 
 const forgetTiers = (id: string, seq: number, tiers: readonly string[]): void => {
-  for (const tier of tiers) rememberExtended(id, tier, gone(seq))
+  for (const tier of tiers) cacheExtended(id, tier, gone(seq))
 }
 
 const gone = (seq: number) => ({ seq, modified: '', representations: {} })

@@ -2,23 +2,23 @@ import type { RepresentationName } from '../../card/model/representation-names.t
 import type { Representation } from '../kv-format.ts'
 import type { Summary } from '../records.ts'
 import type { SourceHealth } from '../source-health.ts'
-import { toldOf } from './sources.ts'
+import { publishedHealth } from './sources.ts'
 
 /** One agent as a list shows it. */
 export type Listed = Summary & { id: string; origin: string }
 
 /** A document of an agent; without `etag` and `bytes` where its card never came from its source. */
-export type KeptDocument =
+export type StoredDocument =
   | (Representation & { modified: number; source?: SourceHealth })
   | { etag?: never; source: SourceHealth }
 
 /** The manifest of an agent as it was registered, with its entity tag, and where absolute URLs of this host started then. */
-export type KeptManifest = { manifest: string; etag: string; modified: number; origin: string }
+export type StoredManifest = { manifest: string; etag: string; modified: number; origin: string }
 
 /** The manifest of an agent; null where there is no such agent. */
-export const manifestOf = (sql: SqlStorage, id: string): KeptManifest | null => {
+export const getManifest = (sql: SqlStorage, id: string): StoredManifest | null => {
   const [row] = sql
-    .exec<KeptManifest>(
+    .exec<StoredManifest>(
       `SELECT manifest, manifest_etag AS etag, modified, agents.origin FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
       id,
     )
@@ -27,7 +27,7 @@ export const manifestOf = (sql: SqlStorage, id: string): KeptManifest | null => 
 }
 
 /** One document of an agent, internal ones included; null where there is no such agent. */
-export const documentOf = (sql: SqlStorage, id: string, name: RepresentationName): KeptDocument | null => {
+export const getDocument = (sql: SqlStorage, id: string, name: RepresentationName): StoredDocument | null => {
   const [row] = sql
     .exec<{ etag: string; body: ArrayBuffer; modified: number }>(
       `SELECT etag, body, modified FROM agents JOIN representations USING (id)
@@ -36,14 +36,14 @@ export const documentOf = (sql: SqlStorage, id: string, name: RepresentationName
       name,
     )
     .toArray()
-  const source = toldOf(sql, id)?.health
+  const source = publishedHealth(sql, id)?.health
   if (!row) return source ? { source } : null
   const { etag, modified, body } = row
   return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
 }
 
 /** A page of agents in the order of their ids, beginning after `after`; of the public ones alone those that have a card. */
-export const listOf = (sql: SqlStorage, after: string, limit: number, internal: boolean): Listed[] =>
+export const listAgents = (sql: SqlStorage, after: string, limit: number, internal: boolean): Listed[] =>
   sql
     .exec<{ id: string; summary: string; origin: string }>(
       `SELECT id, summary, origin FROM agents

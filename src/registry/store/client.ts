@@ -9,4 +9,4 @@ type Truth = {
 }
 
 /** The Registry of this host. One object keeps one namespace; another namespace would be another name. */
-export const truth = (env: Env): Truth => env.REGISTRY.getByName('default') as unknown as Truth
+export const getRegistry = (env: Env): Truth => env.REGISTRY.getByName('default') as unknown as Truth

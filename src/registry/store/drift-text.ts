@@ -4,7 +4,7 @@ import type { Drift } from '../../card/diff/drift.ts'
 const most = 64 * 1024
 
 /** A drift as it is kept: of one that is too large the values are left out, and then the end; and it says so. */
-export const driftText = (drift: Drift): string => {
+export const serializeDrift = (drift: Drift): string => {
   const whole = JSON.stringify(drift)
   if (whole.length <= most) return whole
   let room = most - forMore

@@ -10,7 +10,7 @@ export type Entry = { value: string | Uint8Array; metadata: { seq: number; etag?
 export const tombstoneSeconds = 30 * 86_400
 
 /** That there is nothing of an agent any more, as of its last revision. */
-export const goneEntry = (sql: SqlStorage, id: string): Entry => {
+export const tombstone = (sql: SqlStorage, id: string): Entry => {
   const { seq } = sql.exec<{ seq: number }>('SELECT MAX(seq) AS seq FROM revisions WHERE id = ?', id).one()
   const value = encodeEnvelope({ seq, modified: '', representations: {} })
   return { value, metadata: { seq }, seconds: tombstoneSeconds }

@@ -1,23 +1,23 @@
 import type { RepresentationName } from '../../card/model/representation-names.ts'
-import { distinct, encodeEnvelope, type Representation, type Representations } from '../kv-format.ts'
-import { type Entry, goneEntry } from './entry.ts'
-import { toldOf } from './sources.ts'
+import { encodeEnvelope, groupByEtag, type Representation, type Representations } from '../kv-format.ts'
+import { type Entry, tombstone } from './entry.ts'
+import { publishedHealth } from './sources.ts'
 
 /** The extended card of one tier, hashed. */
 export type Extended = { tier: string; representations: Record<RepresentationName, Representation> }
 
 /** The tiers of an agent of which there are extended cards. */
-export const tiersKept = (sql: SqlStorage, id: string): string[] =>
+export const storedTiers = (sql: SqlStorage, id: string): string[] =>
   sql
     .exec<{ tier: string }>('SELECT DISTINCT tier FROM extended WHERE id = ?', id)
     .toArray()
     .map(({ tier }) => tier)
 
 /** Keeps the extended cards of an agent in the place of those that it had. */
-export const keepExtended = (sql: SqlStorage, id: string, extended: readonly Extended[]): void => {
+export const storeExtended = (sql: SqlStorage, id: string, extended: readonly Extended[]): void => {
   sql.exec('DELETE FROM extended WHERE id = ?', id)
   for (const { tier, representations } of extended)
-    for (const { names, etag, bytes } of distinct(representations))
+    for (const { names, etag, bytes } of groupByEtag(representations))
       sql.exec(
         'INSERT INTO extended (id, tier, etag, names, body) VALUES (?, ?, ?, ?, ?)',
         ...[id, tier, etag, JSON.stringify(names), bytes],
@@ -31,7 +31,7 @@ export const isExtendedBy = (sql: SqlStorage, id: string, extended: readonly Ext
     .toArray()
     .map(({ tier, etag, names }) => `${tier} ${etag} ${names}`)
   const given = extended.flatMap(({ tier, representations }) =>
-    distinct(representations).map(({ etag, names }) => `${tier} ${etag} ${JSON.stringify(names)}`),
+    groupByEtag(representations).map(({ etag, names }) => `${tier} ${etag} ${JSON.stringify(names)}`),
   )
   return kept.sort().join() === given.sort().join()
 }
@@ -46,8 +46,8 @@ export const extendedEntry = (sql: SqlStorage, name: string): Entry => {
     )
     .toArray()
   const [first] = rows
-  if (!first) return goneEntry(sql, id)
-  const told = toldOf(sql, id)
+  if (!first) return tombstone(sql, id)
+  const told = publishedHealth(sql, id)
   const seq = told?.seq ?? first.seq
   const representations: Representations = {}
   for (const { etag, names, body } of rows)

@@ -1,39 +1,43 @@
-import type { Held, SourceRecord } from '../source-record.ts'
+import type { PendingCard, SourceRecord } from '../source-record.ts'
 import type { Validators } from '../validators.ts'
-import { driftText } from './drift-text.ts'
+import { serializeDrift } from './drift-text.ts'
 
-type About = Pick<Held, 'etag' | 'widens' | 'drift'>
+type About = Pick<PendingCard, 'etag' | 'widens' | 'drift'>
 
 /** Keeps the documents that were fetched of an agent, in the place of those before: apart, as a row has no room for both. */
-export const keepFetched = (sql: SqlStorage, id: string, { card, validators = {}, held }: SourceRecord): void => {
-  dropFetched(sql, id)
+export const saveFetched = (sql: SqlStorage, id: string, { card, validators = {}, held }: SourceRecord): void => {
+  deleteFetched(sql, id)
   if (card !== undefined) keep(sql, id, 'served', card, validators, null)
-  if (held) keepHeld(sql, id, held)
+  if (held) savePending(sql, id, held)
 }
 
 /** Keeps a card that waits, in the place of one that did. */
-export const keepHeld = (sql: SqlStorage, id: string, { card, validators, etag, widens, drift }: Held): void => {
-  const about = `{"etag":${JSON.stringify(etag)},"widens":${JSON.stringify(widens)},"drift":${driftText(drift)}}`
+export const savePending = (
+  sql: SqlStorage,
+  id: string,
+  { card, validators, etag, widens, drift }: PendingCard,
+): void => {
+  const about = `{"etag":${JSON.stringify(etag)},"widens":${JSON.stringify(widens)},"drift":${serializeDrift(drift)}}`
   keep(sql, id, 'held', card, validators, about)
 }
 
 /** Keeps by what the source is asked whether it still says what is served. */
-export const keepValidators = (sql: SqlStorage, id: string, validators: Validators): void => {
+export const saveValidators = (sql: SqlStorage, id: string, validators: Validators): void => {
   sql.exec(`UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'`, JSON.stringify(validators), id)
 }
 
 /** Drops a card that waits. */
-export const dropHeld = (sql: SqlStorage, id: string): void => {
+export const deletePending = (sql: SqlStorage, id: string): void => {
   sql.exec(`DELETE FROM fetched WHERE id = ? AND name = 'held'`, id)
 }
 
 /** Drops all that was fetched of an agent. */
-export const dropFetched = (sql: SqlStorage, id: string): void => {
+export const deleteFetched = (sql: SqlStorage, id: string): void => {
   sql.exec('DELETE FROM fetched WHERE id = ?', id)
 }
 
 /** The documents that were fetched of an agent. */
-export const fetchedOf = (sql: SqlStorage, id: string): Pick<SourceRecord, 'card' | 'validators' | 'held'> => {
+export const getFetched = (sql: SqlStorage, id: string): Pick<SourceRecord, 'card' | 'validators' | 'held'> => {
   const rows = sql
     .exec<{ name: string; card: string; validators: string; about: string | null }>(
       'SELECT name, card, validators, about FROM fetched WHERE id = ?',
@@ -51,7 +55,7 @@ export const fetchedOf = (sql: SqlStorage, id: string): Pick<SourceRecord, 'card
 }
 
 /** The card that waits, without its text. */
-export const heldOf = (sql: SqlStorage, id: string): Omit<Held, 'card'> | undefined => {
+export const getPending = (sql: SqlStorage, id: string): Omit<PendingCard, 'card'> | undefined => {
   const [row] = sql
     .exec<{ validators: string; about: string }>(
       `SELECT validators, about FROM fetched WHERE id = ? AND name = 'held'`,
@@ -62,7 +66,7 @@ export const heldOf = (sql: SqlStorage, id: string): Omit<Held, 'card'> | undefi
 }
 
 /** Whether the card that is served was made of this document; undefined stands for none. */
-export const isFetched = (sql: SqlStorage, id: string, card: string | undefined): boolean => {
+export const matchesFetched = (sql: SqlStorage, id: string, card: string | undefined): boolean => {
   const [same] = sql
     .exec<{ same: number }>(`SELECT card = ? AS same FROM fetched WHERE id = ? AND name = 'served'`, card ?? null, id)
     .toArray()

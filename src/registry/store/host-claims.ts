@@ -1,4 +1,4 @@
-import type { Declined, HostChange, HostChanges, Registration } from '../records.ts'
+import type { HostChange, HostChanges, Registration, Rejection } from '../records.ts'
 
 type Row = { hostname: string; id: string | null; seq: number; automatic: number }
 
@@ -13,7 +13,7 @@ const held = (sql: SqlStorage, id: string): Row[] =>
  * Makes the host names of a manifest the agent's; only those that are so already, where `mayClaim` is false. A name belongs to
  * one agent; but the root that a host gave to its first public agent by itself yields to whoever claims it.
  */
-export const claimHosts = (sql: SqlStorage, registration: Registration, mayClaim: boolean): HostChanges | Declined => {
+export const claimHosts = (sql: SqlStorage, registration: Registration, mayClaim: boolean): HostChanges | Rejection => {
   const { id, visibility, hosts } = registration
   for (const hostname of hosts) {
     const row = rowOf(sql, hostname)
@@ -31,18 +31,18 @@ export const claimHosts = (sql: SqlStorage, registration: Registration, mayClaim
     hosts: claimed,
     becameRoot,
     changed: [
-      ...released.map(hostname => hand(sql, hostname, null, false)),
+      ...released.map(hostname => assign(sql, hostname, null, false)),
       ...claimed.flatMap(hostname => {
         const automatic = !hosts.includes(hostname)
         const row = own.find(row => row.hostname === hostname)
-        return row && Boolean(row.automatic) === automatic ? [] : [hand(sql, hostname, id, automatic)]
+        return row && Boolean(row.automatic) === automatic ? [] : [assign(sql, hostname, id, automatic)]
       }),
     ],
   }
 }
 
 /** The host names of an agent as they are: a card that was read anew claims none and gives none up. */
-export const keptHosts = (sql: SqlStorage, id: string): HostChanges => ({
+export const currentHosts = (sql: SqlStorage, id: string): HostChanges => ({
   hosts: held(sql, id).map(({ hostname }) => hostname),
   becameRoot: false,
   changed: [],
@@ -50,7 +50,7 @@ export const keptHosts = (sql: SqlStorage, id: string): HostChanges => ({
 
 /** Frees every host name of an agent. */
 export const releaseHosts = (sql: SqlStorage, id: string): HostChange[] =>
-  held(sql, id).map(({ hostname }) => hand(sql, hostname, null, false))
+  held(sql, id).map(({ hostname }) => assign(sql, hostname, null, false))
 
 const isFirstPublic = (sql: SqlStorage, id: string): boolean =>
   sql
@@ -58,7 +58,7 @@ const isFirstPublic = (sql: SqlStorage, id: string): boolean =>
     .one().others === 0
 
 /** A freed name keeps its row, so that its changes go on counting. */
-const hand = (sql: SqlStorage, hostname: string, id: string | null, automatic: boolean): HostChange => {
+const assign = (sql: SqlStorage, hostname: string, id: string | null, automatic: boolean): HostChange => {
   const seq = (rowOf(sql, hostname)?.seq ?? 0) + 1
   sql.exec(
     'INSERT OR REPLACE INTO hosts (hostname, id, seq, automatic) VALUES (?, ?, ?, ?)',

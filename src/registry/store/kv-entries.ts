@@ -1,12 +1,12 @@
 import { type DocumentName, encodeEnvelope, type Representations } from '../kv-format.ts'
-import { type Entry, goneEntry, tombstoneSeconds } from './entry.ts'
+import { type Entry, tombstone, tombstoneSeconds } from './entry.ts'
 import { extendedEntry } from './extended.ts'
 import { changesEntry } from './recent-changes.ts'
-import { toldOf } from './sources.ts'
+import { publishedHealth } from './sources.ts'
 import { tokenEntry } from './tokens.ts'
 
 /** What KV is to hold under a key, as the Registry says now. */
-export const entryOf = (sql: SqlStorage, key: string): Entry => {
+export const buildEntry = (sql: SqlStorage, key: string): Entry => {
   const colon = key.indexOf(':')
   const kind = kinds[key.slice(0, colon)]
   if (kind === undefined) throw new Error(`KV has no keys such as "${key}"`)
@@ -21,12 +21,12 @@ const cardEntry = (sql: SqlStorage, id: string): Entry => {
       id,
     )
     .toArray()
-  if (!agent) return goneEntry(sql, id)
+  if (!agent) return tombstone(sql, id)
   const { seq, modified, etag, visibility } = agent
   const { profile, ...rest } = representationsOf(sql, id)
   // One that an older version of this host registered has none.
-  if (visibility !== 'public' && profile === undefined) return goneEntry(sql, id)
-  const told = toldOf(sql, id)
+  if (visibility !== 'public' && profile === undefined) return tombstone(sql, id)
+  const told = publishedHealth(sql, id)
   const isPublic = visibility === 'public'
   const envelope = {
     seq: told?.seq ?? seq,

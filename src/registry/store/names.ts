@@ -8,7 +8,7 @@ const mostInternal = 10
  * The agents of an id, else of a name, in lower case. Of several of one name it is who has had it longest: else who may write one
  * agent could take another's calls by its name. Which of the internal ones there are, nobody is to learn who may not read them.
  */
-export const namedAgents = (sql: SqlStorage, name: string): NamedAgents => {
+export const findNamed = (sql: SqlStorage, name: string): NamedAgents => {
   const rows = sql
     .exec<{ id: string; visibility: string }>(
       `SELECT id, visibility FROM agents WHERE lower(json_extract(summary, '$.name')) = ?1 OR id = ?1

@@ -1,5 +1,5 @@
 import { log } from '../../http/log.ts'
-import { keyForLog } from '../key-for-log.ts'
+import { redactKey } from '../key-for-log.ts'
 
 /** How long after a write, or a failed try, the alarm looks for what KV still lacks. In ms. */
 const firstRetry = 1_000
@@ -24,7 +24,7 @@ export class Publisher {
   }
 
   /** Notes, in the caller's transaction, that KV lacks the truth of these keys; the alarm stands in case we die before. */
-  owe(keys: readonly string[]): void {
+  enqueue(keys: readonly string[]): void {
     for (const key of keys)
       this.#storage.sql.exec(
         'INSERT INTO pending (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1, attempts = 0',
@@ -73,7 +73,7 @@ export class Publisher {
       await this.#write(key)
     } catch (error) {
       sql.exec('UPDATE pending SET attempts = attempts + 1 WHERE key = ?', key)
-      log('error', 'publication-failed', { key: keyForLog(key), error: String(error) })
+      log('error', 'publication-failed', { key: redactKey(key), error: String(error) })
       return false
     }
     sql.exec('DELETE FROM pending WHERE key = ? AND version = ?', key, owed.version)
@@ -81,8 +81,8 @@ export class Publisher {
   }
 
   async #write(key: string): Promise<void> {
-    const { entryOf } = await import('./kv-entries.ts')
-    const { value, metadata, seconds } = entryOf(this.#storage.sql, key)
+    const { buildEntry } = await import('./kv-entries.ts')
+    const { value, metadata, seconds } = buildEntry(this.#storage.sql, key)
     await this.#kv.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
   }
 }

@@ -1,12 +1,12 @@
 import { changesKey } from '../edge/changes.ts'
 import { keysOf } from '../keys.ts'
-import type { SourceCheck } from '../source-check.ts'
+import type { RefreshResult } from '../source-check.ts'
 import type { Written } from '../written.ts'
-import { tiersKept } from './extended.ts'
-import { dropHeld, keepHeld, keepValidators } from './fetched-cards.ts'
+import { storedTiers } from './extended.ts'
+import { deletePending, savePending, saveValidators } from './fetched-cards.ts'
 import { lastSeq } from './last-seq.ts'
 import { newestRevision } from './revisions.ts'
-import { dueAfter } from './source-times.ts'
+import { nextRefreshAt } from './source-times.ts'
 import { type SourceRow, sourceRow } from './sources.ts'
 
 /**
@@ -14,11 +14,11 @@ import { type SourceRow, sourceRow } from './sources.ts'
  * was given the right to refresh as this took too long, nothing is overwritten.
  * The edge is told whether the source fails, and how; not each time that it does not.
  */
-export const checkSource = (
+export const recordResult = (
   sql: SqlStorage,
   id: string,
   seq: number,
-  check: SourceCheck,
+  check: RefreshResult,
   lease: string,
 ): Written<Record<never, never>, never> => {
   const row = sourceRow(sql, id)
@@ -27,14 +27,14 @@ export const checkSource = (
   const failure = 'failure' in check ? check.failure : undefined
   if (failure === undefined) keepWell(sql, id, row, now)
   else keepFailure(sql, id, row, failure, now)
-  if ('held' in check) keepHeld(sql, id, check.held)
+  if ('held' in check) savePending(sql, id, check.held)
   if ('unchanged' in check) {
-    dropHeld(sql, id)
-    if (check.validators) keepValidators(sql, id, check.validators)
+    deletePending(sql, id)
+    if (check.validators) saveValidators(sql, id, check.validators)
   }
   if (row.failure?.status === failure?.status) return nothing
   sql.exec('UPDATE sources SET told = ?, told_at = ? WHERE id = ?', lastSeq(sql, id) + 1, now, id)
-  const keys = keysOf(id, [], tiersKept(sql, id))
+  const keys = keysOf(id, [], storedTiers(sql, id))
   return { made: {}, owed: [...keys, changesKey], publish: keys }
 }
 
@@ -44,7 +44,7 @@ const keepWell = (sql: SqlStorage, id: string, { source }: SourceRow, now: numbe
   sql.exec(
     `UPDATE sources SET checked = ?, due = ?, lease = NULL, leased_until = 0, failures = 0, failing_since = NULL, failure = NULL
       WHERE id = ?`,
-    ...[now, dueAfter(source.ttl, 0, now), id],
+    ...[now, nextRefreshAt(source.ttl, 0, now), id],
   )
 }
 
@@ -57,6 +57,6 @@ const keepFailure = (
 ): void => {
   sql.exec(
     'UPDATE sources SET due = ?, lease = NULL, leased_until = 0, failures = ?, failing_since = ?, failure = ? WHERE id = ?',
-    ...[dueAfter(source.ttl, failures + 1, now), failures + 1, failingSince ?? now, JSON.stringify(failure), id],
+    ...[nextRefreshAt(source.ttl, failures + 1, now), failures + 1, failingSince ?? now, JSON.stringify(failure), id],
   )
 }

@@ -1,13 +1,13 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../../card/model/representation-names.ts'
-import type { Condition } from '../../http/conditional.ts'
-import type { Declined, Registered, Registration, Removed } from '../records.ts'
-import type { SourceCheck } from '../source-check.ts'
+import type { Precondition } from '../../http/conditional.ts'
+import type { Registered, Registration, Rejection, Removed } from '../records.ts'
+import type { RefreshResult } from '../source-check.ts'
 import type { Leased, NotLeased, SourceRecord } from '../source-record.ts'
 import type { SourceState } from '../source-state.ts'
 import type { TokenRecord } from '../token-record.ts'
 import type { Written } from '../written.ts'
-import type { KeptDocument, KeptManifest, Listed } from './agents.ts'
+import type { Listed, StoredDocument, StoredManifest } from './agents.ts'
 import type { NamedAgents } from './names.ts'
 import { Publisher } from './publisher.ts'
 import type { RevisionRow } from './revision-rows.ts'
@@ -32,33 +32,33 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Registers or replaces an agent; with host names that are not its own already only where `mayClaim`. */
-  async register(registration: Registration, mayClaim: boolean): Promise<Registered | Declined> {
+  async register(registration: Registration, mayClaim: boolean): Promise<Registered | Rejection> {
     const { register } = await import('./register.ts')
     return this.#write(() => register(this.#sql, registration, mayClaim))
   }
 
   /** Removes an agent; its revisions stay. */
-  async remove(id: string, condition: Condition): Promise<Removed | Declined> {
+  async remove(id: string, condition: Precondition): Promise<Removed | Rejection> {
     const { remove } = await import('./removing.ts')
     return this.#write(() => remove(this.#sql, id, condition))
   }
 
   /** The manifest of an agent as it was registered, with its entity tag, and where absolute URLs of this host started then. */
-  async manifest(id: string): Promise<KeptManifest | null> {
-    const { manifestOf } = await import('./agents.ts')
-    return manifestOf(this.#sql, id)
+  async manifest(id: string): Promise<StoredManifest | null> {
+    const { getManifest } = await import('./agents.ts')
+    return getManifest(this.#sql, id)
   }
 
   /** One document of an agent, internal ones included: for readers with a token. */
-  async document(id: string, name: RepresentationName): Promise<KeptDocument | null> {
-    const { documentOf } = await import('./agents.ts')
-    return documentOf(this.#sql, id, name)
+  async document(id: string, name: RepresentationName): Promise<StoredDocument | null> {
+    const { getDocument } = await import('./agents.ts')
+    return getDocument(this.#sql, id, name)
   }
 
   /** A page of agents in the order of their ids, beginning after `after`. */
   async list(after: string, limit: number, internal: boolean): Promise<Listed[]> {
-    const { listOf } = await import('./agents.ts')
-    return listOf(this.#sql, after, limit, internal)
+    const { listAgents } = await import('./agents.ts')
+    return listAgents(this.#sql, after, limit, internal)
   }
 
   /** A page of an agent's revisions, the newest first, of those before a `seq`. */
@@ -69,8 +69,8 @@ export class Registry extends DurableObject<Env> {
 
   /** The agents of an id, else of a name, in lower case: internal ones included, for who may read them. */
   async namedAgents(name: string): Promise<NamedAgents> {
-    const { namedAgents } = await import('./names.ts')
-    return namedAgents(this.#sql, name)
+    const { findNamed } = await import('./names.ts')
+    return findNamed(this.#sql, name)
   }
 
   /** All that is kept of the source of an agent's card, what was fetched of it included; null where there is none. */
@@ -98,9 +98,9 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Ends a refresh that brought no new card to serve; how the source stands now. */
-  async sourceChecked(id: string, seq: number, check: SourceCheck, lease: string): Promise<SourceState | null> {
-    const { checkSource } = await import('./refresh.ts')
-    await this.#write(() => checkSource(this.#sql, id, seq, check, lease))
+  async sourceChecked(id: string, seq: number, check: RefreshResult, lease: string): Promise<SourceState | null> {
+    const { recordResult } = await import('./refresh.ts')
+    await this.#write(() => recordResult(this.#sql, id, seq, check, lease))
     return this.sourceState(id)
   }
 
@@ -112,20 +112,20 @@ export class Registry extends DurableObject<Env> {
 
   /** Keeps a token, known by the SHA-256 of its whole text in hexadecimal. */
   async issueToken(record: TokenRecord, hash: string): Promise<Issued> {
-    const { keepToken } = await import('./tokens.ts')
-    return this.#write(() => keepToken(this.#sql, record, hash))
+    const { storeToken } = await import('./tokens.ts')
+    return this.#write(() => storeToken(this.#sql, record, hash))
   }
 
   /** A page of tokens in the order of their ids, beginning after `after`; never the tokens themselves. */
   async tokens(after: string, limit: number): Promise<TokenRecord[]> {
-    const { tokenPage } = await import('./tokens.ts')
-    return tokenPage(this.#sql, after, limit)
+    const { listTokens } = await import('./tokens.ts')
+    return listTokens(this.#sql, after, limit)
   }
 
   /** Ends a token: at once in the isolate that asks, and everywhere within the cache time. */
   async revokeToken(id: string): Promise<Revoked> {
-    const { dropToken } = await import('./tokens.ts')
-    return this.#write(() => dropToken(this.#sql, id))
+    const { deleteToken } = await import('./tokens.ts')
+    return this.#write(() => deleteToken(this.#sql, id))
   }
 
   /** Tries again what KV did not take. */
@@ -137,7 +137,7 @@ export class Registry extends DurableObject<Env> {
   async #write<Made, Refused>(write: () => Written<Made, Refused>): Promise<(Made & { published: boolean }) | Refused> {
     const written = this.ctx.storage.transactionSync(() => {
       const written = write()
-      if ('made' in written) this.#publisher.owe(written.owed)
+      if ('made' in written) this.#publisher.enqueue(written.owed)
       return written
     })
     if ('refused' in written) return written.refused

@@ -26,7 +26,7 @@ export const revisionRows = (sql: SqlStorage, id: string, before: number, limit:
     .map(({ drift, ...row }) => ({ ...row, ...(drift !== null && { drift: JSON.parse(drift) as Drift }) }))
 
 /** Who made a revision that is no removal. */
-export const makerOf = (sql: SqlStorage, id: string, seq: number): SourceRecord['by'] =>
+export const authorOf = (sql: SqlStorage, id: string, seq: number): SourceRecord['by'] =>
   sql
     .exec<{ by: SourceRecord['by'] }>(
       `SELECT COALESCE(made_by, 'manifest') AS "by" FROM revisions WHERE id = ? AND seq = ?`,

@@ -1,15 +1,15 @@
 import type { Leased, NotLeased } from '../source-record.ts'
-import { manifestOf } from './agents.ts'
+import { getManifest } from './agents.ts'
 import { newestRevision } from './revisions.ts'
 import { sourceRecord } from './source-records.ts'
-import { dueAfter, leaseMilliseconds } from './source-times.ts'
+import { leaseMilliseconds, nextRefreshAt } from './source-times.ts'
 import { type SourceRow, sourceRow } from './sources.ts'
 
 /** Gives somebody the right to refresh an agent's card, if nobody has it and, unless `force`, it is time. */
 export const leaseSource = (sql: SqlStorage, id: string, force: boolean): Leased | NotLeased => {
   const now = Date.now()
   const row = sourceRow(sql, id)
-  const kept = manifestOf(sql, id)
+  const kept = getManifest(sql, id)
   const newest = newestRevision(sql, id)
   if (!row || !kept || !newest) return { outcome: 'none' }
   if (row.leasedUntil > now) return { outcome: 'busy' }
@@ -43,7 +43,7 @@ const take = (sql: SqlStorage, id: string, { source, failures, due }: SourceRow,
   const lease = crypto.randomUUID()
   sql.exec(
     'UPDATE sources SET lease = ?, leased_until = ?, asked = ?, due = ? WHERE id = ?',
-    ...[lease, now + leaseMilliseconds, now, Math.max(due, dueAfter(source.ttl, failures + 1, now)), id],
+    ...[lease, now + leaseMilliseconds, now, Math.max(due, nextRefreshAt(source.ttl, failures + 1, now)), id],
   )
   return lease
 }

@@ -1,6 +1,6 @@
 import type { SourceRecord } from '../source-record.ts'
-import { fetchedOf } from './fetched-cards.ts'
-import { makerOf } from './revision-rows.ts'
+import { getFetched } from './fetched-cards.ts'
+import { authorOf } from './revision-rows.ts'
 import { newestRevision } from './revisions.ts'
 import { sourceRow } from './sources.ts'
 
@@ -12,9 +12,9 @@ export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null =
   const { source, checked, failure } = row
   return {
     source,
-    by: makerOf(sql, id, newest.seq),
+    by: authorOf(sql, id, newest.seq),
     ...(checked !== undefined && { checked }),
     ...(failure && { failure }),
-    ...fetchedOf(sql, id),
+    ...getFetched(sql, id),
   }
 }

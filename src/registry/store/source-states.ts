@@ -1,6 +1,6 @@
 import { healthOf } from '../source-health.ts'
 import type { SourceState } from '../source-state.ts'
-import { heldOf } from './fetched-cards.ts'
+import { getPending } from './fetched-cards.ts'
 import { newestRevision } from './revisions.ts'
 import { sourceRow } from './sources.ts'
 
@@ -11,7 +11,7 @@ export const sourceState = (sql: SqlStorage, id: string): SourceState | null => 
   if (!row || !newest) return null
   const { source, checked, due, failure, failingSince = 0, told } = row
   const { kind, url, ttl, staleIfError, pin } = source
-  const held = heldOf(sql, id)
+  const held = getPending(sql, id)
   return {
     ...{ kind, url, ttl, staleIfError, pin, due },
     ...(checked !== undefined && { checked }),

@@ -14,7 +14,7 @@ const lastRetry = 3600
 const jitter = 0.1
 
 /** When a source is to be asked again that has failed so many times in a row; in ms since 1970. */
-export const dueAfter = (ttl: number, failures: number, now: number): number => {
+export const nextRefreshAt = (ttl: number, failures: number, now: number): number => {
   const seconds = failures === 0 ? ttl : Math.min(Math.max(ttl, lastRetry), firstRetry * 2 ** (failures - 1))
   return Math.round(now + seconds * 1000 * (1 + jitter * Math.random()))
 }

@@ -1,10 +1,10 @@
 import type { Source } from '../../card/manifest/source.ts'
 import type { SourceFailure } from '../source-failure.ts'
-import { healthOf, type Told } from '../source-health.ts'
+import { healthOf, type PublishedHealth } from '../source-health.ts'
 import type { SourceRecord } from '../source-record.ts'
-import { dropFetched, keepFetched } from './fetched-cards.ts'
+import { deleteFetched, saveFetched } from './fetched-cards.ts'
 import { lastSeq } from './last-seq.ts'
-import { dueAfter } from './source-times.ts'
+import { nextRefreshAt } from './source-times.ts'
 
 /** A source as its row says it, and the number under which the edge was last told of it. Times are in ms since 1970. */
 export type SourceRow = {
@@ -55,7 +55,7 @@ export const sourceRow = (sql: SqlStorage, id: string): SourceRow | undefined =>
 }
 
 /** What the edge is to know of an agent's source. */
-export const toldOf = (sql: SqlStorage, id: string): Told | undefined => {
+export const publishedHealth = (sql: SqlStorage, id: string): PublishedHealth | undefined => {
   const row = sourceRow(sql, id)
   return row && { seq: row.told, health: healthOf(row) }
 }
@@ -64,13 +64,13 @@ export const toldOf = (sql: SqlStorage, id: string): Told | undefined => {
  * Keeps the source of a registration in the place of what was kept. The edge is told of a revision with the revision's `seq`;
  * where there is none, with the next number, and only of another state than it knows.
  */
-export const keepSource = (
+export const saveSource = (
   sql: SqlStorage,
   id: string,
   record: SourceRecord,
   revised: number | undefined,
   now: number,
-): Told => {
+): PublishedHealth => {
   const before = sourceRow(sql, id)
   const { source, checked, failure } = record
   const known = before?.source.kind === source.kind && before.source.url === source.url ? before : undefined
@@ -78,19 +78,19 @@ export const keepSource = (
   const since = failure ? (known?.failingSince ?? now) : null
   const isKnown = before !== undefined && before.failure?.status === failure?.status
   const told = revised === undefined && isKnown ? before : { told: revised ?? lastSeq(sql, id) + 1, toldAt: now }
-  const due = dueAfter(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
+  const due = nextRefreshAt(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
   sql.exec(
     `INSERT OR REPLACE INTO sources (id, source, checked, due, asked, failures, failing_since, failure, told, told_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[id, JSON.stringify(source), checked ?? null, due, now, failures, since],
     ...[failure ? JSON.stringify(failure) : null, told.told, told.toldAt],
   )
-  keepFetched(sql, id, record)
+  saveFetched(sql, id, record)
   return { seq: told.told, health: healthOf(record) }
 }
 
 /** Forgets the source of an agent, and what was fetched of it. */
-export const dropSource = (sql: SqlStorage, id: string): void => {
+export const deleteSource = (sql: SqlStorage, id: string): void => {
   sql.exec('DELETE FROM sources WHERE id = ?', id)
-  dropFetched(sql, id)
+  deleteFetched(sql, id)
 }

@@ -21,7 +21,7 @@ type OldToken = { outcome: 'revoked'; seq: number; hash: string }
 type NotRevoked = { outcome: 'unknown' }
 
 /** Keeps a token. Expired ones make room when there is none. */
-export const keepToken = (sql: SqlStorage, record: TokenRecord, hash: string): Written<NewToken, NotIssued> => {
+export const storeToken = (sql: SqlStorage, record: TokenRecord, hash: string): Written<NewToken, NotIssued> => {
   if (count(sql) >= mostTokens) sql.exec('DELETE FROM tokens WHERE expires <= ?', Date.now())
   if (count(sql) >= mostTokens) return { refused: { outcome: 'too-many-tokens', most: mostTokens } }
   const { rowsWritten } = sql.exec(
@@ -33,7 +33,7 @@ export const keepToken = (sql: SqlStorage, record: TokenRecord, hash: string): W
 }
 
 /** A page of tokens in the order of their ids, beginning after `after`; those that have expired among them. */
-export const tokenPage = (sql: SqlStorage, after: string, limit: number): TokenRecord[] =>
+export const listTokens = (sql: SqlStorage, after: string, limit: number): TokenRecord[] =>
   sql
     .exec<{ record: string }>(
       'SELECT record FROM tokens WHERE id > ? ORDER BY id LIMIT ?',
@@ -43,7 +43,7 @@ export const tokenPage = (sql: SqlStorage, after: string, limit: number): TokenR
     .map(({ record }) => JSON.parse(record) as TokenRecord)
 
 /** Drops a token. KV is told that it is gone because it is not here. */
-export const dropToken = (sql: SqlStorage, id: string): Written<OldToken, NotRevoked> => {
+export const deleteToken = (sql: SqlStorage, id: string): Written<OldToken, NotRevoked> => {
   const [dropped] = sql.exec<{ hash: string }>('DELETE FROM tokens WHERE id = ? RETURNING hash', id).toArray()
   if (!dropped) return { refused: { outcome: 'unknown' } }
   const keys = [tokenKey(dropped.hash)]

@@ -5,13 +5,13 @@ import { compile } from '../../../src/card/compile/index.ts'
 import type { Issue } from '../../../src/card/model/report.ts'
 import type { Json } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { pointer, tokens } from '../../../src/json/pointer.ts'
+import { formatPointer, parsePointer } from '../../../src/json/pointer.ts'
 
 const corpus = join(import.meta.dirname, '../../../../shared/corpus')
 
 /** Whether a place is there, or names a member that its object lacks. */
 const resolves = (document: Json, place: string): boolean => {
-  const path = tokens(place)
+  const path = parsePointer(place)
   const last = path.pop()
   let parent: Json | undefined = document
   for (const token of path) parent = Object(parent)[token]
@@ -45,7 +45,7 @@ describe.skipIf(cards.length === 0)('real cards (skipped where ../shared/corpus 
   })
 })
 
-it.each(['/skills/0', pointer('a/b'), ''])('resolves %j', place => {
+it.each(['/skills/0', formatPointer('a/b'), ''])('resolves %j', place => {
   expect(resolves({ skills: ['x'], 'a/b': 1 }, place)).toBe(true)
 })
 it.each(['/skills/0/id', '/skills/1', '/none/of/it'])('does not resolve %j', place => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { rules } from '../../../src/card/lint/index.ts'
-import type { Subject } from '../../../src/card/lint/rule.ts'
+import type { LintContext } from '../../../src/card/lint/rule.ts'
 import { cleanCard, cleanSkill } from './linted.ts'
 
 /** Beginnings and repetitions on which a careless pattern runs back and forth. */
@@ -51,7 +51,7 @@ const hostile = [
   'SG.a',
 ]
 
-const subjectOf = (text: string, count: number): Subject => {
+const subjectOf = (text: string, count: number): LintContext => {
   const skills = Array.from({ length: count }, (_, index) => ({ ...cleanSkill, id: `s${index}`, description: text }))
   const authored = { ...cleanCard, version: text, name: text, description: text, skills, token: text, password: text }
   return {
@@ -91,7 +91,7 @@ describe('the time of every rule is linear in the text', () => {
 })
 
 it('takes ten times the time for ten times the members, not a hundred', () => {
-  const withMembers = (count: number): Subject => {
+  const withMembers = (count: number): LintContext => {
     const subject = subjectOf('Reviews code for vulnerabilities and style', 1)
     const names = Array.from({ length: count }, (_, index) => [`documentationUrk${index}`, 'x'] as const)
     return { ...subject, authored: { ...subject.authored, ...Object.fromEntries(names) } }
