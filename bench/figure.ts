@@ -1,5 +1,4 @@
-import type { Bound, Verdict } from './bound.ts'
-import { verdict } from './bound.ts'
+import { type Bound, type Verdict, verdict } from './bound.ts'
 import type { Interval } from './interval.ts'
 
 /** One line of the bench's result. A figure without a bound is for comparison. */

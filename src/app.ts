@@ -2,18 +2,22 @@ import { type IRequest, Router } from 'itty-router'
 import { agentCard, cachedCard, hostCard, isMissingSegment } from './api/cards.ts'
 import { agentCall, hostCall, namedCall, plainCall } from './gateway/index.ts'
 import { HttpError, internalError, problemResponse } from './http/errors.ts'
-import type { Asking, Handler } from './http/handler.ts'
+import { type Asking, type Handler, lazy } from './http/handler.ts'
 import { preflight } from './http/headers.ts'
-import { lazy } from './http/later.ts'
 import { log } from './http/log.ts'
-import { otherMethod } from './other-method.ts'
+
+/** A path that is known, asked in another way than it takes. */
+const otherMethod = (method: string, allowed: readonly string[]): HttpError =>
+  new HttpError(405, 'method-not-allowed', `This path takes ${allowed.join(', ')}, not ${method}.`, {
+    headers: { Allow: allowed.join(', ') },
+  })
 
 // Reads of cards and calls are what a start is for; owners, directories and people are few.
 const agents = () => import('./api/agents.ts')
 const links = () => import('./api/agent-links.ts')
 const lint = () => import('./api/lint.ts')
 const listing = () => import('./api/agent-lists.ts')
-const rest = () => import('./gateway/rest-calls.ts')
+const rest = () => import('./gateway/rest-binding.ts')
 const superx = () => import('./api/compat/superx.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const sources = () => import('./api/sources.ts')

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import colors from 'picocolors'
-import { scopes } from '../../src/card/model/scopes.ts'
+import { scopes } from '../../src/card/model/constants.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { connect, type Host } from '../host/host.ts'
 import { connectTokens, type Declined } from '../host/tokens.ts'

@@ -1,8 +1,7 @@
 import { privateFields, readFrontMatter } from '../../src/card/manifest/front-matter.ts'
 import { Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
 import type { CardError } from '../../src/card/model/report.ts'
-import { isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
-import type { Pointer } from '../../src/json/pointer.ts'
+import { isJsonObject, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
 
 /**
  * A document as a manifest, and the pointers under which the parts of its card stand in the document. `unexposed`: it is

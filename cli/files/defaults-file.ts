@@ -1,6 +1,5 @@
 import { Manifest } from '../../src/card/manifest/manifest.ts'
-import { isJsonObject, type JsonObject } from '../../src/json/json.ts'
-import { formatPointer } from '../../src/json/pointer.ts'
+import { formatPointer, isJsonObject, type JsonObject } from '../../src/json/json.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './source.ts'
 

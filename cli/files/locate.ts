@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from 'yaml'
-import { type Pointer, parsePointer } from '../../src/json/pointer.ts'
+import { type Pointer, parsePointer } from '../../src/json/json.ts'
 import type { Position } from './problem.ts'
 
 /** Finds where a JSON Pointer stands in the text of a YAML or JSON document: the key of a member, the start of an item. */

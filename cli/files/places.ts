@@ -1,5 +1,5 @@
 import type { CardError } from '../../src/card/model/report.ts'
-import { formatPointer, type Pointer, parsePointer } from '../../src/json/pointer.ts'
+import { formatPointer, type Pointer, parsePointer } from '../../src/json/json.ts'
 import type { Position, Problem } from './problem.ts'
 import type { Source } from './source.ts'
 

@@ -1,4 +1,4 @@
-import type { Pointer } from '../../src/json/pointer.ts'
+import type { Pointer } from '../../src/json/json.ts'
 
 /** A place in a file, counted from 1. */
 export type Position = { line: number; column: number }

@@ -1,5 +1,4 @@
-import type { Json } from '../../src/json/json.ts'
-import type { Pointer } from '../../src/json/pointer.ts'
+import type { Json, Pointer } from '../../src/json/json.ts'
 import { parseJsonSource } from './json-source.ts'
 import { parseMarkdownSource } from './markdown-source.ts'
 import type { Position, Problem } from './problem.ts'

@@ -1,5 +1,5 @@
 import { readManifest } from '../../src/card/manifest/manifest.ts'
-import { baseTier } from '../../src/card/model/base-tier.ts'
+import { baseTier } from '../../src/card/model/constants.ts'
 import { agentId } from '../../src/limits.ts'
 import type { Host } from './host.ts'
 

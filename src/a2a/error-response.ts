@@ -1,9 +1,9 @@
 import type { CallBinding, WireVersion } from '../card/model/calls.ts'
+import { A2A_CORS_HEADERS, privateNoStore } from '../http/headers.ts'
+import { a2aResponse } from '../http/responses.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import { refusals } from './errors.ts'
-import { failures } from './failures.ts'
-import type { ErrorSpec, Facts } from './problem.ts'
-import type { Failure, Refusal } from './verdict.ts'
+import { type ErrorSpec, type Facts, type Failure, failures, type Refusal, refusals } from './errors.ts'
+import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** A JSON-RPC error object. */
 export type RpcError = { code: number; message: string; data?: JsonObject | JsonObject[] }
@@ -110,3 +110,77 @@ const bounded = (problem: Refusal | Failure): JsonObject => {
 
 const shortened = <Fact>(fact: Fact): Fact | string =>
   typeof fact === 'string' && fact.length > longestText ? `${fact.slice(0, longestText).toWellFormed()}…` : fact
+
+/** What a route makes a response of. */
+export type ErrorResponse = { status: number; headers: Record<string, string>; body: string }
+
+/** What is known of a JSON-RPC call when it is refused or fails. */
+type Refused = { id: Json; version: WireVersion; operation?: OperationName | undefined }
+
+/** The JSON text of a JSON-RPC error response. */
+export const rpcErrorText = (id: Json, error: RpcError): string => JSON.stringify({ jsonrpc: '2.0', id, error })
+
+/** One server-sent event; JSON text has no line ends of its own. */
+export const eventText = (data: string): string => `data: ${data}\n\n`
+
+/** How a JSON-RPC call is answered that was refused or failed. */
+export const rpcErrorAnswer = (problem: Refusal | Failure, { id, version, operation }: Refused): ErrorResponse => {
+  const status = httpStatus(problem, 'JSONRPC')
+  const text = rpcErrorText(id, toJsonRpcError(problem, version))
+  // An old client that asked for a stream reads JSON only where the status tells it that no stream comes.
+  const asEvent = version === '0.3' && operation !== undefined && operations[operation].streams && status === 200
+  return {
+    status,
+    headers: { 'Content-Type': asEvent ? 'text/event-stream' : 'application/json', ...headersOf(problem) },
+    body: asEvent ? eventText(text) : text,
+  }
+}
+
+/** How a call over HTTP+JSON is answered that was refused or failed. */
+export const restErrorAnswer = (problem: Refusal | Failure, version: WireVersion): ErrorResponse => ({
+  status: httpStatus(problem, 'HTTP+JSON'),
+  headers: { 'Content-Type': 'application/json', ...headersOf(problem) },
+  body: JSON.stringify(toRestError(problem, version)),
+})
+
+/** What HTTP itself wants to be told: how to authenticate (RFC 6750 §3), when to come back. */
+const headersOf = (problem: Refusal | Failure): Record<string, string> => {
+  if (!('refused' in problem)) return {}
+  switch (problem.refused) {
+    case 'no-token':
+      return { 'WWW-Authenticate': 'Bearer realm="a2a"' }
+    case 'bad-token':
+      return { 'WWW-Authenticate': 'Bearer realm="a2a", error="invalid_token"' }
+    case 'forbidden':
+      return { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope", scope="read"' }
+    case 'rate-limit':
+      return { 'Retry-After': String(problem.retryAfter) }
+    case 'token-unchecked':
+    case 'unavailable':
+      return { 'Retry-After': '10' }
+    default:
+      return {}
+  }
+}
+
+/** Whose call it is that an error answers, and in which form. */
+export type ErrorForm = Pick<A2ACall, 'binding' | 'version' | 'id'>
+
+/** The body that tells a failure in the place of an agent. */
+export const upstreamErrorText = ({ binding, version, id }: ErrorForm, failure: Failure): string =>
+  binding === 'JSONRPC'
+    ? rpcErrorText(id, toJsonRpcError(failure, version))
+    : JSON.stringify(toRestError(failure, version))
+
+/** The event that ends a stream in place of its agent. Over HTTP+JSON events have no envelope: their type tells an error. */
+export const toErrorEvent = (form: ErrorForm, failure: Failure): string =>
+  (form.binding === 'HTTP+JSON' ? 'event: error\n' : '') + eventText(upstreamErrorText(form, failure))
+
+/** The response that says why a call was refused, or failed. */
+export const errorResponse = ({ status, headers, body }: ErrorResponse): Response => a2aResponse(body, status, headers)
+
+/** The response to a call that this host itself answers with a card. */
+export const cardAnswer = (body: BodyInit): Response =>
+  new Response(body, {
+    headers: { ...A2A_CORS_HEADERS, 'Content-Type': 'application/json', 'Cache-Control': privateNoStore },
+  })

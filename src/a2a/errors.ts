@@ -1,5 +1,77 @@
-import type { ErrorSpec } from './problem.ts'
-import type { Refusal } from './verdict.ts'
+import type { WireVersion } from '../card/model/calls.ts'
+import type { Json } from '../json/json.ts'
+
+/** Why a call goes no further, with the facts; `wire-error.ts` says each in the words of the caller's version. */
+export type Refusal =
+  | { refused: 'not-json'; detail: string }
+  | { refused: 'not-a-request'; detail: string; id: Json }
+  | { refused: 'too-large'; most: number }
+  | { refused: 'content-type'; offered: string | null }
+  | { refused: 'unknown-agent'; agent: string }
+  | { refused: 'invalid-params'; detail: string; violations: { field: string; description: string }[] }
+  /** No such method; `today` is what has taken the place of a name that is gone. */
+  | { refused: 'method'; method: string; version: WireVersion; today?: string }
+  | { refused: 'version'; offered: string; accepted: string[] }
+  | { refused: 'streaming' }
+  | { refused: 'push-notifications' }
+  | { refused: 'extended-card' }
+  | { refused: 'extended-card-not-configured' }
+  | { refused: 'extensions'; required: string[]; missing: string[] }
+  | { refused: 'input-modes'; offered: string[]; accepted: string[] }
+  | { refused: 'output-modes'; offered: string[]; accepted: string[] }
+  | { refused: 'closed' }
+  | { refused: 'no-token' }
+  | { refused: 'bad-token' }
+  | { refused: 'forbidden'; missing: string }
+  /** Whether the token holds cannot be told now. */
+  | { refused: 'token-unchecked' }
+  /** What this host knows of its agents cannot be read now. */
+  | { refused: 'unavailable' }
+  | { refused: 'rate-limit'; retryAfter: number }
+
+/** Why a call that was let through brought no answer of the agent. */
+export type Failure =
+  /** The card is to come from elsewhere and never has: there is nothing to check the call against. */
+  | { failed: 'no-card' }
+  | { failed: 'unreachable' }
+  /** Without the seconds where it was not this host that waited. */
+  | { failed: 'timeout'; seconds?: number }
+  | { failed: 'not-json'; status: number }
+  /** `status` is the agent's own, for the log. */
+  | { failed: 'too-large'; most: number; status?: number }
+  | { failed: 'redirect'; status?: number }
+  | { failed: 'loop' }
+  /** The manifest names what this Worker does not have, or may not reach; the detail is for the log. */
+  | { failed: 'misconfigured'; detail: string }
+  /** What came of a stream has passed. */
+  | { failed: 'silent'; seconds: number }
+  | { failed: 'broken-off' }
+  /** The agent wants other credentials or fewer calls, and said so in no form of A2A; the status is its own. */
+  | { failed: 'agent-refused'; status: number }
+
+/** What the gate says of a call: to be forwarded, though `warnings` were found where its manifest says `warn`; or refused. */
+export type Verdict = { passed: true; warnings: Refusal[] } | Refusal
+
+/** The facts of a problem, as `data` says them. */
+export type Facts = Record<string, string | number | readonly string[]>
+
+/** How one kind of problem is told on the wire. */
+export type ErrorSpec<Tagged> = {
+  /** JSON-RPC's. */
+  code: number
+  /** google.rpc.ErrorInfo's; that of A2A where A2A has the error. */
+  reason: string
+  /** Of both bindings, where the problem is not in the A2A call itself. */
+  status?: number | ((problem: Tagged) => number)
+  /** Of HTTP+JSON, where that is not 400; JSON-RPC answers a well-formed call with 200. */
+  restStatus?: number
+  /** Whether the body was no JSON-RPC request at all: 400 in both bindings. */
+  malformed?: true
+  /** Whether the call would be sound elsewhere: FAILED_PRECONDITION, where 400 else is INVALID_ARGUMENT. */
+  precondition?: true
+  say: (problem: Tagged) => string
+  facts?: (problem: Tagged) => Facts
+}
 
 const list = (items: readonly string[]): string => (items.length > 0 ? items.join(', ') : 'none')
 
@@ -145,5 +217,88 @@ export const refusals: { [Tag in Refusal['refused']]: ErrorSpec<Extract<Refusal,
     status: 429,
     say: ({ retryAfter }) => `Too many calls. Try again in ${retryAfter} seconds.`,
     facts: ({ retryAfter }) => ({ retryAfter }),
+  },
+}
+
+/** What an agent refuses that its caller must hear of, even where the agent tells it in HTML. */
+export const PASSTHROUGH_STATUSES: Readonly<Record<number, string>> = {
+  401: 'wants credentials',
+  403: 'does not let these credentials do this',
+  429: 'is called too often',
+}
+
+/** What is said of each failure: never where the agent is, nor what it answered. */
+export const failures: { [Tag in Failure['failed']]: ErrorSpec<Extract<Failure, { failed: Tag }>> } = {
+  'no-card': {
+    code: -32603,
+    reason: 'AGENT_CARD_UNAVAILABLE',
+    status: 502,
+    say: () => "The agent's card could not be fetched yet, so that no call can be checked. Try again later.",
+  },
+  unreachable: {
+    code: -32603,
+    reason: 'AGENT_UNREACHABLE',
+    status: 502,
+    say: () => 'The agent could not be reached. Try again later.',
+  },
+  timeout: {
+    code: -32603,
+    reason: 'AGENT_TIMEOUT',
+    status: 504,
+    say: ({ seconds }) =>
+      `The agent did not answer ${seconds === undefined ? 'in time' : `within ${seconds} seconds`}.`,
+    facts: ({ seconds }) => (seconds === undefined ? {} : { seconds }),
+  },
+  'not-json': {
+    code: -32006,
+    reason: 'INVALID_AGENT_RESPONSE',
+    status: 502,
+    say: ({ status }) => `The agent answered something that is not A2A (HTTP ${status}).`,
+    facts: ({ status }) => ({ status }),
+  },
+  'too-large': {
+    code: -32006,
+    reason: 'INVALID_AGENT_RESPONSE',
+    status: 502,
+    say: ({ most }) => `The agent's answer is larger than ${most} bytes, the most that this host passes on.`,
+    facts: ({ most }) => ({ most }),
+  },
+  redirect: {
+    code: -32006,
+    reason: 'INVALID_AGENT_RESPONSE',
+    status: 502,
+    say: () => 'The agent answered with a redirect, which this host does not follow.',
+  },
+  loop: {
+    code: -32603,
+    reason: 'LOOP_DETECTED',
+    status: 508,
+    say: () => "The call has been here before: the agent's endpoint leads back to this host.",
+  },
+  misconfigured: {
+    code: -32603,
+    reason: 'AGENT_MISCONFIGURED',
+    status: 502,
+    say: () => 'This host is not set up to reach the agent; its owner will find why in the log.',
+  },
+  silent: {
+    code: -32603,
+    reason: 'AGENT_SILENT',
+    status: 504,
+    say: ({ seconds }) => `The agent went silent: nothing came for ${seconds} seconds.`,
+    facts: ({ seconds }) => ({ seconds }),
+  },
+  'broken-off': {
+    code: -32603,
+    reason: 'AGENT_BROKE_OFF',
+    status: 502,
+    say: () => 'The agent broke off its stream.',
+  },
+  'agent-refused': {
+    code: -32603,
+    reason: 'AGENT_REFUSED',
+    status: ({ status }) => status,
+    say: ({ status }) => `The agent ${PASSTHROUGH_STATUSES[status] ?? 'refuses the call'} (HTTP ${status}).`,
+    facts: ({ status }) => ({ status }),
   },
 }

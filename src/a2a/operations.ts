@@ -1,6 +1,8 @@
 import type { CallProfile } from '../card/call-profile.ts'
-import type { WireVersion } from '../card/model/calls.ts'
-import type { DialectName } from '../card/model/names.ts'
+import { type CallBinding, type WireVersion, wireVersions } from '../card/model/calls.ts'
+import type { DialectName } from '../card/model/constants.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Refusal } from './errors.ts'
 
 /** What the protocol says of an operation: its name in each version, and what an agent must be capable of. */
 type Operation = Partial<Record<WireVersion, string>> & {
@@ -60,7 +62,7 @@ export const extendedCardDialects: ReadonlyMap<string, DialectName> = new Map([
 ])
 
 /** Names that are gone: those of v0.1, and those that v1.0 had as a draft or took over from gRPC with other words. */
-export const RENAMED_METHODS: ReadonlyMap<string, OperationName> = new Map([
+const RENAMED_METHODS: ReadonlyMap<string, OperationName> = new Map([
   ['tasks/send', 'send'],
   ['tasks/sendSubscribe', 'stream'],
   ['tasks/pushNotification/set', 'createPushConfig'],
@@ -71,3 +73,61 @@ export const RENAMED_METHODS: ReadonlyMap<string, OperationName> = new Map([
   ['ListTaskPushNotificationConfig', 'listPushConfigs'],
   ['GetAuthenticatedExtendedCard', 'extendedCard'],
 ])
+
+/** One A2A call as the gate sees it, whatever binding it came by. */
+export type A2ACall = {
+  binding: CallBinding
+  operation: OperationName
+  /** The version of A2A that the caller speaks: what is answered is in its form. */
+  version: WireVersion
+  /** The JSON-RPC id as it was sent; null where there was none, and over HTTP+JSON. */
+  id: Json
+  /** The parameters: of JSON-RPC's `params`, or gathered from path, query and body. */
+  params: JsonObject
+  /** The extensions that the caller names. */
+  extensions: string[]
+}
+
+const named = (version: WireVersion): ReadonlyMap<string, OperationName> =>
+  new Map([
+    ...[...extendedCardDialects]
+      .filter(([, dialect]) => dialect !== '0.3' && dialect !== '1.0')
+      .map(([name]): [string, OperationName] => [name, 'extendedCard']),
+    ...(Object.keys(operations) as OperationName[]).flatMap((operation): [string, OperationName][] => {
+      const name = operations[operation][version]
+      return name === undefined ? [] : [[name, operation]]
+    }),
+  ])
+
+const operationsNamed: Record<WireVersion, ReadonlyMap<string, OperationName>> = {
+  '0.3': named('0.3'),
+  '1.0': named('1.0'),
+}
+
+/**
+ * What a JSON-RPC method asks for, in the version that the call names; where it names none, in the one that knows the
+ * method. A method that both know is in the version that the agent speaks, 0.3 before 1.0.
+ */
+export const resolveMethod = (
+  method: string,
+  version: WireVersion | undefined,
+  spoken: readonly WireVersion[],
+): { operation: OperationName; version: WireVersion } | Refusal => {
+  const knowing = version === undefined ? wireVersions.filter(each => operationsNamed[each].has(method)) : [version]
+  const chosen = (knowing.length > 1 ? knowing.find(each => spoken.includes(each)) : undefined) ?? knowing[0]
+  const inWords = chosen ?? inferVersion(method)
+  const operation = operationsNamed[inWords].get(method)
+  if (operation !== undefined) return { operation, version: inWords }
+  const today = todaysName(method, inWords)
+  return { refused: 'method', method, version: inWords, ...(today !== undefined && { today }) }
+}
+
+/** What has taken the place of a name in a version: of one that is gone, or that is another version's. */
+const todaysName = (method: string, version: WireVersion): string | undefined => {
+  const meant =
+    RENAMED_METHODS.get(method) ?? wireVersions.map(each => operationsNamed[each].get(method)).find(each => each)
+  return meant && operations[meant][version]
+}
+
+/** The version whose names look like this one: v1.0's are in PascalCase, v0.3's have slashes. */
+export const inferVersion = (method: string): WireVersion => (/^[A-Z]/.test(method) ? '1.0' : '0.3')

@@ -1,7 +1,7 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import type { JsonObject } from '../json/json.ts'
+import type { Refusal } from './errors.ts'
 import type { OperationName } from './operations.ts'
-import type { Refusal } from './verdict.ts'
 
 /** An operation of the HTTP+JSON binding: the methods that it answers to, and its path below the agent's endpoint. */
 type RestOperation = readonly [methods: readonly string[], path: string, operation: OperationName]

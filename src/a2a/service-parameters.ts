@@ -1,7 +1,16 @@
-import { type WireVersion, wireVersionOf, wireVersions } from '../card/model/calls.ts'
-import { majorMinor } from '../card/model/protocol-version.ts'
-import { inferVersion } from './method.ts'
-import type { Refusal } from './verdict.ts'
+import { majorMinor, type WireVersion, wireVersionOf, wireVersions } from '../card/model/calls.ts'
+import type { Refusal } from './errors.ts'
+import { inferVersion } from './operations.ts'
+
+/** More than any agent requires; what follows is not looked at. */
+const most = 200
+
+/** The extensions that a call names, in `A2A-Extensions` (v1.0) and `X-A2A-Extensions` (v0.3): URIs between commas. */
+export const parseExtensions = (...headers: readonly (string | null)[]): string[] => {
+  const said = headers.filter(header => header !== null)
+  const uris = said.flatMap(header => header.split(',', most)).map(uri => uri.trim())
+  return [...new Set(uris)].filter(uri => uri !== '')
+}
 
 /**
  * The version that a call names: in the header `A2A-Version`, several of which are joined by commas, or in query parameters
@@ -31,3 +40,13 @@ export const versionForError = (named: ReturnType<typeof parseVersion>, method =
   if ('refused' in named) return method.includes('/') ? '0.3' : '1.0'
   return named.version ?? inferVersion(method)
 }
+
+/** The versions that a URL names, whatever the case of the name. */
+export const versionsInQuery = (url: string): string[] =>
+  url.includes('?')
+    ? [...new URL(url).searchParams].flatMap(([name, value]) => (name.toLowerCase() === 'a2a-version' ? [value] : []))
+    : []
+
+/** The extensions that a request's headers name. */
+export const extensionsOf = (headers: Headers): string[] =>
+  parseExtensions(headers.get('A2A-Extensions'), headers.get('X-A2A-Extensions'))

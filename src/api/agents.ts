@@ -1,23 +1,20 @@
 import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { requireScope } from '../auth/require.ts'
-import { privateNoStore } from '../http/caching.ts'
+import { readJson } from '../http/body.ts'
 import { type Precondition, parsePrecondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { CORS_HEADERS } from '../http/headers.ts'
-import { readJson } from '../http/json-body.ts'
-import { jsonResponse } from '../http/json-response.ts'
+import { CORS_HEADERS, privateNoStore } from '../http/headers.ts'
+import { jsonResponse } from '../http/responses.ts'
 import { agentId } from '../limits.ts'
-import { purgeLists } from '../registry/edge/forget-lists.ts'
 import { cacheHost } from '../registry/edge/lookups.ts'
-import { cacheRegistered, cacheRemoved } from '../registry/edge/write-through.ts'
+import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/write-through.ts'
 import type { HostChange, Registered, Registration, Rejection } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
-import { agentNotFound, badAgentId } from './errors.ts'
-import { adminRequired } from './needs-admin.ts'
-import type { Prepared } from './register.ts'
-import { sourceReceipt } from './source-receipt.ts'
+import { adminRequired, agentNotFound, badAgentId } from './errors.ts'
+import type { Prepared } from './registration.ts'
+import { sourceReceipt } from './sources.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
@@ -25,7 +22,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
   const asked = parsePrecondition(request.headers)
   const document = await readJson(request)
   // What makes cards is loaded by who writes one: who reads or calls does not wait for it to start.
-  const { preparation } = await import('./register.ts')
+  const { preparation } = await import('./registration.ts')
   const prepare = preparation({ bearer, id, document, asked, request }, env)
   const attempt = async (): Promise<Attempt> => {
     const prepared = await prepare()

@@ -2,25 +2,45 @@ import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { unauthorized } from '../auth/require.ts'
-import type { RepresentationName } from '../card/model/representation-names.ts'
+import type { RepresentationName } from '../card/model/constants.ts'
 import type { Handler } from '../http/handler.ts'
-import { requestHostname, withoutDot } from '../http/host-name.ts'
+import { isCardHost, requestHostname, withoutDot } from '../http/headers.ts'
 import { agentId } from '../limits.ts'
 import {
   type CachedDocument,
   getCachedDocument,
   isRemote,
   type PendingDocument,
+  type RemoteDocument,
   readDocument,
+  readExtended,
+  readProfile,
 } from '../registry/edge/cards.ts'
-import { readExtended } from '../registry/edge/edge-extended.ts'
-import { readProfile } from '../registry/edge/edge-profiles.ts'
 import { getCachedHost, resolveHost } from '../registry/edge/lookups.ts'
+import { isExpired } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
-import { cardFromElsewhere, stillServed } from './card-from-elsewhere.ts'
-import { cardResponse, type Hybrid, publicCardResponse } from './card-response.ts'
-import { agentNotFound, noRootAgent } from './errors.ts'
-import { negotiateRepresentation } from './representation-choice.ts'
+import { revalidate } from '../sources/revalidate.ts'
+import { cardResponse, type Hybrid, negotiateRepresentation, publicCardResponse } from './card-response.ts'
+import { agentNotFound, noRootAgent, upstreamCardUnavailable } from './errors.ts'
+
+/** A card that comes from elsewhere, while there is one to serve. One that is old is read again behind the reader's back. */
+export const cardFromElsewhere = (
+  id: string,
+  found: RemoteDocument,
+  { headers }: Request,
+  env: Env,
+  ctx: ExecutionContext,
+): CachedDocument => {
+  if (!isCardHost(headers)) revalidate(id, found.source, env, ctx)
+  return stillServed(found)
+}
+
+/** The same for who reads many at once, and must not have them all read again. */
+const stillServed = (found: RemoteDocument): CachedDocument => {
+  const { source } = found
+  if (found.body === undefined || isExpired(source)) throw upstreamCardUnavailable(source)
+  return found
+}
 
 /** `GET /.well-known/agent-card.json` and `agent.json`: the agent that the host name stands for. */
 export const hostCard =

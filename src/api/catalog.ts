@@ -6,7 +6,7 @@ const tag = 'agents'
 /** Public lists, behind Workers Cache: the only entrypoint that it keeps. What it answers depends on the URL alone. */
 export class Catalog extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {
-    const { catalogPage } = await import('./catalog-page.ts')
+    const { catalogPage } = await import('./agent-lists.ts')
     return catalogPage(new URL(request.url), tag, this.env)
   }
 

@@ -1,5 +1,6 @@
+import { scopeChallenge } from '../auth/require.ts'
 import { HttpError } from '../http/errors.ts'
-import type { SourceHealth } from '../registry/source-health.ts'
+import type { SourceHealth } from '../registry/kv-format.ts'
 
 /** There is no public agent of that id here; an internal one looks the same to who has no token. */
 export const agentNotFound = (id: string): HttpError =>
@@ -56,3 +57,9 @@ export const upstreamCardUnavailable = ({ failing = 502, ttl }: SourceHealth): H
     headers: { 'Retry-After': String(Math.min(ttl, retryAfter)) },
   })
 }
+
+/** What a writer is told of what is not a writer's to change; `what` is the beginning of a sentence. */
+export const adminRequired = (what: string): HttpError =>
+  new HttpError(403, 'forbidden', `${what} needs a token with the scope \`admin\`.`, {
+    headers: { 'WWW-Authenticate': scopeChallenge('admin') },
+  })

@@ -1,8 +1,8 @@
 import { clientKey } from '../auth/throttle.ts'
+import { readJson } from '../http/body.ts'
+import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { readJson } from '../http/json-body.ts'
-import { jsonResponse } from '../http/json-response.ts'
-import { tooManyRequests } from '../http/too-many.ts'
+import { jsonResponse } from '../http/responses.ts'
 import { isJsonObject } from '../json/json.ts'
 
 /** `POST /lint`: the report on a posted card or manifest. Stores nothing. */

@@ -1,13 +1,20 @@
 import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
+import { hostOrigin } from '../card/compile/canonical-card.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { type Manifest, readManifest } from '../card/manifest/manifest.ts'
+import { getSource, type Source } from '../card/manifest/upstream.ts'
+import type { CardError } from '../card/model/report.ts'
 import type { Precondition } from '../http/conditional.ts'
-import type { HttpError } from '../http/errors.ts'
+import { HttpError } from '../http/errors.ts'
 import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
+import { prepareRegistration } from '../registry/prepare.ts'
+import type { Registration, SourceRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
-import { adminRequired } from './needs-admin.ts'
+import { checkSourceAllowed, fetchSource } from '../sources/fetch.ts'
+import { reconcile, sourcedRegistration } from '../sources/reconcile.ts'
+import { adminRequired } from './errors.ts'
 
 /** Who may have a call sent with what the Worker keeps, and what else is asked: for the profile's field, what says so. */
 const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = [
@@ -22,13 +29,13 @@ const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = 
 ]
 
 /** A registered agent that uses a secret or a binding of this Worker; `name` is what of its manifest says so. */
-export type RegisteredUse = { id: string; etag: string; name: 'secret' | 'service'; document: Json; origin: string }
+type RegisteredUse = { id: string; etag: string; name: 'secret' | 'service'; document: Json; origin: string }
 
 /**
  * Lets a manifest pass that makes this host use none of its secrets and bindings, or whose writer may hand them out; of any other
  * that uses what is used already, what is registered. Else who may write one agent could have another's secret sent to himself.
  */
-export const currentBindingUse = async (
+const currentBindingUse = async (
   bearer: Principal,
   id: string,
   manifest: Manifest,
@@ -70,7 +77,7 @@ export const assertSameTargets = (
 }
 
 /** The same where no card was there to compare with: then the manifest must say what it says already. */
-export const heldToSame = (use: RegisteredUse | undefined, document: Json, condition: Precondition): Precondition => {
+const heldToSame = (use: RegisteredUse | undefined, document: Json, condition: Precondition): Precondition => {
   if (use === undefined) return condition
   if (!jsonEquals(document, use.document))
     throw forbidden(use.name, 'is of an agent whose card has not come yet, so that nobody can tell who could use it')
@@ -91,3 +98,80 @@ const addressOf = ({ url, tenant, agentName }: CallProfile['targets'][number]): 
 
 const isSame = ({ upstream: before }: Manifest, { upstream: after }: Manifest): boolean =>
   jsonEquals(before as JsonObject, after as JsonObject)
+
+/** A registration that is ready to be written, and what its owner is told of it. */
+export type Prepared = {
+  registration: Registration
+  /** Absent where the card is to come from elsewhere and never has. */
+  compiled: Compiled | undefined
+  /** What is known of where the card comes from; absent where its manifest says it. */
+  record?: SourceRecord
+}
+
+/** What a writer has sent. */
+type Writing = { bearer: Principal; id: string; document: Json; asked: Precondition; request: Request }
+
+/**
+ * Makes a registration of what a writer has sent, beside what is kept when it is called; its card is fetched, where it comes from
+ * elsewhere, but not again when it is called again.
+ */
+export const preparation = (writing: Writing, env: Env): (() => Promise<Prepared>) => {
+  let fetched: ReturnType<typeof fetchSource> | undefined
+  return () =>
+    prepare(writing, env, (source, own) => {
+      fetched ??= fetchSource(source, writing.id, undefined, env, own)
+      return fetched
+    })
+}
+
+const prepare = async (
+  { bearer, id, document, asked, request }: Writing,
+  env: Env,
+  ask: (source: Source, own: string[]) => ReturnType<typeof fetchSource>,
+): Promise<Prepared> => {
+  const origins = { publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin }
+  const read = readManifest(document, id)
+  if ('errors' in read) throw invalid(read.errors)
+  const { manifest } = read
+  const source = getSource(manifest.upstream)
+  // Before anything is fetched: what is sent along may be a secret.
+  const use = await currentBindingUse(bearer, id, manifest, env)
+  if (source === undefined) {
+    const compiled = soundOrRefused(compile(document, { id, ...origins }))
+    return {
+      compiled,
+      registration: await prepareRegistration(id, document, compiled, assertSameTargets(use, compiled, asked)),
+    }
+  }
+  const blocked = checkSourceAllowed(source, env)
+  if (blocked) throw invalid([blocked])
+  const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
+  const fetched = await ask(source, [hostOrigin(manifest, origins), origins.requestOrigin])
+  const agent = { document, registration: { id, ...origins }, source, known, by: 'manifest' } as const
+  const settled = await reconcile(agent, fetched)
+  if ('errors' in settled) throw invalid(settled.errors)
+  const { record, compiled } = settled
+  const served = servedBefore(known, source)
+  const condition =
+    compiled && served ? assertSameTargets(use, compiled, asked, served) : heldToSame(use, document, asked)
+  const made = { id, document, manifest, origins, record, compiled, condition }
+  const beside = { checked: known?.checked }
+  return { compiled, record, registration: { ...(await sourcedRegistration(made)), beside } }
+}
+
+/** What is served of the same source now. */
+const servedBefore = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>
+  known?.card !== undefined && known.source.kind === kind && known.source.url === url
+    ? (JSON.parse(known.card) as JsonObject)
+    : undefined
+
+const soundOrRefused = (result: ReturnType<typeof compile>): Compiled => {
+  if ('errors' in result) throw invalid(result.errors)
+  return result.compiled
+}
+
+const invalid = (errors: CardError[]): HttpError => {
+  const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message}.` : ''
+  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
+  return new HttpError(422, 'invalid-card', `Nothing was registered.${first}${more}`, { errors: errors.slice(0, 100) })
+}

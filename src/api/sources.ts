@@ -1,19 +1,57 @@
 import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { requireScope } from '../auth/require.ts'
-import { privateNoStore } from '../http/caching.ts'
+import { readJson } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { readJson } from '../http/json-body.ts'
-import { jsonResponse } from '../http/json-response.ts'
+import { privateNoStore } from '../http/headers.ts'
+import { jsonResponse } from '../http/responses.ts'
 import { isJsonObject } from '../json/json.ts'
 import { agentId } from '../limits.ts'
+import type { PendingCard, SourceRecord, SourceState } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
-import type { RefreshOutcome } from '../sources/refreshed.ts'
-import { agentNotFound, badAgentId } from './errors.ts'
-import { adminRequired } from './needs-admin.ts'
+import type { RefreshOutcome } from '../sources/refresh.ts'
+import { adminRequired, agentNotFound, badAgentId } from './errors.ts'
 import { parsePageQuery } from './pagination.ts'
-import { heldReceipt, stateReceipt } from './source-receipt.ts'
+
+/** How the source of a card stands after a registration, as its owner is told. */
+export const sourceReceipt = ({
+  source: { kind, url },
+  card,
+  checked,
+  failure,
+  held,
+  drift = [],
+  notes = [],
+}: SourceRecord) => ({
+  kind,
+  url,
+  state: failure ? (card === undefined ? 'no-card' : 'stale') : held ? 'held' : 'fresh',
+  ...(checked !== undefined && { checked: timeOf(checked) }),
+  ...(failure && { failure }),
+  ...(held && { held: heldReceipt(held) }),
+  ...(drift.length > 0 && { drift }),
+  ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
+})
+
+/** The same of what the Registry has kept since. */
+const stateReceipt = ({ seq, told, checked, due, failing, held, ...source }: SourceState) => ({
+  ...source,
+  state: failing ? (checked === undefined ? 'no-card' : 'stale') : held ? 'held' : 'fresh',
+  ...(checked !== undefined && { checked: timeOf(checked) }),
+  due: timeOf(due),
+  ...(failing && { failure: { ...failing, since: timeOf(failing.since) } }),
+  ...(held && { held: heldReceipt(held) }),
+})
+
+/** A card that waits for its owner: by its entity tag it is accepted. */
+const heldReceipt = ({ etag, widens, drift }: Pick<PendingCard, 'etag' | 'widens' | 'drift'>) => ({
+  etag,
+  widens,
+  drift,
+})
+
+const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
 /** `POST /agents/{id}/refresh`: reads the card from its source again; `{"accept": etag}` takes one that was held back. */
 export const postRefresh: Handler = async (request, env, ctx) => {

@@ -1,16 +1,120 @@
+import * as v from 'valibot'
 import { requireScope } from '../auth/require.ts'
 import { createToken, tokenId } from '../auth/token.ts'
-import { privateNoStore } from '../http/caching.ts'
+import { scopes } from '../card/model/constants.ts'
+import type { CardError } from '../card/model/report.ts'
+import { anyText, list, matches, oneOf, some, toCardErrors } from '../card/model/schema.ts'
+import { readJson } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { CORS_HEADERS } from '../http/headers.ts'
-import { readJson } from '../http/json-body.ts'
-import { jsonResponse } from '../http/json-response.ts'
-import { cacheToken } from '../registry/edge/edge-tokens.ts'
+import { CORS_HEADERS, privateNoStore } from '../http/headers.ts'
+import { jsonResponse } from '../http/responses.ts'
+import { formatPointer, isJsonObject, type Json } from '../json/json.ts'
+import { cacheToken } from '../registry/edge/lookups.ts'
+import type { TokenRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
-import type { TokenRecord } from '../registry/token-record.ts'
 import { paginate, parsePageQuery } from './pagination.ts'
-import { parseTokenRequest } from './token-request.ts'
+
+const day = 86_400
+/** In seconds: KV keeps nothing for less than a minute, and nobody knows who holds a token in ten years. */
+const least = 60
+const mostTokenExpiry = 3650 * day
+
+const form = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+/** When a token ends, in ms since 1970, or null for never: from seconds, or from a date (its beginning in UTC) or a time with its zone. */
+const parseExpiry = (expires: string | number | null, now: number): { at: number | null } | { refused: string } => {
+  if (expires === null) return { at: null }
+  const at = typeof expires === 'number' ? now + expires * 1000 : timeOf(expires)
+  if (Number.isNaN(at))
+    return { refused: 'must be seconds from now, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z' }
+  if (typeof expires === 'number' && !Number.isInteger(expires)) return { refused: 'must be whole seconds' }
+  if (at < now + least * 1000) return { refused: `must be at least ${least} seconds from now` }
+  if (at > now + mostTokenExpiry * 1000)
+    return { refused: `must be at most ${mostTokenExpiry / day} days from now; leave it out for no end` }
+  return { at }
+}
+
+/** A day that its month has not is no date, though `Date` takes it for one of the next. */
+const timeOf = (text: string): number => {
+  const date = form.exec(text)?.[1]
+  if (date === undefined) return Number.NaN
+  const midnight = Date.parse(date)
+  return new Date(midnight || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN
+}
+
+const most = 20
+
+const few = <Item extends v.GenericSchema<string>>(item: Item, message: string) =>
+  v.pipe(
+    some(list(item, message), message),
+    v.check(({ length }) => length <= most, `must hold at most ${most} entries`),
+    v.transform(items => [...new Set(items)]),
+  )
+
+/** What `POST /tokens` takes: a token for everything of its scopes that does not say less. */
+const TokenRequest = v.object(
+  {
+    note: v.optional(v.pipe(anyText, matches(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')), ''),
+    scopes: few(oneOf(...scopes), 'must be a list of read, write or admin, with one at least'),
+    agents: v.optional(
+      few(
+        v.pipe(
+          anyText,
+          matches(/^[a-z0-9*][a-z0-9*-]{0,62}$/, "must be an agent's id, in which * stands for anything"),
+        ),
+        "must be a list of agents' ids, in which * stands for anything; leave it out for all agents",
+      ),
+      ['*'],
+    ),
+    tiers: v.optional(
+      v.pipe(
+        list(
+          v.pipe(anyText, matches(/^(?:\*|[a-z][a-z0-9-]{0,31})$/, 'must be the name of a tier, or * for all')),
+          'must be a list of names of tiers',
+        ),
+        v.check(({ length }) => length <= most, `must hold at most ${most} entries`),
+        v.transform(tiers => [...new Set(tiers)]),
+      ),
+      [],
+    ),
+    expires: v.optional(
+      v.custom<string | number | null>(
+        value => ['string', 'number'].includes(typeof value) || value === null,
+        'must be seconds from now, or a date such as 2027-01-31',
+      ),
+      null,
+    ),
+  },
+  'must be an object with scopes, and perhaps note, agents, tiers and expires',
+)
+
+/** What a token is to be good for; or what is wrong with the request. `now` in ms since 1970. */
+const parseTokenRequest = (
+  document: Json,
+  now: number,
+): { wanted: Omit<TokenRecord, 'id'> } | { errors: CardError[] } => {
+  const unknown = Object.keys(isJsonObject(document) ? document : {}).filter(
+    name => !Object.hasOwn(TokenRequest.entries, name),
+  )
+  const result = v.safeParse(TokenRequest, document)
+  const errors = [
+    ...unknown.map(name => ({
+      pointer: formatPointer(name),
+      message: `"${name.slice(0, 40)}" is not a field of a token`,
+    })),
+    ...(result.success ? [] : toCardErrors(result.issues, place => place)),
+  ]
+  if (!result.success || errors.length > 0) return { errors }
+  const { note, scopes, agents, tiers, expires } = result.output
+  const expiry = parseExpiry(expires, now)
+  if ('refused' in expiry) return { errors: [{ pointer: '/expires', message: expiry.refused }] }
+  if (scopes.includes('admin') && !agents.includes('*'))
+    return {
+      errors: [{ pointer: '/agents', message: 'cannot narrow a token with the scope admin, which may do everything' }],
+    }
+  return { wanted: { note, scopes, agents, tiers, created: now, expires: expiry.at } }
+}
 
 const headers = { 'Cache-Control': privateNoStore }
 

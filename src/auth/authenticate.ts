@@ -1,13 +1,25 @@
 import type { CallProfile } from '../card/call-profile.ts'
-import { readToken } from '../registry/edge/edge-tokens.ts'
-import type { TokenRecord } from '../registry/token-record.ts'
-import { isAdminToken } from './admin-token.ts'
-import { parseAuthorization } from './credentials.ts'
-import { containsHostToken } from './own-tokens.ts'
+import { readToken } from '../registry/edge/lookups.ts'
+import type { TokenRecord } from '../registry/records.ts'
 import { hasPermission } from './permissions.ts'
 import { ANONYMOUS, type Authentication, type BadToken, type Principal } from './principal.ts'
 import { isBlocked, isFailure, recordFailure, recordSuccess } from './throttle.ts'
-import { isToken, sha256Hex } from './token.ts'
+import { containsHostToken, isAdminToken, isToken, sha256Hex } from './token.ts'
+
+/** The longest credentials that are looked at, in characters. What is longer is none of this host's. */
+const most = 8192
+
+/** What the Authorization header of a request holds. */
+type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'nothing' | 'foreign' | 'several' }
+
+/** Reads the Authorization header. Two of them arrive as one, joined by a comma; a bearer token beside anything else is refused. */
+export const parseAuthorization = (headers: Headers): Credentials => {
+  const header = headers.get('Authorization')?.trim() ?? ''
+  if (header === '') return { scheme: 'nothing' }
+  const token = /^Bearer[ \t]+(\S+)$/i.exec(header)?.[1]
+  if (token !== undefined) return token.length > most ? { scheme: 'foreign' } : { scheme: 'bearer', token }
+  return /(?:^|,)[ \t]*Bearer[ \t,]/i.test(header) ? { scheme: 'several' } : { scheme: 'foreign' }
+}
 
 /** What of an agent's profile says how its callers prove who they are. */
 type Schemes = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' | 'visibility'>

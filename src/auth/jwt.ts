@@ -1,7 +1,6 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/call-profile.ts'
-import { getIssuer, type IssuerEnv, isDiscoveryUrlOf, refreshIssuer } from './issuers.ts'
-import type { Issuer } from './oidc-issuers.ts'
+import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, refreshIssuer } from './oidc-issuers.ts'
 import type { BadToken, Principal } from './principal.ts'
 import { sha256Hex } from './token.ts'
 

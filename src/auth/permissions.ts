@@ -1,8 +1,21 @@
 import type { CallProfile } from '../card/call-profile.ts'
-import { baseTier } from '../card/model/base-tier.ts'
-import type { Scope } from '../card/model/scopes.ts'
-import { matchesGlob } from './glob.ts'
+import { baseTier, type Scope } from '../card/model/constants.ts'
 import type { Authentication } from './principal.ts'
+
+/** Whether an id is one that a glob names; `*` stands for any characters, and is the only one that is special. Takes linear time. */
+export const matchesGlob = (glob: string, id: string): boolean => {
+  const [start = '', ...parts] = glob.split('*')
+  const end = parts.pop()
+  if (end === undefined) return glob === id
+  if (!id.startsWith(start)) return false
+  let at = start.length
+  for (const part of parts) {
+    const found = id.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return id.length - end.length >= at && id.endsWith(end)
+}
 
 /** Whether a caller may do something with an agent. `admin` may do everything with every agent; no other scope holds another. */
 export const hasPermission = (caller: Authentication, scope: Scope, agentId: string): boolean =>

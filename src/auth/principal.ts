@@ -1,4 +1,4 @@
-import type { Scope } from '../card/model/scopes.ts'
+import type { Scope } from '../card/model/constants.ts'
 
 /** What is wrong with credentials that do not hold. */
 export type BadToken = 'unknown' | 'expired' | 'malformed' | 'several'

@@ -1,10 +1,10 @@
-import type { Scope } from '../card/model/scopes.ts'
+import type { Scope } from '../card/model/constants.ts'
 import { HttpError } from '../http/errors.ts'
-import { isAdminTokenMissing } from './admin-token.ts'
 import { authenticate, isOneTooMany } from './authenticate.ts'
 import { hasPermission, isAdmin } from './permissions.ts'
 import type { Authentication, BadToken, Principal } from './principal.ts'
 import { retryAfter } from './throttle.ts'
+import { isAdminTokenMissing } from './token.ts'
 
 /** Lets a request pass whose bearer may do something with an agent; every other one is told what it lacks. */
 export const requireScope = async (

@@ -1,10 +1,17 @@
-import { apiKeyHeadersOf } from './api-key-headers.ts'
-import type { TierRule } from './manifest/jwt-rules.ts'
+import { isJsonObject, type JsonObject } from '../json/json.ts'
+import { collectStrings } from '../json/tree.ts'
 import type { Manifest } from './manifest/manifest.ts'
+import type { TierRule } from './manifest/tiers.ts'
 import type { AgentCard } from './model/agent-card.ts'
-import { type CallModes, collectModes } from './model/call-modes.ts'
-import { type CallTarget, resolveTargets } from './model/calls.ts'
-import type { McpTool } from './read/card-mcp-tools.ts'
+import { type CallModes, type CallTarget, collectModes, type McpTool, resolveTargets } from './model/calls.ts'
+
+/** The headers that a card's API keys go in, as it writes them, by the names of their schemes. */
+export const apiKeyHeadersOf = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>
+  Object.entries(securitySchemes).flatMap(([scheme, { apiKeySecurityScheme: key }]) =>
+    isJsonObject(key) && key.location === 'header' && typeof key.name === 'string'
+      ? [{ scheme, header: key.name }]
+      : [],
+  )
 
 /** All that the gate needs to know of an agent to check and forward a call: compiled at registration, private to this host. */
 export type CallProfile = {
@@ -101,3 +108,18 @@ export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallP
   requiresAuthentication: false,
   cardMissing: true,
 })
+
+/**
+ * The discovery documents of the OpenID Connect issuers that count, each once: those that a card names and that are in what its
+ * owner has written. Whose tokens open an agent at this host is never for the source of a fetched card to say.
+ */
+export const trustedIssuers = ({ securitySchemes = {} }: AgentCard, written: JsonObject): string[] => {
+  const own = new Set(collectStrings(written).flatMap(({ name, value }) => (issuerField.test(name) ? [value] : [])))
+  const urls = Object.values(securitySchemes).flatMap(scheme => {
+    const issuer = scheme.openIdConnectSecurityScheme
+    return isJsonObject(issuer) && typeof issuer.openIdConnectUrl === 'string' ? [issuer.openIdConnectUrl] : []
+  })
+  return [...new Set(urls)].filter(url => own.has(url))
+}
+
+const issuerField = /^open_?id_?connect_?url$/i

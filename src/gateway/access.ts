@@ -1,9 +1,43 @@
-import type { Refusal } from '../a2a/verdict.ts'
-import { hasPermission } from '../auth/permissions.ts'
+import type { Refusal } from '../a2a/errors.ts'
+import { authenticateForAgent } from '../auth/authenticate.ts'
+import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { clientKey, retryAfter } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import type { Visit } from './visit.ts'
+import type { RepresentationName } from '../card/model/constants.ts'
+import type { Asking } from '../http/handler.ts'
+import { type CachedDocument, readExtended, readProfile } from '../registry/edge/cards.ts'
+import { findByName } from '../registry/edge/lookups.ts'
+import { isExpired } from '../registry/records.ts'
+import { unavailable, type Visit } from './call-context.ts'
+
+/** Whether who asks is to learn of an internal agent. */
+export type CanSee = (id: string) => Promise<boolean> | boolean
+
+/**
+ * The agent that a name or an id stands for to who asks, whatever its case: an id before a name, who has had a name longest before
+ * others, and as though the internal ones that it does not see were not there. An empty text where there is none.
+ */
+export const findAgentByName = async (name: string, sees: CanSee, ...[, env, ctx]: Asking): Promise<string> => {
+  const { open, internal } = await findByName(name, env, ctx)
+  for (const id of internal) if (await sees(id)) return id
+  return open ?? ''
+}
+
+/** Whether a caller may call an internal agent: by a token of this host, or by what the agent's card says besides. */
+export const mayCall =
+  (caller: Authentication, ...[request, env, ctx]: Asking): CanSee =>
+  async id => {
+    if (caller.known) return hasPermission(caller, 'read', id)
+    const profile = await readProfile(id, env, ctx)
+    return (
+      profile !== null && hasPermission(await authenticateForAgent(caller, request, id, profile, env, ctx), 'read', id)
+    )
+  }
+
+/** Whether its caller may read an internal agent's card: that takes a token where tokens are sent. */
+export const mayRead = (caller: Authentication, ...asking: Asking): CanSee =>
+  asking[0].headers.has('Authorization') ? mayCall(caller, ...asking) : () => false
 
 /** The period of the rate limit of calls, in seconds (wrangler.toml). */
 const period = 60
@@ -39,4 +73,24 @@ export const checkReadAccess = (caller: Authentication, id: string): Refusal | u
   return hasPermission(caller, 'read', id)
     ? undefined
     : { refused: 'forbidden', missing: `the scope "read" for agent "${id}"` }
+}
+
+/** The extended card that is a caller's, in the dialect that it asks for; or why there is none for it. */
+export const loadExtendedCard = async (
+  caller: Authentication,
+  id: string,
+  profile: CallProfile,
+  dialect: RepresentationName,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<CachedDocument | Refusal> => {
+  const refusal = checkReadAccess(caller, id)
+  if (refusal) return refusal
+  const tier = highestTier(caller, profile)
+  if (tier === undefined) return { refused: 'extended-card-not-configured' }
+  const card = await readExtended(id, tier, dialect, env, ctx).then(
+    card => (card?.source && isExpired(card.source) ? unavailable : card),
+    () => unavailable,
+  )
+  return card ?? { refused: 'extended-card-not-configured' }
 }

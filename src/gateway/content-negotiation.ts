@@ -1,8 +1,7 @@
-import { firstDefined, hasOddType, messageNames, messageParts, partMediaTypes } from '../a2a/message-parts.ts'
-import type { Refusal } from '../a2a/verdict.ts'
+import type { Refusal } from '../a2a/errors.ts'
+import { firstDefined, hasOddType, messageNames, messageParts, partMediaTypes } from '../a2a/message.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import type { Modes } from '../card/model/call-modes.ts'
-import type { WireVersion } from '../card/model/calls.ts'
+import type { Modes, WireVersion } from '../card/model/calls.ts'
 import { couldBeMode, covers, intersects, type MediaType, parseMediaRange, specificity } from '../http/media-type.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 

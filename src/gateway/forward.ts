@@ -1,38 +1,36 @@
+import { type ErrorForm, toErrorEvent, upstreamErrorText } from '../a2a/error-response.ts'
+import type { Failure, Refusal } from '../a2a/errors.ts'
+import { operations } from '../a2a/operations.ts'
 import { relaySse } from '../a2a/sse.ts'
-import { type ErrorForm, toErrorEvent, upstreamErrorText } from '../a2a/upstream-error.ts'
-import type { Failure } from '../a2a/verdict.ts'
+import type { Authentication } from '../auth/principal.ts'
+import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
-import { essence } from '../http/json-type.ts'
+import { fetchService, resolveSecret, resolveService, seconds } from '../http/bindings.ts'
+import { essence } from '../http/media-type.ts'
 import { safeFetch } from '../http/safe-fetch.ts'
-import { fetchService } from '../http/service-fetch.ts'
-import { readUpstreamResponse } from './upstream-answer.ts'
-import { withTimeout } from './upstream-patience.ts'
-import { type UpstreamCredentials, upstreamHeaders } from './upstream-request.ts'
-import { toClientResponse } from './upstream-response.ts'
-import { type RestPath, upstreamUrl } from './upstream-url.ts'
-import { appendVia } from './upstream-via.ts'
+import { checkReadAccess } from './access.ts'
+import type { ParsedCall } from './call-context.ts'
+import type { createToolInvocation } from './tool-invocation.ts'
+import {
+  appendVia,
+  type UpstreamCall,
+  type UpstreamCredentials,
+  type UpstreamRoute,
+  upstreamHeaders,
+  upstreamUrl,
+} from './upstream-request.ts'
 
-/** A call that the gate has passed, on its way to the agent. */
-export type UpstreamCall = {
-  /** What the caller is told errors in; a `Call` is one. */
-  call: ErrorForm
-  target: CallTarget
-  /** The Worker that takes the call in place of the network. */
-  service?: Pick<Fetcher, 'fetch'> | undefined
-  /** Of HTTP; over JSON-RPC a POST. */
-  method: string
-  /** Over HTTP+JSON alone. */
-  path?: RestPath
-  /** JSON text, written anew from what was checked. */
-  body?: string | undefined
-  /** Whether the operation is answered with a stream of events. */
-  streams: boolean
-  /** The extensions that the caller names. */
-  extensions: readonly string[]
-  /** Those of the caller's request. */
-  headers: Headers
-  credentials: UpstreamCredentials
-}
+import { readUpstreamResponse, toClientResponse } from './upstream-response.ts'
+
+/**
+ * What a promise brings within so many seconds; undefined where it takes longer. What is waited for is not aborted: a Worker's
+ * requests to others end with the one that they were made for, and to be able to abort them sooner would slow every call.
+ */
+const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<Value | undefined> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), seconds * 1000)
+    promise.then(resolve, reject).then(() => clearTimeout(timer))
+  })
 
 /** How far forwarding goes. */
 export type ForwardOptions = {
@@ -104,4 +102,85 @@ const streamed = (
     upstream.headers.get('Content-Type'),
     upstream,
   )
+}
+
+/** What came of a call that the gate let through; `upstream` is the agent's own status. */
+type Forwarded = { response: Response; upstream: number } | { problem: Refusal | Failure; upstream?: number }
+
+/** Hands a call on to its agent: to its address, or to the Worker that the manifest names. */
+export const forwardCall = async (
+  id: string,
+  read: ParsedCall,
+  target: CallTarget,
+  profile: CallProfile,
+  caller: Authentication,
+  request: Request,
+  env: Env,
+): Promise<Forwarded> => {
+  // What the Worker's own secret opens is for those that the host knows, where the card says that callers must be known.
+  const unknown =
+    profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(caller, id) : undefined
+  if (unknown) return { problem: unknown }
+  const { mcp } = profile
+  const way = mcp
+    ? await bridged(id, read, { ...profile, mcp }, caller, request, env)
+    : resolveUpstream(profile, caller, env)
+  if ('refused' in way || 'failed' in way) return { problem: way }
+  const { call, method, path, body } = read
+  const streams = operations[call.operation].streams === true
+  const answer = await forward(
+    {
+      call,
+      target,
+      service: way.service,
+      method,
+      path,
+      body: body(),
+      credentials: way.credentials,
+      streams,
+      extensions: call.extensions,
+      headers: request.headers,
+    },
+    {
+      timeoutSeconds: way.timeoutSeconds,
+      idleSeconds: seconds(env.STREAM_IDLE_TIMEOUT, 120),
+      allowedOrigins: env.ALLOWED_ORIGINS,
+      pseudonym: `${id}.${hostOf(request.url)}`,
+    },
+  )
+  if ('failed' in answer)
+    return { problem: answer, ...('status' in answer && answer.status !== undefined && { upstream: answer.status }) }
+  return { response: answer, upstream: answer.status }
+}
+
+/** What calls tools is loaded by who calls one. */
+const bridged = async (...call: Parameters<typeof createToolInvocation>) =>
+  (await import('./tool-invocation.ts')).createToolInvocation(...call)
+
+/** The host of a URL as a request has it, which is sound. */
+const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
+
+/** How an agent is called that speaks A2A itself. */
+const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env): UpstreamRoute | Failure => {
+  const service = profile.service === undefined ? undefined : resolveService(profile.service, env)
+  if (profile.service !== undefined && service === undefined)
+    return misconfiguredUpstream(`this Worker has no service binding "${profile.service}"`)
+  const credentials = credentialsFor(profile, caller, env)
+  if (credentials === undefined) return misconfiguredUpstream(`this Worker has no secret "${profile.secret}"`)
+  return { service, credentials, timeoutSeconds: seconds(env.UPSTREAM_TIMEOUT, 60) }
+}
+
+const misconfiguredUpstream = (detail: string): Failure => ({ failed: 'misconfigured', detail })
+
+const credentialsFor = (
+  { secret, apiKeyHeaders }: CallProfile,
+  caller: Authentication,
+  env: Env,
+): UpstreamCredentials | undefined => {
+  if (secret !== undefined) {
+    const value = resolveSecret(secret, env)
+    return value === undefined ? undefined : { secret: value }
+  }
+  const withheld = caller.known ? caller.strippedHeaders : []
+  return { pass: ['authorization', ...apiKeyHeaders].filter(name => !withheld.includes(name)) }
 }

@@ -1,22 +1,62 @@
-import type { A2ACall } from '../a2a/call.ts'
-import type { Failure, Refusal, Verdict } from '../a2a/verdict.ts'
+import type { Failure, Refusal, Verdict } from '../a2a/errors.ts'
+import type { A2ACall } from '../a2a/operations.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
-import { collectModes } from '../card/model/call-modes.ts'
+import { collectModes } from '../card/model/calls.ts'
 import type { Asking } from '../http/handler.ts'
-import { readExtended } from '../registry/edge/edge-extended.ts'
-import { authorizeCall, checkRateLimit } from './access.ts'
-import { isSmall } from './call-body.ts'
-import type { InboundCall, ParsedCall } from './call-context.ts'
-import { logCall, warningsText } from './call-log.ts'
-import type { AgentRef, Endpoint } from './endpoint.ts'
-import { loadExtendedCard } from './extended-card.ts'
-import { forwardCall } from './forward-call.ts'
+import { log } from '../http/log.ts'
+import { readExtended } from '../registry/edge/cards.ts'
+import { authorizeCall, checkRateLimit, loadExtendedCard } from './access.ts'
+import {
+  type AgentRef,
+  type Endpoint,
+  type InboundCall,
+  type ParsedCall,
+  resolveCallContext,
+  type Visit,
+} from './call-context.ts'
+import { forwardCall } from './forward.ts'
+import { isSmall } from './jsonrpc-binding.ts'
 import { evaluatePolicy, targetOf } from './policy.ts'
-import { resolveCallContext, type Visit } from './visit.ts'
+
+/** What is told of one call. */
+type CallFacts = {
+  /** Of an agent that is here; else empty. */
+  id: string
+  caller: Authentication | undefined
+  call: A2ACall | undefined
+  problem: Refusal | Failure | undefined
+  warnings: readonly Refusal[]
+  status: number
+  upstream: number | undefined
+  milliseconds: number
+}
+
+/** Writes the line of one call: words of this host, numbers and ids; nothing that a caller or an agent wrote. */
+const logCall = ({ id, caller, call, problem, warnings, upstream, ...facts }: CallFacts): void => {
+  const why = problem !== undefined && 'failed' in problem && problem.failed === 'misconfigured' && problem.detail
+  // What the owner has to mend is an error, which `npm start` shows.
+  log(why ? 'error' : 'info', 'call', {
+    agent: id,
+    caller: caller === undefined ? '' : caller.known ? caller.subject : caller.given,
+    operation: call?.operation ?? '',
+    binding: call?.binding ?? '',
+    version: call?.version ?? '',
+    verdict: problem === undefined ? 'passed' : tagOf(problem),
+    ...(warnings.length > 0 && { warnings: warningsText(warnings) }),
+    ...(why && { why }),
+    ...(upstream !== undefined && { upstream }),
+    ...facts,
+  })
+}
+
+/** The names of what the gate would have refused, where the manifest says `warn`. */
+const warningsText = (warnings: readonly Refusal[]): string => warnings.map(tagOf).join(', ')
+
+const tagOf = (problem: Refusal | Failure): string => ('refused' in problem ? problem.refused : problem.failed)
 
 /** What came of a call, and what is known of it for the log. */
 type Outcome = { id?: string; caller?: Authentication; read?: ParsedCall; warnings?: Refusal[]; upstream?: number } & (

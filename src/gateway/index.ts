@@ -1,15 +1,13 @@
-import type { Refusal } from '../a2a/verdict.ts'
+import type { Refusal } from '../a2a/errors.ts'
 import type { Asking, Handler } from '../http/handler.ts'
-import { requestHostname } from '../http/host-name.ts'
+import { requestHostname } from '../http/headers.ts'
 import { agentId } from '../limits.ts'
 import { resolveHost } from '../registry/edge/lookups.ts'
-import type { AgentParameter } from './addressed-to.ts'
-import { findAgentByName, mayCall } from './agent-named.ts'
-import { readCallBody } from './call-body.ts'
-import { type Body, byId, type Endpoint } from './endpoint.ts'
+import { findAgentByName, mayCall } from './access.ts'
+import { type Body, byId, type Endpoint, unavailable } from './call-context.ts'
 import { handleCall } from './handle-call.ts'
-import { parseJsonRpcCall } from './jsonrpc-binding.ts'
-import { unavailable } from './visit.ts'
+import { parseJsonRpcCall, readCallBody } from './jsonrpc-binding.ts'
+import type { AgentParameter } from './upstream-request.ts'
 
 const noName: Refusal = {
   refused: 'invalid-params',

@@ -1,16 +1,45 @@
-import { extensionsOf, versionsInQuery } from '../a2a/call-headers.ts'
-import { cardAnswer, errorResponse } from '../a2a/call-responses.ts'
-import { type JsonRpcRequest, parseJsonRpcRequest } from '../a2a/envelope.ts'
-import { rpcErrorAnswer } from '../a2a/error-answer.ts'
-import { resolveMethod } from '../a2a/method.ts'
-import { extendedCardDialects } from '../a2a/operations.ts'
-import { parseVersion, versionForError } from '../a2a/service-parameters.ts'
-import type { Refusal } from '../a2a/verdict.ts'
+import { cardAnswer, errorResponse, rpcErrorAnswer } from '../a2a/error-response.ts'
+import type { Refusal } from '../a2a/errors.ts'
+import { type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from '../a2a/jsonrpc.ts'
+import { extendedCardDialects, resolveMethod } from '../a2a/operations.ts'
+import { extensionsOf, parseVersion, versionForError, versionsInQuery } from '../a2a/service-parameters.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { type AgentParameter, addressedTo } from './addressed-to.ts'
-import type { InboundCall, ParsedCall } from './call-context.ts'
-import type { Body } from './endpoint.ts'
+import { readText } from '../http/body.ts'
+import { essence, isJsonType } from '../http/media-type.ts'
+import type { Body, InboundCall, ParsedCall } from './call-context.ts'
 import { preferVersionError, supportedVersions, targetOf } from './policy.ts'
+import { type AgentParameter, addressedTo } from './upstream-request.ts'
+
+/** The largest call that this host takes, in bytes (design §9). */
+const most = 4 * 1024 * 1024
+
+/** Whether the body of a call says that it is small: then it is read, were it but for the id of a call that goes no further. */
+export const isSmall = ({ headers }: Request): boolean => Number(headers.get('Content-Length') ?? most) <= small
+
+const small = 16 * 1024
+
+/** The body of a call, parsed; or why it cannot be one. An empty one is null where the call needs none. */
+export const readCallBody = async (request: Request, needed: boolean): Promise<Body> => {
+  const { headers } = request
+  // A POST without a body says so by its length, and has no type.
+  if (!needed && (request.body === null || headers.get('Content-Length') === '0')) return { value: null }
+  if (!isAccepted(headers)) return { refused: 'content-type', offered: headers.get('Content-Type') }
+  const read = await readText(request, most)
+  if ('failed' in read)
+    return read.failed === 'too-large'
+      ? { refused: 'too-large', most }
+      : { refused: 'not-json', detail: 'The body is not UTF-8 text; JSON always is.' }
+  return read.text === '' && !needed ? { value: null } : parseJsonLossless(read.text)
+}
+
+/**
+ * JSON; and what `curl -d` says of its body, which GopherHole's examples leave at that. A page could send that one anywhere
+ * without asking, but no Authorization with it.
+ */
+const isAccepted = (headers: Headers): boolean => {
+  const type = headers.get('Content-Type')
+  return isJsonType(type) || (essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
+}
 
 const encoder = new TextEncoder()
 

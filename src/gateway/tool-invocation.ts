@@ -1,18 +1,14 @@
-import type { A2ACall } from '../a2a/call.ts'
-import { operations } from '../a2a/operations.ts'
-import type { Refusal } from '../a2a/verdict.ts'
+import type { Refusal } from '../a2a/errors.ts'
+import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
+import { seconds } from '../http/bindings.ts'
 import { log } from '../http/log.ts'
-import { seconds } from '../http/seconds.ts'
 import { type BridgeCall, longestTool } from '../mcp-bridge/bridge-call.ts'
 import { resolveToolCall } from '../mcp-bridge/tools/tool-call.ts'
 import type { ParsedCall } from './call-context.ts'
-import type { UpstreamCall } from './forward.ts'
-
-/** How a call gets to its agent: to whom it is handed in place of the network, with what, and how long that may take, in seconds. */
-export type UpstreamRoute = Pick<UpstreamCall, 'service' | 'credentials'> & { timeoutSeconds: number }
+import type { UpstreamRoute } from './upstream-request.ts'
 
 /**
  * How a call gets to an MCP server that stands behind an agent; or why it does not: what is no call of a tool of its own is

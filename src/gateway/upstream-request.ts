@@ -1,5 +1,24 @@
+import type { ErrorForm } from '../a2a/error-response.ts'
 import type { CallTarget } from '../card/model/calls.ts'
-import { essence } from '../http/json-type.ts'
+import { essence } from '../http/media-type.ts'
+import { type JsonObject, omit } from '../json/json.ts'
+
+/** A parameter by which a call may name its agent at this host. */
+export type AgentParameter = 'tenant' | 'agentName'
+
+/**
+ * The parameters of a call as they go to its agent. What chose the agent here says nothing there; and whose the call is at the
+ * agent's endpoint, its card says and no caller.
+ */
+export const addressedTo = (
+  params: JsonObject,
+  target: CallTarget | undefined,
+  chosenBy?: AgentParameter,
+): JsonObject => ({
+  ...(chosenBy === undefined ? params : omit(params, chosenBy)),
+  ...(target?.tenant !== undefined && { tenant: target.tenant }),
+  ...(target?.agentName !== undefined && { agentName: target.agentName }),
+})
 
 /**
  * What a call shows the agent of who calls: the Worker's secret, and then nothing of the caller's; or those of the caller's
@@ -65,3 +84,76 @@ const isOfThisHop = (name: string, connection: string | null): boolean => {
   const named = connection?.toLowerCase().split(/[\s,]+/)
   return named?.includes(name) ?? false
 }
+
+/** Path and query of an HTTP+JSON call below the agent's endpoint, such as `tasks/1?historyLength=2`; v0.3's begin with `v1/`. */
+export type RestPath = string
+
+/**
+ * Where a call goes: the endpoint itself, or over HTTP+JSON what is below it, and below the tenant of which the endpoint has
+ * several. Undefined where that would lead out of it.
+ */
+export const upstreamUrl = ({ binding, version, url, tenant }: CallTarget, path: RestPath = ''): string | undefined => {
+  if (binding === 'JSONRPC') return url
+  const target = URL.parse(url)
+  const [asked = '', query = ''] = cut(path.replace(/^\/+/, ''), '?')
+  const below = tenant === undefined ? asked : `${encodeURIComponent(tenant)}/${asked}`
+  if (target === null || /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\]|$)|[#\\]/i.test(below)) return undefined
+  const base = target.pathname.replace(/\/+$/, '')
+  // Some cards of v0.3 name the prefix in their endpoint, others leave it to the client.
+  const twice = version === '0.3' && base.endsWith('/v1') && below.startsWith('v1/')
+  target.pathname = `${base}/${twice ? below.slice('v1/'.length) : below}`
+  // The version goes up as a header, and in the form that upstreams understand; the tenant is not the caller's to choose.
+  for (const [name, value] of new URLSearchParams(query))
+    if (name.toLowerCase() !== 'a2a-version' && !(name === 'tenant' && tenant !== undefined))
+      target.searchParams.append(name, value)
+  return target.href
+}
+
+const cut = (text: string, at: string): string[] => {
+  const index = text.indexOf(at)
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + at.length)]
+}
+
+/** More hops than any honest path has. */
+const mostHops = 10
+
+/**
+ * The `Via` of a call that goes on from here (RFC 9110 §7.6.3), this hop under its pseudonym; undefined where the call was
+ * here before, or has come too far. The pseudonym stands for one agent of one host: an agent may call another of the same host.
+ */
+export const appendVia = (via: string | null, pseudonym: string): string | undefined => {
+  const here = `1.1 ${pseudonym}`
+  if (via === null || via.trim() === '') return here
+  if (via.split(',').length >= mostHops) return undefined
+  return via
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .includes(pseudonym.toLowerCase())
+    ? undefined
+    : `${via}, ${here}`
+}
+
+/** A call that the gate has passed, on its way to the agent. */
+export type UpstreamCall = {
+  /** What the caller is told errors in; a `Call` is one. */
+  call: ErrorForm
+  target: CallTarget
+  /** The Worker that takes the call in place of the network. */
+  service?: Pick<Fetcher, 'fetch'> | undefined
+  /** Of HTTP; over JSON-RPC a POST. */
+  method: string
+  /** Over HTTP+JSON alone. */
+  path?: RestPath
+  /** JSON text, written anew from what was checked. */
+  body?: string | undefined
+  /** Whether the operation is answered with a stream of events. */
+  streams: boolean
+  /** The extensions that the caller names. */
+  extensions: readonly string[]
+  /** Those of the caller's request. */
+  headers: Headers
+  credentials: UpstreamCredentials
+}
+
+/** How a call gets to its agent: to whom it is handed in place of the network, with what, and how long that may take, in seconds. */
+export type UpstreamRoute = Pick<UpstreamCall, 'service' | 'credentials'> & { timeoutSeconds: number }

@@ -1,5 +1,5 @@
 import { CORS_HEADERS } from './headers.ts'
-import { jsonResponse } from './json-response.ts'
+import { jsonResponse } from './responses.ts'
 
 /** One thing that is wrong with a body, and where: a JSON Pointer. */
 type FieldError = { pointer: string; message: string }
@@ -61,3 +61,13 @@ export const problemResponse = ({ status, code, message, errors, headers }: Http
 /** What a client sees of an error that nobody foresaw: nothing but the status. */
 export const internalError = (): Response =>
   new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': 'no-store' } })
+
+/** More than the limit of a minute takes; the detail says of what. */
+export const tooManyRequests = (detail: string): HttpError =>
+  new HttpError(429, 'too-many-requests', `${detail} Try again in a minute.`, { headers: { 'Retry-After': '60' } })
+
+/** What this host knows of its agents cannot be read now; the log says why. */
+export const serviceUnavailable = (): HttpError =>
+  new HttpError(503, 'unavailable', 'This host cannot look up its agents now. Try again in a moment.', {
+    headers: { 'Retry-After': '10' },
+  })

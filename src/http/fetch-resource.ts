@@ -1,6 +1,6 @@
-import { type FetchFn, fetchFollowingRedirects, type GetHeaders } from './follow.ts'
-import { essence } from './json-type.ts'
-import { safeFetch } from './safe-fetch.ts'
+import { readBytes, readText } from './body.ts'
+import { essence } from './media-type.ts'
+import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'
 
 /** Why there is no content. The detail is for the log alone: to a client all of these may have to be the same. */
 export type FetchFailure = { detail: string } & (
@@ -35,7 +35,7 @@ export type Resource<Content> = { content: Content; headers: Headers; redirected
 type ReadBody<Content> = (response: Response, maxBytes: number) => Promise<{ content: Content } | FetchFailure>
 
 /** GETs an address through the guard: a 200 of a type that is wanted, whole, within the limits. Never rejects. */
-export const fetchResource = async <Content>(
+const fetchResource = async <Content>(
   url: string,
   options: FetchOptions,
   read: ReadBody<Content>,
@@ -79,3 +79,20 @@ const typeFailure = (header: string | null): FetchFailure => {
   const type = essence(header).slice(0, 100)
   return { failed: 'type', type, detail: type === '' ? 'of no type' : type }
 }
+
+/** GETs a text through the guard: as `guardedAnswer`, and UTF-8; a BOM is no part of it. Never rejects. */
+export const fetchText = (url: string, options: FetchOptions): Promise<Resource<string> | FetchFailure> =>
+  fetchResource(url, options, async (response, maxBytes) => {
+    const read = await readText(response, maxBytes)
+    if ('text' in read) return { content: read.text }
+    return read.failed === 'too-large'
+      ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
+      : { failed: 'not-text', detail: 'not UTF-8' }
+  })
+
+/** GETs a small file through the guard, such as an agent's icon: as `guardedAnswer`. Never rejects. */
+export const fetchBytes = (url: string, options: FetchOptions): Promise<Resource<Uint8Array> | FetchFailure> =>
+  fetchResource(url, options, async (response, maxBytes) => {
+    const content = await readBytes(response, maxBytes)
+    return content === undefined ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` } : { content }
+  })

@@ -1,3 +1,27 @@
+const name = 'CallingCard'
+
+/** What this host calls itself where it fetches cards; `origin` tells those who wonder where it is. */
+export const userAgent = (origin?: string): string => (origin === undefined ? name : `${name} (+${origin})`)
+
+/**
+ * Whether a card host asks for a card of its own: that sets off no refresh here. So hosts that have cards of each other ask
+ * each for itself, by their own clocks, and never in a chain or a circle.
+ */
+export const isCardHost = (headers: Headers): boolean => headers.get('User-Agent')?.startsWith(name) === true
+
+/** What may be kept by nobody: errors, writes, and whatever was read with a token. */
+export const NO_STORE = 'no-store'
+
+/** What was read with a token: not for shared caches, nor for the disk. */
+export const privateNoStore = 'private, no-store'
+
+/** The freshness of public responses, as the owner configured it in seconds. */
+export const publicCaching = (env: { CACHE_MAX_AGE?: string; CACHE_STALE_WHILE_REVALIDATE?: string }): string =>
+  `public, max-age=${seconds(env.CACHE_MAX_AGE, 60)}, stale-while-revalidate=${seconds(env.CACHE_STALE_WHILE_REVALIDATE, 86400)}`
+
+const seconds = (value: string | undefined, otherwise: number): string =>
+  value !== undefined && /^\d{1,9}$/.test(value) ? value : String(otherwise)
+
 /** Headers that let a page of any origin read a response. Credentials are bearer tokens, never cookies. */
 export const CORS_HEADERS = {
   'Access-Control-Allow-Origin': '*',
@@ -27,3 +51,9 @@ export const preflight = (methods: readonly string[]): Response =>
       'Cache-Control': 'public, max-age=86400',
     },
   })
+
+/** The host name of a request. A name with the root's dot is the same name (RFC 1034 §3.1). */
+export const requestHostname = ({ url }: Request): string => withoutDot(new URL(url).hostname)
+
+/** A host name without the root's dot. */
+export const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '')

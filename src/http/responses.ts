@@ -1,5 +1,11 @@
-import { NO_STORE } from './caching.ts'
-import { A2A_CORS_HEADERS } from './headers.ts'
+import { A2A_CORS_HEADERS, CORS_HEADERS, NO_STORE } from './headers.ts'
+
+/** A JSON response, open to every origin and kept by no cache unless `headers` say otherwise. */
+export const jsonResponse = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(typeof body === 'string' ? body : JSON.stringify(body), {
+    status,
+    headers: { ...CORS_HEADERS, 'Content-Type': 'application/json', 'Cache-Control': NO_STORE, ...headers },
+  })
 
 /** What every answer to a call says, most often all that it says: copied from here they cost the runtime half. */
 const said: Record<string, string> = {

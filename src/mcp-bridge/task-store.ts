@@ -2,8 +2,7 @@ import { type ListTasksRequest, type ListTasksResponse, Task, taskStateToJSON } 
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { TaskStore } from '@a2a-js/sdk/server'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { largeBytes } from './large-answers.ts'
-import type { Principal } from './shares.ts'
+import { largeBytes, type Principal } from './quotas.ts'
 import type { TaskTable } from './task-table.ts'
 
 /** The most messages of a task's history: the first, which asked for it, and the newest. */

@@ -1,7 +1,126 @@
 import type { JsonObject } from '../json/json.ts'
-import { interruptedTask } from './interrupted-task.ts'
-import { longestKept, selectEvictions } from './kept-tasks.ts'
-import { TaskTexts } from './task-texts.ts'
+import type { Principal } from './quotas.ts'
+
+/** A task of A2A v1.0 that nobody is at any more, as one that has failed. */
+const interruptedTask = (task: JsonObject): JsonObject => ({
+  ...task,
+  status: {
+    state: 'TASK_STATE_FAILED',
+    timestamp: new Date().toISOString(),
+    message: {
+      messageId: crypto.randomUUID(),
+      ...(typeof task.id === 'string' && { taskId: task.id }),
+      ...(typeof task.contextId === 'string' && { contextId: task.contextId }),
+      role: 'ROLE_AGENT',
+      parts: [{ text: words, mediaType: 'text/plain' }],
+    },
+  },
+})
+
+const words =
+  'This host was interrupted while the tool ran: whether it ran to its end is not known. Send the message again.'
+
+/** What of a task says whether it is kept. */
+export type KeptTask = { id: string; account: Principal; changed: number; length: number; open: boolean }
+
+/** How many tasks that have ended are kept, for how long in ms, and how much text of all. */
+const most = 200
+const longestKept = 24 * 60 * 60 * 1000
+const mostText = 64 * 1024 * 1024
+
+/**
+ * Which tasks are forgotten: those that are too old, and, where there are too many, the oldest of whoever has most: nobody's are
+ * forgotten for somebody who has more. Callers that the host does not know count as one beside the known ones, and each of their
+ * addresses as one among them. Tasks that have not ended stay: they are few. The newest task is the first.
+ */
+export const selectEvictions = (tasks: readonly KeptTask[], now: number): string[] => {
+  const isOld = (task: KeptTask) => !task.open && task.changed <= now - longestKept
+  const forgotten = tasks.filter(isOld)
+  let kept = tasks.filter(task => !isOld(task))
+  for (;;) {
+    const ended = kept.filter(({ open }) => !open)
+    const tooMany = ended.length > most
+    if (!tooMany && sumOf(kept, lengthOf) <= mostText) break
+    const victim = oldestOfLargest(ended, tooMany ? one : lengthOf)
+    if (victim === undefined) break
+    forgotten.push(victim)
+    kept = kept.filter(task => task !== victim)
+  }
+  return forgotten.map(({ id }) => id)
+}
+
+type Measure = (task: KeptTask) => number
+
+const one: Measure = () => 1
+
+const lengthOf: Measure = ({ length }) => length
+
+const sumOf = (tasks: readonly KeptTask[], measure: Measure): number =>
+  tasks.reduce((sum, task) => sum + measure(task), 0)
+
+const oldestOfLargest = (tasks: readonly KeptTask[], measure: Measure): KeptTask | undefined => {
+  const party = largest(tasks, ({ account }) => (account.known ? account.name : ''), measure)
+  return largest(party, ({ account }) => account.name, measure).at(-1)
+}
+
+/** The tasks of whoever has most; of several, of whoever was active last. */
+const largest = (
+  tasks: readonly KeptTask[],
+  keyOf: (task: KeptTask) => string,
+  measure: Measure,
+): readonly KeptTask[] => {
+  const groups = [...Map.groupBy(tasks, keyOf).values()]
+  return groups.reduce((most, each) => (sumOf(each, measure) > sumOf(most, measure) ? each : most), groups[0] ?? [])
+}
+
+/** What is kept of a task: itself, and what it has made, which is read only where it is asked for. */
+type TextName = 'task' | 'artifacts'
+
+/** SQLite takes at most 2 MB a value in a Durable Object. */
+const pieceBytes = 1_500_000
+
+const encoder = new TextEncoder()
+
+/** The texts of tasks, in pieces. */
+class TaskTexts {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`CREATE TABLE IF NOT EXISTS pieces (
+      task TEXT NOT NULL, name TEXT NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL,
+      PRIMARY KEY (task, name, number)
+    ) WITHOUT ROWID`)
+  }
+
+  /** Writes a task's texts in place of those that it had; returns their length in bytes. */
+  write(task: string, texts: Record<TextName, string>): number {
+    let length = 0
+    this.delete(task)
+    for (const [name, text] of Object.entries(texts)) {
+      const bytes = encoder.encode(text)
+      length += bytes.byteLength
+      for (let number = 0; number * pieceBytes < bytes.byteLength; number++) {
+        const piece = bytes.slice(number * pieceBytes, (number + 1) * pieceBytes)
+        this.#sql.exec('INSERT INTO pieces VALUES (?, ?, ?, ?)', task, name, number, piece)
+      }
+    }
+    return length
+  }
+
+  read(task: string, name: TextName): string | undefined {
+    const pieces = this.#sql
+      .exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM pieces WHERE task = ? AND name = ? ORDER BY number', task, name)
+      .toArray()
+    const decoder = new TextDecoder()
+    const texts = pieces.map(({ bytes }) => decoder.decode(bytes, { stream: true }))
+    return texts.length > 0 ? texts.join('') : undefined
+  }
+
+  delete(task: string): void {
+    this.#sql.exec('DELETE FROM pieces WHERE task = ?', task)
+  }
+}
 
 /** What a task is looked up by; an owner that the host does not know has no name, and `account` is the name of whose it counts as. */
 type Facts = { id: string; owner: string; account: string; context: string; state: string; changed: number }

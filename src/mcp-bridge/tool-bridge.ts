@@ -1,12 +1,47 @@
 import { log } from '../http/log.ts'
 import { ToolAgent } from './a2a-server.ts'
-import { PrincipalQuotas } from './accounts.ts'
 import type { BridgeCall } from './bridge-call.ts'
-import { throttle } from './coalesced.ts'
-import { ResponseSemaphore } from './large-answers.ts'
-import { RunningTasks } from './open-tasks.ts'
+import { RunningTasks } from './executor.ts'
+import { type Principal, ResponseSemaphore } from './quotas.ts'
 import { TaskTable } from './task-table.ts'
 import { ToolClient } from './tool-client.ts'
+
+/**
+ * Names accounts. That of an address leads back to none: it is a hash with a secret that is kept nowhere, and gone with the
+ * object's memory.
+ */
+export class PrincipalQuotas {
+  readonly #secret = crypto.randomUUID()
+
+  async of({ caller, address }: Pick<BridgeCall, 'caller' | 'address'>): Promise<Principal> {
+    if (caller !== '') return { known: true, name: caller }
+    const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${this.#secret} ${address}`))
+    const name = Array.from(new Uint8Array(hash, 0, 16), byte => byte.toString(16).padStart(2, '0')).join('')
+    return { known: false, name }
+  }
+}
+
+/**
+ * Work that is to be done on news, however many come at once: at once, and then at most once in so many ms. Where it was not
+ * `done`, it is done again.
+ */
+export const throttle = (work: () => Promise<'done' | 'again'>, between: number): (() => Promise<void>) => {
+  let wanted = false
+  let running: Promise<void> | undefined
+  const run = async (): Promise<void> => {
+    while (wanted) {
+      wanted = false
+      if ((await work()) === 'again') wanted = true
+      await new Promise(resolve => setTimeout(resolve, between))
+    }
+    running = undefined
+  }
+  return () => {
+    wanted = true
+    running ??= run()
+    return running
+  }
+}
 
 /** How long a session is kept that nobody uses, how often the object is woken while tools run, and how often news are heard: in ms. */
 const idle = 60_000

@@ -1,8 +1,46 @@
-import type { SourceFetch } from '../http/source-fetch.ts'
-import type { Discovered } from './agent-card.ts'
+import type { Client } from '@modelcontextprotocol/client'
+import * as v from 'valibot'
+import type { SourceFetch } from '../http/bindings.ts'
+import type { Json } from '../json/json.ts'
+
 import { type McpError, notReady } from './errors.ts'
-import { type Kind, type Listed, type ListLimits, listAll } from './list-all.ts'
-import { openSession, type Session } from './session.ts'
+import { openSession, type ServerInfo, type Session } from './session.ts'
+
+/** What an MCP server lists: `tools/list`, `resources/list` or `prompts/list`. */
+type Kind = 'tools' | 'resources' | 'prompts'
+
+/** What came of a list, in the order in which it came; `cut` says why there is no more of it where the server has more. */
+export type Listed = { items: Json[]; cut?: string }
+
+/** What listing may cost: of items, of pages, and in ms for each of these. */
+type ListLimits = { items: number; pages: number; timeout: number; signal: AbortSignal }
+
+/** Items are looked at one by one, by others: a bad one must not cost the rest. */
+const pageOf = (kind: Kind) =>
+  v.pipe(
+    v.looseObject({}),
+    v.transform(({ [kind]: listed, nextCursor }) => ({ listed, nextCursor })),
+    v.object({ listed: v.array(v.custom<Json>(() => true)), nextCursor: v.unknown() }),
+  )
+
+/** Lists what a server has, page by page, until it ends or is enough. Rejects as the client does. */
+const listAll = async (client: Client, kind: Kind, limits: ListLimits): Promise<Listed> => {
+  const { items: most, pages, timeout, signal } = limits
+  let items: Json[] = []
+  const seen = new Set<string>()
+  for (let cursor: string | undefined; seen.size < pages; ) {
+    const params = cursor === undefined ? {} : { params: { cursor } }
+    const request = { method: `${kind}/list`, ...params }
+    const { listed, nextCursor } = await client.request(request, pageOf(kind), { timeout, signal })
+    items = items.concat(listed)
+    if (typeof nextCursor !== 'string' || nextCursor === '') return { items }
+    if (seen.has(nextCursor)) return { items, cut: 'the cursor of its next page came before' }
+    if (items.length > most) return { items, cut: `more than ${most} are not asked for` }
+    seen.add(nextCursor)
+    cursor = nextCursor
+  }
+  return { items, cut: `more than ${pages} pages are not asked for` }
+}
 
 /** What discovery may cost: times in ms, for one request and for the whole, and bytes of one response. */
 export const discoveryLimits = {
@@ -14,10 +52,10 @@ export const discoveryLimits = {
   // Pages are kept until all have come. It is over within a minute: no second budget follows.
   budget: { unasked: 10, bytes: 8 * 1024 * 1024, perRequest: { unasked: 0, bytes: 0 } },
 }
-export type DiscoveryLimits = typeof discoveryLimits
+type DiscoveryLimits = typeof discoveryLimits
 
 /** All that an MCP server says of itself; or why it says nothing. */
-export type Discovery = { discovered: Discovered } | { failure: McpError }
+type Discovery = { discovered: Discovered } | { failure: McpError }
 
 /** Asks an MCP server what it has, in a session that is over when it is done. Never rejects. */
 export const discover = async (
@@ -72,3 +110,6 @@ const everything = async ({ client, server, failure }: Session, limits: ListLimi
     ...(has('prompts') && { prompts: await listed('prompts') }),
   }
 }
+
+/** All that an MCP server has said of itself. */
+export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; prompts?: Listed }

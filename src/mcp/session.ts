@@ -1,10 +1,144 @@
-import type { ClientOptions } from '@modelcontextprotocol/client'
-import type { SourceFetch } from '../http/source-fetch.ts'
+import type {
+  Client,
+  ClientOptions,
+  ReconnectionScheduler,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import type { SourceFetch } from '../http/bindings.ts'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
-import type { Budget } from './budget.ts'
-import { type Connection, newConnection } from './connection.ts'
-import { type McpError, notReady, timedOut } from './errors.ts'
-import { type ServerInfo, serverFacts } from './server-facts.ts'
+import { type Budget, boundedFetch, RateBudget } from './budget.ts'
+import { type McpError, notReady, sessionFailure, timedOut } from './errors.ts'
+
+/** How long a server is waited for that is told of the end, in ms: nobody has anything from its answer. */
+const patience = 2000
+
+/** Tells an MCP server that its session is over, where it has one. Never rejects. */
+const endSession = async (
+  url: string,
+  fetch: SourceFetch,
+  { sessionId, protocolVersion }: { sessionId?: string | undefined; protocolVersion?: string | undefined },
+): Promise<void> => {
+  if (sessionId === undefined) return
+  const headers = {
+    'Mcp-Session-Id': sessionId,
+    ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
+  }
+  try {
+    const signal = AbortSignal.timeout(patience)
+    const response = await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
+    response.body?.cancel().catch(() => undefined)
+  } catch {
+    // It finds out by itself.
+  }
+}
+
+/** How far apart an event stream of a session is asked for again after another, or after itself, in ms: servers may say 0. */
+const apart = 1000
+
+/** When event streams that have ended are asked for again: when the server says, but one at a time. */
+const pacedReconnections = (): ReconnectionScheduler => {
+  let free = Date.now() + apart
+  return (reconnect, delay) => {
+    let timer = setTimeout(() => {
+      const now = Date.now()
+      const wait = Math.max(0, free - now)
+      free = now + wait + apart
+      timer = setTimeout(reconnect, wait)
+    }, delay)
+    return () => clearTimeout(timer)
+  }
+}
+
+/** How MCP servers are told who calls. */
+export const clientInfo = { name: 'calling-card', version: '0.1.0' }
+
+/** A client of an MCP server and the way to it, not connected yet. */
+type Connection = {
+  client: Client
+  transport: StreamableHTTPClientTransport
+  /** Cuts it: whatever is under way fails for that reason. */
+  cut: (reason: McpError) => void
+  /** Whether it was: then nothing can be asked any more. */
+  isCut: () => boolean
+  /** What an error that a call of `client` threw means. */
+  failure: (error: unknown) => McpError
+  /** Cuts it, and ends the session for the server too. Takes at most 2 s; never rejects. */
+  close: () => Promise<void>
+}
+
+/** What a connection is made with: see `SessionOptions`. */
+type ConnectionOptions = {
+  responseBytes: number
+  budget: Budget
+  onToolsChanged: (() => void) | undefined
+  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>
+}
+
+/** A new connection to an MCP server. The client library is loaded with the first, so that nobody who reads a card waits for it. */
+const newConnection = async (
+  url: string,
+  fetch: SourceFetch,
+  { responseBytes, budget, onToolsChanged, versionNegotiation }: ConnectionOptions,
+): Promise<Connection> => {
+  const mcp = await import('@modelcontextprotocol/client')
+  const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
+  const client = new mcp.Client(clientInfo, { versionNegotiation, ...(onToolsChanged && { listChanged }) })
+  let reason: McpError | undefined
+  const cut = (why: McpError): void => {
+    if (reason) return
+    reason = why
+    // The client knows of its transport only once it is connected; the transport tells it.
+    transport.close().catch(() => undefined)
+  }
+  const meter = new RateBudget(budget, cut)
+  const tooLarge = notReady(`answered with more than ${responseBytes} bytes`)
+  const bounds = { responseBytes, listens: onToolsChanged !== undefined, meter, onTooLarge: () => cut(tooLarge) }
+  const transport = new mcp.StreamableHTTPClientTransport(new URL(url), {
+    fetch: boundedFetch(fetch, bounds),
+    // Whoever follows a redirect has to look where it leads: the guard does not, and nobody needs it here.
+    requestInit: { redirect: 'manual' },
+    reconnectionScheduler: pacedReconnections(),
+  })
+  meterSent(transport, meter)
+  const close = async (): Promise<void> => {
+    await client.close().catch(() => undefined)
+    cut(notReady('was left'))
+    await endSession(url, fetch, transport)
+  }
+  return {
+    client,
+    transport,
+    cut,
+    isCut: () => reason !== undefined,
+    failure: error => reason ?? sessionFailure(error),
+    close,
+  }
+}
+
+/** The client answers whatever a server asks it: only as often as the session's budget has it. */
+const meterSent = (transport: StreamableHTTPClientTransport, meter: RateBudget): void => {
+  const send = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    const isAnswer = !Array.isArray(message) && !('method' in message)
+    if (!isAnswer) meter.asked()
+    if (!isAnswer || meter.mayAsk()) await send(message, options)
+  }
+}
+
+/** What an MCP server says of itself as a session opens. */
+export type ServerInfo = { protocolVersion: string; capabilities: JsonObject; serverInfo: JsonObject }
+
+/**
+ * What a server has said to `client`. `initialized` is its answer to `initialize` as it came: the client itself keeps of it only
+ * what it knows of. Servers of a version without `initialize` said the same in their answer to `server/discover`.
+ */
+const serverFacts = (client: Client, initialized: JsonObject | undefined): ServerInfo => ({
+  protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+  capabilities: objectOf(initialized ? initialized.capabilities : client.getServerCapabilities()),
+  serverInfo: objectOf(initialized ? initialized.serverInfo : client.getServerVersion()),
+})
+
+const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
 
 /** What the opening of a session may cost, and who is told of news. */
 export type SessionOptions = {
@@ -26,14 +160,14 @@ export type Session = Pick<Connection, 'client' | 'failure' | 'isCut' | 'close'>
 const mebibyte = 1024 * 1024
 
 /** What a session may cost that is kept: enough for a server whose event streams end again and again while it works. */
-export const keptBudget: Budget = {
+const keptBudget: Budget = {
   unasked: 30,
   bytes: 16 * mebibyte,
   perRequest: { unasked: 4, bytes: 4 * mebibyte },
 }
 
 /** A session that is open; or why there is none. */
-export type Opened = { session: Session } | { failure: McpError }
+type Opened = { session: Session } | { failure: McpError }
 
 /** The version of MCP since which a session opens without `initialize`: servers that know no other refuse that. */
 const withoutInitialize = '2026-07-28'

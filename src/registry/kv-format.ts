@@ -1,6 +1,4 @@
-import type { RepresentationName } from '../card/model/representation-names.ts'
-import { kvCacheSeconds } from './edge/kv-cache.ts'
-import type { SourceHealth } from './source-health.ts'
+import type { RepresentationName } from '../card/model/constants.ts'
 
 /** One document ready to be sent. `etag` is quoted. */
 export type Representation = { etag: string; bytes: Uint8Array<ArrayBuffer> }
@@ -70,4 +68,43 @@ const unheardOf: Envelope = { seq: 0, modified: '', representations: {} }
 export const readEnvelope = async (key: string, env: Env): Promise<Envelope> => {
   const buffer = await env.CARDS.get(key, { type: 'arrayBuffer', cacheTtl: kvCacheSeconds })
   return buffer ? decodeEnvelope(buffer) : unheardOf
+}
+
+/** KV's key of the documents of an agent. */
+export const cardKey = (id: string): string => `card:${id}`
+
+/** KV's key of who a host name stands for. */
+export const hostKey = (hostname: string): string => `host:${hostname}`
+
+/** KV's key of the extended card of a tier. */
+export const extendedKey = (id: string, tier: string): string => `extended:${id}:${tier}`
+
+/** KV's key of the token whose text has this SHA-256, in hexadecimal. */
+export const tokenKey = (hash: string): string => `token:${hash}`
+
+/** KV's keys of an agent, of host names and of the tiers of its extended cards. */
+export const keysOf = (id: string, hostnames: readonly string[], tiers: readonly string[]): string[] => [
+  cardKey(id),
+  ...hostnames.map(hostKey),
+  ...tiers.map(tier => extendedKey(id, tier)),
+]
+
+/** A key as the log may show it: without what a token is found by. */
+export const redactKey = (key: string): string => key.replace(/[0-9a-f]{64}/, '…')
+
+export const kvCacheSeconds = 30
+
+export type ChangesText = { since: number; seqs: [id: string, seq: number][] }
+
+/**
+ * What the edge knows of the source of a card. `checked`: when the card was known to be the source's, in ms since 1970, 0 for
+ * never; while the source is well that may be long ago, as not every good word is passed on. `failing`: what a client is told
+ * once the card is too old.
+ */
+export type SourceHealth = {
+  checked: number
+  /** In seconds. */
+  ttl: number
+  staleIfError: number
+  failing?: 502 | 503 | 504
 }

@@ -1,11 +1,26 @@
 import type { Compiled } from '../card/compile/index.ts'
-import type { RepresentationName } from '../card/model/representation-names.ts'
-import type { Precondition } from '../http/conditional.ts'
-import { strongEtag } from '../http/etag.ts'
+import type { RepresentationName } from '../card/model/constants.ts'
+import { type Precondition, strongEtag } from '../http/conditional.ts'
 import type { Json } from '../json/json.ts'
 import type { Representation } from './kv-format.ts'
-import type { Registration } from './records.ts'
-import { summaryOf } from './summary.ts'
+import type { Registration, Summary } from './records.ts'
+
+/** What lists tell of an agent, in the words of its own documents where a list is a dialect's. */
+const summaryOf = ({ card, documents }: Pick<Compiled, 'card' | 'documents'>): Summary => {
+  const { name, description, version, supportedInterfaces } = card
+  const url = supportedInterfaces[0]?.url ?? ''
+  const { shaman, superx } = documents
+  return {
+    name,
+    description,
+    version,
+    url,
+    protocol: textOr('a2a', superx.protocol),
+    shaman: { url: textOr(url, shaman.url), preferredTransport: textOr('JSONRPC', shaman.preferredTransport) },
+  }
+}
+
+const textOr = (otherwise: string, value: unknown): string => (typeof value === 'string' ? value : otherwise)
 
 /** Turns what was compiled into the exact bytes to be served and their entity tags. */
 export const prepareRegistration = async (
@@ -56,3 +71,11 @@ const represented = async (text: string): Promise<Representation> => {
   const bytes = new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
   return { etag: await strongEtag(bytes), bytes }
 }
+
+/** A row of a Durable Object's database holds 2 MB at most, besides what stands beside a document in it. */
+const mostBytes = 1_900_000
+
+/** Whether each of these texts can be kept. */
+export const fitsInRow = (texts: readonly string[]): boolean =>
+  // In UTF-8 a UTF-16 unit takes three bytes at most.
+  texts.every(text => text.length * 3 <= mostBytes || new TextEncoder().encode(text).byteLength <= mostBytes)

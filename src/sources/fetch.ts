@@ -1,11 +1,13 @@
-import type { Source } from '../card/manifest/source.ts'
+import type { Source } from '../card/manifest/upstream.ts'
+import type { CardError } from '../card/model/report.ts'
+import { createUpstreamFetch } from '../http/bindings.ts'
 import { log } from '../http/log.ts'
-import { isSubrequestLimitError } from '../http/requests-spent.ts'
-import { createUpstreamFetch } from '../http/source-fetch.ts'
+import { blockReason, isSubrequestLimitError } from '../http/safe-fetch.ts'
 import { toSuperxCard } from '../mcp/agent-card.ts'
 import { discover } from '../mcp/discover.ts'
 import type { McpError } from '../mcp/errors.ts'
-import type { FetchResult } from './fetched.ts'
+import type { Validators } from '../registry/records.ts'
+import { type FetchResult, fetchUpstreamCard } from './upstream-card.ts'
 
 /**
  * Makes the card of agent `id` of what its MCP server says of itself. A server that cannot be asked is one that is not ready: so
@@ -34,4 +36,31 @@ const unread = ({ url }: Source, failure: McpError): FetchResult => {
   log('error', 'card-unread', { origin: URL.parse(url)?.origin ?? '', why })
   const { code, message } = failure
   return { failure: { status: 503, code: codes[code], message }, ...(isSubrequestLimitError(why) && { spent: true }) }
+}
+
+/**
+ * Asks the source of an agent's card for it; `known` stands for the card that was had last, `ownOrigins` for this host. Never
+ * rejects.
+ */
+export const fetchSource = (
+  source: Source,
+  id: string,
+  known: Validators | undefined,
+  env: Env,
+  ownOrigins: readonly string[],
+): Promise<FetchResult> =>
+  source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, known, env, ownOrigins)
+
+/** Why a source is refused before it is asked: its address alone says that this host does not call it. The log says why. */
+export const checkSourceAllowed = (
+  { kind, url, service }: Source,
+  env: Pick<Env, 'ALLOWED_ORIGINS'>,
+): CardError | undefined => {
+  const why = service === undefined ? blockReason(url, env.ALLOWED_ORIGINS) : undefined
+  if (why === undefined) return undefined
+  log('warn', 'source-blocked', { why })
+  return {
+    pointer: `/upstream/${kind}`,
+    message: 'is an address that this host does not call: it calls public names over https (docs/fetch-guard.md)',
+  }
 }

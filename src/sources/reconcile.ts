@@ -1,14 +1,23 @@
+import { missingCardProfile } from '../card/call-profile.ts'
+import { hostOrigin } from '../card/compile/canonical-card.ts'
 import { type CompileContext, type Compiled, compile } from '../card/compile/index.ts'
 import { diffCards } from '../card/diff/drift.ts'
 import { findWidenings } from '../card/diff/widening.ts'
-import type { Source } from '../card/manifest/source.ts'
+import type { Manifest } from '../card/manifest/manifest.ts'
+import type { Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
-import { strongEtag } from '../http/etag.ts'
+import { type Precondition, strongEtag } from '../http/conditional.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
-import { fitsInRow } from '../registry/room.ts'
-import type { SourceRecord } from '../registry/source-record.ts'
-import type { FetchResult } from './fetched.ts'
-import { invalidCard } from './unsound.ts'
+import { fitsInRow, prepareRegistration } from '../registry/prepare.ts'
+import type { Registration, SourceFailure, SourceRecord } from '../registry/records.ts'
+import type { FetchResult } from './upstream-card.ts'
+
+/** What an owner is told of a card that was had, but that cannot be served. */
+export const invalidCard = (errors: CardError[]): SourceFailure => {
+  const [first] = errors
+  const why = first ? ` ${first.pointer || 'The document'} ${first.message}.` : ''
+  return { status: 502, code: 'invalid-card', message: `The card that came cannot be served.${why}`, errors }
+}
 
 /** An agent whose card comes from a source, as its manifest says it now, and what was known of the source before. */
 export type Sourced = {
@@ -25,7 +34,7 @@ export type Sourced = {
  * What is to be kept of a source, and the card to be served: undefined where none was ever had; or what is wrong with the
  * manifest itself.
  */
-export type Settled = { record: SourceRecord; compiled: Compiled | undefined } | { errors: CardError[] }
+type Settled = { record: SourceRecord; compiled: Compiled | undefined } | { errors: CardError[] }
 
 /** Decides what becomes of what a source has answered. While that cannot be used, what was had before stays. */
 export const reconcile = async (agent: Sourced, fetched: FetchResult): Promise<Settled> => {
@@ -114,3 +123,47 @@ const incomparable: CardError = {
 
 /** The entity tag of a card as its source answered it: by it an owner says which card is accepted. */
 const etagOf = (text: string): Promise<string> => strongEtag(new TextEncoder().encode(text))
+
+/** An agent whose card comes from a source, as it is to be registered. */
+type Settling = {
+  id: string
+  document: Json
+  manifest: Manifest
+  /** As the compiler takes them: `PUBLIC_URL`, and where the registration was sent to. */
+  origins: { publicUrl?: string | undefined; requestOrigin: string }
+  record: SourceRecord
+  compiled: Compiled | undefined
+  condition: Precondition
+}
+
+/** Makes ready what is to be registered of an agent whose card comes from a source: without a card, where none was ever had. */
+export const sourcedRegistration = async (settling: Settling): Promise<Registration> => {
+  const { id, document, compiled, condition, record } = settling
+  return {
+    ...(compiled ? await prepareRegistration(id, document, compiled, condition) : await uncarded(settling)),
+    source: record,
+  }
+}
+
+const uncarded = async ({ id, document, manifest, origins, condition }: Settling): Promise<Registration> => {
+  const text = JSON.stringify(document)
+  const { name } = manifest.card
+  return {
+    id,
+    manifest: text,
+    manifestEtag: (await represented(text)).etag,
+    visibility: manifest.visibility,
+    hosts: manifest.hosts,
+    origin: hostOrigin(manifest, origins),
+    summary: { name: typeof name === 'string' ? name : id, description: '', version: '', url: '' },
+    representations: {},
+    profile: await represented(JSON.stringify(missingCardProfile(manifest))),
+    extended: [],
+    condition,
+  }
+}
+
+const represented = async (text: string) => {
+  const bytes = new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+  return { etag: await strongEtag(bytes), bytes }
+}

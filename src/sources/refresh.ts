@@ -1,16 +1,90 @@
-import type { JsonObject } from '../json/json.ts'
-import { cacheChecked } from '../registry/edge/write-through.ts'
-import type { RefreshResult } from '../registry/source-check.ts'
-import type { SourceFailure } from '../registry/source-failure.ts'
-import type { Leased } from '../registry/source-record.ts'
+import type { Compiled } from '../card/compile/index.ts'
+import type { Drift } from '../card/diff/drift.ts'
+import { readManifest } from '../card/manifest/manifest.ts'
+import type { Note } from '../card/model/report.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import { cacheChecked, cacheRegistered, purgeLists } from '../registry/edge/write-through.ts'
+import type { Leased, PendingCard, RefreshResult, SourceFailure } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
-import { fetchSource } from './fetch-source.ts'
-import type { FetchResult } from './fetched.ts'
-import type { RefreshContext, RefreshOutcome } from './refreshed.ts'
-import { reregister } from './register-again.ts'
+import { fetchSource } from './fetch.ts'
+import { invalidCard, reconcile, sourcedRegistration } from './reconcile.ts'
+import type { FetchResult } from './upstream-card.ts'
+
+/** What came of refreshing an agent's card. */
+export type RefreshOutcome =
+  | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Note[] }
+  | { outcome: 'unchanged' }
+  /** The new card widens access, and its manifest says `pin`: it waits until an owner accepts it by its entity tag. */
+  | { outcome: 'held'; held: PendingCard }
+  | { outcome: 'failed'; failure: SourceFailure }
+  /** Not before `due`, in ms since 1970. */
+  | { outcome: 'fresh'; due: number }
+  /** Somebody else is at it. */
+  | { outcome: 'busy' }
+  /** The card is of an agent that uses a secret or a binding of the host: where that goes is for an admin to accept. */
+  | { outcome: 'needs-admin' }
+  /** No card of that entity tag waits. */
+  | { outcome: 'not-held' }
+  /** The agent was registered anew, or removed, meanwhile. */
+  | { outcome: 'overtaken' }
+  /** This run of the Worker may ask nobody any more. */
+  | { outcome: 'spent' }
+  /** There is no such agent, or its card comes from nowhere else. */
+  | { outcome: 'no-source' }
+
+/** What of the context of a request, or of a Durable Object, is needed. */
+type RefreshContext = Pick<ExecutionContext, 'waitUntil' | 'exports'>
+
+/** Registers an agent as its manifest says, with the card that its source answers now; or says why that is not done. */
+const reregister = async (
+  id: string,
+  { lease, manifest: text, origin, seq, record: known }: Leased,
+  fetched: FetchResult,
+  accepted: boolean,
+  env: Env,
+  ctx: RefreshContext,
+): Promise<RefreshOutcome | { held: PendingCard } | { failure: SourceFailure }> => {
+  const document = JSON.parse(text) as Json
+  const read = readManifest(document, id)
+  if ('errors' in read) return { failure: invalidCard(read.errors) }
+  const origins = { publicUrl: origin, requestOrigin: origin }
+  const agent = {
+    document,
+    registration: { id, ...origins },
+    source: known.source,
+    known,
+    by: 'fetch',
+    accepted,
+  } as const
+  const settled = await reconcile(agent, fetched)
+  if ('errors' in settled) return { failure: invalidCard(settled.errors) }
+  const { record, compiled } = settled
+  if (record.failure) return { failure: record.failure }
+  if (record.held) return { held: record.held }
+  const { manifest } = read
+  const made = { id, document, manifest, origins, record, compiled, condition: {} }
+  const registration = { ...(await sourcedRegistration(made)), refreshed: { seq, lease } }
+  const registered = await getRegistry(env).register(registration, false)
+  if (registered.outcome !== 'registered') return { outcome: 'overtaken' }
+  cacheRegistered(registration, registered)
+  purgeLists(ctx)
+  return {
+    outcome: 'refreshed',
+    seq: registered.seq,
+    published: registered.published,
+    drift: record.drift ?? [],
+    notes: [...(record.notes ?? []), ...unsigned(compiled)],
+  }
+}
+
+/** Signatures are over what the source says: they hold no more for what is served in its place. */
+const unsigned = (compiled: Compiled | undefined): Note[] =>
+  Object.values(compiled?.report.dropped ?? {}).some(places => places.includes('/signatures'))
+    ? [{ pointer: '/signatures', message: 'are left out where they do not hold for what is served' }]
+    : []
 
 /** `force`: though it is fresh. `accept`: a card that was held back is taken, and nobody asked. */
-export type RefreshOptions = { force?: boolean; accept?: Accepted }
+type RefreshOptions = { force?: boolean; accept?: Accepted }
 
 /** A card that is accepted, by its entity tag; `isAdmin`: by who may hand out what the host keeps. */
 type Accepted = { etag: string; isAdmin: boolean }

@@ -1,6 +1,6 @@
 import { log } from '../http/log.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
-import type { SourceHealth } from '../registry/source-health.ts'
+import type { SourceHealth } from '../registry/kv-format.ts'
 
 /** When this isolate asks again whether an agent's card is to be refreshed, in ms since 1970. */
 const next = new ClockCache<{ at: number; size: number }>(256 * 1024)

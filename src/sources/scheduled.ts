@@ -1,5 +1,5 @@
 import { log } from '../http/log.ts'
-import { isSubrequestLimitError } from '../http/requests-spent.ts'
+import { isSubrequestLimitError } from '../http/safe-fetch.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { refreshAgent } from './refresh.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallTarget } from '../../src/card/model/calls.ts'
-import { addressedTo } from '../../src/gateway/addressed-to.ts'
+import { addressedTo } from '../../src/gateway/upstream-request.ts'
 
 const target: CallTarget = { binding: 'JSONRPC', version: '1.0', url: 'https://agent.example/a2a' }
 const params = { id: 't', tenant: 'weather', agentName: 'Weather' }

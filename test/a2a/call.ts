@@ -1,4 +1,4 @@
-import type { A2ACall } from '../../src/a2a/call.ts'
+import type { A2ACall } from '../../src/a2a/operations.ts'
 
 /** A message sent in v1.0 over JSON-RPC, but for `changes`. */
 export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseJsonRpcRequest } from '../../src/a2a/envelope.ts'
-import { parseJsonLossless } from '../../src/a2a/jsonrpc.ts'
+import { parseJsonLossless, parseJsonRpcRequest } from '../../src/a2a/jsonrpc.ts'
 import type { Json } from '../../src/json/json.ts'
 
 const read = (text: string) => {

@@ -1,9 +1,8 @@
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { SseFramer } from '../../src/a2a/event-stream-whole.ts'
-import { relaySse } from '../../src/a2a/sse.ts'
-import type { Failure } from '../../src/a2a/verdict.ts'
+import type { Failure } from '../../src/a2a/errors.ts'
+import { relaySse, SseFramer } from '../../src/a2a/sse.ts'
 import '../stand-ins/identity-transform-stream.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'vitest'
-import type { Failure } from '../../src/a2a/verdict.ts'
-import { type ForwardOptions, forward, type UpstreamCall } from '../../src/gateway/forward.ts'
+import type { Failure } from '../../src/a2a/errors.ts'
+import { type ForwardOptions, forward } from '../../src/gateway/forward.ts'
+import type { UpstreamCall } from '../../src/gateway/upstream-request.ts'
 
 /** The body of a call under test. */
 export const body = '{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{}}'

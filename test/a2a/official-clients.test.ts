@@ -2,10 +2,10 @@ import { AgentCard } from '@a2a-js/sdk'
 import { JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client'
 import { JsonRpcTransport as V0JsonRpcTransport, RestTransport as V0RestTransport } from 'a2a-sdk-v0.3/client'
 import { describe, expect, it } from 'vitest'
-import { type ErrorResponse, restErrorAnswer, rpcErrorAnswer } from '../../src/a2a/error-answer.ts'
-import { resolveMethod } from '../../src/a2a/method.ts'
+import { type ErrorResponse, restErrorAnswer, rpcErrorAnswer } from '../../src/a2a/error-response.ts'
+import type { Failure, Refusal } from '../../src/a2a/errors.ts'
+import { resolveMethod } from '../../src/a2a/operations.ts'
 import { matchRestPath } from '../../src/a2a/rest-paths.ts'
-import type { Failure, Refusal } from '../../src/a2a/verdict.ts'
 
 /** A fetch whose host refuses every call for the same reason. */
 const refusing = (problem: Refusal | Failure) =>

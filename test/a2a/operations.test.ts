@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resolveMethod } from '../../src/a2a/method.ts'
-import { extendedCardDialects, operations } from '../../src/a2a/operations.ts'
+import { extendedCardDialects, operations, resolveMethod } from '../../src/a2a/operations.ts'
 
 /** protocol.md, "Operations and their names". */
 const table = [

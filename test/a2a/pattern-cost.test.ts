@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { longestMatched as n, patternCost } from '../../src/mcp-bridge/tools/pattern-cost.ts'
+import { longestMatched as n, patternCost } from '../../src/mcp-bridge/tools/validation-budget.ts'
 
 describe('what a pattern may cost', () => {
   it.each<[pattern: string, cost: number]>([

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { validateArguments } from '../../src/mcp-bridge/tools/tool-arguments.ts'
-import { mostCost } from '../../src/mcp-bridge/tools/tool-budget.ts'
+import { validateArguments } from '../../src/mcp-bridge/tools/validate-arguments.ts'
+import { mostCost } from '../../src/mcp-bridge/tools/validation-budget.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { McpTool } from '../../src/card/read/card-mcp-tools.ts'
+import type { McpTool } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { resolveToolCall } from '../../src/mcp-bridge/tools/tool-call.ts'
 import { now, search, toolWith } from './tools.ts'

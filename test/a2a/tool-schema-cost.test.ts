@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { Budget, mostCost } from '../../src/mcp-bridge/tools/tool-budget.ts'
-import { lookCost } from '../../src/mcp-bridge/tools/tool-schema-cost.ts'
-import { watchedArguments } from '../../src/mcp-bridge/tools/tool-watched-arguments.ts'
+import { Budget, lookCost, mostCost, watchedArguments } from '../../src/mcp-bridge/tools/validation-budget.ts'
 
 describe('a look at a schema', () => {
   it.each<[schema: JsonObject, beside: number]>([

@@ -1,4 +1,4 @@
-import type { McpTool } from '../../src/card/read/card-mcp-tools.ts'
+import type { McpTool } from '../../src/card/model/calls.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 
 /** A tool whose arguments are these, `required` or not; its skill's id is its name in kebab case. */

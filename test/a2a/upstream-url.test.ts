@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallBinding, WireVersion } from '../../src/card/model/calls.ts'
-import { upstreamUrl } from '../../src/gateway/upstream-url.ts'
+import { upstreamUrl } from '../../src/gateway/upstream-request.ts'
 
 const target = (url: string, version: WireVersion = '1.0', binding: CallBinding = 'HTTP+JSON') => ({
   url,

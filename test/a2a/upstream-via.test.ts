@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendVia } from '../../src/gateway/upstream-via.ts'
+import { appendVia } from '../../src/gateway/upstream-request.ts'
 
 const hops = (count: number) => Array.from({ length: count }, (_, hop) => `1.1 hop${hop}`).join(', ')
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseExtensions } from '../../src/a2a/extensions.ts'
-import { parseVersion, versionForError } from '../../src/a2a/service-parameters.ts'
+import { parseExtensions, parseVersion, versionForError } from '../../src/a2a/service-parameters.ts'
 
 const none: string[] = []
 

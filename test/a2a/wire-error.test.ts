@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { restErrorAnswer, rpcErrorAnswer } from '../../src/a2a/error-answer.ts'
-import { httpStatus, toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
-import { refusals } from '../../src/a2a/errors.ts'
-import { failures } from '../../src/a2a/failures.ts'
-import type { Failure, Refusal } from '../../src/a2a/verdict.ts'
+import {
+  httpStatus,
+  restErrorAnswer,
+  rpcErrorAnswer,
+  toJsonRpcError,
+  toRestError,
+} from '../../src/a2a/error-response.ts'
+import { type Failure, failures, type Refusal, refusals } from '../../src/a2a/errors.ts'
 
 const info = (reason: string, domain: string, metadata?: Record<string, string>) => ({
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { containsAdminToken, isAdminTokenMissing } from '../../src/auth/admin-token.ts'
+import { containsAdminToken, isAdminTokenMissing } from '../../src/auth/token.ts'
 
 const long = 'a'.repeat(16)
 const short = 'dev'

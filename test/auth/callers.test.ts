@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from '../../src/auth/token.ts'
-import type { TokenRecord } from '../../src/registry/token-record.ts'
+import type { TokenRecord } from '../../src/registry/records.ts'
 import { IssuerServer } from './issuer-server.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseAuthorization } from '../../src/auth/credentials.ts'
+import { parseAuthorization } from '../../src/auth/authenticate.ts'
 
 const of = (...values: string[]) => {
   const headers = new Headers()

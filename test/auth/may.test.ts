@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchesGlob } from '../../src/auth/glob.ts'
-import { hasPermission, highestTier, readableTiers } from '../../src/auth/permissions.ts'
+import { hasPermission, highestTier, matchesGlob, readableTiers } from '../../src/auth/permissions.ts'
 import type { Authentication, Principal } from '../../src/auth/principal.ts'
-import { type Scope, scopes } from '../../src/card/model/scopes.ts'
+import { type Scope, scopes } from '../../src/card/model/constants.ts'
 
 const bearer = (more: Partial<Principal> = {}): Principal => ({
   known: true,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { containsHostToken } from '../../src/auth/own-tokens.ts'
+import { containsHostToken } from '../../src/auth/token.ts'
 
 const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
 const admin = 'Zm9v+the/admin=token'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PrincipalQuotas } from '../../src/mcp-bridge/accounts.ts'
+import { PrincipalQuotas } from '../../src/mcp-bridge/tool-bridge.ts'
 
 it('names a caller that is known, and else its address by what does not lead back to it', async () => {
   const accounts = new PrincipalQuotas()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type CutShort, callHeader, mostBytes, ResponseMonitor } from '../../src/mcp-bridge/call-watch.ts'
-import { ResponseSemaphore } from '../../src/mcp-bridge/large-answers.ts'
+import { ResponseSemaphore } from '../../src/mcp-bridge/quotas.ts'
+import { type CutShort, callHeader, mostBytes, ResponseMonitor } from '../../src/mcp-bridge/tool-client.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

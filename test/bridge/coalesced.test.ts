@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { throttle } from '../../src/mcp-bridge/coalesced.ts'
+import { throttle } from '../../src/mcp-bridge/tool-bridge.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

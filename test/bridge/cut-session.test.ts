@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ResponseSemaphore } from '../../src/mcp-bridge/large-answers.ts'
+import { ResponseSemaphore } from '../../src/mcp-bridge/quotas.ts'
 import { ToolClient } from '../../src/mcp-bridge/tool-client.ts'
 import { initialized, scripted } from '../mcp/scripted.ts'
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { EventStream } from '../../src/mcp-bridge/quotas.ts'
-import { UnreadEvents } from '../../src/mcp-bridge/unread-events.ts'
+import { EventStream, UnreadEvents } from '../../src/mcp-bridge/quotas.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type KeptTask, selectEvictions } from '../../src/mcp-bridge/kept-tasks.ts'
+import { type KeptTask, selectEvictions } from '../../src/mcp-bridge/task-table.ts'
 
 const mebibyte = 1024 * 1024
 

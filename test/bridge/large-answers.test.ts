@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Permit, ResponseSemaphore } from '../../src/mcp-bridge/large-answers.ts'
-import type { Principal } from '../../src/mcp-bridge/shares.ts'
+import { type Permit, type Principal, ResponseSemaphore } from '../../src/mcp-bridge/quotas.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

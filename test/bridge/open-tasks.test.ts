@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RunningTasks } from '../../src/mcp-bridge/open-tasks.ts'
+import { RunningTasks } from '../../src/mcp-bridge/executor.ts'
 
 const of = (name: string) => ({ known: true, name })
 

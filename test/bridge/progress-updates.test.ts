@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { progressUpdates } from '../../src/mcp-bridge/progress-updates.ts'
+import { progressUpdates } from '../../src/mcp-bridge/executor.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

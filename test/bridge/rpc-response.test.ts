@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type RpcAnswer, rpcResponse } from '../../src/mcp-bridge/rpc-response.ts'
-import { UnreadEvents } from '../../src/mcp-bridge/unread-events.ts'
+import { type RpcAnswer, rpcResponse } from '../../src/mcp-bridge/a2a-server.ts'
+import { UnreadEvents } from '../../src/mcp-bridge/quotas.ts'
 
 const unread = new UnreadEvents()
 const form = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Principal, Quota } from '../../src/mcp-bridge/shares.ts'
+import { type Principal, Quota } from '../../src/mcp-bridge/quotas.ts'
 
 const alice: Principal = { known: true, name: 'alice' }
 const bob: Principal = { known: true, name: 'bob' }

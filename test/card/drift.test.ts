@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Drift, diffCards } from '../../src/card/diff/drift.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../src/json/json.ts'
-import { parsePointer } from '../../src/json/pointer.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit, parsePointer } from '../../src/json/json.ts'
 import { authoredCard } from './generated-card.ts'
 import { at } from './pointing.ts'
 

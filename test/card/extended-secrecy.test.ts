@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { representationNames } from '../../src/card/model/representation-names.ts'
+import { representationNames } from '../../src/card/model/constants.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { prepareRegistration } from '../../src/registry/prepare.ts'
 import { authoredCard } from './generated-card.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { representationNames } from '../../src/card/model/representation-names.ts'
+import { representationNames } from '../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { compiled, refusal } from './compiling.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { representationNames } from '../../src/card/model/representation-names.ts'
+import { representationNames } from '../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { compiled, refusal } from './compiling.ts'
 import { at } from './pointing.ts'

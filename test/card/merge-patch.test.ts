@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import reference from 'json-merge-patch'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../src/json/json.ts'
-import { mergePatch } from '../../src/json/merge-patch.ts'
+import { mergePatch } from '../../src/json/tree.ts'
 
 const copy = <Value extends Json>(value: Value): Value => JSON.parse(JSON.stringify(value))
 

@@ -1,5 +1,4 @@
-import { isJsonObject, type Json } from '../../src/json/json.ts'
-import { type Pointer, parsePointer } from '../../src/json/pointer.ts'
+import { isJsonObject, type Json, type Pointer, parsePointer } from '../../src/json/json.ts'
 
 /** What stands at a place of a document; undefined where nothing does. */
 export const at = (document: Json, place: Pointer): Json | undefined =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { representationNames } from '../../src/card/model/representation-names.ts'
+import { representationNames } from '../../src/card/model/constants.ts'
 import { compiled, refusal } from './compiling.ts'
 import { hasReference, schemaErrors, skipped } from './reference.ts'
 import { registered, seed, seedNames } from './seeds.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { isJsonObject, type Json } from '../../src/json/json.ts'
-import { formatPointer, type Pointer } from '../../src/json/pointer.ts'
+import { formatPointer, isJsonObject, type Json, type Pointer } from '../../src/json/json.ts'
 import { compiled } from './compiling.ts'
 import { withValue } from './pointing.ts'
 import { wholeCards } from './whole-cards.ts'

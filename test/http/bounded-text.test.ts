@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readBytes } from '../../src/http/body.ts'
-import { readText } from '../../src/http/bounded-text.ts'
+import { readBytes, readText } from '../../src/http/body.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as never))))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FetchFn, fetchFollowingRedirects, type GetHeaders } from '../../src/http/follow.ts'
+import { type FetchFn, fetchFollowingRedirects, type GetHeaders } from '../../src/http/safe-fetch.ts'
 
 /** A network in which each address redirects to the next; the others answer. */
 const network = (redirects: Record<string, string | null | [status: number, location: string]>) => {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fetchBytes } from '../../src/http/guarded-bytes.ts'
+import { fetchBytes } from '../../src/http/fetch-resource.ts'
 import { says } from '../a2a/forwarding.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 

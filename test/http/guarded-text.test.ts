@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { FetchOptions } from '../../src/http/fetch-resource.ts'
-import { fetchText } from '../../src/http/guarded-text.ts'
-import { isJsonType } from '../../src/http/json-type.ts'
+import { type FetchOptions, fetchText } from '../../src/http/fetch-resource.ts'
+import { isJsonType } from '../../src/http/media-type.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 
 let server: UpstreamServer

@@ -37,6 +37,6 @@ describe('a request of this host goes through the guard', () => {
   })
 
   it('or to a Worker that is bound to this one, whose lengths are not believed', () => {
-    expect(filesWith(/\b(?:service|binding|fetcher)\.fetch\(/i)).toEqual(['http/service-fetch.ts'])
+    expect(filesWith(/\b(?:service|binding|fetcher)\.fetch\(/i)).toEqual(['http/bindings.ts'])
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { pageText } from '../../src/api/page-text.ts'
+import { pageText } from '../../src/api/agent-links.ts'
 
 it.each([
   ['tags', 'agent.<wbr>example<b class="x">.com</b>', 'agent.example.com'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { SourceFetch } from '../../src/http/source-fetch.ts'
+import type { SourceFetch } from '../../src/http/bindings.ts'
 import { discover, discoveryLimits } from '../../src/mcp/discover.ts'
 import { openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
 import { initialized, scripted } from './scripted.ts'

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countDown } from '../../examples/mcp-server/count-down.ts'
 import { countWords } from '../../examples/mcp-server/count-words.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { clientInfo } from '../../src/mcp/connection.ts'
-import { openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
+import { clientInfo, openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
 import { type Handle, type HttpServer, startHttpServer } from './http-server.ts'
 import { endless, initialized, scripted } from './scripted.ts'
 

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { ChangesText } from '../../src/registry/edge/changes.ts'
 import { KvCache } from '../../src/registry/edge/kv-cache.ts'
+import type { ChangesText } from '../../src/registry/kv-format.ts'
 
 const now = Date.parse('2026-11-22T00:00:00Z')
 const minute = 60_000
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 
 // Each test is an isolate of its own.
-let changes: typeof import('../../src/registry/edge/changes.ts')
+let changes: typeof import('../../src/registry/edge/kv-cache.ts')
 beforeEach(async () => {
   vi.useFakeTimers({ now })
   vi.resetModules()
-  changes = await import('../../src/registry/edge/changes.ts')
+  changes = await import('../../src/registry/edge/kv-cache.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

@@ -14,13 +14,13 @@ const kvOf = (stored: Record<string, ReturnType<typeof envelope>>) => {
   return { get, env: { CARDS: { get } } as unknown as Env }
 }
 
-let edge: typeof import('../../src/registry/edge/edge-extended.ts')
+let edge: typeof import('../../src/registry/edge/cards.ts')
 let cards: typeof import('../../src/registry/edge/cards.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
   cards = await import('../../src/registry/edge/cards.ts')
-  edge = await import('../../src/registry/edge/edge-extended.ts')
+  edge = await import('../../src/registry/edge/cards.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

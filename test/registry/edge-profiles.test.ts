@@ -20,11 +20,11 @@ const kvOf = (stored: Record<string, object>) => {
   return { get, stored, env: { CARDS: { get } } as unknown as Env }
 }
 
-let edge: typeof import('../../src/registry/edge/edge-profiles.ts')
+let edge: typeof import('../../src/registry/edge/cards.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  edge = await import('../../src/registry/edge/edge-profiles.ts')
+  edge = await import('../../src/registry/edge/cards.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { TokenRecord } from '../../src/registry/token-record.ts'
+import type { TokenRecord } from '../../src/registry/records.ts'
 
 const record = (expires: number | null = null): TokenRecord => ({
   id: 'abc',
@@ -23,11 +23,11 @@ const issued = (expires: number | null = null) =>
   kvOf({ 'token:h': { value: JSON.stringify(record(expires)), seq: 1 } })
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 
-let edge: typeof import('../../src/registry/edge/edge-tokens.ts')
+let edge: typeof import('../../src/registry/edge/lookups.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  edge = await import('../../src/registry/edge/edge-tokens.ts')
+  edge = await import('../../src/registry/edge/lookups.ts')
 })
 afterEach(() => {
   vi.useRealTimers()

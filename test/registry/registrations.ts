@@ -1,8 +1,6 @@
-import type { Source } from '../../src/card/manifest/source.ts'
-import type { RepresentationName } from '../../src/card/model/representation-names.ts'
-import type { Registration } from '../../src/registry/records.ts'
-import type { SourceFailure } from '../../src/registry/source-failure.ts'
-import type { SourceRecord } from '../../src/registry/source-record.ts'
+import type { Source } from '../../src/card/manifest/upstream.ts'
+import type { RepresentationName } from '../../src/card/model/constants.ts'
+import type { Registration, SourceFailure, SourceRecord } from '../../src/registry/records.ts'
 
 /** Where the cards of these tests come from. */
 export const source: Source = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fitsInRow } from '../../src/registry/room.ts'
+import { fitsInRow } from '../../src/registry/prepare.ts'
 
 it.each([
   ['as much as fits', ['a'.repeat(1_900_000), ''], true],

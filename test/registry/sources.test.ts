@@ -1,18 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { ChangesText } from '../../src/registry/edge/changes.ts'
-import { decodeEnvelope, type Envelope } from '../../src/registry/kv-format.ts'
-import type { Registration } from '../../src/registry/records.ts'
-import type { RefreshResult } from '../../src/registry/source-check.ts'
-import type { SourceRecord } from '../../src/registry/source-record.ts'
+import { type ChangesText, decodeEnvelope, type Envelope } from '../../src/registry/kv-format.ts'
+
+import type { RefreshResult, Registration, SourceRecord } from '../../src/registry/records.ts'
 import { listAgents } from '../../src/registry/store/agents.ts'
 import { buildEntry } from '../../src/registry/store/kv-entries.ts'
-import { recordResult } from '../../src/registry/store/refresh.ts'
-import { register } from '../../src/registry/store/register.ts'
-import { remove } from '../../src/registry/store/removing.ts'
+import {
+  dueSources,
+  leaseSource,
+  recordResult,
+  releaseSource,
+  sourceRecord,
+  sourceState,
+} from '../../src/registry/store/refresh.ts'
+import { register, remove } from '../../src/registry/store/register.ts'
 import { createTables } from '../../src/registry/store/schema.ts'
-import { dueSources, leaseSource, releaseSource } from '../../src/registry/store/source-leases.ts'
-import { sourceRecord } from '../../src/registry/store/source-records.ts'
-import { sourceState } from '../../src/registry/store/source-states.ts'
 import { failure, fetched, registration, source } from './registrations.ts'
 import { openSql } from './sqlite.ts'
 

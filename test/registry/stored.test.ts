@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { representationNames } from '../../src/card/model/representation-names.ts'
+import { representationNames } from '../../src/card/model/constants.ts'
 import type { Json } from '../../src/json/json.ts'
 import { decodeEnvelope } from '../../src/registry/kv-format.ts'
 import { minimalCard } from '../cards.ts'

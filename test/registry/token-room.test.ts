@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { TokenRecord, Written } from '../../src/registry/records.ts'
 import { createTables } from '../../src/registry/store/schema.ts'
 import { deleteToken, storeToken } from '../../src/registry/store/tokens.ts'
-import type { TokenRecord } from '../../src/registry/token-record.ts'
-import type { Written } from '../../src/registry/written.ts'
 import { openSql } from './sqlite.ts'
 
 /** As docs/storage.md has it. */

@@ -15,7 +15,7 @@ let kv: () => Promise<unknown>
 let env: Env
 let calls: Pick<typeof import('../../src/api/compat/shaman.ts'), 'namedCard'> &
   Pick<typeof import('../../src/gateway/index.ts'), 'agentCall' | 'hostCall' | 'namedCall'> &
-  typeof import('../../src/gateway/rest-calls.ts') &
+  typeof import('../../src/gateway/rest-binding.ts') &
   typeof import('../../src/api/compat/superx.ts')
 beforeEach(async () => {
   Object.assign(crypto.subtle, {
@@ -26,7 +26,7 @@ beforeEach(async () => {
   const { namedCard } = await import('../../src/api/compat/shaman.ts')
   calls = {
     ...(await import('../../src/gateway/index.ts')),
-    ...(await import('../../src/gateway/rest-calls.ts')),
+    ...(await import('../../src/gateway/rest-binding.ts')),
     ...(await import('../../src/api/compat/superx.ts')),
     namedCard,
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { dialectNames } from '../../src/card/model/names.ts'
+import { dialectNames } from '../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { says } from '../a2a/forwarding.ts'
 import { token } from '../host.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import { cardFromElsewhere } from '../../src/api/card-from-elsewhere.ts'
+import { cardFromElsewhere } from '../../src/api/cards.ts'
 import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
 import { revalidate } from '../../src/sources/revalidate.ts'
 

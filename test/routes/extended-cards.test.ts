@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { dialectNames } from '../../src/card/model/names.ts'
+import { dialectNames } from '../../src/card/model/constants.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { token as adminToken } from '../host.ts'
 import { agentCard, type CalledHost, type Came, call, codeOf, startCalledHost } from './calling.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LIST_FORMATS } from '../../src/api/lists.ts'
+import { LIST_FORMATS } from '../../src/api/agent-lists.ts'
 
 const old = {
   id: 'old',

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { assertSameTargets } from '../../src/api/registration.ts'
 import { compile } from '../../src/card/compile/index.ts'
-import { getSource, type Source } from '../../src/card/manifest/source.ts'
-import { userAgent } from '../../src/http/user-agent.ts'
+import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
+import { userAgent } from '../../src/http/headers.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { sourcedRegistration } from '../../src/sources/registration.ts'
+import { sourcedRegistration } from '../../src/sources/reconcile.ts'
 import { token } from '../host.ts'
 import { agentCard, type CalledHost, type Came, startCalledHost } from './calling.ts'
 
@@ -290,7 +290,7 @@ describe('a card that is older than its ttl', () => {
     if ('errors' in made) throw new Error(JSON.stringify(made.errors))
     const { compiled } = made
     const known = {
-      source: getSource(compiled.manifest) as Source,
+      source: getSource(compiled.manifest.upstream) as Source,
       card: JSON.stringify(card),
       by: 'manifest',
     } as const

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { deploymentRole } from '../../src/api/compat/role.ts'
+import { deploymentRole } from '../../src/api/compat/shaman.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

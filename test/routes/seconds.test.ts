@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { seconds } from '../../src/http/seconds.ts'
+import { seconds } from '../../src/http/bindings.ts'
 
 it.each([
   ['0.3', 0.3],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import type { TokenRecord } from '../../src/registry/token-record.ts'
+import type { TokenRecord } from '../../src/registry/records.ts'
 import { minimalCard } from '../cards.ts'
 import { token as adminToken, type Host, startHost } from '../host.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toldAddress } from '../../src/api/told-address.ts'
+import { toldAddress } from '../../src/api/agent-links.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 
 const profile: Pick<CallProfile, 'targets' | 'links' | 'mcp'> = {

@@ -1,7 +1,7 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { toolServer } from '../../examples/mcp-server/tool-server.ts'
-import type { Source } from '../../src/card/manifest/source.ts'
+import type { Source } from '../../src/card/manifest/upstream.ts'
 import { fetchMcpCard } from '../../src/sources/fetch.ts'
 import { type HttpServer, startHttpServer } from '../mcp/http-server.ts'
 import { initialized, scripted } from '../mcp/scripted.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BlockedError, createUpstreamFetch, type SourceFetch } from '../../src/http/source-fetch.ts'
+import { BlockedError, createUpstreamFetch, type SourceFetch } from '../../src/http/bindings.ts'
 import { says } from '../a2a/forwarding.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 import { envWith } from './source.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Source } from '../../src/card/manifest/source.ts'
-import { fetchSource } from '../../src/sources/fetch-source.ts'
+import type { Source } from '../../src/card/manifest/upstream.ts'
+import { fetchSource } from '../../src/sources/fetch.ts'
 import { refreshAgent } from '../../src/sources/refresh.ts'
 
 const spent = 'Too many subrequests by single Worker invocation. To configure this limit, refer to the docs'

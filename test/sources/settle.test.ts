@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
-import { getSource, type Source } from '../../src/card/manifest/source.ts'
+import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { reconcile, type Sourced } from '../../src/sources/reconcile.ts'
 
@@ -16,7 +16,7 @@ const card = (host: string, ...skills: JsonObject[]): JsonObject => ({
 const sourceIn = (document: JsonObject): Source => {
   const read = readManifest(document)
   if ('errors' in read) throw new Error(JSON.stringify(read.errors))
-  return getSource(read.manifest) as Source
+  return getSource(read.manifest.upstream) as Source
 }
 
 /** What becomes of a card that comes after another, by a manifest. */

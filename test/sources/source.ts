@@ -1,4 +1,4 @@
-import type { Source } from '../../src/card/manifest/source.ts'
+import type { Source } from '../../src/card/manifest/upstream.ts'
 
 /** A card of another host, but for `changes`. */
 export const sourceAt = (url: string, changes: Partial<Source> = {}): Source => ({

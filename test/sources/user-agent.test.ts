@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isCardHost, userAgent } from '../../src/http/user-agent.ts'
+import { isCardHost, userAgent } from '../../src/http/headers.ts'
 
 it.each([
   [userAgent(), true],

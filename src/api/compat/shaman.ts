@@ -1,15 +1,26 @@
 import { authenticate } from '../../auth/authenticate.ts'
 import type { Authentication } from '../../auth/principal.ts'
 import { requireAnyAgent, unauthorized } from '../../auth/require.ts'
-import { checkRateLimit } from '../../gateway/access.ts'
-import { findAgentByName, mayRead } from '../../gateway/agent-named.ts'
+import { checkRateLimit, findAgentByName, mayRead } from '../../gateway/access.ts'
+import { tooManyRequests } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
-import { tooManyRequests } from '../../http/too-many.ts'
-import { getCachedByName } from '../../registry/edge/edge-names.ts'
+import { log } from '../../http/log.ts'
+import { getCachedByName } from '../../registry/edge/lookups.ts'
 import { listResponse } from '../agent-lists.ts'
 import { cardResponseFor } from '../cards.ts'
 import { agentNotNamed } from '../errors.ts'
-import { deploymentRole } from './role.ts'
+
+/** Whom Shaman's door is for: `public`, everybody; `internal`, those with a token. */
+type Role = 'public' | 'internal'
+
+/** The role of this deployment, as `ROLE` says it: one that is misspelt was hardly meant to be public. */
+export const deploymentRole = ({ ROLE: said = '' }: { ROLE?: string }): Role => {
+  const role = said.trim()
+  if (role === '' || role === 'public') return 'public'
+  if (role !== 'internal')
+    log('error', 'misconfigured', { why: 'ROLE is neither public nor internal: taken for internal' })
+  return 'internal'
+}
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of the agents here. */
 export const listForShaman: Handler = (...asking) => {

@@ -1,9 +1,10 @@
-import { type ErrorResponse, rpcErrorAnswer, rpcErrorText } from '../../a2a/error-answer.ts'
-import type { RpcError } from '../../a2a/error-response.ts'
-import type { Refusal } from '../../a2a/verdict.ts'
+import { type ErrorResponse, type RpcError, rpcErrorAnswer, rpcErrorText } from '../../a2a/error-response.ts'
+import type { Refusal } from '../../a2a/errors.ts'
+import type { Authentication } from '../../auth/principal.ts'
 import { HttpError } from '../../http/errors.ts'
-import type { Json } from '../../json/json.ts'
-import type { SourceFailure } from '../../registry/source-failure.ts'
+import type { Handler } from '../../http/handler.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import type { SourceFailure } from '../../registry/records.ts'
 
 /** Why SuperX's door has no result: as of any call; as of the same request over HTTP; or because a card could not be had. */
 export type RpcProblem = Refusal | HttpError | { failed: 'source'; agent: string; failure: Failure }
@@ -67,3 +68,13 @@ const answer = (id: Json, status: number, error: RpcError, headers: Record<strin
 })
 
 const shortened = (text: string): string => text.slice(0, 80).toWellFormed()
+
+/** What came of a method; `agent` is the id of the one that it was about, where there is such an agent. */
+export type RpcOutcome = { agent?: string } & ({ result: JsonObject } | { problem: RpcProblem })
+
+/** A method of SuperX's door. It may throw an HttpError. */
+export type RpcMethod = (
+  params: JsonObject,
+  caller: Authentication,
+  ...asking: Parameters<Handler>
+) => Promise<RpcOutcome>

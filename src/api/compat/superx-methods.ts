@@ -1,15 +1,101 @@
-import type { Refusal } from '../../a2a/verdict.ts'
+import type { Refusal } from '../../a2a/errors.ts'
+import { hasPermission } from '../../auth/permissions.ts'
 import type { Authentication } from '../../auth/principal.ts'
-import { requireAnyAgent } from '../../auth/require.ts'
+import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
+import { toSlug } from '../../card/model/constants.ts'
+import { authorizeCall, type CanSee, findAgentByName, mayRead } from '../../gateway/access.ts'
+import { type AgentRef, resolveCallContext, unavailable } from '../../gateway/call-context.ts'
+import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { agentId } from '../../limits.ts'
-import { publicList } from '../agent-lists.ts'
-import { listVisibleAgents } from '../agent-page.ts'
-import { LIST_FORMATS } from '../lists.ts'
+import { readProfile } from '../../registry/edge/cards.ts'
+import { getRegistry } from '../../registry/store/client.ts'
+import type { RefreshOutcome } from '../../sources/refresh.ts'
+import { LIST_FORMATS, listVisibleAgents, publicList } from '../agent-lists.ts'
+import { type CardRequest, cardFor } from '../cards.ts'
 import { parsePageQuery } from '../pagination.ts'
-import type { RpcMethod } from './method.ts'
-import { superxCard } from './superx-card.ts'
+import type { RpcMethod, RpcProblem } from './superx-errors.ts'
+
+/**
+ * The agent that a request is about, as far as who sends it `sees` internal ones. SuperX says which in `id`, newer versions of it in `name`; it is looked
+ * for by either.
+ */
+const namedAgent = async (
+  { id, name }: JsonObject,
+  sees: CanSee,
+  ...asking: Parameters<Handler>
+): Promise<AgentRef | Refusal> => {
+  const named = id ?? name
+  if (typeof named !== 'string' || named === '') return noAgent
+  try {
+    const found = await findAgentByName(named, sees, ...asking)
+    // SuperX's ids may be spelt as no id of this host is: `my_agent`.
+    return { id: found || (await findAgentByName(toSlug(named, named), sees, ...asking)), named }
+  } catch {
+    return unavailable
+  }
+}
+
+const noAgent: Refusal = {
+  refused: 'invalid-params',
+  detail: 'Say in `id` which agent is meant.',
+  violations: [{ field: 'id', description: 'must be the id or the name of an agent' }],
+}
+
+/** An agent's card in SuperX's dialect, as its reader gets it, with its length in bytes; or why there is none for it. */
+const superxCard = async (
+  id: string,
+  reading: CardRequest,
+  ...asking: Parameters<Handler>
+): Promise<{ card: JsonObject; length: number } | { problem: RpcProblem }> => {
+  try {
+    const served = await cardFor(id, 'superx', ...asking, reading)
+    const card: unknown = served && JSON.parse(new TextDecoder().decode(served.body))
+    const length = served?.body.byteLength ?? 0
+    return isJsonObject(card) ? { card, length } : { problem: { refused: 'unknown-agent', agent: id } }
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    const { status, code, message } = error
+    // Of these three, what this host itself cannot read is no fault of the source's.
+    if (code === 'unavailable' || (status !== 502 && status !== 503 && status !== 504)) return { problem: error }
+    return { problem: { failed: 'source', agent: id, failure: { status, message } } }
+  }
+}
+
+/** `agents/get`: an agent with its card, for whoever may read it. */
+export const getAgent: RpcMethod = async (params, caller, ...asking) => {
+  const [request, env] = asking
+  const addressee = await namedAgent(params, mayRead(caller, ...asking), ...asking)
+  if ('refused' in addressee) return { problem: addressee }
+  const found = await resolveCallContext(addressee, caller, ...asking)
+  if ('refused' in found) return { problem: found }
+  const admitted = authorizeCall(found)
+  if ('refused' in admitted) return { problem: admitted }
+  const { id } = addressee
+  const read = await superxCard(id, { caller }, ...asking)
+  if ('problem' in read) return { agent: id, ...read }
+  const { card } = read
+  const { protocol = 'a2a', description = '', version = '', url } = card
+  const registered = await getRegistry(env).manifest(id)
+  const origin = registered?.origin ?? new URL(request.url).origin
+  return {
+    agent: id,
+    result: {
+      agent: {
+        id,
+        name: id,
+        protocol,
+        description,
+        version,
+        // An MCP server's card has none of its own: what is said to it is said here.
+        url: url ?? `${origin}/agents/${id}/a2a`,
+        agentCard: { url: `${origin}/agents/${id}/.well-known/agent-card.json` },
+        card,
+      },
+    },
+  }
+}
 
 /** `agents/list`: a page of the agents here, with their cards where `includeCard` says so. Whoever sends a token is to have one that holds. */
 export const listForSuperx: RpcMethod = async (params, caller, ...asking) => {
@@ -57,4 +143,44 @@ const withCards = async (
     }
   }
   return { ...list, agents: told }
+}
+
+/** `agents/refreshCard`: reads an agent's card from where it comes from again, for who may write the agent. */
+export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
+  const [request, env, ctx] = asking
+  const bearer = await requireAnyAgent(request, 'write', env, ctx, caller)
+  const sees = (id: string) => hasPermission(bearer, 'write', id) || hasPermission(bearer, 'read', id)
+  const addressee = await namedAgent(params, sees, ...asking)
+  if ('refused' in addressee) return { problem: addressee }
+  const { id, named } = addressee
+  const unknown = { problem: { refused: 'unknown-agent', agent: named } } as const
+  if (id === '') return unknown
+  if (!hasPermission(bearer, 'write', id)) {
+    const profile = await readProfile(id, env, ctx)
+    const isSeen = profile !== null && (profile.visibility === 'public' || hasPermission(bearer, 'read', id))
+    return isSeen ? { agent: id, problem: insufficientScope(bearer, 'write', id) } : unknown
+  }
+  const { refreshAgent } = await import('../../sources/refresh.ts')
+  const refreshed = await refreshAgent(id, { force: true }, env, ctx)
+  if (refreshed.outcome === 'failed')
+    return { agent: id, problem: { failed: 'source', agent: id, failure: refreshed.failure } }
+  const read = await superxCard(id, { caller }, ...asking)
+  return {
+    agent: id,
+    result: { id, name: id, ...told(refreshed), ...('card' in read && { card: read.card }) },
+  }
+}
+
+/** `refreshed` says whether the card is now known to be what its source says. */
+const told = (came: Exclude<RefreshOutcome, { outcome: 'failed' }>): JsonObject => {
+  const { outcome } = came
+  if (outcome === 'refreshed')
+    return { refreshed: true, outcome, seq: came.seq, drift: came.drift.map(each => ({ ...each })) }
+  if (outcome !== 'held') return { refreshed: outcome === 'unchanged', outcome }
+  const { etag, widens, drift } = came.held
+  return {
+    refreshed: false,
+    outcome,
+    held: { etag, widens: widens.map(each => ({ ...each })), drift: drift.map(each => ({ ...each })) },
+  }
 }

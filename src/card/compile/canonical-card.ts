@@ -1,12 +1,20 @@
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
-import type { Manifest } from '../manifest/manifest.ts'
+import { detectDialect, dialects } from '../dialects/index.ts'
+import { isBridged, type Manifest } from '../manifest/manifest.ts'
 import { tiersOf } from '../manifest/tiers.ts'
-import { readAuthentication } from '../read/authentication.ts'
-import { presentEndpointFields } from '../read/endpoint.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import type { DialectName } from '../model/constants.ts'
+import type { CardError } from '../model/report.ts'
+import { fillDefaults } from '../read/defaults.ts'
+import { presentEndpointFields } from '../read/interfaces.ts'
+import { withMcpEndpoint } from '../read/mcp-tools.ts'
 import { Provenance } from '../read/provenance.ts'
+import { readAuthentication } from '../read/security-schemes.ts'
+import { validateCard } from '../read/validate.ts'
+import { bridgeCapabilities } from '../rewrite/mcp-bridge.ts'
 
 /** A card with what its manifest says of it: where the agent is, when the card does not say, and that there is more to tell. */
-export const applyManifest = (manifest: Manifest, reading: Provenance): JsonObject => {
+const applyManifest = (manifest: Manifest, reading: Provenance): JsonObject => {
   const card = withEndpoint(manifest)
   return tiersOf(manifest).length > 0 ? withScheme(withExtendedCard(card, reading), reading) : card
 }
@@ -54,4 +62,38 @@ export const hostOrigin = (
   if (publicUrl) return publicUrl.replace(/\/+$/, '')
   const host = hosts.find(name => name !== '*')
   return host === undefined ? requestOrigin : `https://${host}`
+}
+
+/** A card that is sound, canonical and complete; and beside it what the author wrote, with what the manifest adds. */
+export type CompleteCard = { card: AgentCard; authored: JsonObject; dialect: DialectName }
+
+/** Reads the card of a manifest, in its dialect unless another is known, and fills its defaults; or why it is refused. */
+export const readCanonicalCard = (
+  manifest: Manifest,
+  reading: Provenance,
+  known?: DialectName,
+): CompleteCard | { errors: CardError[] } => {
+  const isMcp = manifest.upstream.mcp !== undefined
+  const authored = applyManifest(manifest, reading)
+  const dialect = known ?? (isMcp ? 'superx' : detectDialect(authored))
+  const document = isMcp ? withMcpEndpoint(manifest, authored, reading) : authored
+  const flags = manifest.route === 'gateway' && isBridged(manifest) ? bridgeCapabilities : undefined
+  const canonical = toCanonical(document, dialect, reading, flags)
+  const errors = validateCard(canonical, document, reading)
+  // Without errors the schema has just found it to be one; what is served is the author's own value, never a parser's copy.
+  return errors.length > 0 ? { errors } : { card: canonical as AgentCard, authored, dialect }
+}
+
+/**
+ * A document as a complete canonical card, its defaults filled; not yet checked against the schema. `flags` are known better
+ * than the dialect knows them.
+ */
+export const toCanonical = (
+  document: JsonObject,
+  dialect: DialectName,
+  reading: Provenance,
+  flags?: Record<string, boolean>,
+): JsonObject => {
+  const { read, capabilities } = dialects[dialect]
+  return fillDefaults(read(document, reading), flags ?? capabilities?.(document) ?? {}, reading)
 }

@@ -1,17 +1,53 @@
-import { type JsonObject, jsonEquals } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { formatPointer, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
 import { lint } from '../lint/index.ts'
 import type { Manifest } from '../manifest/manifest.ts'
+import { tiersOf } from '../manifest/tiers.ts'
 import type { AgentCard } from '../model/agent-card.ts'
+import type { RepresentationName } from '../model/constants.ts'
 import type { CardError, Note, Report } from '../model/report.ts'
-import type { RepresentationName } from '../model/representation-names.ts'
-import { dedupeByPointer } from '../model/valibot-errors.ts'
+import { dedupeByPointer } from '../model/schema.ts'
 import { Provenance } from '../read/provenance.ts'
 import { checkDocument } from '../read/validate.ts'
 import type { Serving } from '../rewrite/serving.ts'
-import { type CompleteCard, readCanonicalCard } from './complete-card.ts'
-import { buildTierDocuments, type Layer } from './layers.ts'
-import { noSuchTool, type SourcedCard } from './sourced-card.ts'
+import { type CompleteCard, readCanonicalCard } from './canonical-card.ts'
+import { applyOverlay, noSuchTool, type Overlaid, overlayErrors, type SourcedCard } from './overlay.ts'
+
+/** The card of one tier in its author's words: the public one, `extended` over it, and the tier's own overlay over both. */
+type Layer = { tier: string } & Overlaid
+
+/** All of them are rendered in every dialect, and pass through memory at once. */
+const mostCharacters = 1024 * 1024
+
+/** The cards of all tiers of a manifest, the lowest first; or why they cannot be made. */
+const buildTierDocuments = (manifest: Manifest, base: CompleteCard): Layer[] | { errors: CardError[] } => {
+  const overTools = manifest.upstream.mcp !== undefined
+  const tiers = tiersOf(manifest).map(([tier, over]) => [tier, over && { ...over, overTools }] as const)
+  const errors = tiers.flatMap(([, over]) => (over ? overlayErrors(over) : []))
+  if (errors.length > 0) return { errors }
+  const addsSkills =
+    !overTools && tiers.some(([, over]) => Array.isArray(over?.patch.skills) && over.patch.skills.length > 0)
+  const document = addsSkills ? withSkills(manifest.card, base) : manifest.card
+  const bottom: Overlaid = { document, from: () => undefined }
+  const [[, extended] = []] = tiers
+  const below = extended ? applyOverlay(bottom, extended) : bottom
+  const layers = tiers.map(([tier, over]) => ({
+    tier,
+    ...(over && over !== extended ? applyOverlay(below, over) : below),
+  }))
+  const characters = layers.reduce((sum, { document }) => sum + JSON.stringify(document).length, 0)
+  return characters > mostCharacters ? { errors: [tooLarge(manifest, characters)] } : layers
+}
+
+/** Skills are added to the one that a card without any is given, rather than put in its place. */
+const withSkills = (card: JsonObject, { card: { skills } }: CompleteCard): JsonObject =>
+  Array.isArray(card.skills) && card.skills.length > 0
+    ? card
+    : { ...omit(card, 'signatures'), skills: skills as JsonObject[] }
+
+const tooLarge = ({ tiers }: Manifest, characters: number): CardError => ({
+  pointer: tiers ? '/tiers' : '/extended',
+  message: `with the card below ${tiers ? 'them' : 'it'}, holds ${characters} characters in all; at most ${mostCharacters} are allowed`,
+})
 
 /** What callers with a token read in the place of the public card, by the tier that the token names. */
 export type ExtendedCard = { tier: string; documents: Record<RepresentationName, JsonObject> }

@@ -1,24 +1,37 @@
-import type { Json, JsonObject } from '../../json/json.ts'
-import type { Pointer } from '../../json/pointer.ts'
-import { buildCallProfile, type CallProfile } from '../call-profile.ts'
-import { trustedIssuers } from '../issuers.ts'
+import type { Json, JsonObject, Pointer } from '../../json/json.ts'
+import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { lint } from '../lint/index.ts'
 import { type Manifest, readManifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { truncateNotes } from '../model/bounded.ts'
-import type { CardError, Report } from '../model/report.ts'
-import type { RepresentationName } from '../model/representation-names.ts'
-import { detectForeignDocument } from '../read/identify.ts'
+import type { RepresentationName } from '../model/constants.ts'
+import { type CardError, type Report, truncateNotes, truncatePointers } from '../model/report.ts'
 import { Provenance } from '../read/provenance.ts'
-import { checkDocument } from '../read/validate.ts'
+import { checkDocument, detectForeignDocument } from '../read/validate.ts'
 import { bridgeProfile, withBridgeInterfaces } from '../rewrite/mcp-bridge.ts'
 import { createServing } from '../rewrite/serving.ts'
-import { hostOrigin } from './canonical-card.ts'
-import { readCanonicalCard } from './complete-card.ts'
-import { droppedAsAuthored } from './dropped.ts'
+import { hostOrigin, readCanonicalCard } from './canonical-card.ts'
+import { checkConsistency } from './consistency.ts'
 import { type ExtendedCard, extendedCards } from './extended-cards.ts'
-import { mergeFetchedCard, type SourcedCard } from './sourced-card.ts'
-import { checkConsistency } from './workable.ts'
+import { mergeFetchedCard, type SourcedCard } from './overlay.ts'
+
+/**
+ * What each dialect has no place for, where it was authored. Only what the author wrote can be dropped: a default that a
+ * dialect has no word for is no loss, nor is an interface of this host.
+ */
+const droppedAsAuthored = (
+  dropped: Record<string, Pointer[]>,
+  route: Manifest['route'],
+  reading: Provenance,
+  toldAt: (place: Pointer) => Pointer,
+): Record<string, Pointer[]> => {
+  const ours = (place: Pointer) => route === 'gateway' && place.startsWith('/supportedInterfaces/')
+  return Object.fromEntries(
+    Object.entries(dropped).flatMap(([name, places]) => {
+      const lost = places.filter(place => !ours(place) && !reading.isFilled(place))
+      return lost.length > 0 ? [[name, truncatePointers(lost.map(place => toldAt(reading.sourceOf(place))))]] : []
+    }),
+  )
+}
 
 /** A manifest made ready to be served. */
 export type Compiled = {

@@ -1,7 +1,9 @@
-import type { JsonObject } from '../../json/json.ts'
-import type { Pointer } from '../../json/pointer.ts'
+import * as v from 'valibot'
+import { isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
+import { anything, toCardErrors } from '../model/schema.ts'
 import type { Provenance } from '../read/provenance.ts'
+import { Authentication } from '../read/security-schemes.ts'
 
 /** A card in one dialect, and the canonical pointers of what the dialect has no place for. */
 export type Written = { document: JsonObject; dropped: Pointer[] }
@@ -18,4 +20,21 @@ export type Dialect = {
   write: (card: AgentCard) => Written
   /** A card that was authored in this dialect, as the dialect's own host would serve it. Absent: `write` serves it. */
   writeAuthored?: (authored: JsonObject, card: AgentCard) => JsonObject
+}
+
+/** Fields that v0.x cards share, and that the canonical card does not have. */
+export const sharedFields = { authentication: v.optional(Authentication) }
+
+/** The dialect's own members of a known object; whether it is one at all is for the canonical card to say. */
+export const members = (entries: v.ObjectEntries) =>
+  v.optional(v.lazy(value => (isJsonObject(value) ? v.looseObject(entries) : anything)))
+
+/** The dialect's own members of each skill. */
+export const inSkills = (entries: v.ObjectEntries) =>
+  v.optional(v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : anything)))
+
+/** Says which of a dialect's own fields have a wrong type: those that the canonical card keeps without knowing them. */
+export const checkFields = (card: JsonObject, fields: v.ObjectEntries, reading: Provenance): void => {
+  const { issues = [] } = v.safeParse(v.looseObject(fields), card)
+  reading.errors.push(...toCardErrors(issues, place => place))
 }

@@ -1,15 +1,13 @@
 import * as v from 'valibot'
-import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
-import { formatPointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { toPatchVersion } from '../model/protocol-version.ts'
+import { toPatchVersion } from '../model/calls.ts'
 import { link } from '../model/schema.ts'
 import { readCard } from '../read/card.ts'
 import { capabilityDefaults, modeDefaults } from '../read/defaults.ts'
 import { applyAliases, fieldAliases } from '../read/field-names.ts'
 import { protocolOf, v1Interface } from '../read/interfaces.ts'
-import { checkFields } from './check-fields.ts'
-import type { Dialect } from './dialect.ts'
+import { checkFields, type Dialect } from './dialect.ts'
 import { writeV0 } from './v0-base.ts'
 
 const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) }

@@ -1,16 +1,36 @@
-import { type JsonObject, jsonEquals, omit } from '../../json/json.ts'
-import type { Pointer } from '../../json/pointer.ts'
+import { type Json, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { type DialectName, dialectNames } from '../model/names.ts'
-import type { RepresentationName } from '../model/representation-names.ts'
-import { endpointFields, presentEndpointFields } from '../read/endpoint.ts'
-import { protocolOf } from '../read/interfaces.ts'
-import { writeHybrid } from './hybrid.ts'
+import { type DialectName, dialectNames, type RepresentationName } from '../model/constants.ts'
+import { endpointFields, pickV0Interface, presentEndpointFields, protocolOf } from '../read/interfaces.ts'
+import { gopherholeVersion } from './gopherhole.ts'
 import { dialects } from './index.ts'
+import { writeV0 } from './v0-base.ts'
+
+/**
+ * One document that readers of v1.0, v0.3, v0.2 and GopherHole all accept: the union of their fields. Where they clash, on
+ * what the top-level `url` speaks, `agent-card.json` tells v0.x readers and `agent.json` tells GopherHole's.
+ */
+export const writeHybrid = (card: AgentCard, readers: 'agent-card.json' | 'agent.json'): JsonObject => {
+  const { document } = writeV0(card, pickV0Interface(card.supportedInterfaces))
+  const { skills, ...rest } = document
+  return {
+    ...rest,
+    ...(readers === 'agent.json' && { protocolVersion: gopherholeVersion(card) }),
+    supportedInterfaces: card.supportedInterfaces as Json,
+    capabilities: card.capabilities as JsonObject,
+    ...(card.securityRequirements && { securityRequirements: card.securityRequirements as Json }),
+    supportedInputModes: (card.supportedInputModes as Json | undefined) ?? card.defaultInputModes,
+    supportedOutputModes: (card.supportedOutputModes as Json | undefined) ?? card.defaultOutputModes,
+    skills: (skills as JsonObject[]).map((skill, index) => {
+      const requirements = card.skills[index]?.securityRequirements
+      return { ...skill, ...(requirements && { securityRequirements: requirements as Json }) }
+    }),
+  }
+}
 
 /** A card as its author wrote it; `document` is what its manifest made of that, and no longer what was `signed`. */
-export type Authored = { dialect: DialectName; document: JsonObject; signed: JsonObject }
+type Authored = { dialect: DialectName; document: JsonObject; signed: JsonObject }
 
 /** What follows the manifest rather than the author where a card is served for a gateway. */
 const gatewayFields = new Set<string>([

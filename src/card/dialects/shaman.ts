@@ -2,9 +2,8 @@ import * as v from 'valibot'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flag, lines, link, open } from '../model/schema.ts'
 import { fieldAliases } from '../read/field-names.ts'
-import { members } from './check-fields.ts'
-import type { Dialect } from './dialect.ts'
-import { defineV0Dialect } from './in-other-words.ts'
+import { type Dialect, members } from './dialect.ts'
+import { defineV0Dialect } from './v0-base.ts'
 
 const flags = ['stateHistory', 'multiModal', 'parallelToolCalls']
 const allFlags = [...flags, 'streaming', 'pushNotifications', 'authentication', 'rateLimit']

@@ -3,9 +3,8 @@ import { type JsonObject, omit } from '../../json/json.ts'
 import { anything, list, open } from '../model/schema.ts'
 import { protocolOf } from '../read/interfaces.ts'
 import { readToolCard } from '../read/mcp-tools.ts'
-import { inSkills } from './check-fields.ts'
-import type { Dialect } from './dialect.ts'
-import { defineV0Dialect } from './in-other-words.ts'
+import { type Dialect, inSkills } from './dialect.ts'
+import { defineV0Dialect } from './v0-base.ts'
 
 const schema = v.nullish(open({}))
 const things = v.nullish(list(anything))

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../json/json.ts'
 import { anyText, lines, open } from '../model/schema.ts'
-import { inSkills, members } from './check-fields.ts'
-import type { Dialect } from './dialect.ts'
-import { defineV0Dialect } from './in-other-words.ts'
+import { type Dialect, inSkills, members } from './dialect.ts'
+import { defineV0Dialect } from './v0-base.ts'
 
 const object = v.nullish(open({}))
 

@@ -1,9 +1,7 @@
-import { isJsonObject, omit } from '../../json/json.ts'
-import { formatPointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, omit } from '../../json/json.ts'
 import { readCard } from '../read/card.ts'
 import { pickV0Interface } from '../read/interfaces.ts'
-import { checkFields, sharedFields } from './check-fields.ts'
-import type { Dialect, Written } from './dialect.ts'
+import { checkFields, type Dialect, sharedFields, type Written } from './dialect.ts'
 import { writeV0 } from './v0-base.ts'
 
 /** Fields that v0.1, v0.2 and v0.3 cards have and GopherHole's do not. */

@@ -1,10 +1,12 @@
-import { type JsonObject, omit } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import type * as v from 'valibot'
+import { formatPointer, type JsonObject, omit, type Pointer } from '../../json/json.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
-import { writeV0Interfaces } from '../read/interfaces.ts'
+import { readCard } from '../read/card.ts'
+import { applyAliases, type Vocabulary } from '../read/field-names.ts'
+import { pickV0Interface, writeV0Interfaces } from '../read/interfaces.ts'
 import { writeV0Requirements } from '../read/security-requirements.ts'
 import { writeV0Scheme } from '../read/security-schemes.ts'
-import type { Written } from './dialect.ts'
+import { checkFields, type Dialect, sharedFields, type Written } from './dialect.ts'
 
 /** Seven documents have the same base: it is written once for each card and endpoint. */
 const bases = new WeakMap<AgentCard, Written[]>()
@@ -51,4 +53,20 @@ const writeSchemes = (schemes: JsonObject): JsonObject =>
 const writeSkill = ({ securityRequirements, ...rest }: AgentSkill, at: Pointer, dropped: Pointer[]): JsonObject => ({
   ...(rest as JsonObject),
   ...(securityRequirements && { security: writeV0Requirements(securityRequirements, at, dropped) }),
+})
+
+/** A dialect that is v0.3 in other words and with fields of its own; what its author wrote comes back as it was. */
+export const defineV0Dialect = (
+  vocabulary: Vocabulary,
+  fields: v.ObjectEntries,
+): Required<Pick<Dialect, 'read' | 'write' | 'writeAuthored'>> => ({
+  read: (card, reading) => {
+    checkFields(card, { ...sharedFields, ...fields }, reading)
+    return readCard(card, '0.3', reading)
+  },
+  write: card => {
+    const { document, dropped } = writeV0(card, pickV0Interface(card.supportedInterfaces))
+    return { document: applyAliases(document, vocabulary), dropped }
+  },
+  writeAuthored: authored => authored,
 })

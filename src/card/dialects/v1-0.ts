@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { readCard } from '../read/card.ts'
 import { oauthFlows, wrappersOf } from '../read/security-schemes.ts'
 import type { Dialect } from './dialect.ts'

@@ -1,7 +1,6 @@
 import diff from 'microdiff'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
-import { endpointFields } from '../read/endpoint.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { endpointFields } from '../read/interfaces.ts'
 
 /**
  * What differs between two documents of one source. A pointer is into the later one, or into the earlier one where something

@@ -1,9 +1,39 @@
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
-import { knownFields } from '../read/named-fields.ts'
-import { authoredSkills, getAuthored, getAuthoredItems } from './authored.ts'
-import { dialectFields, type Place, properPlace } from './known-fields.ts'
-import { type Finding, type LintContext, type Rule, rule } from './rule.ts'
+import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
+import { knownFields, type Level } from '../read/field-names.ts'
+import {
+  authoredSkills,
+  type Finding,
+  getAuthored,
+  getAuthoredItems,
+  type LintContext,
+  type Rule,
+  rule,
+} from './rule.ts'
+
+/** Where fields stand in a card. */
+type Place = Exclude<Level, 'scheme'>
+
+const words = (text: string): readonly string[] => text.split(/\s+/)
+
+/** The fields that only SuperX, Shaman, Telex or a draft of A2A knows. */
+const dialectFields: Record<Place, readonly string[]> = {
+  card: words(`protocol authentication interfaces supportedProtocols metadata tags icon supportUrl inputSchema
+    outputSchema additionalCapabilities rateLimits resources prompts`),
+  capabilities: words(`stateHistory multiModal parallelToolCalls authentication rateLimit contextWindow tools resources
+    prompts sampling`),
+  provider: words('name email contactEmail'),
+  skill: words('inputSchema outputSchema parameters'),
+  interface: [],
+}
+
+/** Where a field belongs that is found on top of a card. */
+const properPlace = (name: string): string | undefined => {
+  if (/^(?:in|out)putModes$/.test(name)) return `default${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const holder = (['capabilities', 'provider'] as const).find(of =>
+    (knownFields[of] as readonly string[]).includes(name),
+  )
+  return holder && `${holder}.${name}`
+}
 
 /** By convention, a name that begins so is the author's own. */
 const ownName = /^(?:x-|[_$@])/i

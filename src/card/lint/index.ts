@@ -1,17 +1,11 @@
 import type { Issue, Severity } from '../model/report.ts'
-import { closestExisting } from './authored.ts'
-import { capabilities } from './capabilities.ts'
-import { descriptions } from './descriptions.ts'
 import { fields } from './fields.ts'
-import { links } from './links.ts'
-import { modes } from './modes.ts'
-import { security } from './protocol.ts'
-import type { LintContext, Rule } from './rule.ts'
+import { capabilities, security, versions } from './protocol.ts'
+import { closestExisting, type LintContext, type Rule } from './rule.ts'
 import { secrets } from './secrets.ts'
-import { skills } from './skills.ts'
-import { texts } from './texts.ts'
-import { urls } from './urls.ts'
-import { versions } from './versions.ts'
+import { modes, skills } from './skills.ts'
+import { descriptions, texts } from './texts.ts'
+import { links, urls } from './urls.ts'
 
 /** Every rule, in the order of the report. */
 export const rules: readonly Rule[] = [

@@ -1,5 +1,5 @@
 import { collectStrings } from '../../json/tree.ts'
-import { type Rule, rule } from './rule.ts'
+import { authoredSkills, getAuthored, type Rule, rule } from './rule.ts'
 
 /** Flags of England, Scotland and Wales are spelled with tag characters: not hidden, but seen. */
 const flags = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu
@@ -55,5 +55,40 @@ export const texts: readonly Rule[] = [
       collectStrings(authored)
         .filter(({ value }) => instructions.test(spoken(value)))
         .map(({ place }) => place()),
+  ),
+]
+
+/** Words that tell a router nothing. */
+const emptyWords = new Set(
+  `a an and any anything can do does everything for handle handles help helps in is it of on or something stuff that
+  the things this to useful various what with you your agent assistant skill`.split(/\s+/),
+)
+
+/** A word; in scripts that are written without spaces, two characters stand for one. */
+const word = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]{1,2}|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
+
+const fewestWords = 3
+
+/** A description that is long enough shows it early. */
+const beginning = 400
+
+const isThin = (name: string, description: string): boolean => {
+  const text = description.slice(0, beginning).toLowerCase()
+  const telling = (text.match(word) ?? []).filter(found => !emptyWords.has(found))
+  return telling.length < fewestWords || text.trim() === name.trim().toLowerCase()
+}
+
+/** What orchestrators route by. */
+export const descriptions: readonly Rule[] = [
+  rule(
+    'thin-description',
+    'warning',
+    'says too little to route by: say what is done, to what, and with what result',
+    subject => [
+      ...(isThin(subject.card.name, subject.card.description) ? [getAuthored(subject, '/description').place] : []),
+      ...authoredSkills(subject)
+        .filter(({ skill }) => isThin(skill.name, skill.description))
+        .map(({ place }) => `${place}/description`),
+    ],
   ),
 ]

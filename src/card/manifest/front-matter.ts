@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
-import { formatPointer, type Pointer, parsePointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, parsePointer } from '../../json/json.ts'
 
 /** What is the agent's own business: never published, never sent to a host. */
 export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']

@@ -1,16 +1,20 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { agentId, limits } from '../../limits.ts'
-import { hostname } from '../model/hostname.ts'
 import type { CardError } from '../model/report.ts'
-import { anyText, anything, closed, map, matches, oneOf } from '../model/schema.ts'
-import { toCardErrors } from '../model/valibot-errors.ts'
-import { defaultRoute } from './bridged.ts'
+import { anyText, anything, closed, hostname, map, matches, oneOf, toCardErrors } from '../model/schema.ts'
 import { frontMatterPointer, readFrontMatter } from './front-matter.ts'
-import { JwtPolicy } from './jwt-rules.ts'
-import { tierMap } from './tiers.ts'
+import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
+
+/** What of a manifest says so. */
+type Bridging = { upstream: { mcp?: string | undefined; url?: string | undefined } }
+
+/** Whether this host answers the calls of an agent itself, by calling the tools of an MCP server. */
+export const isBridged = ({ upstream: { mcp, url } }: Bridging): boolean => mcp !== undefined && url === undefined
+
+/** What a card advertises where its manifest does not say: an MCP server has no A2A endpoint but this host's. */
+const defaultRoute = (manifest: Bridging): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')
 
 const object = map(anything, 'must be a JSON object')
 const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'

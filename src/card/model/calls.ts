@@ -1,4 +1,4 @@
-import type { Manifest } from '../manifest/manifest.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import type { AgentCard, AgentInterface } from './agent-card.ts'
 
 /** The versions of A2A whose calls this host understands. */
@@ -30,7 +30,7 @@ export type CallTarget = {
 /** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */
 export const resolveTargets = (
   { supportedInterfaces }: AgentCard,
-  { url, agentName }: Manifest['upstream'],
+  { url, agentName }: { url?: string | undefined; agentName?: string | undefined },
 ): CallTarget[] => {
   const targets = new Map<string, CallTarget>()
   for (const each of supportedInterfaces) {
@@ -52,4 +52,49 @@ export const targetOf = ({
   const version = wireVersionOf.get(protocolVersion)
   if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) return undefined
   return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
+}
+
+/** Media types that go in and come out. */
+export type Modes = { input: string[]; output: string[] }
+
+/** The modes of a card: its defaults; those of any skill besides; and by skill id (an own member) those that it has of its own. */
+export type CallModes = { defaults: Modes; union: Modes; skills: Record<string, Partial<Modes>> }
+
+/** The modes of a card. */
+export const collectModes = ({
+  defaultInputModes: input,
+  defaultOutputModes: output,
+  skills,
+}: AgentCard): CallModes => ({
+  defaults: { input, output },
+  union: {
+    input: [...new Set([...input, ...skills.flatMap(skill => skill.inputModes ?? [])])],
+    output: [...new Set([...output, ...skills.flatMap(skill => skill.outputModes ?? [])])],
+  },
+  skills: Object.fromEntries(
+    skills.map(({ id, inputModes, outputModes }) => [
+      id,
+      { ...(inputModes?.length && { input: inputModes }), ...(outputModes?.length && { output: outputModes }) },
+    ]),
+  ),
+})
+
+/** The Major.Minor of an A2A protocol version; patch numbers never count. Other text comes back as it is. */
+export const majorMinor = (version: string): string => /^(\d+\.\d+)(?:\.\d+)?$/.exec(version.trim())?.[1] ?? version
+
+/** Whether an interface speaks a version of A2A before 1.0. */
+export const isPreV1 = (version: string): boolean => version.startsWith('0.')
+
+/** The form that v0.x readers expect: with a patch number. */
+export const toPatchVersion = (version: string): string => (/^0\.\d+$/.test(version) ? `${version}.0` : version)
+
+/** A tool of an MCP server, and the skill that it is in its agent's card. */
+export type McpTool = { skillId: string; name: string; inputSchema: JsonObject }
+
+/** The argument that a plain text is: the only required one of a tool, where that is a string. */
+export const textArgument = ({ required, properties }: JsonObject): string | undefined => {
+  const [name, ...others] = Array.isArray(required) ? required : []
+  if (typeof name !== 'string' || others.length > 0 || !isJsonObject(properties)) return undefined
+  const argument = Object.hasOwn(properties, name) ? properties[name] : undefined
+  return isJsonObject(argument) && argument.type === 'string' ? name : undefined
 }

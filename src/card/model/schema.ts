@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type Pointer } from '../../json/json.ts'
+import type { CardError } from './report.ts'
 
 /** Text that may be empty. */
 export const anyText = v.string('must be a string')
@@ -82,4 +83,37 @@ function isHttp(value: string): boolean {
 function hasUserInfo(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && (url.username !== '' || url.password !== '')
+}
+
+/** The name of a host; `*` is any other. */
+export const hostname = v.pipe(
+  v.string('must be a host name'),
+  matches(
+    /^(?:\*|(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)$/,
+    'must be a host name in lower case, without scheme, port or path; or "*"',
+  ),
+)
+
+/** A schema's findings as errors for people, each at the place that `locate` gives for its pointer. */
+export const toCardErrors = (
+  issues: readonly v.BaseIssue<unknown>[],
+  locate: (place: Pointer) => Pointer,
+): CardError[] =>
+  dedupeByPointer(
+    issues.map(issue => {
+      const path = (issue.path ?? []).map(item => String(item.key))
+      return { pointer: locate(formatPointer(...path)), message: messageFor(issue, path) }
+    }),
+  )
+
+/** The errors without those at a place that an earlier one has: what is not a URL is not a bad URL besides. */
+export const dedupeByPointer = (errors: readonly CardError[]): CardError[] => {
+  const seen = new Set<Pointer>()
+  return errors.filter(error => !seen.has(error.pointer) && seen.add(error.pointer))
+}
+
+const messageFor = (issue: v.BaseIssue<unknown>, path: readonly string[]): string => {
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return `"${path.at(-1)}" is not a field of a manifest${path.length > 1 ? `'s ${path[0]}` : ''}`
+  return issue.received === 'undefined' ? 'is missing' : issue.message
 }

@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { formatPointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { Provenance } from './provenance.ts'
 
 /** GopherHole's defaults for flags that are not declared. */

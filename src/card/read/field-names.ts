@@ -1,6 +1,67 @@
-import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/json.ts'
-import { formatPointer } from '../../json/pointer.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEquals,
+  omit,
+  type Pointer,
+} from '../../json/json.ts'
 import type { Provenance } from './provenance.ts'
+
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+/** The fields that A2A and GopherHole name, by the object that holds them. */
+export const knownFields = {
+  card: words(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
+    privacyPolicyUrl capabilities securitySchemes security securityRequirements defaultInputModes defaultOutputModes
+    supportedInputModes supportedOutputModes skills supportsAuthenticatedExtendedCard preferredTransport
+    additionalInterfaces supportedInterfaces signatures`),
+  capabilities: words('streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory extensions'),
+  provider: words('organization url'),
+  skill: words('id name description tags examples inputModes outputModes security securityRequirements'),
+  interface: words('url transport protocolBinding protocolVersion tenant'),
+  scheme: words('type description in name scheme bearerFormat flows oauth2MetadataUrl openIdConnectUrl'),
+} as const
+
+/** An object of a card whose fields have names. */
+export type Level = keyof typeof knownFields
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+/** All of them have been seen in snake_case, and with null for "not there". */
+const spellings = Object.fromEntries(
+  Object.entries(knownFields).map(([level, names]) => [
+    level,
+    new Map(names.flatMap(name => [[name, name] as const, [snakeCase(name), name] as const])),
+  ]),
+) as Record<Level, Map<string, string>>
+
+/** The proper spelling of a name at one level of the card, or the name as it is. */
+export const canonicalKey = (name: string, level: Level): string => spellings[level].get(name) ?? name
+
+/**
+ * An object with the known names of its level spelled properly, and without those that are null. Where two spellings of a
+ * name are there, the proper one counts.
+ */
+export const canonicalizeKeys = (object: JsonObject, level: Level, at: Pointer, reading: Provenance): JsonObject => {
+  const known = spellings[level]
+  const entries = Object.entries(object).flatMap(([name, value]): [string, Json][] => {
+    const proper = known.get(name)
+    if (proper !== undefined && value === null) return []
+    if (proper === undefined || proper === name) return [[name, value]]
+    const other = object[proper]
+    if (other === undefined || other === null) {
+      reading.noteConversion(at + formatPointer(name), `read as ${proper}`)
+      reading.mapFrom(at + formatPointer(proper), at + formatPointer(name))
+      return [[proper, value]]
+    }
+    if (!jsonEquals(value, other))
+      reading.noteConversion(at + formatPointer(name), `left out: ${proper} is there too, and counts`)
+    return []
+  })
+  return Object.fromEntries(entries)
+}
 
 /** Another word for a field, and which values it may stand for where the word has other meanings elsewhere. */
 type Word = { word: string; canonical: string; fits?: (value: Json) => boolean }
@@ -74,3 +135,19 @@ const eachObject = (
   })
   return members.length > 0 ? { ...changed, ...Object.fromEntries(members) } : changed
 }
+
+/** Words of several generations for one field, which are read alike whichever of them is there. */
+const wordsSameField = new Map([
+  ['security', 'securityRequirements'],
+  ['supportedInputModes', 'defaultInputModes'],
+  ['supportedOutputModes', 'defaultOutputModes'],
+])
+
+const fieldOf = (name: string): string => {
+  const proper = canonicalKey(name, 'card')
+  return wordsSameField.get(proper) ?? proper
+}
+
+/** The name by which a card has a field already, where it has it by another word or spelling; else the name itself. */
+export const findField = (card: JsonObject, name: string): string =>
+  Object.hasOwn(card, name) ? name : (Object.keys(card).find(other => fieldOf(other) === fieldOf(name)) ?? name)

@@ -1,6 +1,60 @@
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
-import { isPreV1, toPatchVersion } from '../model/protocol-version.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEquals,
+  omit,
+  type Pointer,
+} from '../../json/json.ts'
+import { isPreV1, majorMinor, toPatchVersion } from '../model/calls.ts'
+import { canonicalizeKeys } from './field-names.ts'
+import type { Provenance } from './provenance.ts'
+
+/** The interfaces that the endpoint fields of a card say together, in the order of preference. */
+class InterfaceCollector {
+  readonly list: Json[] = []
+  readonly #reading: Provenance
+
+  constructor(reading: Provenance) {
+    this.#reading = reading
+  }
+
+  /** Adds an interface of the list of v1.0, which may say the same address for several tenants. */
+  addListed(item: Json, authored: Pointer): void {
+    const at = formatPointer('supportedInterfaces', this.list.length)
+    for (const name of ['/protocolBinding', '/protocolVersion', '']) this.#reading.mapFrom(at + name, authored + name)
+    this.list.push(item)
+  }
+
+  /** Adds what the top of a v0.x card says, unless the list says it. */
+  addTop(url: Json, protocolBinding: Json, protocolVersion: Json): void {
+    const at = formatPointer('supportedInterfaces', this.list.length)
+    this.#reading.mapWhole(at, '/url')
+    this.#reading.mapFrom(`${at}/protocolBinding`, '/preferredTransport')
+    this.#reading.mapFrom(`${at}/protocolVersion`, '/protocolVersion')
+    this.list.push({ url, protocolBinding, protocolVersion })
+  }
+
+  /** Adds an interface of v0.3's list, unless it says one again that is there. */
+  addAdditional(item: Json, authored: Pointer): void {
+    const there = this.list.filter(
+      other =>
+        isJsonObject(item) &&
+        isJsonObject(other) &&
+        other.url === item.url &&
+        other.protocolBinding === item.protocolBinding,
+    )
+    if (!isJsonObject(item) || there.length === 0) this.addListed(item, authored)
+    // v0.3 has no place for the version of each.
+    else if (
+      !there.some(other =>
+        jsonEquals(other, { ...item, protocolVersion: (other as JsonObject).protocolVersion as Json }),
+      )
+    )
+      this.#reading.noteConversion(authored, 'left out: another interface with this address says otherwise, and counts')
+  }
+}
 
 /** One endpoint as the canonical card holds it. */
 type Interface = { url: string; protocolBinding: string; protocolVersion: string; [name: string]: unknown }
@@ -62,3 +116,111 @@ export const writeV0Interfaces = (
 }
 
 const keyOf = ({ protocolBinding, url }: Interface): string => `${protocolBinding} ${url}`
+
+/** The bindings that A2A names itself, by their lower-case spelling. */
+const bindings = new Map(['JSONRPC', 'HTTP+JSON', 'GRPC'].map(name => [name.toLowerCase(), name]))
+
+/** Gathers every dialect's endpoint fields into `supportedInterfaces`. */
+export const readInterfaces = (card: JsonObject, assumedVersion: string, reading: Provenance): JsonObject => {
+  const { supportedInterfaces, url, preferredTransport, additionalInterfaces, protocolVersion, protocol, ...rest } =
+    card
+  const gathered = new InterfaceCollector(reading)
+  for (const [item, at] of items(supportedInterfaces, '/supportedInterfaces', reading))
+    gathered.addListed(readItem(item, at, assumedVersion, reading), at)
+
+  const version = readVersion(protocolVersion, assumedVersion, '/protocolVersion', reading)
+  if (url !== undefined && !gathered.list.some(item => isJsonObject(item) && item.url === url)) {
+    const transport = preferredTransport ?? (protocol === 'mcp' ? 'MCP' : 'JSONRPC')
+    if (protocolVersion === undefined)
+      reading.noteDefault('/protocolVersion', `set to "${toPatchVersion(assumedVersion)}"`)
+    gathered.addTop(url, readBinding(transport, '/preferredTransport', reading), version)
+  }
+
+  const odd = isInterfaces(rest.interfaces)
+  for (const [item, at] of [
+    ...items(additionalInterfaces, '/additionalInterfaces', reading),
+    ...(odd ? items(rest.interfaces, '/interfaces', reading) : []),
+  ])
+    gathered.addAdditional(readItem(item, at, version, reading), at)
+
+  const { list } = gathered
+  if (list.length === 0 && supportedInterfaces === undefined) reading.mapFrom('/supportedInterfaces', '/url')
+  return {
+    ...(odd ? omit(rest, 'interfaces') : rest),
+    ...(list.length > 0 && { supportedInterfaces: list }),
+    // SuperX's word says nothing more than the interface does, unless it says something else.
+    ...(protocol !== undefined && protocol !== protocolOf(list) && { protocol }),
+  }
+}
+
+const items = (list: Json | undefined, at: Pointer, reading: Provenance): [Json, Pointer][] => {
+  if (Array.isArray(list)) return list.map((item, index) => [item, at + formatPointer(index)])
+  if (list !== undefined) reading.addError(at, 'must be a list of interfaces')
+  return []
+}
+
+/** Some cards say `interfaces` for the list; others mean something else by it. */
+const isInterfaces = (list: Json | undefined): boolean =>
+  Array.isArray(list) &&
+  list.every(
+    item =>
+      isJsonObject(item) &&
+      typeof item.url === 'string' &&
+      ['protocolBinding', 'protocol_binding', 'transport'].some(name => typeof item[name] === 'string'),
+  )
+
+const readItem = (item: Json, at: Pointer, assumedVersion: Json, reading: Provenance): Json => {
+  if (!isJsonObject(item)) return item
+  const { transport, ...rest } = withoutNothing(canonicalizeKeys(item, 'interface', at, reading))
+  if (rest.protocolBinding === undefined && transport !== undefined)
+    reading.mapFrom(`${at}/protocolBinding`, `${at}/transport`)
+  if (rest.protocolBinding === undefined && transport === undefined)
+    reading.noteDefault(`${at}/protocolBinding`, 'set to "JSONRPC"')
+  // A list of v0.3 has one version, that on top.
+  if (rest.protocolVersion === undefined && !at.startsWith('/supportedInterfaces/'))
+    reading.mapFrom(`${at}/protocolVersion`, '/protocolVersion')
+  else if (rest.protocolVersion === undefined)
+    reading.noteDefault(`${at}/protocolVersion`, `set to "${assumedVersion}"`)
+  const binding = readBinding(rest.protocolBinding ?? transport ?? 'JSONRPC', `${at}/protocolBinding`, reading)
+  const said = transport === undefined || rest.protocolBinding === undefined || transport === binding
+  return {
+    ...rest,
+    ...(!said && { transport }),
+    protocolBinding: binding,
+    protocolVersion: readVersion(rest.protocolVersion, assumedVersion, `${at}/protocolVersion`, reading),
+  }
+}
+
+/** What a server made with ProtoJSON's libraries says for "no tenant". */
+const withoutNothing = (item: JsonObject): JsonObject => (item.tenant === '' ? omit(item, 'tenant') : item)
+
+const readBinding = (binding: Json, at: Pointer, reading: Provenance): Json => {
+  const known = typeof binding === 'string' ? bindings.get(binding.toLowerCase()) : undefined
+  if (known === undefined || known === binding) return binding
+  reading.noteConversion(at, `read as "${known}"`)
+  return known
+}
+
+const readVersion = (version: Json | undefined, assumed: Json, at: Pointer, reading: Provenance): Json => {
+  if (version === undefined) return assumed
+  if (typeof version !== 'number') return typeof version === 'string' ? majorMinor(version) : version
+  reading.noteConversion(at, 'a number, read as text')
+  return Number.isInteger(version) ? version.toFixed(1) : String(version)
+}
+
+/** The fields by which a card says where its agent is, in either spelling. */
+export const endpointFields = [
+  'url',
+  'supportedInterfaces',
+  'supported_interfaces',
+  'additionalInterfaces',
+  'additional_interfaces',
+  'interfaces',
+] as const
+
+/** The fields of a card that say where its agent is; none where it does not say. */
+export const presentEndpointFields = (card: JsonObject): string[] =>
+  endpointFields.filter(name => {
+    const value = card[name]
+    return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+  })

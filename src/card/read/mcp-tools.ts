@@ -1,9 +1,24 @@
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import type { AgentSkill } from '../model/agent-card.ts'
+import { type McpTool, majorMinor, textArgument, wireVersionOf } from '../model/calls.ts'
+
 import { toSlug } from '../model/constants.ts'
-import { textArgument } from './card-mcp-tools.ts'
+import { findField } from './field-names.ts'
+import { presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
-import { findField } from './same-field.ts'
+
+/**
+ * The tools of a document that was made of an MCP server, beside the skills that were read of it. The server knows a tool by
+ * the id that the document gives it; its name there may be an owner's.
+ */
+export const mcpTools = (document: JsonObject, skills: readonly AgentSkill[]): McpTool[] =>
+  (Array.isArray(document.skills) ? document.skills : []).flatMap((tool: Json, index) => {
+    const name = isJsonObject(tool) ? (tool.id ?? tool.name) : undefined
+    const skillId = skills[index]?.id
+    if (!isJsonObject(tool) || typeof name !== 'string' || skillId === undefined) return []
+    return [{ skillId, name, inputSchema: isJsonObject(tool.inputSchema) ? tool.inputSchema : { type: 'object' } }]
+  })
 
 /** What MCP lets a server hint at of a tool, and the tag that it is. */
 const hints = {
@@ -20,7 +35,7 @@ const mostNames = 20
  * Reads the tools of an MCP server, as SuperX lists them, into skills that A2A's readers can use: with an id in kebab-case that
  * no other has, a description, tags, and the media types that a call of the tool takes and gives. What is said of them stays.
  */
-export const toolsToSkills = (
+const toolsToSkills = (
   skills: readonly Json[],
   isTool: (skill: JsonObject) => boolean,
   reading: Provenance,
@@ -119,3 +134,24 @@ const inputModes = (schema: JsonObject): string[] => [
 /** A tool that declares what its output is answers data first. Images come too where there are any: no tool says so before. */
 const outputModes = ({ outputSchema }: JsonObject): string[] =>
   isJsonObject(outputSchema) ? ['application/json', 'text/plain'] : ['text/plain', 'application/json']
+
+/**
+ * The document that was made of an MCP server as it is read: its skills are all tools, and its endpoint is the server's, or
+ * the owner's own in front of it. The document itself, which is served to SuperX's readers, names none.
+ */
+export const withMcpEndpoint = (
+  { upstream: { mcp, url } }: Pick<Manifest, 'upstream'>,
+  document: JsonObject,
+  reading: Provenance,
+): JsonObject => {
+  const card = readToolCard(document, () => true, reading)
+  if (mcp === undefined || presentEndpointFields(card).length > 0) return card
+  if (url === undefined) return { protocol: 'mcp', ...card, url: mcp }
+  const said = majorMinor(String(card.protocolVersion))
+  const protocolVersion = wireVersionOf.has(said) ? said : '1.0'
+  reading.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
+  return {
+    ...omit(card, 'protocol', 'protocolVersion'),
+    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion }],
+  }
+}

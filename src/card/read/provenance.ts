@@ -1,4 +1,4 @@
-import type { Pointer } from '../../json/pointer.ts'
+import type { Pointer } from '../../json/json.ts'
 import type { CardError, Note } from '../model/report.ts'
 
 /** What reading a card leaves behind: where each canonical field came from, what was changed on the way, what is wrong. */

@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
 import { Provenance } from './provenance.ts'
 import type { SplitSchemes } from './security-schemes.ts'
 

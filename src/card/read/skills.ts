@@ -1,11 +1,17 @@
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { toSlug } from '../model/constants.ts'
-import { readModes } from './modes.ts'
+import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 import { readRequirements } from './security-requirements.ts'
 import type { SplitSchemes } from './security-schemes.ts'
-import { canonicalizeKeys } from './spelling.ts'
+
+/** Reads a list of media types, or one written without its list. Odd modes such as "text" are kept. */
+export const readModes = (modes: Json, at: Pointer, reading: Provenance): Json => {
+  if (typeof modes !== 'string') return modes
+  reading.noteConversion(at, 'one media type, read as a list')
+  reading.mapWhole(at, at)
+  return [modes]
+}
 
 /** Reads skills written as objects or as bare names, filling what A2A requires of each. */
 export const readSkills = (skills: Json[], split: SplitSchemes, reading: Provenance): Json[] => {

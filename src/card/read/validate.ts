@@ -1,7 +1,11 @@
-import type { Json, JsonObject } from '../../json/json.ts'
-import { formatPointer, type Pointer } from '../../json/pointer.ts'
+import * as v from 'valibot'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { limits } from '../../limits.ts'
+import { AgentCard } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
+import { dedupeByPointer, toCardErrors } from '../model/schema.ts'
+import { presentEndpointFields } from './interfaces.ts'
+import type { Provenance } from './provenance.ts'
 
 /** Names that reach an object's prototype when a reader copies members carelessly. */
 const forbiddenNames = new Set(['__proto__', 'constructor', 'prototype'])
@@ -72,4 +76,88 @@ const linkError = (value: string, name: string): string | undefined => {
   if (!linkName.test(name)) return undefined
   if (dangerousUrl.test(value)) return 'must be an http or https URL, not one that runs or reads local data'
   return credentials.test(value) ? 'must not hold a user name or password' : undefined
+}
+
+/** Documents that are found where a card should be, by what gives them away. */
+const others: readonly { name: string; at: string; is: (document: JsonObject) => boolean }[] = [
+  {
+    name: 'an ERC-8004 registration, not an A2A card',
+    at: '/type',
+    is: document => /eip-?8004|erc-?8004/i.test(String(document.type ?? '')),
+  },
+  {
+    name: 'a directory of agents, not the card of one',
+    at: '/agents',
+    is: document => Array.isArray(document.agents) && !('skills' in document),
+  },
+  {
+    name: 'a list of HTTP endpoints, not an A2A card',
+    at: '/endpoints',
+    is: document => Array.isArray(document.endpoints) && !('url' in document) && !('skills' in document),
+  },
+  {
+    name: 'a description of an agent, but not an A2A card',
+    at: '/agent',
+    is: document => isJsonObject(document.agent) && !('name' in document),
+  },
+  {
+    name: 'a description of an agent, but not an A2A card',
+    at: '/capabilities',
+    is: document =>
+      !('skills' in document) && Array.isArray(document.capabilities) && !document.capabilities.every(isFlagName),
+  },
+]
+
+const isFlagName = (name: Json): boolean =>
+  typeof name === 'string' &&
+  /^(?:streaming|push_?notifications|multi_?turn|extended_?agent_?card|state_?transition_?history)$/i.test(name)
+
+/** What a document is when it is not an Agent Card, and which fields it lacks to be one; nothing when it may be a card. */
+export const detectForeignDocument = (document: JsonObject): CardError[] => {
+  const other = others.find(candidate => candidate.is(document))
+  if (other === undefined) return []
+  return [{ pointer: other.at, message: `is ${other.name}` }, ...missingFields(document)]
+}
+
+const missingFields = (document: JsonObject): CardError[] => {
+  const missing = ['name', 'description', 'skills'].filter(name => !(name in document))
+  if (!('url' in document)) missing.push('url')
+  // A document can have all of v0.3's fields and still be of another kind; v1.0's endpoint list is what sets a card apart.
+  if (missing.length === 0) missing.push('supportedInterfaces')
+  return missing.map(name => ({ pointer: `/${name}`, message: 'is missing' }))
+}
+
+/** Why a canonical card is refused: each place once, in the words and at the pointers of the authored card. */
+export const validateCard = (canonical: JsonObject, authored: JsonObject, reading: Provenance): CardError[] => {
+  const { issues = [] } = v.safeParse(AgentCard, canonical)
+  return dedupeByPointer([
+    ...endpointErrors(authored),
+    ...reading.errors,
+    // A default made of a wrong value is wrong too, but only the value is the author's.
+    ...toCardErrors(issues, place => place)
+      .filter(error => !reading.isFilled(error.pointer))
+      .map(error => ({ ...error, pointer: reading.sourceOf(error.pointer) })),
+    ...duplicateSkills(canonical, reading),
+  ])
+}
+
+const endpointErrors = (authored: JsonObject): CardError[] =>
+  presentEndpointFields(authored).length > 0
+    ? []
+    : [
+        {
+          pointer: Array.isArray(authored.supportedInterfaces) ? '/supportedInterfaces' : '/url',
+          message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest",
+        },
+      ]
+
+const duplicateSkills = ({ skills }: JsonObject, reading: Provenance): CardError[] => {
+  const ids = (Array.isArray(skills) ? skills : []).map(skill => (isJsonObject(skill) ? skill.id : undefined))
+  const first = new Map(ids.map((id, index) => [id, index] as const).toReversed())
+  return ids.flatMap((id, index) => {
+    const other = first.get(id)
+    if (typeof id !== 'string' || other === index) return []
+    const message = `is "${id}", as that of ${reading.sourceOf(formatPointer('skills', other ?? 0))} is: each skill needs its own id`
+    return [{ pointer: reading.sourceOf(formatPointer('skills', index, 'id')), message }]
+  })
 }

@@ -1,11 +1,9 @@
-import type { JsonObject } from '../../json/json.ts'
-import { formatPointer } from '../../json/pointer.ts'
+import { formatPointer, type JsonObject } from '../../json/json.ts'
 import type { CallProfile } from '../call-profile.ts'
-import { isBridged } from '../manifest/bridged.ts'
-import type { Manifest } from '../manifest/manifest.ts'
+import { isBridged, type Manifest } from '../manifest/manifest.ts'
 import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
-import { mcpTools } from '../read/card-mcp-tools.ts'
+import { mcpTools } from '../read/mcp-tools.ts'
 
 /** What the bridge does beyond answering a message. */
 export const bridgeCapabilities = { streaming: true, pushNotifications: false, multiTurn: false } as const

@@ -1,8 +1,11 @@
-import type { Json, JsonObject } from '../../json/json.ts'
-import { canonicalKey } from '../read/spelling.ts'
+import { formatPointer, type Json, type JsonObject, omit, parsePointer } from '../../json/json.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import { canonicalKey } from '../read/field-names.ts'
+import type { Provenance } from '../read/provenance.ts'
 
 /** Says where a URL leads at this host; undefined where it leads nowhere here. */
-export type UrlMap = (url: string) => string | undefined
+type UrlMap = (url: string) => string | undefined
 
 /** Where an agent is, beside where this host serves it. */
 type Addresses = {
@@ -27,7 +30,7 @@ const notServed = new Set([
 const identifiers = new Set(['id', 'uri'])
 
 /** Where the URLs of an agent lead at this host: its endpoints with what is below them, and where its card is read. */
-export const createUrlRewriter = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
+const createUrlRewriter = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
   const bases = endpoints.map(each => new URL(each))
   const cards = [...wellKnown(card), ...bases.flatMap(cardsBeside)].map(spot)
   // The longest first: what is below one can be below another.
@@ -44,7 +47,7 @@ export const createUrlRewriter = ({ endpoints, card, agentUrl }: Addresses): Url
 }
 
 /** A document with every URL in it that leads to this host leading there, also those within texts. */
-export const rewriteUrls = (document: JsonObject, map: UrlMap): JsonObject => {
+const rewriteUrls = (document: JsonObject, map: UrlMap): JsonObject => {
   const change = (value: Json, within = ''): Json => {
     if (typeof value === 'string') return map(value) ?? value.replace(urlInText, url => trimmed(url, map))
     if (Array.isArray(value)) return value.map(item => change(item, within))
@@ -125,4 +128,85 @@ const spot = ({ hostname, port, pathname, search, hash }: URL): NormalizedUrl =>
 const plainEscape = (escaped: string): string => {
   const letter = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
   return /[\w.~-]/.test(letter) ? letter : escaped.toUpperCase()
+}
+
+/** Links for people that are on the agent's own host: this host serves what they lead to. */
+export type Links = { documentation?: string; icon?: string }
+
+const fields = { documentation: 'documentationUrl', icon: 'iconUrl' } as const
+const kinds = ['documentation', 'icon'] as const
+
+/** What becomes of the links of a card behind the gateway; `nameOf` says how a document spells a field. */
+type HiddenLinks = {
+  served: Links
+  in: (document: JsonObject, nameOf: (field: string) => string) => JsonObject
+}
+
+/**
+ * Puts this host into the place of the links that lead to an agent at some addresses. Those of one that is reached by a binding
+ * are left out: nothing is shown of what nobody else reaches.
+ */
+const proxyLinks = (
+  { upstream: { service, mayShow = [] } }: Manifest,
+  direct: AgentCard,
+  addresses: readonly string[],
+  agentUrl: string,
+): HiddenLinks => {
+  const isHidden = onHosts(addresses, new URL(agentUrl))
+  const hidden: Links = Object.fromEntries(
+    kinds.flatMap(kind => {
+      const link = direct[fields[kind]]
+      const url = URL.parse(link ?? '')
+      const isShown = url === null || mayShow.includes('*') || mayShow.includes(url.hostname) || !isHidden(url)
+      return isShown ? [] : [[kind, link]]
+    }),
+  )
+  return {
+    served: service === undefined ? hidden : {},
+    in: (document, nameOf) => {
+      const found = kinds.filter(kind => hidden[kind] !== undefined && document[nameOf(fields[kind])] === hidden[kind])
+      if (service !== undefined) return omit(document, ...found.map(kind => nameOf(fields[kind])))
+      return { ...document, ...Object.fromEntries(found.map(kind => [nameOf(fields[kind]), `${agentUrl}/${kind}`])) }
+    },
+  }
+}
+
+/** Whether a URL is on one of the hosts of some addresses; on this host's own name, an agent is at another port. */
+const onHosts =
+  (addresses: readonly string[], own: URL) =>
+  ({ hostname, host }: URL): boolean =>
+    addresses
+      .map(each => new URL(each))
+      .some(each => (hostname === own.hostname ? host !== own.host && host === each.host : hostname === each.hostname))
+
+/** A card that was fetched, with this host in the agent's place wherever it says where the agent is. */
+type HiddenUpstream = {
+  links: Links
+  card: (card: AgentCard) => AgentCard
+  document: (authored: JsonObject, reading: Provenance) => JsonObject
+}
+
+/** Puts this host into the place of an agent that is at some addresses, in the canonical card as in that of its author. */
+export const rewriteForGateway = (
+  manifest: Manifest,
+  direct: AgentCard,
+  addresses: readonly string[],
+  agentUrl: string,
+): HiddenUpstream => {
+  const { card: source } = manifest.upstream
+  const map = createUrlRewriter({ endpoints: addresses.filter(each => each !== source), card: source, agentUrl })
+  const links = proxyLinks(manifest, direct, addresses, agentUrl)
+  return {
+    links: links.served,
+    card: card =>
+      rewriteUrls(
+        links.in(card as JsonObject, field => field),
+        map,
+      ) as AgentCard,
+    document: (authored, reading) =>
+      rewriteUrls(
+        links.in(authored, field => parsePointer(reading.sourceOf(formatPointer(field)))[0] ?? field),
+        map,
+      ),
+  }
 }

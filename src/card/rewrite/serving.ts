@@ -1,17 +1,41 @@
-import type { JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { writeRepresentations } from '../dialects/representations.ts'
 import type { Manifest } from '../manifest/manifest.ts'
-import type { AgentCard } from '../model/agent-card.ts'
-import type { DialectName } from '../model/names.ts'
+import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
+import { targetOf, wireVersionOf } from '../model/calls.ts'
+import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
-import { findLeaks } from './address-errors.ts'
-import { createLeakFinder, type Found } from './agent-address.ts'
-import { gatewayCardLink, gatewayInterfaces } from './gateway.ts'
-import type { Links } from './hidden-links.ts'
-import { rewriteForGateway } from './hidden-upstream.ts'
+import { createLeakFinder, type Found, findLeaks, upstreamAddresses } from './host-leaks.ts'
 import { withBridgeInterfaces } from './mcp-bridge.ts'
-import { upstreamAddresses } from './upstream-addresses.ts'
+import { type Links, rewriteForGateway } from './rewrite-urls.ts'
+
+/** Why the calls of a card cannot pass through this host; nothing where they can. */
+export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[] =>
+  interfaces.some(targetOf)
+    ? []
+    : [
+        {
+          pointer: '/route',
+          message: `calls pass through this host as JSONRPC or HTTP+JSON of A2A ${[...wireVersionOf.keys()].join(', ')} only; the card names none of these`,
+        },
+      ]
+
+/** The interfaces of an agent whose calls go through this host: its own bindings and versions, at this host's address. */
+const gatewayInterfaces = (interfaces: readonly AgentInterface[], agentUrl: string): AgentInterface[] => {
+  const rerouted = new Map<string, AgentInterface>()
+  for (const { protocolBinding, protocolVersion } of interfaces.filter(targetOf)) {
+    const key = `${protocolBinding} ${protocolVersion}`
+    if (!rerouted.has(key)) rerouted.set(key, { url: `${agentUrl}/a2a`, protocolBinding, protocolVersion })
+  }
+  return [...rerouted.values()]
+}
+
+/** SuperX's pointer to where a card is served: behind a gateway, that is this host. */
+const gatewayCardLink = (card: JsonObject, agentUrl: string): JsonObject =>
+  isJsonObject(card.agentCard) && card.agentCard.url !== undefined
+    ? { agentCard: { ...card.agentCard, url: `${agentUrl}/.well-known/agent-card.json` } }
+    : {}
 
 /** A card as it is to be served, and what it was read of; `signed` is what its signatures are over. */
 type Served = { card: AgentCard; authored: JsonObject; dialect: DialectName; reading: Provenance; signed: JsonObject }

@@ -1,12 +1,29 @@
-import { firstDefined } from '../../a2a/message-parts.ts'
-import type { Refusal } from '../../a2a/verdict.ts'
-import { type McpTool, textArgument } from '../../card/read/card-mcp-tools.ts'
+import type { Refusal } from '../../a2a/errors.ts'
+import { firstDefined } from '../../a2a/message.ts'
+import { type McpTool, textArgument } from '../../card/model/calls.ts'
+
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { validateArguments } from './tool-arguments.ts'
-import { describeTools, findTool } from './tool-names.ts'
+import { validateArguments } from './validate-arguments.ts'
+
+/** The tool that a caller names: by the skill's id or by the tool's own name; `first` is what counts where one's is the other's. */
+const findTool = (said: Json, tools: readonly McpTool[], first: 'skillId' | 'name'): McpTool | undefined => {
+  const second = first === 'name' ? 'skillId' : 'name'
+  return tools.find(tool => tool[first] === said) ?? tools.find(tool => tool[second] === said)
+}
+
+const mostNamed = 20
+
+/** What is wrong with the name of a tool, if one was said, and which tools there are. */
+const describeTools = (said: Json | undefined, tools: readonly McpTool[]): string => {
+  const names = tools.slice(0, mostNamed).map(({ name }) => name.slice(0, 64).toWellFormed())
+  const list = [...names, ...(tools.length > mostNamed ? ['…'] : [])].join(', ')
+  const there = tools.length === 0 ? 'this agent has none' : `there are ${list}`
+  if (said === undefined) return `Tools: ${there}`
+  return typeof said === 'string' ? `names no tool of this agent: ${there}` : `must be the name of a tool: ${there}`
+}
 
 /** A call of an MCP server's tool, as a message asks for it; `unchecked` says why its arguments were not validated here. */
-export type ToolCall = { tool: string; arguments: JsonObject; unchecked?: string }
+type ToolCall = { tool: string; arguments: JsonObject; unchecked?: string }
 
 /** What a message says of a tool and its arguments; `at` is where it says the arguments. */
 type Asked = { tool: McpTool; given: JsonObject; at: string }

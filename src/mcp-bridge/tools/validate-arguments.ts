@@ -1,7 +1,67 @@
-import type { OutputUnit } from '@cfworker/json-schema'
+import { type OutputUnit, type SchemaDraft, Validator } from '@cfworker/json-schema'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { Budget, BudgetExceeded, type Extent, guardedSchema, watchedArguments } from './validation-budget.ts'
+
+/**
+ * Finds what is wrong with arguments: all, where that costs no more than a check may; else what is found first. Throws where the
+ * schema is unsound, or not even that can be told.
+ */
+type Check = (given: JsonObject, extent: Extent) => OutputUnit[]
+
+/** The longest schema that is checked against here, in characters of JSON text. */
+const longestSchema = 64 * 1024
+
+/** How arguments are checked against a schema, or why they cannot be. */
+const compileSchema = (schema: JsonObject): Check | { unchecked: string } => {
+  const held = checks.get(schema)
+  if (held !== undefined) return held
+  const made = makeCheck(schema)
+  checks.set(schema, made)
+  return made
+}
+
+/** Schemas are those of a profile in memory: each is read once. */
+const checks = new WeakMap<JsonObject, Check | { unchecked: string }>()
+
+const makeCheck = (schema: JsonObject): Check | { unchecked: string } => {
+  const text = JSON.stringify(schema)
+  const draft = draftOf(schema.$schema)
+  if (text.length > longestSchema) return { unchecked: 'the schema is too large' }
+  if (draft === undefined) return { unchecked: 'the schema is of a dialect that this host does not know' }
+  const budget = new Budget()
+  const guarded = guardedSchema(schema, text, budget)
+  if ('unchecked' in guarded) return guarded
+  const first = new Validator(guarded.schema, draft, true)
+  const all = new Validator(guarded.schema, draft, false)
+  return (given, extent) => {
+    const errorsOf = (validator: Validator): OutputUnit[] => {
+      budget.begin(extent)
+      return validator.validate(watchedArguments(given, cost => budget.spend(cost))).errors
+    }
+    const found = errorsOf(first)
+    if (found.length === 0) return found
+    try {
+      return errorsOf(all)
+    } catch {
+      return found
+    }
+  }
+}
+
+const dialects: readonly (readonly [mark: string, draft: SchemaDraft])[] = [
+  ['2020-12', '2020-12'],
+  ['2019-09', '2019-09'],
+  ['draft-07', '7'],
+  ['draft-06', '7'],
+  ['draft-04', '4'],
+]
+
+/** MCP's tools are of 2020-12 where they say nothing else. */
+const draftOf = ($schema: Json = '2020-12'): SchemaDraft | undefined =>
+  dialects.find(([mark]) => typeof $schema === 'string' && $schema.includes(mark))?.[1]
 
 /** What is wrong with an argument; `path` leads to it, such as `.filter.years[0]`; empty where it is all of them. */
-export type Violation = { path: string; description: string }
+type Violation = { path: string; description: string }
 
 /** The most that is told of one call. */
 const most = 20
@@ -23,7 +83,7 @@ const choices = new Set(['anyOf', 'oneOf', 'contains'])
  * What a validator found, in words for the caller: the field, and what it must be. What it says of a container or a choice stands
  * right before what it says of what is inside: one walk finds the first of them, however many there are.
  */
-export const toFieldErrors = (errors: readonly OutputUnit[]): Violation[] => {
+const toFieldErrors = (errors: readonly OutputUnit[]): Violation[] => {
   const told = new Map<string, Violation>()
   let past = 0
   for (const [index, error] of errors.entries()) {
@@ -112,3 +172,52 @@ const pathOf = (location: string): string =>
 const decodePointer = (token: string): string => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
 
 const memberOf = (name: string): string => (/^\d+$/.test(name) ? `[${name}]` : `.${clipped(name)}`)
+
+/** The longest arguments that are checked here, in characters of JSON text. */
+const longest = 128 * 1024
+
+/**
+ * What of a tool's arguments its schema does not allow. `unchecked` where that cannot be told at a cost that one call may
+ * have: the server checks them too, and has the last word.
+ */
+export const validateArguments = (
+  given: JsonObject,
+  schema: JsonObject,
+): { violations: Violation[] } | { unchecked: string } => {
+  const check = compileSchema(schema)
+  if ('unchecked' in check) return check
+  const text = JSON.stringify(given)
+  if (text.length > longest) return { unchecked: 'the arguments are too large' }
+  // Numbers that were kept as they were written are numbers again.
+  const plain: JsonObject = JSON.parse(text)
+  try {
+    return { violations: toFieldErrors(check(plain, extentOf(plain))) }
+  } catch (error) {
+    return { unchecked: whyNot(error) }
+  }
+}
+
+/** The stack, too, has an end: what leads around in a circle may come there first. */
+const whyNot = (error: unknown): string => {
+  if (error instanceof BudgetExceeded) return error.message
+  return error instanceof RangeError ? 'the schema costs too much' : 'the schema is unsound'
+}
+
+const extentOf = (value: Json): Extent => {
+  let longestText = 0
+  let mostMembers = 0
+  const walk = (each: Json): void => {
+    if (typeof each === 'string') longestText = Math.max(longestText, each.length)
+    else if (Array.isArray(each)) each.forEach(walk)
+    else if (isJsonObject(each)) {
+      const members = Object.entries(each)
+      mostMembers = Math.max(mostMembers, members.length)
+      for (const [name, member] of members) {
+        longestText = Math.max(longestText, name.length)
+        walk(member)
+      }
+    }
+  }
+  walk(value)
+  return { longestText, mostMembers }
+}

@@ -1,9 +1,17 @@
-import { type RepresentationName, representationNames } from '../../card/model/representation-names.ts'
-import { cardKey } from '../keys.ts'
-import { type Envelope, readEnvelope } from '../kv-format.ts'
-import type { PublishedHealth, SourceHealth } from '../source-health.ts'
-import { getOrRevalidate, unchangedAt } from './changes.ts'
-import { KvCache } from './kv-cache.ts'
+import type { CallProfile } from '../../card/call-profile.ts'
+import { type RepresentationName, representationNames } from '../../card/model/constants.ts'
+import { agentId } from '../../limits.ts'
+import {
+  cardKey,
+  type Envelope,
+  extendedKey,
+  type Representation,
+  readEnvelope,
+  type SourceHealth,
+} from '../kv-format.ts'
+import type { PublishedHealth } from '../records.ts'
+
+import { getOrRevalidate, KvCache, unchangedAt } from './kv-cache.ts'
 
 /**
  * A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date; `source` is there where the card is from
@@ -55,7 +63,7 @@ const loadDocument = async (id: string, name: RepresentationName, env: Env) => {
 }
 
 /** A document of an envelope as it is served; null where it holds none of that name, and none is to come. */
-export const servedOf = (
+const servedOf = (
   { modified, representations, source }: Envelope,
   name: RepresentationName,
 ): CachedDocument | PendingDocument | null => {
@@ -65,7 +73,7 @@ export const servedOf = (
 }
 
 /** The same, copied, so that the rest of the envelope can go. */
-export const detach = (served: CachedDocument): CachedDocument => ({ ...served, body: served.body.slice() })
+const detach = (served: CachedDocument): CachedDocument => ({ ...served, body: served.body.slice() })
 
 /** Makes a write visible in this isolate at once: the new documents, or that there are none any more. */
 export const cacheEnvelope = (id: string, written: Envelope): void => {
@@ -83,4 +91,99 @@ export const putHealth = (id: string, revision: number, { seq, health }: Publish
     if (known?.value && known.seq >= revision)
       cards.put(keyOf(id, name), { value: { ...known.value, source: health }, seq })
   }
+}
+
+/** Apart from the cards that anyone may read, so that no read of those ever meets these. */
+const extendedMemoryBytes = 4 * 1024 * 1024
+const extendedOverhead = 256
+
+const extendedCards = new KvCache<CachedDocument>(
+  extendedMemoryBytes,
+  (key, served) => extendedOverhead + key.length + (served ? served.body.byteLength + served.etag.length : 0),
+)
+
+const extendedCacheKey = (id: string, tier: string, name: RepresentationName): string => `${id}/${tier}/${name}`
+
+/** A document of the extended card of a tier, for a caller that may read it; null where there is none. */
+export const readExtended = async (
+  id: string,
+  tier: string,
+  name: RepresentationName,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<CachedDocument | null> => {
+  const key = extendedCacheKey(id, tier, name)
+  const held = extendedCards.getFresh(key)
+  if (held !== undefined) return held
+  const read = async () => {
+    const envelope = await readEnvelope(extendedKey(id, tier), env)
+    const served = documentOf(envelope, name)
+    return { value: served && detach(served), seq: envelope.seq }
+  }
+  return extendedCards.fetch(key, read, ctx)
+}
+
+/** Makes a write visible in this isolate at once: the new documents of a tier, or that there are none any more. */
+export const cacheExtended = (id: string, tier: string, written: Envelope): void => {
+  for (const name of representationNames)
+    extendedCards.put(extendedCacheKey(id, tier, name), { value: documentOf(written, name), seq: written.seq })
+}
+
+/** Of a card that has never come there is no extended one. */
+const documentOf = (envelope: Envelope, name: RepresentationName): CachedDocument | null => {
+  const served = servedOf(envelope, name)
+  return served?.body ? served : null
+}
+
+/** Profiles are parsed once, when they are read; in memory they take some times what their text does. */
+const profileMemoryBytes = 16 * 1024 * 1024
+const timesItsText = 3
+const profileOverhead = 400
+
+type Parsed = { profile: CallProfile; bytes: number }
+
+const profiles = new KvCache<Parsed>(
+  profileMemoryBytes,
+  (id, parsed) => profileOverhead + id.length + timesItsText * (parsed?.bytes ?? 0),
+  unchangedAt,
+)
+
+/**
+ * What calls of an agent are checked against, internal ones included; null where there is no such agent. What this isolate holds
+ * need not be waited for.
+ */
+export const readProfile = (
+  id: string,
+  env: Env,
+  ctx: ExecutionContext,
+): CallProfile | null | Promise<CallProfile | null> => {
+  const held = profiles.getFresh(id)
+  if (held !== undefined) return profileOf(held)
+  return getOrRevalidate(profiles, id, () => loadProfile(id, env), env, ctx).then(profileOf)
+}
+
+/** The same of any text that should be an id; undefined while KV is away, which the log has been told. */
+export const lookUpProfile = (
+  id: string,
+  env: Env,
+  ctx: ExecutionContext,
+): CallProfile | null | undefined | Promise<CallProfile | null | undefined> => {
+  if (!agentId.test(id)) return null
+  const found = readProfile(id, env, ctx)
+  return found instanceof Promise ? found.catch(() => undefined) : found
+}
+
+const profileOf = (parsed: Parsed | null): CallProfile | null => parsed?.profile ?? null
+
+/** Makes a write visible in this isolate at once. */
+export const cacheProfile = (id: string, { seq, representations }: Envelope): void => {
+  profiles.put(id, { value: parsed(representations.profile), seq })
+}
+
+const parsed = (document: Representation | undefined): Parsed | null =>
+  document ? { profile: JSON.parse(new TextDecoder().decode(document.bytes)), bytes: document.bytes.byteLength } : null
+
+const loadProfile = async (id: string, env: Env) => {
+  const { seq, representations } = await readEnvelope(cardKey(id), env)
+  return { value: parsed(representations.profile), seq }
 }

@@ -1,6 +1,7 @@
+import { serviceUnavailable } from '../../http/errors.ts'
 import { log } from '../../http/log.ts'
-import { serviceUnavailable } from '../../http/unavailable.ts'
-import { redactKey } from '../key-for-log.ts'
+import { type ChangesText, kvCacheSeconds, redactKey } from '../kv-format.ts'
+
 import { ClockCache } from './clock-cache.ts'
 
 /** What KV or a write says of a key: its value, or null for none, as of a `seq`; a lower one never replaces a higher. */
@@ -14,7 +15,6 @@ type Unchanged = (key: string, seq: number, asOf: number) => number | undefined
 
 /** How long a fact is taken from memory, and from KV's own edge cache: together, a minute at most. */
 const memoryMilliseconds = 30_000
-export const kvCacheSeconds = 30
 
 /** A read that takes longer may never end, and others must not wait for it. In ms. */
 const patience = 5_000
@@ -107,4 +107,53 @@ export class KvCache<Value> {
       if (this.#reads.get(key) === since) this.#reads.delete(key)
     }
   }
+}
+
+/** KV's key for what changed lately, and its value: the newest `seq` of every agent written since a moment, in ms since 1970. */
+export const changesKey = 'changes:agents'
+
+/** What changed lately, as this isolate read it at `asOf`. */
+type Changes = { since: number; seqs: ReadonlyMap<string, number>; asOf: number }
+
+/** How long word of a write may take to all places, with a wide margin for clocks. In ms. */
+const margin = 5 * 60_000
+
+const memory = new KvCache<Changes>(1024 * 1024, (_, changes) => 100 + 64 * (changes?.seqs.size ?? 0))
+
+/**
+ * Whether what was known of an agent at a moment is known to be the newest at a later one: that moment, in ms. Many agents
+ * are so kept fresh by one read, instead of one each.
+ */
+export const unchangedAt = (id: string, seq: number, asOf: number): number | undefined => {
+  const changes = memory.getFresh(changesKey)
+  return changes && changes.since <= asOf - margin && (changes.seqs.get(id) ?? 0) <= seq ? changes.asOf : undefined
+}
+
+/** A value from memory, where what changed lately says that it is fresh still; else read. What was never known is read at once. */
+export const getOrRevalidate = async <Value>(
+  values: KvCache<Value>,
+  key: string,
+  read: () => Promise<Versioned<Value>>,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Value | null> => {
+  if (values.has(key)) {
+    await readChanges(env, ctx)
+    const held = values.getFresh(key)
+    if (held !== undefined) return held
+  }
+  return values.fetch(key, read, ctx)
+}
+
+/** Reads what changed lately, unless this isolate did so a moment ago. Where KV does not tell, nothing is known of it. */
+export const readChanges = async (env: Env, ctx: ExecutionContext): Promise<void> => {
+  if (memory.getFresh(changesKey) !== undefined) return
+  const read = async () => {
+    const asOf = Date.now()
+    const options = { type: 'json', cacheTtl: kvCacheSeconds } as const
+    const text = await env.CARDS.get<ChangesText>(changesKey, options)
+    const value = text && { since: text.since, seqs: new Map(text.seqs), asOf }
+    return { value, seq: asOf }
+  }
+  await memory.fetch(changesKey, read, ctx).catch(() => undefined)
 }

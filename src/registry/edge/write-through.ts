@@ -1,8 +1,6 @@
-import type { Registered, Registration, Removed } from '../records.ts'
-import type { SourceState } from '../source-state.ts'
-import { cacheEnvelope, putHealth } from './cards.ts'
-import { cacheExtended } from './edge-extended.ts'
-import { cacheProfile } from './edge-profiles.ts'
+import { log } from '../../http/log.ts'
+import type { Registered, Registration, Removed, SourceState } from '../records.ts'
+import { cacheEnvelope, cacheExtended, cacheProfile, putHealth } from './cards.ts'
 
 /** Makes a registration visible in this isolate at once: to who reads a card of it, and to who calls the agent. */
 export const cacheRegistered = (registration: Registration, registered: Registered): void => {
@@ -35,3 +33,12 @@ const forgetTiers = (id: string, seq: number, tiers: readonly string[]): void =>
 }
 
 const gone = (seq: number) => ({ seq, modified: '', representations: {} })
+
+/** Makes the next reader of any public list see what was just written. */
+export const purgeLists = (ctx: Pick<ExecutionContext, 'waitUntil' | 'exports'>): void =>
+  ctx.waitUntil(
+    ctx.exports
+      .Catalog({ props: {} })
+      .purge()
+      .catch((error: unknown) => log('error', 'purge-failed', { error: String(error) })),
+  )

@@ -1,5 +1,5 @@
 import { log } from '../../http/log.ts'
-import { redactKey } from '../key-for-log.ts'
+import { redactKey } from '../kv-format.ts'
 
 /** How long after a write, or a failed try, the alarm looks for what KV still lacks. In ms. */
 const firstRetry = 1_000

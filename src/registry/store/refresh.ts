@@ -1,13 +1,86 @@
-import { changesKey } from '../edge/changes.ts'
-import { keysOf } from '../keys.ts'
-import type { RefreshResult } from '../source-check.ts'
-import type { Written } from '../written.ts'
-import { storedTiers } from './extended.ts'
-import { deletePending, savePending, saveValidators } from './fetched-cards.ts'
-import { lastSeq } from './last-seq.ts'
-import { newestRevision } from './revisions.ts'
-import { nextRefreshAt } from './source-times.ts'
-import { type SourceRow, sourceRow } from './sources.ts'
+import { changesKey } from '../edge/kv-cache.ts'
+import { keysOf } from '../kv-format.ts'
+import {
+  healthOf,
+  type Leased,
+  type NotLeased,
+  type RefreshResult,
+  type SourceRecord,
+  type SourceState,
+  type Written,
+} from '../records.ts'
+import { getManifest } from './agents.ts'
+import { authorOf, newestRevision, storedTiers } from './revisions.ts'
+import {
+  deletePending,
+  getFetched,
+  getPending,
+  lastSeq,
+  leaseMilliseconds,
+  nextRefreshAt,
+  type SourceRow,
+  savePending,
+  saveValidators,
+  sourceRow,
+} from './sources.ts'
+
+/** All that is kept of the source of an agent's card, what was fetched of it included; null where there is none. */
+export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null => {
+  const row = sourceRow(sql, id)
+  const newest = newestRevision(sql, id)
+  if (!row || !newest) return null
+  const { source, checked, failure } = row
+  return {
+    source,
+    by: authorOf(sql, id, newest.seq),
+    ...(checked !== undefined && { checked }),
+    ...(failure && { failure }),
+    ...getFetched(sql, id),
+  }
+}
+
+/** Gives somebody the right to refresh an agent's card, if nobody has it and, unless `force`, it is time. */
+export const leaseSource = (sql: SqlStorage, id: string, force: boolean): Leased | NotLeased => {
+  const now = Date.now()
+  const row = sourceRow(sql, id)
+  const kept = getManifest(sql, id)
+  const newest = newestRevision(sql, id)
+  if (!row || !kept || !newest) return { outcome: 'none' }
+  if (row.leasedUntil > now) return { outcome: 'busy' }
+  if (!force && row.due > now) return { outcome: 'fresh', due: row.due }
+  const { manifest, etag: manifestEtag, origin } = kept
+  const record = sourceRecord(sql, id)
+  if (!record) return { outcome: 'none' }
+  return { outcome: 'leased', lease: take(sql, id, row, now), manifest, manifestEtag, origin, seq: newest.seq, record }
+}
+
+/** Gives a lease back of which nothing was learned; one that is over is somebody else's by now, or nobody's. */
+export const releaseSource = (sql: SqlStorage, id: string, lease: string): void => {
+  sql.exec('UPDATE sources SET lease = NULL, leased_until = 0 WHERE id = ? AND lease = ?', id, lease)
+}
+
+/**
+ * The agents whose cards were to be read again before a time, those first that were longest not read: where not all can be, each
+ * has its turn, and who wants to be read often keeps nobody waiting who does not.
+ */
+export const dueSources = (sql: SqlStorage, before: number, limit: number): string[] =>
+  sql
+    .exec<{ id: string }>(
+      'SELECT id FROM sources WHERE due <= ? AND leased_until <= ? ORDER BY asked, id LIMIT ?',
+      ...[before, Date.now(), limit],
+    )
+    .toArray()
+    .map(({ id }) => id)
+
+/** A refresh of which nothing is heard again counts as one that failed: it must not keep its place before all others. */
+const take = (sql: SqlStorage, id: string, { source, failures, due }: SourceRow, now: number): string => {
+  const lease = crypto.randomUUID()
+  sql.exec(
+    'UPDATE sources SET lease = ?, leased_until = ?, asked = ?, due = ? WHERE id = ?',
+    ...[lease, now + leaseMilliseconds, now, Math.max(due, nextRefreshAt(source.ttl, failures + 1, now)), id],
+  )
+  return lease
+}
 
 /**
  * Ends a refresh of revision `seq` with what was learned. Of an agent that was registered anew meanwhile, or that somebody else
@@ -59,4 +132,22 @@ const keepFailure = (
     'UPDATE sources SET due = ?, lease = NULL, leased_until = 0, failures = ?, failing_since = ?, failure = ? WHERE id = ?',
     ...[nextRefreshAt(source.ttl, failures + 1, now), failures + 1, failingSince ?? now, JSON.stringify(failure), id],
   )
+}
+
+/** How the source of an agent's card stands; null where there is none. */
+export const sourceState = (sql: SqlStorage, id: string): SourceState | null => {
+  const row = sourceRow(sql, id)
+  const newest = newestRevision(sql, id)
+  if (!row || !newest) return null
+  const { source, checked, due, failure, failingSince = 0, told } = row
+  const { kind, url, ttl, staleIfError, pin } = source
+  const held = getPending(sql, id)
+  return {
+    ...{ kind, url, ttl, staleIfError, pin, due },
+    ...(checked !== undefined && { checked }),
+    ...(failure && { failing: { ...failure, since: failingSince } }),
+    ...(held && { held }),
+    seq: newest.seq,
+    told: { seq: told, health: healthOf(row) },
+  }
 }

@@ -1,16 +1,22 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { RepresentationName } from '../../card/model/representation-names.ts'
+import type { RepresentationName } from '../../card/model/constants.ts'
 import type { Precondition } from '../../http/conditional.ts'
-import type { Registered, Registration, Rejection, Removed } from '../records.ts'
-import type { RefreshResult } from '../source-check.ts'
-import type { Leased, NotLeased, SourceRecord } from '../source-record.ts'
-import type { SourceState } from '../source-state.ts'
-import type { TokenRecord } from '../token-record.ts'
-import type { Written } from '../written.ts'
-import type { Listed, StoredDocument, StoredManifest } from './agents.ts'
-import type { NamedAgents } from './names.ts'
+import type {
+  Leased,
+  NotLeased,
+  RefreshResult,
+  Registered,
+  Registration,
+  Rejection,
+  Removed,
+  SourceRecord,
+  SourceState,
+  TokenRecord,
+  Written,
+} from '../records.ts'
+import type { Listed, NamedAgents, StoredDocument, StoredManifest } from './agents.ts'
 import { Publisher } from './publisher.ts'
-import type { RevisionRow } from './revision-rows.ts'
+import type { RevisionRow } from './revisions.ts'
 import { createTables } from './schema.ts'
 import type { Issued, Revoked } from './tokens.ts'
 
@@ -39,7 +45,7 @@ export class Registry extends DurableObject<Env> {
 
   /** Removes an agent; its revisions stay. */
   async remove(id: string, condition: Precondition): Promise<Removed | Rejection> {
-    const { remove } = await import('./removing.ts')
+    const { remove } = await import('./register.ts')
     return this.#write(() => remove(this.#sql, id, condition))
   }
 
@@ -63,37 +69,37 @@ export class Registry extends DurableObject<Env> {
 
   /** A page of an agent's revisions, the newest first, of those before a `seq`. */
   async revisions(id: string, before: number, limit: number): Promise<RevisionRow[]> {
-    const { revisionRows } = await import('./revision-rows.ts')
+    const { revisionRows } = await import('./revisions.ts')
     return revisionRows(this.#sql, id, before, limit)
   }
 
   /** The agents of an id, else of a name, in lower case: internal ones included, for who may read them. */
   async namedAgents(name: string): Promise<NamedAgents> {
-    const { findNamed } = await import('./names.ts')
+    const { findNamed } = await import('./agents.ts')
     return findNamed(this.#sql, name)
   }
 
   /** All that is kept of the source of an agent's card, what was fetched of it included; null where there is none. */
   async sourceRecord(id: string): Promise<SourceRecord | null> {
-    const { sourceRecord } = await import('./source-records.ts')
+    const { sourceRecord } = await import('./refresh.ts')
     return sourceRecord(this.#sql, id)
   }
 
   /** How the source of an agent's card stands; null where there is none. */
   async sourceState(id: string): Promise<SourceState | null> {
-    const { sourceState } = await import('./source-states.ts')
+    const { sourceState } = await import('./refresh.ts')
     return sourceState(this.#sql, id)
   }
 
   /** The agents whose cards were to be read again before a time, in ms: those first that were longest not read. */
   async dueSources(before: number, limit: number): Promise<string[]> {
-    const { dueSources } = await import('./source-leases.ts')
+    const { dueSources } = await import('./refresh.ts')
     return dueSources(this.#sql, before, limit)
   }
 
   /** Gives somebody the right to refresh an agent's card for a while: unless `force`, only when it is time. */
   async leaseSource(id: string, { force }: { force: boolean }): Promise<Leased | NotLeased> {
-    const { leaseSource } = await import('./source-leases.ts')
+    const { leaseSource } = await import('./refresh.ts')
     return leaseSource(this.#sql, id, force)
   }
 
@@ -106,7 +112,7 @@ export class Registry extends DurableObject<Env> {
 
   /** Gives a lease back of which nothing was learned. */
   async releaseSource(id: string, lease: string): Promise<void> {
-    const { releaseSource } = await import('./source-leases.ts')
+    const { releaseSource } = await import('./refresh.ts')
     releaseSource(this.#sql, id, lease)
   }
 

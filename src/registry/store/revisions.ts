@@ -1,11 +1,81 @@
+import type { Drift } from '../../card/diff/drift.ts'
+import { limits } from '../../limits.ts'
 import { groupByEtag } from '../kv-format.ts'
-import type { Registration } from '../records.ts'
-import { serializeDrift } from './drift-text.ts'
-import { isExtendedBy, storeExtended } from './extended.ts'
-import { matchesFetched } from './fetched-cards.ts'
-import { lastSeq } from './last-seq.ts'
-import { namedSince } from './names.ts'
-import { pruneFetched } from './revision-rows.ts'
+import type { Extended, Registration, SourceRecord } from '../records.ts'
+
+import { namedSince } from './agents.ts'
+import { lastSeq, matchesFetched, serializeDrift } from './sources.ts'
+
+/** The tiers of an agent of which there are extended cards. */
+export const storedTiers = (sql: SqlStorage, id: string): string[] =>
+  sql
+    .exec<{ tier: string }>('SELECT DISTINCT tier FROM extended WHERE id = ?', id)
+    .toArray()
+    .map(({ tier }) => tier)
+
+/** Keeps the extended cards of an agent in the place of those that it had. */
+const storeExtended = (sql: SqlStorage, id: string, extended: readonly Extended[]): void => {
+  sql.exec('DELETE FROM extended WHERE id = ?', id)
+  for (const { tier, representations } of extended)
+    for (const { names, etag, bytes } of groupByEtag(representations))
+      sql.exec(
+        'INSERT INTO extended (id, tier, etag, names, body) VALUES (?, ?, ?, ?, ?)',
+        ...[id, tier, etag, JSON.stringify(names), bytes],
+      )
+}
+
+/** Whether the extended cards of an agent are these. */
+const isExtendedBy = (sql: SqlStorage, id: string, extended: readonly Extended[]): boolean => {
+  const kept = sql
+    .exec<{ tier: string; etag: string; names: string }>('SELECT tier, etag, names FROM extended WHERE id = ?', id)
+    .toArray()
+    .map(({ tier, etag, names }) => `${tier} ${etag} ${names}`)
+  const given = extended.flatMap(({ tier, representations }) =>
+    groupByEtag(representations).map(({ etag, names }) => `${tier} ${etag} ${JSON.stringify(names)}`),
+  )
+  return kept.sort().join() === given.sort().join()
+}
+
+/** One revision of an agent as its history shows it; `created` in ms since 1970. */
+export type RevisionRow = {
+  seq: number
+  created: number
+  by: 'manifest' | 'fetch' | 'removal'
+  /** What differs from what was fetched before, where that has changed. */
+  drift?: Drift
+}
+
+/** How many revisions that refreshes made are kept of an agent: a source may change its card whenever it is asked. */
+const mostFetched = 100
+
+/** A page of an agent's revisions, the newest first, of those before a `seq`. Those of an older host were all made by manifests. */
+export const revisionRows = (sql: SqlStorage, id: string, before: number, limit: number): RevisionRow[] =>
+  sql
+    .exec<{ seq: number; created: number; by: RevisionRow['by']; drift: string | null }>(
+      `SELECT seq, created, CASE WHEN manifest IS NULL THEN 'removal' ELSE COALESCE(made_by, 'manifest') END AS "by", drift
+        FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+      ...[id, before, Math.min(limit, limits.page + 1)],
+    )
+    .toArray()
+    .map(({ drift, ...row }) => ({ ...row, ...(drift !== null && { drift: JSON.parse(drift) as Drift }) }))
+
+/** Who made a revision that is no removal. */
+export const authorOf = (sql: SqlStorage, id: string, seq: number): SourceRecord['by'] =>
+  sql
+    .exec<{ by: SourceRecord['by'] }>(
+      `SELECT COALESCE(made_by, 'manifest') AS "by" FROM revisions WHERE id = ? AND seq = ?`,
+      ...[id, seq],
+    )
+    .one().by
+
+/** Drops the oldest of the revisions that refreshes made, where there are too many. */
+const pruneFetched = (sql: SqlStorage, id: string): void => {
+  sql.exec(
+    `DELETE FROM revisions WHERE id = ?1 AND made_by = 'fetch' AND seq <= (
+      SELECT seq FROM revisions WHERE id = ?1 AND made_by = 'fetch' ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
+    ...[id, mostFetched],
+  )
+}
 
 /** What is registered of an agent. */
 type Revision = { seq: number; origin: string; modified: number; manifestEtag: string }

@@ -1,5 +1,3 @@
-import { namesIndex } from './names.ts'
-
 /**
  * Creates the tables of the Registry, the record of truth, and what those of an older version of this host lack: the object
  * does it itself, so that a deployment needs no other step. docs/storage.md says what each holds.
@@ -97,4 +95,9 @@ const tables = `
     version INTEGER NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0
   );
+`
+
+/** So that a name is found without reading every agent. */
+export const namesIndex = `
+  CREATE INDEX IF NOT EXISTS agents_by_name ON agents (lower(json_extract(summary, '$.name')));
 `

@@ -1,14 +1,12 @@
 import { limits } from '../../limits.ts'
-import { tokenKey } from '../keys.ts'
-import type { TokenRecord } from '../token-record.ts'
-import type { Written } from '../written.ts'
-import { type Entry, tombstoneSeconds } from './entry.ts'
+import { tokenKey } from '../kv-format.ts'
+import type { TokenRecord, Written } from '../records.ts'
 
 /** The most tokens that a host keeps. */
 const mostTokens = 10_000
 
 /** A token is issued once and revoked once: what is known of it later is of a higher number. */
-const tokenSeqs = { issued: 1, revoked: 2 } as const
+export const tokenSeqs = { issued: 1, revoked: 2 } as const
 
 /** What came of issuing a token; where none was issued, nothing was changed. */
 export type Issued = (NewToken & { published: boolean }) | NotIssued
@@ -49,25 +47,6 @@ export const deleteToken = (sql: SqlStorage, id: string): Written<OldToken, NotR
   const keys = [tokenKey(dropped.hash)]
   return { made: { outcome: 'revoked', seq: tokenSeqs.revoked, hash: dropped.hash }, owed: keys, publish: keys }
 }
-
-/** What KV is to hold of a token: its record for as long as it holds, or nothing, said for longer than any isolate lives. */
-export const tokenEntry = (sql: SqlStorage, hash: string): Entry => {
-  const [token] = sql
-    .exec<{ record: string; expires: number | null }>('SELECT record, expires FROM tokens WHERE hash = ?', hash)
-    .toArray()
-  if (!token) return { value: '', metadata: { seq: tokenSeqs.revoked }, seconds: tombstoneSeconds }
-  return {
-    value: token.record,
-    metadata: { seq: tokenSeqs.issued },
-    ...(token.expires !== null && { seconds: secondsUntil(token.expires) }),
-  }
-}
-
-/** KV keeps nothing for less than a minute; who reads a token looks at its expiry besides. */
-const secondsUntil = (time: number): number =>
-  Math.min(Math.max(60, Math.ceil((time - Date.now()) / 1000)), longestSeconds)
-
-const longestSeconds = 2 ** 31 - 1
 
 const count = (sql: SqlStorage): number =>
   sql.exec<{ count: number }>('SELECT COUNT(*) AS count FROM tokens').one().count

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Issue } from '../../../src/card/model/report.ts'
-import type { Json } from '../../../src/json/json.ts'
+import { formatPointer, type Json, parsePointer } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { formatPointer, parsePointer } from '../../../src/json/pointer.ts'
 
 const corpus = join(import.meta.dirname, '../../../../shared/corpus')
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isPrivateHost } from '../../../src/net/private-host.ts'
+import { isPrivateHost } from '../../../src/net/hosts.ts'
 
 it.each(
   `localhost localhost. LOCALHOST app.localhost printer.local tv.home printer.corp a.intranet b.private c.localdomain api.internal metadata.google.internal box.lan nas.home.arpa
