@@ -14,7 +14,6 @@ const otherMethod = (method: string, allowed: readonly string[]): HttpError =>
 
 // Reads of cards and calls are what a start is for; owners, directories and people are few.
 const agents = () => import('./api/agents.ts')
-const links = () => import('./api/agent-links.ts')
 const lint = () => import('./api/lint.ts')
 const listing = () => import('./api/agent-lists.ts')
 const rest = () => import('./gateway/rest-binding.ts')
@@ -42,8 +41,6 @@ export const routes: readonly (readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POS
     ['PUT', '/agents/:id', lazy(agents, 'putAgent')],
     ['DELETE', '/agents/:id', lazy(agents, 'deleteAgent')],
     ['GET', '/agents/:id/manifest', lazy(agents, 'getManifest')],
-    ['GET', '/agents/:id/documentation', lazy(links, 'agentDocumentation')],
-    ['GET', '/agents/:id/icon', lazy(links, 'agentIcon')],
     ['GET', '/agents/:id/revisions', lazy(sources, 'getRevisions')],
     ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
     ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],

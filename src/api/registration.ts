@@ -25,7 +25,6 @@ const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = 
   ['apiKeyHeaders', 'card.securitySchemes'],
   ['openIdConnectUrls', 'card.securitySchemes'],
   ['jwt', 'jwt'],
-  ['links', 'card.documentationUrl or card.iconUrl'],
 ]
 
 /** A registered agent that uses a secret or a binding of this Worker; `name` is what of its manifest says so. */

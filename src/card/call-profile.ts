@@ -40,8 +40,6 @@ export type CallProfile = {
   requiresAuthentication: boolean
   /** The MCP server whose tools are called for this agent, and its tools: then no call is forwarded. */
   mcp?: { url: string; tools: McpTool[] }
-  /** What stands behind `{agent}/documentation` and `{agent}/icon`, where the card names those in the agent's place. */
-  links?: { documentation?: string; icon?: string }
   /** There where the card is to come from elsewhere and never has: then nothing can be checked, and no call passes. */
   cardMissing?: true
 }

@@ -1,4 +1,4 @@
-import { readBytes, readText } from './body.ts'
+import { readText } from './body.ts'
 import { essence } from './media-type.ts'
 import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'
 
@@ -88,11 +88,4 @@ export const fetchText = (url: string, options: FetchOptions): Promise<Resource<
     return read.failed === 'too-large'
       ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
       : { failed: 'not-text', detail: 'not UTF-8' }
-  })
-
-/** GETs a small file through the guard, such as an agent's icon: as `guardedAnswer`. Never rejects. */
-export const fetchBytes = (url: string, options: FetchOptions): Promise<Resource<Uint8Array> | FetchFailure> =>
-  fetchResource(url, options, async (response, maxBytes) => {
-    const content = await readBytes(response, maxBytes)
-    return content === undefined ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` } : { content }
   })

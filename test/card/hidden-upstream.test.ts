@@ -110,17 +110,12 @@ describe('a URL of a fetched card that points at its agent', () => {
       iconUrl: `https://${host}/icon.png`,
     })
     expect(JSON.stringify(documents)).not.toContain(host)
-    expect([documents.superx, profile.links]).toMatchObject([
-      {
-        url: ours,
-        agentCard: { url: ourCard, also: `${ours}/v1` },
-        capabilities: { extensions: [{ uri: 'urn:x', params: { uri: `${ours}/hook` } }] },
-        skills: [{ description: `See ${ours}`, examples: [ours] }],
-        documentationUrl: `${here}/documentation`,
-        iconUrl: `${here}/icon`,
-      },
-      { documentation: `https://${host}/docs`, icon: `https://${host}/icon.png` },
-    ])
+    expect(documents.superx).toMatchObject({
+      url: ours,
+      agentCard: { url: ourCard, also: `${ours}/v1` },
+      capabilities: { extensions: [{ uri: 'urn:x', params: { uri: `${ours}/hook` } }] },
+      skills: [{ description: `See ${ours}`, examples: [ours] }],
+    })
     expect(profile.targets.map(({ url }) => url)).toStrictEqual([endpoint, `${endpoint}/rest`])
   })
 
@@ -139,16 +134,16 @@ describe('links for people on the host of the agent', () => {
     ['0.3', { documentationUrl: `https://${host}/docs`, iconUrl: `https://${host}/i.png` }, 'iconUrl'],
     ['snake_case', { documentation_url: `https://${host}/docs`, icon_url: `https://${host}/i.png` }, 'icon_url'],
     ["Shaman's word", { icon: `https://${host}/i.png`, supportUrl: 'https://help.example' }, 'icon'],
-  ])('are served by this host: %s', (_, fields, name) => {
-    const { documents, report, profile } = compiled(manifest(), card(fields))
-    expect([documents['1.0'].iconUrl, profile.links?.icon]).toStrictEqual([`${here}/icon`, `https://${host}/i.png`])
-    if (report.dialect === 'shaman') expect(documents.shaman[name]).toBe(`${here}/icon`)
+  ])('are left out: %s', (_, fields, name) => {
+    const { documents, report } = compiled(manifest(), card(fields))
+    expect(documents['1.0']).not.toHaveProperty('iconUrl')
+    expect(documents['1.0']).not.toHaveProperty('documentationUrl')
+    if (report.dialect === 'shaman') expect(documents.shaman).not.toHaveProperty(name)
   })
 
-  it('stay where they are on any other host, and then there is nothing to serve', () => {
+  it('stay as they are on any other host', () => {
     const links = { documentationUrl: 'https://docs.example/x', iconUrl: 'https://cdn.example/i.png' }
-    const { documents, profile } = compiled(manifest(), card(links))
-    expect([documents['0.3'], 'links' in profile]).toMatchObject([links, false])
+    expect(compiled(manifest(), card(links)).documents['0.3']).toMatchObject(links)
   })
 
   it('are those of the public card alone: an extended card with another on that host is refused', () => {
@@ -325,12 +320,8 @@ describe('what is left over', () => {
       'http://localhost:1',
       host,
     ])
-    const { documents, profile } = compiled(manifest(upstream), card({ documentationUrl: docs }))
-    expect([documents['0.3'].documentationUrl, documents['0.3'].url, profile.links]).toStrictEqual([
-      docs,
-      ours,
-      undefined,
-    ])
+    const { documents } = compiled(manifest(upstream), card({ documentationUrl: docs }))
+    expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toStrictEqual([docs, ours])
     expect(served('http://db/x', {}, { mayShow: ['*'] })).toBe('http://db/x')
   })
 
@@ -364,27 +355,19 @@ describe('a whole card in each dialect, with the host of its agent in every link
   )
 })
 
-describe('links for people on the host of an agent behind the gateway', () => {
-  it('lead to this host, where the agent is at another port of its own name', () => {
+describe('links on the host of an agent behind the gateway', () => {
+  it('are left out, where the agent is at another port of the name of this host', () => {
     const agent = 'https://host.example:8443'
-    const { documents, profile } = compiled(
+    const { documents } = compiled(
       manifest({ card: `${agent}/card.json` }),
       card({ url: `${agent}/a2a`, documentationUrl: `${agent}/docs` }),
     )
-    expect([documents['0.3'].documentationUrl, documents['0.3'].url, profile.links]).toEqual([
-      `${here}/documentation`,
-      ours,
-      { documentation: `${agent}/docs` },
-    ])
+    expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toEqual([undefined, ours])
   })
 
-  it('are left out, where only a binding leads there', () => {
+  it('are left out where the agent is behind a service binding, and only those on its host', () => {
     const links = { documentationUrl: `https://${host}/docs`, iconUrl: 'https://cdn.example/icon.png' }
-    const { documents, profile } = compiled(manifest({ service: 'WEATHER' }), card(links))
-    expect([documents['0.3'].documentationUrl, documents['0.3'].iconUrl, profile.links]).toEqual([
-      undefined,
-      links.iconUrl,
-      undefined,
-    ])
+    const { documents } = compiled(manifest({ service: 'WEATHER' }), card(links))
+    expect([documents['0.3'].documentationUrl, documents['0.3'].iconUrl]).toEqual([undefined, links.iconUrl])
   })
 })

@@ -113,7 +113,6 @@ const compileSourced = (sourced: SourcedCard, reading: Provenance, registration:
       agentUrl,
     }),
     ...bridgeProfile(manifest, authored, direct),
-    ...(Object.keys(serving.links).length > 0 && { links: serving.links }),
   }
   return { compiled: { manifest, card, direct, documents, profile, extended, origin, report } }
 }

@@ -130,45 +130,20 @@ const plainEscape = (escaped: string): string => {
   return /[\w.~-]/.test(letter) ? letter : escaped.toUpperCase()
 }
 
-/** Links for people that are on the agent's own host: this host serves what they lead to. */
-export type Links = { documentation?: string; icon?: string }
+const linkFields = ['documentationUrl', 'iconUrl'] as const
 
-const fields = { documentation: 'documentationUrl', icon: 'iconUrl' } as const
-const kinds = ['documentation', 'icon'] as const
-
-/** What becomes of the links of a card behind the gateway; `nameOf` says how a document spells a field. */
-type HiddenLinks = {
-  served: Links
-  in: (document: JsonObject, nameOf: (field: string) => string) => JsonObject
-}
-
-/**
- * Puts this host into the place of the links that lead to an agent at some addresses. Those of one that is reached by a binding
- * are left out: nothing is shown of what nobody else reaches.
- */
-const proxyLinks = (
-  { upstream: { service, mayShow = [] } }: Manifest,
+/** Returns the optional links of a card that lead to one of the agent's hosts, unless `upstream.mayShow` names that host. */
+const hiddenLinks = (
+  { upstream: { mayShow = [] } }: Manifest,
   direct: AgentCard,
   addresses: readonly string[],
   agentUrl: string,
-): HiddenLinks => {
+): (typeof linkFields)[number][] => {
   const isHidden = onHosts(addresses, new URL(agentUrl))
-  const hidden: Links = Object.fromEntries(
-    kinds.flatMap(kind => {
-      const link = direct[fields[kind]]
-      const url = URL.parse(link ?? '')
-      const isShown = url === null || mayShow.includes('*') || mayShow.includes(url.hostname) || !isHidden(url)
-      return isShown ? [] : [[kind, link]]
-    }),
-  )
-  return {
-    served: service === undefined ? hidden : {},
-    in: (document, nameOf) => {
-      const found = kinds.filter(kind => hidden[kind] !== undefined && document[nameOf(fields[kind])] === hidden[kind])
-      if (service !== undefined) return omit(document, ...found.map(kind => nameOf(fields[kind])))
-      return { ...document, ...Object.fromEntries(found.map(kind => [nameOf(fields[kind]), `${agentUrl}/${kind}`])) }
-    },
-  }
+  return linkFields.filter(field => {
+    const url = URL.parse(direct[field] ?? '')
+    return url !== null && !mayShow.includes('*') && !mayShow.includes(url.hostname) && isHidden(url)
+  })
 }
 
 /** Whether a URL is on one of the hosts of some addresses; on this host's own name, an agent is at another port. */
@@ -181,7 +156,6 @@ const onHosts =
 
 /** A card that was fetched, with this host in the agent's place wherever it says where the agent is. */
 type HiddenUpstream = {
-  links: Links
   card: (card: AgentCard) => AgentCard
   document: (authored: JsonObject, reading: Provenance) => JsonObject
 }
@@ -195,17 +169,18 @@ export const rewriteForGateway = (
 ): HiddenUpstream => {
   const { card: source } = manifest.upstream
   const map = createUrlRewriter({ endpoints: addresses.filter(each => each !== source), card: source, agentUrl })
-  const links = proxyLinks(manifest, direct, addresses, agentUrl)
+  const links = hiddenLinks(manifest, direct, addresses, agentUrl)
+  const withoutLinks = (document: JsonObject, nameOf: (field: string) => string): JsonObject =>
+    omit(document, ...links.flatMap(field => (document[nameOf(field)] === direct[field] ? [nameOf(field)] : [])))
   return {
-    links: links.served,
     card: card =>
       rewriteUrls(
-        links.in(card as JsonObject, field => field),
+        withoutLinks(card as JsonObject, field => field),
         map,
       ) as AgentCard,
     document: (authored, reading) =>
       rewriteUrls(
-        links.in(authored, field => parsePointer(reading.sourceOf(formatPointer(field)))[0] ?? field),
+        withoutLinks(authored, field => parsePointer(reading.sourceOf(formatPointer(field)))[0] ?? field),
         map,
       ),
   }

@@ -8,7 +8,7 @@ import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
 import { createLeakFinder, type Found, findLeaks, upstreamAddresses } from './host-leaks.ts'
 import { withBridgeInterfaces } from './mcp-bridge.ts'
-import { type Links, rewriteForGateway } from './rewrite-urls.ts'
+import { rewriteForGateway } from './rewrite-urls.ts'
 
 /** Why the calls of a card cannot pass through this host; nothing where they can. */
 export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[] =>
@@ -42,8 +42,6 @@ type Served = { card: AgentCard; authored: JsonObject; dialect: DialectName; rea
 
 /** How the cards of one agent are served: as they are, or with this host in the agent's place. */
 export type Serving = {
-  /** The links for people behind which this host stands. */
-  links: Links
   /** A canonical card as it is served. */
   card: (card: AgentCard) => AgentCard
   /** Every representation of such a card, and where they still say what they should not. */
@@ -60,7 +58,6 @@ export const createServing = (
   manifest.route === 'gateway'
     ? forGateway(manifest, direct, fetched, agentUrl)
     : {
-        links: {},
         card: card => card,
         representations: ({ card, authored, dialect, signed }) => ({
           ...writeRepresentations(card, { dialect, document: authored, signed }, manifest.route),
@@ -79,7 +76,6 @@ const forGateway = (
   const find = createLeakFinder({ ...addresses, agentUrl, fetched: fetched !== undefined, mayShow })
   const hidden = fetched && rewriteForGateway(manifest, direct, addresses.apart, agentUrl)
   return {
-    links: hidden?.links ?? {},
     card: card => {
       const through = {
         ...card,
