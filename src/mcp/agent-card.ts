@@ -89,7 +89,7 @@ export const resources: Listing = {
   name: 'resources',
   one: 'resource',
   key: 'uri',
-  entry: resource => told(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'sizeexport '),
+  entry: resource => told(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
 }
 
 const prompts: Listing = {
