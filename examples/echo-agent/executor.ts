@@ -1,26 +1,69 @@
 import { setTimeout } from 'node:timers/promises'
-import { Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '@a2a-js/sdk'
+import { Task, TaskArtifactUpdateEvent, type TaskState, TaskStatusUpdateEvent } from '@a2a-js/sdk'
 import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from '@a2a-js/sdk/server'
-import { echo, type Progress, skills } from './skills.ts'
 
-/** The most tasks that wait for an answer: of more, the oldest can be cancelled no longer. */
-const mostOpen = 200
+/** Tasks that can be cancelled. When there are more, the oldest one no longer can. */
+const MAX_OPEN_TASKS = 200
 
-/** Does what the messages say, and tells of it. */
+/** Words that are streamed one at a time. The last chunk has all that follow. */
+const MAX_WORDS = 100
+
+const WORD_INTERVAL_MS = 200
+const SLOW_TASK_MS = 30_000
+
+/** Reports the progress of one task. */
+type TaskReporter = {
+  setStatus: (state: keyof typeof TaskState, text?: string) => void
+  /** Adds a chunk of text to the artifact of the task. */
+  addText: (chunk: string, isLast: boolean) => void
+  /** Waits. Rejects if the task is cancelled meanwhile. */
+  sleep: (milliseconds: number) => Promise<void>
+}
+
+type Skill = (text: string, reporter: TaskReporter) => Promise<void> | void
+
+const echo: Skill = (text, { setStatus, addText }) => {
+  addText(text, true)
+  setStatus('TASK_STATE_COMPLETED')
+}
+
+/** What the agent does with the rest of a message, by the first word. */
+export const skills: Readonly<Record<string, Skill>> = {
+  stream: async (text, { setStatus, addText, sleep }) => {
+    setStatus('TASK_STATE_WORKING')
+    const words = text.split(/\s+/)
+    const chunks = [...words.slice(0, MAX_WORDS - 1), words.slice(MAX_WORDS - 1).join(' ')].filter(Boolean)
+    for (const [index, chunk] of chunks.entries()) {
+      await sleep(WORD_INTERVAL_MS)
+      addText(index === 0 ? chunk : ` ${chunk}`, index === chunks.length - 1)
+    }
+    setStatus('TASK_STATE_COMPLETED')
+  },
+  ask: (_, { setStatus }) => setStatus('TASK_STATE_INPUT_REQUIRED', 'What shall I say?'),
+  slow: async (text, reporter) => {
+    reporter.setStatus('TASK_STATE_WORKING', 'This takes half a minute.')
+    await reporter.sleep(SLOW_TASK_MS)
+    echo(text, reporter)
+  },
+  backwards: (text, reporter) => echo([...text].reverse().join(''), reporter),
+}
+
+/** Runs the skill that a message names, and echoes any other message. */
 export class EchoExecutor implements AgentExecutor {
-  /** How to end each task that has not ended, the oldest first. */
-  readonly #open = new Map<string, () => void>()
+  /** Functions that cancel the open tasks, the oldest first. */
+  readonly #cancelOpen = new Map<string, () => void>()
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
     const { taskId, task, userMessage } = request
-    bus.publish(AgentEvent.task(task ?? newTask(request)))
-    const cancelled = new AbortController()
-    const progress = progressOf(request, bus, cancelled.signal)
-    this.#open.set(taskId, () => {
-      progress.status('TASK_STATE_CANCELED')
-      cancelled.abort()
+    bus.publish(AgentEvent.task(task ?? createTask(request)))
+    const cancellation = new AbortController()
+    const reporter = createReporter(request, bus, cancellation.signal)
+    this.#cancelOpen.set(taskId, () => {
+      reporter.setStatus('TASK_STATE_CANCELED')
+      cancellation.abort()
     })
-    for (const oldest of this.#open.keys()) if (this.#open.size > mostOpen) this.#open.delete(oldest)
+    for (const oldest of this.#cancelOpen.keys())
+      if (this.#cancelOpen.size > MAX_OPEN_TASKS) this.#cancelOpen.delete(oldest)
     const text = userMessage.parts
       .flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []))
       .join(' ')
@@ -28,51 +71,51 @@ export class EchoExecutor implements AgentExecutor {
     // The second message of a task is the answer to "ask".
     const skill = task === undefined && Object.hasOwn(skills, word) ? skills[word] : undefined
     try {
-      await (skill ? skill(rest || word, progress) : echo(text, progress))
+      await (skill ? skill(rest || word, reporter) : echo(text, reporter))
     } catch (error) {
-      if (!cancelled.signal.aborted) throw error
+      if (!cancellation.signal.aborted) throw error
     }
-    if (word !== 'ask' || task !== undefined) this.#open.delete(taskId)
+    if (word !== 'ask' || task !== undefined) this.#cancelOpen.delete(taskId)
   }
 
   cancelTask = async (taskId: string): Promise<void> => {
-    this.#open.get(taskId)?.()
-    this.#open.delete(taskId)
+    this.#cancelOpen.get(taskId)?.()
+    this.#cancelOpen.delete(taskId)
   }
 }
 
-const newTask = ({ taskId, contextId, userMessage }: RequestContext): Task => ({
+const createTask = ({ taskId, contextId, userMessage }: RequestContext): Task => ({
   ...Task.fromJSON({ id: taskId, contextId, status: { state: 'TASK_STATE_SUBMITTED', timestamp: now() } }),
   history: [userMessage],
 })
 
-/** Publishes what a task tells of itself. */
-const progressOf = (
+/** Creates a reporter that publishes events on the bus. */
+const createReporter = (
   { taskId, contextId }: RequestContext,
   bus: ExecutionEventBus,
   cancelled: AbortSignal,
-): Progress => {
+): TaskReporter => {
   const artifactId = crypto.randomUUID()
-  let said = false
+  let append = false
   return {
-    status: (state, text) => {
+    setStatus: (state, text) => {
       const message =
         text === undefined
           ? undefined
-          : { messageId: crypto.randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: [part(text)] }
+          : { messageId: crypto.randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: [textPart(text)] }
       const status = { state, timestamp: now(), message }
       bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ taskId, contextId, status })))
     },
-    say: (piece, lastChunk) => {
-      const artifact = { artifactId, name: 'echo', parts: [part(piece)] }
-      const event = { taskId, contextId, artifact, append: said, lastChunk }
+    addText: (chunk, lastChunk) => {
+      const artifact = { artifactId, name: 'echo', parts: [textPart(chunk)] }
+      const event = { taskId, contextId, artifact, append, lastChunk }
       bus.publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON(event)))
-      said = true
+      append = true
     },
-    wait: milliseconds => setTimeout(milliseconds, undefined, { signal: cancelled }),
+    sleep: milliseconds => setTimeout(milliseconds, undefined, { signal: cancelled }),
   }
 }
 
-const part = (text: string) => ({ text, mediaType: 'text/plain' })
+const textPart = (text: string) => ({ text, mediaType: 'text/plain' })
 
 const now = (): string => new Date().toISOString()

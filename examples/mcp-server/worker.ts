@@ -1,8 +1,8 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { toolServer } from './tool-server.ts'
+import { createToolServer } from './tools.ts'
 
-/** A server for each request: it has nothing to remember, so it needs no sessions. */
-const handler = createMcpHandler(toolServer)
+// One server for each request: the tools have no state, so they need no sessions.
+const handler = createMcpHandler(createToolServer)
 
 export default {
   fetch: request =>

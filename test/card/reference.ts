@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv, type ValidateFunction } from 'ajv'
-import formats from 'ajv-formats'
-import type { Json } from '../../src/json/json.ts'
+import { Ajv } from 'ajv'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 
 const shared = join(import.meta.dirname, '../../../shared')
 const read = (path: string): string => readFileSync(join(shared, path), 'utf8')
@@ -25,19 +24,14 @@ export const corpus: Found[] = hasReference
     }))
   : []
 
-const validators = new Map<string, ValidateFunction>()
+const schemaFiles = { '1.0': 'a2a-v1.strict.schema.json', '0.3': 'a2a-v0.3.0.json' }
 
-/** What an official schema finds wrong with a card. */
-export const schemaErrors = (schema: 'a2a-v1' | 'a2a-v1.strict' | 'a2a-v0.3.0', card: Json): unknown[] => {
-  const validate = validators.get(schema) ?? validatorOf(schema)
-  validators.set(schema, validate)
-  return validate(card) ? [] : (validate.errors ?? [])
-}
-
-const validatorOf = (schema: string): ValidateFunction => {
-  const file = schema === 'a2a-v0.3.0' ? `${schema}.json` : `${schema}.schema.json`
-  const ajv = new Ajv({ strict: false, allErrors: true })
-  formats.default(ajv)
-  ajv.addSchema(JSON.parse(read(`schema/${file}`)), 'a2a')
-  return ajv.compile({ $ref: 'a2a#/definitions/AgentCard' })
+/** Compiles the published schema of the Agent Card of a version of A2A, without unknown members. */
+export const compilePublishedSchema = (version: keyof typeof schemaFiles): ((document: Json) => boolean) => {
+  const schema = JSON.parse(read(`schema/${schemaFiles[version]}`)) as { definitions: Record<string, JsonObject> }
+  // The schema of 0.3 allows them everywhere.
+  for (const definition of Object.values(schema.definitions))
+    if ('properties' in definition) definition.additionalProperties = false
+  const validate = new Ajv({ strict: false }).addSchema(schema, 'a2a').compile({ $ref: 'a2a#/definitions/AgentCard' })
+  return document => validate(document)
 }

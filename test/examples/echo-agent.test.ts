@@ -1,21 +1,20 @@
 import type { Message } from '@a2a-js/sdk'
 import type { ExecutionEventBus, RequestContext } from '@a2a-js/sdk/server'
 import { describe, expect, it } from 'vitest'
-import { EchoExecutor } from '../../examples/echo-agent/executor.ts'
-import { skills } from '../../examples/echo-agent/skills.ts'
+import { EchoExecutor, skills } from '../../examples/echo-agent/executor.ts'
 
-/** What is said of a text, piece by piece, where no time passes. */
-const said = async (text: string) => {
-  const pieces: [string, boolean][] = []
+/** Streams a text without delays, and returns the chunks. */
+const streamText = async (text: string) => {
+  const chunks: [chunk: string, isLast: boolean][] = []
   await skills.stream?.(text, {
-    status: () => undefined,
-    say: (...piece) => void pieces.push(piece),
-    wait: async () => undefined,
+    setStatus: () => undefined,
+    addText: (chunk, isLast) => void chunks.push([chunk, isLast]),
+    sleep: async () => undefined,
   })
-  return pieces
+  return chunks
 }
 
-describe('the stream of the echo agent', () => {
+describe('the stream skill of the echo agent', () => {
   it.each([
     ['one', [['one', true]]],
     [
@@ -32,23 +31,23 @@ describe('the stream of the echo agent', () => {
         [' two', true],
       ],
     ],
-  ])('says %j word by word', async (text, pieces) => {
-    expect(await said(text)).toEqual(pieces)
+  ])('streams %j word by word', async (text, chunks) => {
+    expect(await streamText(text)).toEqual(chunks)
   })
 
-  it('says the whole of a long text in a hundred pieces', async () => {
+  it('streams a long text in a hundred chunks', async () => {
     const text = Array.from({ length: 5_000 }, (_, index) => `w${index}`).join(' ')
-    const pieces = await said(text)
-    expect([pieces.length, pieces.map(([piece]) => piece).join(''), pieces.filter(([, last]) => last)]).toEqual([
+    const chunks = await streamText(text)
+    expect([chunks.length, chunks.map(([chunk]) => chunk).join(''), chunks.filter(([, isLast]) => isLast)]).toEqual([
       100,
       text,
-      [pieces.at(-1)],
+      [chunks.at(-1)],
     ])
   })
 })
 
-describe('the tasks that the echo agent waits for', () => {
-  const ask = async (executor: EchoExecutor, taskId: string) => {
+describe('the open tasks of the echo agent', () => {
+  const startAskTask = async (executor: EchoExecutor, taskId: string) => {
     const events: unknown[] = []
     const userMessage = { parts: [{ content: { $case: 'text', value: 'ask' } }] } as unknown as Message
     const request = { taskId, contextId: 'c', userMessage } as RequestContext
@@ -56,16 +55,16 @@ describe('the tasks that the echo agent waits for', () => {
     return events
   }
 
-  it('are kept in mind until they are answered or cancelled, the newest two hundred', async () => {
+  it('can be cancelled, except for those before the newest two hundred', async () => {
     const executor = new EchoExecutor()
     const tasks = []
-    for (let count = 0; count < 201; count++) tasks.push(await ask(executor, `t${count}`))
-    const ends = []
+    for (let count = 0; count < 201; count++) tasks.push(await startAskTask(executor, `t${count}`))
+    const cancellations = []
     for (const [count, events] of tasks.entries()) {
       const before = events.length
       await executor.cancelTask(`t${count}`)
-      ends.push(events.length - before)
+      cancellations.push(events.length - before)
     }
-    expect(ends).toEqual([0, ...Array.from({ length: 200 }, () => 1)])
+    expect(cancellations).toEqual([0, ...Array.from({ length: 200 }, () => 1)])
   })
 })

@@ -1,6 +1,6 @@
 import { createMcpHandler, McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toolServer } from '../../examples/mcp-server/tool-server.ts'
+import { createToolServer } from '../../examples/mcp-server/tools.ts'
 import { discover, discoveryLimits } from '../../src/mcp/discover.ts'
 import { type Handle, type HttpServer, startHttpServer } from './http-server.ts'
 import { endless, initialized, rpc, scripted } from './scripted.ts'
@@ -38,14 +38,14 @@ const sessions = (ended: string[] = []): Handle => {
       onsessioninitialized: id => void open.set(id, transport),
       onsessionclosed: id => void ended.push(id),
     })
-    await toolServer().connect(transport)
+    await createToolServer().connect(transport)
     return transport.handleRequest(request)
   }
 }
 
 describe('a server of the official library', () => {
   it('is asked for all that it has', async () => {
-    const facts = await discovered(request => createMcpHandler(toolServer).fetch(request))
+    const facts = await discovered(request => createMcpHandler(createToolServer).fetch(request))
     expect(facts).toMatchObject({
       protocolVersion: '2025-11-25',
       serverInfo: { name: 'Tool Box', version: '1.0.0' },
@@ -72,7 +72,7 @@ describe('a server of the official library', () => {
   })
 
   it('is asked without `initialize` where it speaks no version that has it', async () => {
-    const handler = createMcpHandler(toolServer, { legacy: 'reject' })
+    const handler = createMcpHandler(createToolServer, { legacy: 'reject' })
     expect(await discovered(handler.fetch)).toMatchObject({
       protocolVersion: '2026-07-28',
       serverInfo: { name: 'Tool Box' },

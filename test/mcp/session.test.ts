@@ -1,7 +1,6 @@
 import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { countDown } from '../../examples/mcp-server/count-down.ts'
-import { countWords } from '../../examples/mcp-server/count-words.ts'
+import { registerCountDown, registerCountWords } from '../../examples/mcp-server/tools.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { clientInfo, openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
 import { type Handle, type HttpServer, startHttpServer } from './http-server.ts'
@@ -23,7 +22,7 @@ const opened = async (handle: Handle, options: SessionOptions = {}): Promise<Ses
 /** A server of the official library with one session, and its side of it. */
 const oneSession = async (): Promise<{ handle: Handle; server: McpServer }> => {
   const server = new McpServer({ name: 'One', version: '1' })
-  countDown(server)
+  registerCountDown(server)
   const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => 'one' })
   await server.connect(transport)
   return { handle: request => transport.handleRequest(request), server }
@@ -66,7 +65,7 @@ describe('a session', () => {
     }
     const session = await opened(heard, { onToolsChanged: changed.resolve })
     await listening.promise
-    countWords(server)
+    registerCountWords(server)
     await changed.promise
     await session.close()
     expect(http.asked.map(({ method }) => method)).toEqual(['initialize', 'notifications/initialized', 'GET', 'DELETE'])

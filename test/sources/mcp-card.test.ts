@@ -1,6 +1,6 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { toolServer } from '../../examples/mcp-server/tool-server.ts'
+import { createToolServer } from '../../examples/mcp-server/tools.ts'
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import { fetchMcpCard } from '../../src/sources/fetch.ts'
 import { type HttpServer, startHttpServer } from '../mcp/http-server.ts'
@@ -42,14 +42,14 @@ describe('the card of an MCP server', () => {
   })
 
   it('is asked for with the secret, each time', async () => {
-    server.serve(request => createMcpHandler(toolServer).fetch(request))
+    server.serve(request => createMcpHandler(createToolServer).fetch(request))
     expect(await fetched({ secret: 'KEY' }, { KEY: 'abc' })).toMatchObject({ card: { description: 'Tool Box' } })
     expect(new Set(server.asked.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer abc']))
   })
 
   it('comes through a service binding, where there is one', async () => {
     const TOOLS = {
-      fetch: (url: string, init: RequestInit) => createMcpHandler(toolServer).fetch(new Request(url, init)),
+      fetch: (url: string, init: RequestInit) => createMcpHandler(createToolServer).fetch(new Request(url, init)),
     }
     const source = { url: 'https://mcp-server.internal/mcp', service: 'TOOLS' }
     expect(await fetched(source, { TOOLS })).toMatchObject({ card: { description: 'Tool Box' } })

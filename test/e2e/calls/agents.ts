@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { load } from '../../../cli/files/load.ts'
-import { echoApp } from '../../../examples/echo-agent/app.ts'
-import { echoCard } from '../../../examples/echo-agent/card.ts'
+import { createEchoApp, createEchoCard } from '../../../examples/echo-agent/app.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import type { Host } from '../../host.ts'
 
@@ -57,14 +56,14 @@ export type ExpressAgent = {
 /** Starts the agent as an Express server. */
 export const startExpressAgent = async (): Promise<ExpressAgent> => {
   let calls: string[] = []
-  let app = echoApp()
+  let app = createEchoApp()
   const server = createServer((request, response) => {
     calls.push(`${request.method} ${request.url}`)
     app(request, response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  app = echoApp(echoCard(origin))
+  app = createEchoApp(createEchoCard(origin))
   return {
     origin,
     seen: () => {

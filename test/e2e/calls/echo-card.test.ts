@@ -1,12 +1,12 @@
 import { AgentCard } from '@a2a-js/sdk'
 import { describe, expect, it } from 'vitest'
 import { load } from '../../../cli/files/load.ts'
-import { echoCard } from '../../../examples/echo-agent/card.ts'
+import { createEchoCard } from '../../../examples/echo-agent/app.ts'
 
 describe('cards/echo.yaml', () => {
   it('says of the example agent what it says of itself, but for the extended card, which is the host’s', () => {
     const { drafts } = load(['cards/echo.yaml'], 'https://cards.example.com')
     const told = AgentCard.fromJSON(drafts[0]?.manifest.card)
-    expect(told).toEqual(echoCard())
+    expect(told).toEqual(createEchoCard())
   })
 })

@@ -1,0 +1,299 @@
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile/index.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, parsePointer } from '../../src/json/json.ts'
+import { parseJson } from '../../src/json/parse.ts'
+import { schemaErrors } from '../support/schemas/index.ts'
+import { compilePublishedSchema, corpus, hasReference, skipped } from './reference.ts'
+import { registered, seedNames } from './seeds.ts'
+
+const refreshUrl = 'https://id.example/refresh'
+const scopes = { read: 'Read' }
+const authorizationUrl = 'https://id.example/authorize'
+const tokenUrl = 'https://id.example/token'
+const code = { authorizationUrl, tokenUrl, refreshUrl, scopes }
+const client = { tokenUrl, refreshUrl, scopes }
+const implicit = { authorizationUrl, refreshUrl, scopes }
+
+const common = {
+  name: 'Weather',
+  description: 'Forecasts',
+  version: '1.2.0',
+  provider: { organization: 'Example', url: 'https://example.com' },
+  documentationUrl: 'https://example.com/docs',
+  iconUrl: 'https://example.com/icon.png',
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  signatures: [{ protected: 'eyJ', signature: 'abc', header: { kid: 'a' } }],
+}
+const capabilities = {
+  streaming: true,
+  pushNotifications: false,
+  extensions: [{ uri: 'https://e.example/1', description: 'One', required: false, params: { a: 1 } }],
+}
+const skill = {
+  id: 'forecast',
+  name: 'Forecast',
+  description: 'Weather of tomorrow',
+  tags: ['weather'],
+  examples: ['Rain in Oslo?'],
+  inputModes: ['text/plain'],
+  outputModes: ['text/plain'],
+}
+
+type Version = {
+  /** A card with every member that the version knows. */
+  card: JsonObject
+  /** The required members of each object, by its pointer. */
+  required: Record<string, string>
+  /** Arrays with at least one item. */
+  nonEmpty: string[]
+  /** Objects with members of the author's choice. */
+  open: string[]
+  /** Values that are not in an enumeration, and objects with two alternatives of which one is allowed. */
+  values: [pointer: string, value: Json][]
+}
+
+const versions: Record<'1.0' | '0.3', Version> = {
+  '1.0': {
+    card: {
+      ...common,
+      supportedInterfaces: [
+        { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'north' },
+      ],
+      capabilities: { ...capabilities, extendedAgentCard: false },
+      securitySchemes: {
+        key: { apiKeySecurityScheme: { name: 'X-Key', location: 'header', description: 'A key' } },
+        http: { httpAuthSecurityScheme: { scheme: 'bearer', bearerFormat: 'JWT', description: 'A token' } },
+        code: {
+          oauth2SecurityScheme: {
+            description: 'OAuth',
+            oauth2MetadataUrl: 'https://id.example/meta',
+            flows: { authorizationCode: { ...code, pkceRequired: true } },
+          },
+        },
+        client: { oauth2SecurityScheme: { flows: { clientCredentials: client } } },
+        device: {
+          oauth2SecurityScheme: {
+            flows: { deviceCode: { ...client, deviceAuthorizationUrl: 'https://id.example/device' } },
+          },
+        },
+        implicit: { oauth2SecurityScheme: { flows: { implicit } } },
+        password: { oauth2SecurityScheme: { flows: { password: client } } },
+        oidc: { openIdConnectSecurityScheme: { openIdConnectUrl: 'https://id.example/oidc', description: 'OIDC' } },
+        tls: { mtlsSecurityScheme: { description: 'A certificate' } },
+      },
+      securityRequirements: [{ schemes: { http: { list: ['read'] } } }],
+      skills: [{ ...skill, securityRequirements: [{ schemes: { key: { list: ['read'] } } }] }],
+    },
+    required: {
+      '': 'name description version defaultInputModes defaultOutputModes supportedInterfaces capabilities skills',
+      '/provider': 'organization url',
+      '/signatures/0': 'protected signature',
+      '/supportedInterfaces/0': 'url protocolBinding protocolVersion',
+      '/securitySchemes/key': 'apiKeySecurityScheme',
+      '/securitySchemes/key/apiKeySecurityScheme': 'name location',
+      '/securitySchemes/http': 'httpAuthSecurityScheme',
+      '/securitySchemes/http/httpAuthSecurityScheme': 'scheme',
+      '/securitySchemes/code': 'oauth2SecurityScheme',
+      '/securitySchemes/code/oauth2SecurityScheme': 'flows',
+      '/securitySchemes/code/oauth2SecurityScheme/flows': 'authorizationCode',
+      '/securitySchemes/code/oauth2SecurityScheme/flows/authorizationCode': 'authorizationUrl tokenUrl scopes',
+      '/securitySchemes/client': 'oauth2SecurityScheme',
+      '/securitySchemes/client/oauth2SecurityScheme': 'flows',
+      '/securitySchemes/client/oauth2SecurityScheme/flows': 'clientCredentials',
+      '/securitySchemes/client/oauth2SecurityScheme/flows/clientCredentials': 'tokenUrl scopes',
+      '/securitySchemes/device': 'oauth2SecurityScheme',
+      '/securitySchemes/device/oauth2SecurityScheme': 'flows',
+      '/securitySchemes/device/oauth2SecurityScheme/flows': 'deviceCode',
+      '/securitySchemes/device/oauth2SecurityScheme/flows/deviceCode': 'tokenUrl scopes deviceAuthorizationUrl',
+      '/securitySchemes/implicit': 'oauth2SecurityScheme',
+      '/securitySchemes/implicit/oauth2SecurityScheme': 'flows',
+      '/securitySchemes/implicit/oauth2SecurityScheme/flows': 'implicit',
+      '/securitySchemes/password': 'oauth2SecurityScheme',
+      '/securitySchemes/password/oauth2SecurityScheme': 'flows',
+      '/securitySchemes/password/oauth2SecurityScheme/flows': 'password',
+      '/securitySchemes/oidc': 'openIdConnectSecurityScheme',
+      '/securitySchemes/oidc/openIdConnectSecurityScheme': 'openIdConnectUrl',
+      '/securitySchemes/tls': 'mtlsSecurityScheme',
+      '/skills/0': 'id name description tags',
+    },
+    nonEmpty: ['/defaultInputModes', '/defaultOutputModes', '/supportedInterfaces', '/skills', '/skills/0/tags'],
+    open: ['/signatures/0/header', '/capabilities/extensions/0/params'],
+    values: [
+      ['/securitySchemes/key/apiKeySecurityScheme/location', 'body'],
+      ['/securitySchemes/tls', { mtlsSecurityScheme: {}, httpAuthSecurityScheme: { scheme: 'bearer' } }],
+      ['/securitySchemes/client/oauth2SecurityScheme/flows', { clientCredentials: client, password: client }],
+    ],
+  },
+  '0.3': {
+    card: {
+      ...common,
+      url: 'https://a.example/a2a',
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: [{ url: 'https://a.example/grpc', transport: 'GRPC' }],
+      protocolVersion: '0.3.0',
+      supportsAuthenticatedExtendedCard: false,
+      capabilities: { ...capabilities, stateTransitionHistory: false },
+      securitySchemes: {
+        key: { type: 'apiKey', name: 'X-Key', in: 'header', description: 'A key' },
+        http: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token' },
+        oauth: {
+          type: 'oauth2',
+          description: 'OAuth',
+          oauth2MetadataUrl: 'https://id.example/meta',
+          flows: { authorizationCode: code, clientCredentials: client, implicit, password: client },
+        },
+        oidc: { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/oidc', description: 'OIDC' },
+        tls: { type: 'mutualTLS', description: 'A certificate' },
+      },
+      security: [{ http: ['read'] }],
+      skills: [{ ...skill, security: [{ key: ['read'] }] }],
+    },
+    required: {
+      '': 'name description version defaultInputModes defaultOutputModes url protocolVersion capabilities skills',
+      '/provider': 'organization url',
+      '/signatures/0': 'protected signature',
+      '/additionalInterfaces/0': 'url transport',
+      '/capabilities/extensions/0': 'uri',
+      '/securitySchemes/key': 'type name in',
+      '/securitySchemes/http': 'type scheme',
+      '/securitySchemes/oauth': 'type flows',
+      '/securitySchemes/oauth/flows/authorizationCode': 'authorizationUrl tokenUrl scopes',
+      '/securitySchemes/oauth/flows/clientCredentials': 'tokenUrl scopes',
+      '/securitySchemes/oauth/flows/implicit': 'authorizationUrl scopes',
+      '/securitySchemes/oauth/flows/password': 'tokenUrl scopes',
+      '/securitySchemes/oidc': 'type openIdConnectUrl',
+      '/securitySchemes/tls': 'type',
+      '/skills/0': 'id name description tags',
+    },
+    nonEmpty: [],
+    open: ['/signatures/0/header', '/capabilities/extensions/0/params'],
+    values: [
+      ['/securitySchemes/key/in', 'body'],
+      ...['key', 'http', 'oauth', 'oidc', 'tls'].map((scheme): [string, Json] => [
+        `/securitySchemes/${scheme}/type`,
+        'hmac',
+      ]),
+    ],
+  },
+}
+
+/** Returns the card with the value at `at` replaced, or removed if `value` is undefined. */
+const withValue = (card: JsonObject, at: string, value: Json | undefined): JsonObject => {
+  const copy: JsonObject = JSON.parse(JSON.stringify(card))
+  const path = parsePointer(at)
+  const last = path.pop() ?? ''
+  const parent = path.reduce<JsonObject>((node, token) => node[token] as JsonObject, copy)
+  if (value === undefined) delete parent[last]
+  else parent[last] = value
+  return copy
+}
+
+/** Lists every value of a document with its pointer, without those inside the objects at `open`. */
+const valuesIn = (value: Json, open: string[], at = ''): [pointer: string, value: Json][] => {
+  const members = open.includes(at) || typeof value !== 'object' || value === null ? [] : Object.entries(value)
+  return [[at, value], ...members.flatMap(([key, member]) => valuesIn(member, open, at + formatPointer(key)))]
+}
+
+/** A value that no member of a card allows in place of this one. */
+const otherType = (value: Json): Json => (typeof value === 'string' ? 1 : Array.isArray(value) ? { a: 'b' } : 'text')
+
+type Change = 'as it is' | 'removed' | 'of another type' | 'empty' | 'with an unknown member' | 'another value'
+type Mutation = { at: string; change: Change; card: Json }
+
+/** Returns the card of a version, and copies of it with one change each. */
+const mutate = ({ card, open, values: others }: Version): Mutation[] => {
+  const values = valuesIn(card, open)
+  const objects = values.filter(([, value]) => isJsonObject(value))
+  const arrays = values.filter(([, value]) => Array.isArray(value))
+  const nodes = values.filter(([at]) => at !== '')
+  const members = nodes.filter(([at]) => !/\/\d+$/.test(at))
+  const changed = (change: Change, at: string, value: Json | undefined, place = at): Mutation => ({
+    at,
+    change,
+    card: withValue(card, place, value),
+  })
+  return [
+    { at: '', change: 'as it is', card },
+    { at: '', change: 'of another type', card: [] },
+    ...members.map(([at]) => changed('removed', at, undefined)),
+    ...nodes.map(([at, value]) => changed('of another type', at, otherType(value))),
+    ...arrays.map(([at]) => changed('empty', at, [])),
+    ...objects.map(([at]) => changed('with an unknown member', at, { a: ['b'] }, `${at}/unknown`)),
+    ...others.map(([at, value]) => changed('another value', at, value)),
+  ]
+}
+
+describe.each(['1.0', '0.3'] as const)('the schema of the Agent Card of A2A %s', name => {
+  const version = versions[name]
+  const mutations = mutate(version)
+  const pointers = (change: Change, list = mutations) =>
+    list.flatMap(mutation => (mutation.change === change ? [mutation.at] : [])).sort()
+  const isRejected = ({ card }: Mutation) => schemaErrors(`${name} strict`, card).length > 0
+  const rejected = (change: Change) => pointers(change, mutations.filter(isRejected))
+
+  it('accepts a card with every member of the specification', () => {
+    expect(schemaErrors(`${name} strict`, version.card)).toStrictEqual([])
+  })
+
+  it('rejects a card without a required member, and accepts one without any other', () => {
+    const required = Object.entries(version.required).flatMap(([at, names]) =>
+      names.split(' ').map(member => `${at}/${member}`),
+    )
+    expect(rejected('removed')).toStrictEqual(required.sort())
+  })
+
+  it('rejects every member and every item of another type', () => {
+    expect(rejected('of another type')).toStrictEqual(pointers('of another type'))
+  })
+
+  it('rejects an empty array where the specification requires an item, and accepts any other', () => {
+    expect(rejected('empty')).toStrictEqual(version.nonEmpty.toSorted())
+  })
+
+  it('rejects an unknown member of every object whose members the specification names', () => {
+    const closed = pointers('with an unknown member').filter(at => !version.open.includes(at))
+    expect(rejected('with an unknown member')).toStrictEqual(closed)
+  })
+
+  it('rejects a value that is not in an enumeration, and two alternatives at once', () => {
+    expect(rejected('another value')).toStrictEqual(version.values.map(([at]) => at).sort())
+  })
+
+  it.each(['query', 'header', 'cookie'])('accepts an API key in a %s', place => {
+    const [[at] = ['']] = version.values
+    expect(schemaErrors(`${name} strict`, withValue(version.card, at, place))).toStrictEqual([])
+  })
+
+  it('accepts an unknown member, and nothing else that it rejects, where it is not strict', () => {
+    const isAccepted = ({ card }: Mutation) => schemaErrors(name, card).length === 0
+    const differing = mutations.filter(mutation => isRejected(mutation) && isAccepted(mutation))
+    expect(differing).toStrictEqual(differing.filter(({ change }) => change === 'with an unknown member'))
+    expect(pointers('with an unknown member', differing)).toStrictEqual(expect.arrayContaining(['', '/provider']))
+  })
+
+  describe.skipIf(!hasReference)(`gives the verdict of the published schema${skipped}`, () => {
+    const validate = hasReference ? compilePublishedSchema(name) : () => false
+
+    it('on every changed card, except for a location that only the text of the specification excludes', () => {
+      const differing = mutations.filter(mutation => validate(mutation.card) === isRejected(mutation))
+      expect(differing.map(({ at, change }) => [at, change])).toStrictEqual(
+        name === '1.0' ? [['/securitySchemes/key/apiKeySecurityScheme/location', 'another value']] : [],
+      )
+    })
+
+    it('on every representation of every card of the seeds and the corpus', () => {
+      const found = corpus
+        .map(({ text }) => parseJson(text))
+        .flatMap(parsed => ('value' in parsed ? [parsed.value] : []))
+      const documents = [...seedNames.map(registered), ...found].flatMap(manifest => {
+        const result = compile(manifest, { id: 'weather', requestOrigin: 'https://host.example' })
+        return 'errors' in result ? [] : Object.values(result.compiled.documents)
+      })
+      expect(documents.length).toBeGreaterThan(8 * 40)
+      expect(
+        documents.filter(document => validate(document) !== (schemaErrors(`${name} strict`, document).length === 0)),
+      ).toStrictEqual([])
+    })
+  })
+})
