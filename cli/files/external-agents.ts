@@ -3,7 +3,15 @@ import * as v from 'valibot'
 import { Manifest } from '../../src/card/manifest/manifest.ts'
 import { toSlug } from '../../src/card/model/constants.ts'
 import { hostname as hostName } from '../../src/card/model/schema.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  omit,
+  type Pointer,
+} from '../../src/json/json.ts'
 import type { BadFile } from './bad-file.ts'
 import { belowCard } from './places.ts'
 import type { Source } from './source.ts'
@@ -25,7 +33,7 @@ export const isExternalAgents = (source: Source): source is Source & { value: Js
 
 /** The agents of a file of external agents; and of each entry that is none, why. */
 export const externalAgents = ({ file, value, find }: Source & { value: JsonObject }): (Written | BadFile)[] =>
-  Object.entries(value).map(([key, entry]) => {
+  jsonEntries(value).map(([key, entry]) => {
     const at = formatPointer(key)
     const label = `${file}#${at}`
     const read = readEntry(key, entry)
@@ -50,7 +58,7 @@ const readEntry = (key: string, entry: Json): { manifest: JsonObject } | Fault =
     manifest: {
       // Only this host knows to say whose each call is.
       route: 'gateway',
-      ...Object.fromEntries(hosting.map(name => [name, others[name] as Json])),
+      ...Object.fromEntries(hosting.map(name => [name, others[name]])),
       id,
       card: { ...omit(others, ...hosting), ...cardOf(key, url, agentCard) },
       upstream: { ...shown(url), ...upstream, ...(agentName !== undefined && { agentName }) },

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../src/json/json.ts'
 import { HostError } from './host-error.ts'
 import { type Connection, type Reply, request } from './request.ts'
 
@@ -125,7 +125,7 @@ const served = async (connection: Connection, id?: string): Promise<ServedCard> 
 const refusals: Record<number, Refused['refused']> = { 403: 'forbidden', 412: 'changed' }
 
 const refusal = ({ status, body }: Reply): Refused => {
-  const problem: Record<string, Json> = isJsonObject(body) ? body : {}
+  const problem: JsonObject = isJsonObject(body) ? body : {}
   const errors = v.safeParse(v.array(PointedError), problem.errors)
   return {
     refused: refusals[status] ?? 'invalid',

@@ -3,7 +3,7 @@ import { requireScope } from '../auth/require.ts'
 import { createToken, tokenId } from '../auth/token.ts'
 import { scopes } from '../card/model/constants.ts'
 import type { CardError } from '../card/model/report.ts'
-import { anyText, list, matches, oneOf, some, toCardErrors } from '../card/model/schema.ts'
+import { validate } from '../card/model/schema.ts'
 import { readJson } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
@@ -47,7 +47,8 @@ const most = 20
 
 const few = <Item extends v.GenericSchema<string>>(item: Item, message: string) =>
   v.pipe(
-    some(list(item, message), message),
+    v.array(item, message),
+    v.nonEmpty(message),
     v.check(({ length }) => length <= most, `must hold at most ${most} entries`),
     v.transform(items => [...new Set(items)]),
   )
@@ -55,13 +56,13 @@ const few = <Item extends v.GenericSchema<string>>(item: Item, message: string) 
 /** What `POST /tokens` takes: a token for everything of its scopes that does not say less. */
 const TokenRequest = v.object(
   {
-    note: v.optional(v.pipe(anyText, matches(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')), ''),
-    scopes: few(oneOf(...scopes), 'must be a list of read, write or admin, with one at least'),
+    note: v.optional(v.pipe(v.string(), v.regex(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')), ''),
+    scopes: few(v.picklist(scopes), 'must be a list of read, write or admin, with one at least'),
     agents: v.optional(
       few(
         v.pipe(
-          anyText,
-          matches(/^[a-z0-9*][a-z0-9*-]{0,62}$/, "must be an agent's id, in which * stands for anything"),
+          v.string(),
+          v.regex(/^[a-z0-9*][a-z0-9*-]{0,62}$/, "must be an agent's id, in which * stands for anything"),
         ),
         "must be a list of agents' ids, in which * stands for anything; leave it out for all agents",
       ),
@@ -69,8 +70,8 @@ const TokenRequest = v.object(
     ),
     tiers: v.optional(
       v.pipe(
-        list(
-          v.pipe(anyText, matches(/^(?:\*|[a-z][a-z0-9-]{0,31})$/, 'must be the name of a tier, or * for all')),
+        v.array(
+          v.pipe(v.string(), v.regex(/^(?:\*|[a-z][a-z0-9-]{0,31})$/, 'must be the name of a tier, or * for all')),
           'must be a list of names of tiers',
         ),
         v.check(({ length }) => length <= most, `must hold at most ${most} entries`),
@@ -97,15 +98,15 @@ const parseTokenRequest = (
   const unknown = Object.keys(isJsonObject(document) ? document : {}).filter(
     name => !Object.hasOwn(TokenRequest.entries, name),
   )
-  const result = v.safeParse(TokenRequest, document)
+  const result = validate(TokenRequest, document)
   const errors = [
     ...unknown.map(name => ({
       pointer: formatPointer(name),
       message: `"${name.slice(0, 40)}" is not a field of a token`,
     })),
-    ...(result.success ? [] : toCardErrors(result.issues, place => place)),
+    ...('errors' in result ? result.errors : []),
   ]
-  if (!result.success || errors.length > 0) return { errors }
+  if ('errors' in result || errors.length > 0) return { errors }
   const { note, scopes, agents, tiers, expires } = result.output
   const expiry = parseExpiry(expires, now)
   if ('refused' in expiry) return { errors: [{ pointer: '/expires', message: expiry.refused }] }

@@ -1,8 +1,8 @@
 /** Any value that JSON text can carry. */
 export type Json = null | boolean | number | string | Json[] | JsonObject
 
-/** A JSON object, as `JSON.parse` makes it. */
-export type JsonObject = { [name: string]: Json }
+/** A JSON object. Members that are `undefined` count as absent, as `JSON.stringify` leaves them out. */
+export type JsonObject = { [name: string]: Json | undefined }
 
 /** Whether a value is a JSON object: not null, not an array. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
@@ -14,12 +14,16 @@ export const jsonEquals = (left: Json | undefined, right: Json | undefined): boo
   if (Array.isArray(left) && Array.isArray(right))
     return left.length === right.length && left.every((item, index) => jsonEquals(item, right[index]))
   if (!isJsonObject(left) || !isJsonObject(right)) return false
-  const names = Object.keys(left)
+  const members = jsonEntries(left)
   return (
-    names.length === Object.keys(right).length &&
-    names.every(name => Object.hasOwn(right, name) && jsonEquals(left[name], right[name]))
+    members.length === jsonEntries(right).length &&
+    members.every(([name, value]) => Object.hasOwn(right, name) && jsonEquals(value, right[name]))
   )
 }
+
+/** Returns the members of an object, or the items of an array by index, without those that are `undefined`. */
+export const jsonEntries = (value: JsonObject | Json[]): [name: string, value: Json][] =>
+  Object.entries<Json | undefined>(value).filter((entry): entry is [string, Json] => entry[1] !== undefined)
 
 /** A copy of an object without the named members. */
 export const omit = (object: JsonObject, ...names: readonly string[]): JsonObject =>

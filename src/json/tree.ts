@@ -1,10 +1,12 @@
-import { formatPointer, isJsonObject, type Json, type Pointer } from './json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from './json.ts'
 
-/** What a document becomes with a JSON Merge Patch (RFC 7396). Neither is changed, and no name has a meaning of its own. */
-export const mergePatch = (target: Json | undefined, patch: Json): Json => {
+/** Returns a document with a JSON Merge Patch (RFC 7396) applied. Changes neither, and `__proto__` is a name like any other. */
+export function mergePatch(target: Json | undefined, patch: JsonObject): JsonObject
+export function mergePatch(target: Json | undefined, patch: Json): Json
+export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isJsonObject(patch)) return patch
-  const merged = new Map<string, Json>(Object.entries(isJsonObject(target) ? target : {}))
-  for (const [name, value] of Object.entries(patch))
+  const merged = new Map(jsonEntries(isJsonObject(target) ? target : {}))
+  for (const [name, value] of jsonEntries(patch))
     if (value === null) merged.delete(name)
     else merged.set(name, mergePatch(merged.get(name), value))
   return Object.fromEntries(merged)
@@ -33,7 +35,7 @@ const gather = (document: Json): Text[] => {
         visit(item, name, () => place() + formatPointer(index))
       })
     else if (isJsonObject(value))
-      for (const [member, inner] of Object.entries(value)) visit(inner, member, () => place() + formatPointer(member))
+      for (const [member, inner] of jsonEntries(value)) visit(inner, member, () => place() + formatPointer(member))
   }
   visit(document, '', () => '')
   return found

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { formatPointer, type Json, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
+import { formatPointer, type Json, type JsonObject, jsonEntries, omit, type Pointer } from '../../src/json/json.ts'
 import { authoredCard } from './generated-card.ts'
 import { withValue } from './pointing.ts'
 import { wholeCards } from './whole-cards.ts'
@@ -32,7 +32,7 @@ const saying = fc.constantFrom(
 const textPlaces = (value: Json, place: Pointer = ''): Pointer[] => {
   if (typeof value === 'string') return [place]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => textPlaces(inner, place + formatPointer(name)))
+  return jsonEntries(value).flatMap(([name, inner]) => textPlaces(inner, place + formatPointer(name)))
 }
 
 /** A card of any generation in which one text or more, whichever, says where the agent is. */

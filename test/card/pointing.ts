@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type Pointer, parsePointer } from '../../src/json/json.ts'
+import { isJsonObject, type Json, jsonEntries, type Pointer, parsePointer } from '../../src/json/json.ts'
 
 /** What stands at a place of a document; undefined where nothing does. */
 export const at = (document: Json, place: Pointer): Json | undefined =>
@@ -25,7 +25,7 @@ export const withoutPlaces = (document: Json, places: readonly Pointer[], here =
     if (Array.isArray(value))
       return value.flatMap((item, index) => (gone.has(`${place}/${index}`) ? [] : [inner(item, `${place}/${index}`)]))
     if (!isJsonObject(value)) return value
-    const entries = Object.entries(value).map(([name, item]) => [name, item, place + escaped(name)] as const)
+    const entries = jsonEntries(value).map(([name, item]) => [name, item, place + escaped(name)] as const)
     return Object.fromEntries(
       entries.filter(([, , at]) => !gone.has(at)).map(([name, item, at]) => [name, inner(item, at)]),
     )

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, parsePointer } from '../../src/json/json.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  parsePointer,
+} from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse.ts'
 import { schemaErrors } from '../support/schemas/index.ts'
 import { compilePublishedSchema, corpus, hasReference, skipped } from './reference.ts'
@@ -191,7 +198,7 @@ const withValue = (card: JsonObject, at: string, value: Json | undefined): JsonO
 
 /** Lists every value of a document with its pointer, without those inside the objects at `open`. */
 const valuesIn = (value: Json, open: string[], at = ''): [pointer: string, value: Json][] => {
-  const members = open.includes(at) || typeof value !== 'object' || value === null ? [] : Object.entries(value)
+  const members = open.includes(at) || typeof value !== 'object' || value === null ? [] : jsonEntries(value)
   return [[at, value], ...members.flatMap(([key, member]) => valuesIn(member, open, at + formatPointer(key)))]
 }
 

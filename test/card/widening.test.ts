@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import { findWidenings } from '../../src/card/diff/widening.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../src/json/json.ts'
 import { compiled } from './compiling.ts'
 import { authoredCard } from './generated-card.ts'
 
@@ -234,7 +234,7 @@ const reversed = (value: Json, name = ''): Json => {
     return unordered ? value.map(item => reversed(item)).toReversed() : value.map(item => reversed(item))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value)
+    jsonEntries(value)
       .toReversed()
       .map(([member, inner]) => [member, reversed(inner, member)]),
   )

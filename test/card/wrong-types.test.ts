@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { formatPointer, isJsonObject, type Json, type Pointer } from '../../src/json/json.ts'
+import { formatPointer, isJsonObject, type Json, jsonEntries, type Pointer } from '../../src/json/json.ts'
 import { compiled } from './compiling.ts'
 import { withValue } from './pointing.ts'
 import { wholeCards } from './whole-cards.ts'
@@ -15,7 +15,7 @@ const telling = new Set(['/protocol'])
 const placesOf = (value: Json, place: Pointer): [Pointer, Json][] => {
   const own: [Pointer, Json][] = place === '' ? [] : [[place, value]]
   if (typeof value !== 'object' || value === null || free.test(place)) return own
-  return [...own, ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, place + formatPointer(name)))]
+  return [...own, ...jsonEntries(value).flatMap(([name, inner]) => placesOf(inner, place + formatPointer(name)))]
 }
 
 /** Of each field every wrong type that no author has been seen to mean anything by. */

@@ -41,7 +41,8 @@ const overlaySkills = (below: readonly Json[], patches: readonly Json[], areTool
       continue
     }
     const index = there ?? skills.length
-    skills[index] = there === undefined ? patch : patched(skills[index] as Json, patch)
+    const skill = skills[index]
+    skills[index] = skill === undefined ? patch : patched(skill, patch)
     sources.set(index, source)
   }
   return { skills, sources, leftOut }
@@ -57,7 +58,7 @@ const idsOf = (skills: readonly Json[]): (string | undefined)[] =>
 const patched = (skill: Json, patch: Json): Json => {
   if (!isJsonObject(patch)) return skill
   const object: JsonObject = isJsonObject(skill) ? skill : { name: skill }
-  const merged = mergePatch(object, patch) as JsonObject
+  const merged = mergePatch(object, patch)
   return object.id === undefined ? merged : { ...merged, id: object.id }
 }
 
@@ -103,8 +104,8 @@ export const overlayErrors = ({ at, patch }: Overlay): CardError[] => [
 export const applyOverlay = ({ document, from }: Overlaid, { at, patch, overTools }: Overlay): Overlaid => {
   const { skills, sources, leftOut } = overlaySkills(listOf(document.skills), listOf(patch.skills), overTools)
   const names = new Map(Object.keys(patch).map(name => [findField(document, name), name]))
-  const renamed = Object.fromEntries([...names].map(([name, own]) => [name, patch[own] as Json]))
-  const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) }) as JsonObject
+  const renamed = Object.fromEntries([...names].map(([name, own]) => [name, patch[own]]))
+  const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) })
   const isSigned = names.has('signatures') || jsonEquals(merged, document)
   const own = (place: Pointer): Pointer | undefined => {
     const [name = '', index, ...within] = parsePointer(place)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { anything, toCardErrors } from '../model/schema.ts'
+import { json, looseObject, validate } from '../model/schema.ts'
 import type { Provenance } from '../read/provenance.ts'
 import { Authentication } from '../read/security-schemes.ts'
 
@@ -27,14 +27,14 @@ export const sharedFields = { authentication: v.optional(Authentication) }
 
 /** The dialect's own members of a known object; whether it is one at all is for the canonical card to say. */
 export const members = (entries: v.ObjectEntries) =>
-  v.optional(v.lazy(value => (isJsonObject(value) ? v.looseObject(entries) : anything)))
+  v.optional(v.lazy(value => (isJsonObject(value) ? looseObject(entries) : json)))
 
 /** The dialect's own members of each skill. */
 export const inSkills = (entries: v.ObjectEntries) =>
-  v.optional(v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : anything)))
+  v.optional(v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : json)))
 
 /** Says which of a dialect's own fields have a wrong type: those that the canonical card keeps without knowing them. */
 export const checkFields = (card: JsonObject, fields: v.ObjectEntries, reading: Provenance): void => {
-  const { issues = [] } = v.safeParse(v.looseObject(fields), card)
-  reading.errors.push(...toCardErrors(issues, place => place))
+  const result = validate(looseObject(fields), card)
+  if ('errors' in result) reading.errors.push(...result.errors)
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, type JsonObject, omit } from '../../json/json.ts'
+import { formatPointer, isJsonObject, omit } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { toPatchVersion } from '../model/calls.ts'
 import { link } from '../model/schema.ts'
@@ -36,13 +36,13 @@ export const gopherhole: Dialect = {
     return {
       document: {
         ...applyAliases(omit(document, ...unsaid), fieldAliases.gopherhole),
-        capabilities: card.capabilities as JsonObject,
+        capabilities: card.capabilities,
       },
       dropped: [...dropped, ...others, ...(protocolLost ? ['/protocol'] : [])],
     }
   },
   writeAuthored: (authored, card) => {
-    const declared = (isJsonObject(authored.capabilities) ? authored.capabilities : card.capabilities) as JsonObject
+    const declared = isJsonObject(authored.capabilities) ? authored.capabilities : card.capabilities
     return {
       ...authored,
       protocolVersion: authored.protocolVersion ?? gopherholeVersion(card),

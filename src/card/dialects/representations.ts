@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
+import { type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { type DialectName, dialectNames, type RepresentationName } from '../model/constants.ts'
@@ -17,14 +17,14 @@ export const writeHybrid = (card: AgentCard, readers: 'agent-card.json' | 'agent
   return {
     ...rest,
     ...(readers === 'agent.json' && { protocolVersion: gopherholeVersion(card) }),
-    supportedInterfaces: card.supportedInterfaces as Json,
-    capabilities: card.capabilities as JsonObject,
-    ...(card.securityRequirements && { securityRequirements: card.securityRequirements as Json }),
-    supportedInputModes: (card.supportedInputModes as Json | undefined) ?? card.defaultInputModes,
-    supportedOutputModes: (card.supportedOutputModes as Json | undefined) ?? card.defaultOutputModes,
+    supportedInterfaces: card.supportedInterfaces,
+    capabilities: card.capabilities,
+    ...(card.securityRequirements && { securityRequirements: card.securityRequirements }),
+    supportedInputModes: card.supportedInputModes ?? card.defaultInputModes,
+    supportedOutputModes: card.supportedOutputModes ?? card.defaultOutputModes,
     skills: (skills as JsonObject[]).map((skill, index) => {
       const requirements = card.skills[index]?.securityRequirements
-      return { ...skill, ...(requirements && { securityRequirements: requirements as Json }) }
+      return { ...skill, ...(requirements && { securityRequirements: requirements }) }
     }),
   }
 }

@@ -1,25 +1,25 @@
 import * as v from 'valibot'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { flag, lines, link, open } from '../model/schema.ts'
+import { link, looseObject, stringList } from '../model/schema.ts'
 import { fieldAliases } from '../read/field-names.ts'
 import { type Dialect, members } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 
 const flags = ['stateHistory', 'multiModal', 'parallelToolCalls']
 const allFlags = [...flags, 'streaming', 'pushNotifications', 'authentication', 'rateLimit']
-const object = v.nullish(open({}))
+const object = v.nullish(looseObject({}))
 
 const fields = {
   capabilities: members(
     Object.fromEntries(
-      ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit'].map(n => [n, v.nullish(flag)]),
+      ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit'].map(n => [n, v.nullish(v.boolean())]),
     ),
   ),
   additionalCapabilities: object,
   rateLimits: object,
   inputSchema: object,
   outputSchema: object,
-  tags: v.nullish(lines),
+  tags: v.nullish(stringList),
   icon: v.nullish(link),
   supportUrl: v.nullish(link),
 }

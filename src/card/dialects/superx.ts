@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { type JsonObject, omit } from '../../json/json.ts'
-import { anything, list, open } from '../model/schema.ts'
+import { json, looseObject } from '../model/schema.ts'
 import { protocolOf } from '../read/interfaces.ts'
 import { readToolCard } from '../read/mcp-tools.ts'
 import { type Dialect, inSkills } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 
-const schema = v.nullish(open({}))
-const things = v.nullish(list(anything))
+const schema = v.nullish(looseObject({}))
+const things = v.nullish(v.array(json))
 const words = defineV0Dialect(
   {},
   { skills: inSkills({ inputSchema: schema, outputSchema: schema }), resources: things, prompts: things },
@@ -30,6 +30,6 @@ export const superx: Dialect = {
     const protocol = protocolOf(card.supportedInterfaces)
     const { name, description, ...rest }: JsonObject =
       protocol === 'mcp' ? omit(document, 'preferredTransport') : document
-    return { document: { name, description, protocol, ...rest } as JsonObject, dropped }
+    return { document: { name, description, protocol, ...rest }, dropped }
   },
 }

@@ -1,22 +1,22 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../json/json.ts'
-import { anyText, lines, open } from '../model/schema.ts'
+import { looseObject, stringList } from '../model/schema.ts'
 import { type Dialect, inSkills, members } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 
-const object = v.nullish(open({}))
+const object = v.nullish(looseObject({}))
 
 /** Telex's card, as Etymo writes it: v0.2 with examples as exchanges of messages. */
 export const telex: Dialect = {
   ...defineV0Dialect(
     {},
     {
-      supportedProtocols: v.nullish(lines),
+      supportedProtocols: v.nullish(stringList),
       metadata: object,
       capabilities: members({
         contextWindow: v.nullish(v.custom<number>(Number.isFinite, 'must be a number of tokens')),
       }),
-      provider: members({ email: v.nullish(anyText) }),
+      provider: members({ email: v.nullish(v.string()) }),
       skills: inSkills({ parameters: object }),
     },
   ),

@@ -36,10 +36,10 @@ const writeBase = (card: AgentCard, main: number): Written => {
       name,
       description,
       ...fields,
-      ...(others as JsonObject),
-      capabilities: omit(capabilities as JsonObject, 'extendedAgentCard'),
+      ...others,
+      capabilities: omit(capabilities, 'extendedAgentCard'),
       supportsAuthenticatedExtendedCard: capabilities.extendedAgentCard ?? false,
-      ...(securitySchemes && { securitySchemes: writeSchemes(securitySchemes as JsonObject) }),
+      ...(securitySchemes && { securitySchemes: writeSchemes(securitySchemes) }),
       ...(securityRequirements && { security: writeV0Requirements(securityRequirements, '', dropped) }),
       skills: skills.map((skill, index) => writeSkill(skill, formatPointer('skills', index), dropped)),
     },
@@ -47,11 +47,11 @@ const writeBase = (card: AgentCard, main: number): Written => {
   }
 }
 
-const writeSchemes = (schemes: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, writeV0Scheme(scheme as JsonObject)]))
+const writeSchemes = (schemes: Record<string, JsonObject>): JsonObject =>
+  Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, writeV0Scheme(scheme)]))
 
 const writeSkill = ({ securityRequirements, ...rest }: AgentSkill, at: Pointer, dropped: Pointer[]): JsonObject => ({
-  ...(rest as JsonObject),
+  ...rest,
   ...(securityRequirements && { security: writeV0Requirements(securityRequirements, at, dropped) }),
 })
 

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
 import { readCard } from '../read/card.ts'
 import { oauthFlows, wrappersOf } from '../read/security-schemes.ts'
 import type { Dialect } from './dialect.ts'
@@ -9,7 +9,7 @@ export const v1_0: Dialect = {
   read: (card, reading) => readCard(card, '1.0', reading),
   write: card => {
     const dropped: Pointer[] = []
-    return { document: prune(card as JsonObject, agentCard, '', dropped) as JsonObject, dropped }
+    return { document: pruneObject(card, agentCard, '', dropped), dropped }
   },
 }
 
@@ -75,19 +75,23 @@ const prune = (value: Json, shape: Shape, at: Pointer, dropped: Pointer[]): Json
     const [inner] = shape as readonly [Shape]
     return value.map((item, index) => prune(item, inner, at + formatPointer(index), dropped))
   }
-  const object = value as JsonObject
+  return isJsonObject(value) ? pruneObject(value, shape, at, dropped) : value
+}
+
+const pruneObject = (object: JsonObject, shape: Shape, at: Pointer, dropped: Pointer[]): JsonObject => {
   const shapes = shape as { readonly [name: string]: Shape }
   const shapeOf = (name: string) => shapes['*'] ?? (Object.hasOwn(shapes, name) ? shapes[name] : undefined)
+  const members = new Map(jsonEntries(object))
   // In the proto's order, whatever the author's.
-  const names = '*' in shapes ? Object.keys(object) : Object.keys(shapes).filter(name => Object.hasOwn(object, name))
-  const kept = names.filter(name => isAllowed(object[name] as Json, shapeOf(name) as Shape))
-  const keeps = new Set(kept)
-  dropped.push(
-    ...Object.keys(object)
-      .filter(name => !keeps.has(name))
-      .map(name => at + formatPointer(name)),
-  )
+  const names = '*' in shapes ? [...members.keys()] : Object.keys(shapes)
+  const kept = names.flatMap((name): [string, Json, Shape][] => {
+    const value = members.get(name)
+    const inner = shapeOf(name)
+    return value !== undefined && inner !== undefined && isAllowed(value, inner) ? [[name, value, inner]] : []
+  })
+  const keeps = new Set(kept.map(([name]) => name))
+  dropped.push(...[...members.keys()].filter(name => !keeps.has(name)).map(name => at + formatPointer(name)))
   return Object.fromEntries(
-    kept.map(name => [name, prune(object[name] as Json, shapeOf(name) as Shape, at + formatPointer(name), dropped)]),
+    kept.map(([name, value, inner]) => [name, prune(value, inner, at + formatPointer(name), dropped)]),
   )
 }

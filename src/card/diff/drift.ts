@@ -1,5 +1,5 @@
 import diff from 'microdiff'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
 import { endpointFields } from '../read/interfaces.ts'
 
 /**
@@ -83,7 +83,7 @@ const comparable = (document: JsonObject, byId: boolean): JsonObject => {
 
 const bare = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(bare)
-  return isJsonObject(value) ? named(Object.entries(value).map(([name, inner]) => [name, bare(inner)])) : value
+  return isJsonObject(value) ? named(jsonEntries(value).map(([name, inner]) => [name, bare(inner)])) : value
 }
 
 const named = (entries: readonly (readonly [string, Json])[]): JsonObject => {

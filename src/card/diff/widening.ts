@@ -33,7 +33,7 @@ const endpoints = ({ supportedInterfaces }: AgentCard): Address[] =>
   )
 
 const authorities = ({ securitySchemes = {} }: AgentCard): Address[] =>
-  collectStrings(securitySchemes as JsonObject as Json)
+  collectStrings(securitySchemes)
     .filter(({ name }) => /url$/i.test(name))
     .flatMap(({ value, name, place }) => addressed(value, name, `/securitySchemes${place()}`))
 
@@ -143,10 +143,8 @@ const weakerSchemes = (
       : []
   })
 
-const kindOf = (scheme: object): { name: string; strength: number } => {
-  const members = scheme as JsonObject
-  const [wrapper = ''] = wrappersOf(members)
-  const inner = members[wrapper]
+const kindOf = (scheme: JsonObject): { name: string; strength: number } => {
+  const [[wrapper, inner] = []] = wrappersOf(scheme)
   return kinds.find(kind => kind.wrapper === wrapper && isJsonObject(inner) && (kind.is?.(inner) ?? true)) ?? unknown
 }
 

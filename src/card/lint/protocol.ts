@@ -22,7 +22,7 @@ const trueFlags = (subject: LintContext, declared: boolean): Pointer[] => {
       ? names.some(name => String(name).replaceAll('_', '') === flag.toLowerCase() || name === flag)
       : getAuthored(subject, formatPointer('capabilities', flag)).value !== undefined
   return ['streaming', 'pushNotifications']
-    .filter(flag => (subject.card.capabilities as JsonObject)[flag] === true && isDeclared(flag) === declared)
+    .filter(flag => subject.card.capabilities[flag] === true && isDeclared(flag) === declared)
     .map(flag => subject.at(formatPointer('capabilities', flag)))
 }
 
@@ -70,7 +70,7 @@ const requirementsOf = (owner: JsonObject, place: Pointer): Reference[] =>
     references(owner[name], place + formatPointer(name)),
   )
 
-const defined = ({ card }: LintContext): JsonObject => (card.securitySchemes ?? {}) as JsonObject
+const defined = ({ card }: LintContext): JsonObject => card.securitySchemes ?? {}
 
 /** Telex's way to say that no credentials are asked for. */
 const isOpen = ({ authored: { authentication } }: LintContext): boolean =>

@@ -71,8 +71,10 @@ export const closestExisting = (document: JsonObject, place: Pointer): Pointer =
   return reached
 }
 
-const member = (value: Json | undefined, token: string): Json | undefined =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, token) ? (value as JsonObject)[token] : undefined
+const member = (value: Json | undefined, token: string): Json | undefined => {
+  if (Array.isArray(value)) return value.find((_, index) => String(index) === token)
+  return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
+}
 
 /** Whether an author left a field out, or wrote nothing into it. */
 export const isBlank = (value: Json | undefined): boolean =>

@@ -1,15 +1,14 @@
-import { formatPointer, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, type Json, type Pointer } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
 import { isPrivateHost } from '../../net/hosts.ts'
 import type { Severity } from '../model/report.ts'
 import { getAuthored, getAuthoredItems, type LintContext, type Rule, rule } from './rule.ts'
 
 /** Links for people, and where each stands in the canonical card. */
-const linksOf = ({ card }: LintContext): [Pointer, unknown][] => [
-  ...['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl'].map((name): [Pointer, unknown] => [
-    formatPointer(name),
-    (card as JsonObject)[name],
-  ]),
+const linksOf = ({ card }: LintContext): [Pointer, Json | undefined][] => [
+  ...['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl'].map(
+    (name): [Pointer, Json | undefined] => [formatPointer(name), card[name]],
+  ),
   ['/provider/url', card.provider?.url],
 ]
 
@@ -86,7 +85,7 @@ const published = (subject: LintContext): Address[] => {
 const onAgentHost = (subject: LintContext): Address[] => {
   if (subject.manifest.route !== 'gateway') return []
   const hosts = endpoints(subject).map(({ url }) => url.hostname)
-  const links = linksOf(subject).flatMap(([place, value]) => asAddress(value as Json, subject.at(place)))
+  const links = linksOf(subject).flatMap(([place, value]) => asAddress(value, subject.at(place)))
   return [...links, ...authorities(subject)].filter(({ url }) => hosts.includes(url.hostname))
 }
 

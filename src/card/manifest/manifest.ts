@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { agentId, limits } from '../../limits.ts'
 import type { CardError } from '../model/report.ts'
-import { anyText, anything, closed, hostname, map, matches, oneOf, toCardErrors } from '../model/schema.ts'
+import { hostname, jsonObject, strictObject, validate } from '../model/schema.ts'
 import { frontMatterPointer, readFrontMatter } from './front-matter.ts'
 import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
@@ -16,16 +16,16 @@ export const isBridged = ({ upstream: { mcp, url } }: Bridging): boolean => mcp 
 /** What a card advertises where its manifest does not say: an MCP server has no A2A endpoint but this host's. */
 const defaultRoute = (manifest: Bridging): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')
 
-const object = map(anything, 'must be a JSON object')
+const object = jsonObject('must be a JSON object')
 const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'
-const level = oneOf('off', 'warn', 'enforce')
+const level = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
 /** What an owner writes: a card, and how it is hosted (design §3). A field that is not here is an error. */
 export const Manifest = v.strictObject({
-  id: v.optional(v.pipe(anyText, matches(agentId, idForm))),
+  id: v.optional(v.pipe(v.string(), v.regex(agentId, idForm))),
   card: object,
   extended: v.optional(object),
   tiers: v.optional(tierMap(object)),
-  visibility: v.optional(oneOf('public', 'internal'), 'public'),
+  visibility: v.optional(v.picklist(['public', 'internal'], 'must be public or internal'), 'public'),
   hosts: v.optional(
     v.pipe(
       v.array(hostname, 'must be a list of host names'),
@@ -33,10 +33,10 @@ export const Manifest = v.strictObject({
     ),
     [],
   ),
-  route: v.optional(oneOf('direct', 'gateway', 'closed'), 'direct'),
+  route: v.optional(v.picklist(['direct', 'gateway', 'closed'], 'must be direct, gateway or closed'), 'direct'),
   upstream: v.optional(Upstream, {}),
   gate: v.optional(
-    closed(
+    strictObject(
       {
         capabilities: v.optional(level),
         modes: v.optional(level),
@@ -81,8 +81,9 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
   if (exposed !== undefined && typeof exposed !== 'boolean')
     return refused(`${cardAt}/exposed`, 'must be true or false')
   const source = { ...(hosting ? { ...read, ...hosting } : read), card: read ? read.card : authored }
-  const result = v.safeParse(Manifest, source)
-  if (!result.success) return { errors: toCardErrors(result.issues, place => (place === '/card' ? cardAt : place)) }
+  const result = validate(Manifest, source)
+  if ('errors' in result)
+    return { errors: result.errors.map(error => (error.pointer === '/card' ? { ...error, pointer: cardAt } : error)) }
   // The author's own documents, not the parser's copies of them.
   const { card, extended, tiers } = source as Pick<Manifest, 'card' | 'extended' | 'tiers'>
   const { route } = hosting?.route === undefined ? { route: defaultRoute(result.output) } : result.output

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
 
 import { baseTier } from '../model/constants.ts'
-import { closed, line, matches, never, open } from '../model/schema.ts'
+import { looseObject, singleLine, strictObject } from '../model/schema.ts'
 
 const most = 16
 const form = /^[a-z][a-z0-9-]{0,31}$/
@@ -14,7 +14,7 @@ export const tierMap = <Value extends v.GenericSchema>(value: Value) =>
   v.pipe(
     v.lazy(tiers => {
       const names = Object.keys(isJsonObject(tiers) ? tiers : {})
-      return open(
+      return looseObject(
         Object.fromEntries(names.map(name => [name, refusal(name) ?? value])),
         'must be an object of tiers by their names',
       )
@@ -22,7 +22,8 @@ export const tierMap = <Value extends v.GenericSchema>(value: Value) =>
     v.check(tiers => Object.keys(tiers).length <= most, `must hold at most ${most} tiers`),
   )
 
-const refusal = (name: string) => (name === baseTier ? never(takenName) : form.test(name) ? undefined : never(badName))
+const refusal = (name: string) =>
+  name === baseTier ? v.never(takenName) : form.test(name) ? undefined : v.never(badName)
 
 /** The tiers of a manifest with the overlay of each, the lowest first: `base` is below all others, and may have none. */
 export const tiersOf = (manifest: {
@@ -43,7 +44,7 @@ const mostJwtRules = 16
 /** One scope, as RFC 6749 §3.3 forms it: several would be told apart by spaces. */
 const scope = v.pipe(
   v.string('must be a scope, as a string'),
-  matches(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/, 'must be one scope, without spaces or quotes'),
+  v.regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/, 'must be one scope, without spaces or quotes'),
 )
 
 const isScalar = (value: unknown): value is string | number | boolean =>
@@ -55,15 +56,15 @@ const scalar = v.custom<string | number | boolean>(
 
 const tierRule = v.lazy(value => {
   if (!isJsonObject(value) || 'scope' in value === 'claim' in value)
-    return never('must say which tokens may read the tier: { scope } or { claim, equals }')
-  return 'scope' in value ? v.strictObject({ scope }) : v.strictObject({ claim: line, equals: scalar })
+    return v.never('must say which tokens may read the tier: { scope } or { claim, equals }')
+  return 'scope' in value ? v.strictObject({ scope }) : v.strictObject({ claim: singleLine, equals: scalar })
 }) as v.LazySchema<v.GenericSchema<TierRule>>
 
 /** Which tokens may read a tier: those with a scope, or those with a claim of one value. */
 export type TierRule = { scope: string } | { claim: string; equals: string | number | boolean }
 
 const audiences = v.pipe(
-  v.array(line, 'must be an audience, or a list of them'),
+  v.array(singleLine, 'must be an audience, or a list of them'),
   v.check(({ length }) => length > 0 && length <= mostJwtRules, `must hold 1 to ${mostJwtRules} audiences`),
 )
 
@@ -71,9 +72,9 @@ const audiences = v.pipe(
  * Which tokens of the OpenID Connect issuers that a card names may read what is not public: those for one of these audiences
  * (else for the agent's URL at this host), with the scope, and what each tier asks for besides.
  */
-export const JwtPolicy = closed(
+export const JwtPolicy = strictObject(
   {
-    audience: v.optional(v.lazy(value => (typeof value === 'string' ? line : audiences))),
+    audience: v.optional(v.lazy(value => (typeof value === 'string' ? singleLine : audiences))),
     scope: v.optional(scope),
     tiers: v.optional(tierMap(tierRule), {}),
   },

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { limits } from '../../limits.ts'
-import { closed, flag, HttpUrl, hostname, line, matches } from '../model/schema.ts'
+import { hostname, httpUrl, singleLine, strictObject } from '../model/schema.ts'
 
 const bindingName = v.pipe(
   v.string('must be a name'),
-  matches(/^[A-Za-z_]\w*$/, 'must be a name, such as WEATHER_TOKEN; never the secret itself'),
+  v.regex(/^[A-Za-z_]\w*$/, 'must be a name, such as WEATHER_TOKEN; never the secret itself'),
 )
 
 const seconds = (least: number, most: number) =>
@@ -17,26 +17,26 @@ const aboutSources = ['ttl', 'staleIfError', 'pin'] as const
 
 /** Where the real agent is, and where its card comes from where that is not written in the manifest (design §3). */
 export const Upstream = v.pipe(
-  closed(
+  strictObject(
     {
-      url: v.optional(HttpUrl),
-      card: v.optional(HttpUrl),
-      mcp: v.optional(HttpUrl),
+      url: v.optional(httpUrl),
+      card: v.optional(httpUrl),
+      mcp: v.optional(httpUrl),
       service: v.optional(bindingName),
       secret: v.optional(
         v.pipe(
           bindingName,
-          matches(/^(?!ADMIN_TOKEN$)/, "is this host's own key: an upstream that was sent it could change every agent"),
+          v.regex(/^(?!ADMIN_TOKEN$)/, "is this host's own key: an upstream that was sent it could change every agent"),
         ),
       ),
       /** The name that Shaman's hosts know the agent by: it goes with each call. */
-      agentName: v.optional(line),
+      agentName: v.optional(singleLine),
       /** How long a fetched card counts as fresh. */
       ttl: v.optional(seconds(30, 86_400)),
       /** How long after that it is still served while its source cannot be read. */
       staleIfError: v.optional(seconds(0, 30 * 86_400)),
       /** Whether a fetched card that widens access waits until an owner accepts it; so it does where something of the host is used. */
-      pin: v.optional(flag),
+      pin: v.optional(v.boolean()),
       /** The agent's own hosts that a card behind the gateway may name. */
       mayShow: v.optional(
         v.pipe(

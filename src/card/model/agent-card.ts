@@ -1,41 +1,41 @@
 import * as v from 'valibot'
-import { anyText, flag, HttpUrl, line, lines, link, list, map, oneOf, open, some, text } from './schema.ts'
+import { httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
 
-const describable = { description: v.optional(anyText) }
+const describable = { description: v.optional(v.string()) }
 
-const flow = (required: Record<string, typeof HttpUrl>) =>
-  open({
+const flow = (required: Record<string, typeof httpUrl>) =>
+  looseObject({
     ...required,
-    scopes: map(anyText),
-    refreshUrl: v.optional(HttpUrl),
-    pkceRequired: v.optional(flag),
+    scopes: record(v.string()),
+    refreshUrl: v.optional(httpUrl),
+    pkceRequired: v.optional(v.boolean()),
   })
 
-const oauthFlows = open({
-  authorizationCode: v.optional(flow({ authorizationUrl: HttpUrl, tokenUrl: HttpUrl })),
-  clientCredentials: v.optional(flow({ tokenUrl: HttpUrl })),
-  deviceCode: v.optional(flow({ deviceAuthorizationUrl: HttpUrl, tokenUrl: HttpUrl })),
-  implicit: v.optional(flow({ authorizationUrl: HttpUrl })),
-  password: v.optional(flow({ tokenUrl: HttpUrl })),
+const oauthFlows = looseObject({
+  authorizationCode: v.optional(flow({ authorizationUrl: httpUrl, tokenUrl: httpUrl })),
+  clientCredentials: v.optional(flow({ tokenUrl: httpUrl })),
+  deviceCode: v.optional(flow({ deviceAuthorizationUrl: httpUrl, tokenUrl: httpUrl })),
+  implicit: v.optional(flow({ authorizationUrl: httpUrl })),
+  password: v.optional(flow({ tokenUrl: httpUrl })),
 })
 
 const kinds = {
   apiKeySecurityScheme: {
     ...describable,
-    name: line,
-    location: oneOf('header', 'query', 'cookie'),
+    name: singleLine,
+    location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
   },
-  httpAuthSecurityScheme: { ...describable, scheme: line, bearerFormat: v.optional(line) },
-  oauth2SecurityScheme: { ...describable, oauth2MetadataUrl: v.optional(HttpUrl), flows: oauthFlows },
-  openIdConnectSecurityScheme: { ...describable, openIdConnectUrl: HttpUrl },
+  httpAuthSecurityScheme: { ...describable, scheme: singleLine, bearerFormat: v.optional(singleLine) },
+  oauth2SecurityScheme: { ...describable, oauth2MetadataUrl: v.optional(httpUrl), flows: oauthFlows },
+  openIdConnectSecurityScheme: { ...describable, openIdConnectUrl: httpUrl },
   mtlsSecurityScheme: describable,
 }
 
 /** One way to authenticate, wrapped as v1.0 does. A scheme that A2A does not know is kept as it is. */
 const SecurityScheme = v.pipe(
-  open(
+  looseObject(
     Object.fromEntries(
-      Object.entries<v.ObjectEntries>(kinds).map(([name, entries]) => [name, v.optional(open(entries))]),
+      Object.entries<v.ObjectEntries>(kinds).map(([name, entries]) => [name, v.optional(looseObject(entries))]),
     ),
   ),
   v.check(
@@ -44,81 +44,85 @@ const SecurityScheme = v.pipe(
   ),
 )
 
-const modes = some(lines, 'must name at least one media type')
+const modes = v.pipe(stringList, v.nonEmpty('must name at least one media type'))
 
 /** One endpoint of an agent, and what is spoken there. */
-export const AgentInterface = open({
-  url: HttpUrl,
-  protocolBinding: line,
-  protocolVersion: line,
-  tenant: v.optional(line),
+export const AgentInterface = looseObject({
+  url: httpUrl,
+  protocolBinding: singleLine,
+  protocolVersion: singleLine,
+  tenant: v.optional(singleLine),
 })
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
 /** Who runs an agent. */
-const AgentProvider = open({ organization: v.optional(line), url: v.optional(link) })
+const AgentProvider = looseObject({ organization: v.optional(singleLine), url: v.optional(link) })
 
 /** An extension of the protocol that an agent supports. */
-const AgentExtension = open({
-  uri: line,
-  description: v.optional(anyText),
-  required: v.optional(flag),
-  params: v.optional(open({})),
+const AgentExtension = looseObject({
+  uri: singleLine,
+  description: v.optional(v.string()),
+  required: v.optional(v.boolean()),
+  params: v.optional(looseObject({})),
 })
 
 /** What an agent can do beyond answering a message: v1.0's flags, and those of the other dialects that have a meaning. */
-const AgentCapabilities = open(
+const AgentCapabilities = looseObject(
   {
-    streaming: v.optional(flag),
-    pushNotifications: v.optional(flag),
-    extendedAgentCard: v.optional(flag),
-    multiTurn: v.optional(flag),
-    stateTransitionHistory: v.optional(flag),
-    extensions: v.optional(list(AgentExtension)),
+    streaming: v.optional(v.boolean()),
+    pushNotifications: v.optional(v.boolean()),
+    extendedAgentCard: v.optional(v.boolean()),
+    multiTurn: v.optional(v.boolean()),
+    stateTransitionHistory: v.optional(v.boolean()),
+    extensions: v.optional(v.array(AgentExtension)),
   },
   'must be an object of flags, such as { "streaming": true }',
 )
 
 /** Security schemes that are needed together, each with the scopes that it needs. */
-const SecurityRequirement = open({
-  schemes: map(open({ list: v.optional(list(anyText)) })),
+const SecurityRequirement = looseObject({
+  schemes: record(looseObject({ list: v.optional(v.array(v.string())) })),
 })
 
-const requirements = list(SecurityRequirement, 'must be a list of requirements, such as [{ "bearer": [] }]')
+const requirements = v.array(SecurityRequirement, 'must be a list of requirements, such as [{ "bearer": [] }]')
 
 /** One thing that an agent can do. */
-export const AgentSkill = open({
-  id: line,
-  name: line,
-  description: text,
-  tags: some(lines, 'must hold at least one tag'),
-  examples: v.optional(list(text, 'must be a list of strings')),
-  inputModes: v.optional(lines),
-  outputModes: v.optional(lines),
+export const AgentSkill = looseObject({
+  id: singleLine,
+  name: singleLine,
+  description: nonBlank,
+  tags: v.pipe(stringList, v.nonEmpty('must hold at least one tag')),
+  examples: v.optional(v.array(nonBlank, 'must be a list of strings')),
+  inputModes: v.optional(stringList),
+  outputModes: v.optional(stringList),
   securityRequirements: v.optional(requirements),
 })
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
 /** A signature over a card, as a detached JWS (v1.0 §8.4). */
-const AgentCardSignature = open({ protected: line, signature: line, header: v.optional(open({})) })
+const AgentCardSignature = looseObject({
+  protected: singleLine,
+  signature: singleLine,
+  header: v.optional(looseObject({})),
+})
 
 /** The canonical card: the v1.0 model, with every unknown field as authored. */
-export const AgentCard = open(
+export const AgentCard = looseObject(
   {
-    name: line,
-    description: text,
-    version: line,
-    supportedInterfaces: some(list(AgentInterface), 'must hold at least one interface'),
+    name: singleLine,
+    description: nonBlank,
+    version: singleLine,
+    supportedInterfaces: v.pipe(v.array(AgentInterface), v.nonEmpty('must hold at least one interface')),
     provider: v.optional(AgentProvider),
     documentationUrl: v.optional(link),
     iconUrl: v.optional(link),
     capabilities: AgentCapabilities,
-    securitySchemes: v.optional(map(SecurityScheme)),
+    securitySchemes: v.optional(record(SecurityScheme)),
     securityRequirements: v.optional(requirements),
     defaultInputModes: modes,
     defaultOutputModes: modes,
-    skills: some(list(AgentSkill), 'must hold at least one skill'),
-    signatures: v.optional(list(AgentCardSignature)),
+    skills: v.pipe(v.array(AgentSkill), v.nonEmpty('must hold at least one skill')),
+    signatures: v.optional(v.array(AgentCardSignature)),
   },
   'must be a JSON object',
 )

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonEntries,
   jsonEquals,
   omit,
   type Pointer,
@@ -46,7 +47,7 @@ export const canonicalKey = (name: string, level: Level): string => spellings[le
  */
 export const canonicalizeKeys = (object: JsonObject, level: Level, at: Pointer, reading: Provenance): JsonObject => {
   const known = spellings[level]
-  const entries = Object.entries(object).flatMap(([name, value]): [string, Json][] => {
+  const entries = jsonEntries(object).flatMap(([name, value]): [string, Json][] => {
     const proper = known.get(name)
     if (proper !== undefined && value === null) return []
     if (proper === undefined || proper === name) return [[name, value]]
@@ -102,7 +103,7 @@ export const resolveAliases = (card: JsonObject, reading: Provenance): JsonObjec
 export const applyAliases = (card: JsonObject, vocabulary: Vocabulary): JsonObject =>
   eachObject(card, vocabulary, (object, words) =>
     Object.fromEntries(
-      Object.entries(object).map(([name, value]) => {
+      jsonEntries(object).map(([name, value]) => {
         const word = words.find(({ canonical, fits }) => canonical === name && (fits?.(value) ?? true))?.word ?? name
         return [Object.hasOwn(object, word) ? name : word, value]
       }),

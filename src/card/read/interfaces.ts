@@ -38,26 +38,18 @@ class InterfaceCollector {
 
   /** Adds an interface of v0.3's list, unless it says one again that is there. */
   addAdditional(item: Json, authored: Pointer): void {
-    const there = this.list.filter(
-      other =>
-        isJsonObject(item) &&
-        isJsonObject(other) &&
-        other.url === item.url &&
-        other.protocolBinding === item.protocolBinding,
-    )
+    const there = this.list
+      .filter(isJsonObject)
+      .filter(other => isJsonObject(item) && other.url === item.url && other.protocolBinding === item.protocolBinding)
     if (!isJsonObject(item) || there.length === 0) this.addListed(item, authored)
     // v0.3 has no place for the version of each.
-    else if (
-      !there.some(other =>
-        jsonEquals(other, { ...item, protocolVersion: (other as JsonObject).protocolVersion as Json }),
-      )
-    )
+    else if (!there.some(other => jsonEquals(other, { ...item, protocolVersion: other.protocolVersion })))
       this.#reading.noteConversion(authored, 'left out: another interface with this address says otherwise, and counts')
   }
 }
 
 /** One endpoint as the canonical card holds it. */
-type Interface = { url: string; protocolBinding: string; protocolVersion: string; [name: string]: unknown }
+type Interface = { url: string; protocolBinding: string; protocolVersion: string; [name: string]: Json | undefined }
 
 /** The interface that v0.x readers are sent to: the first that speaks 0.x, else the preferred one. */
 export const pickV0Interface = (interfaces: readonly unknown[]): number =>
@@ -103,13 +95,13 @@ export const writeV0Interfaces = (
     }
     said.add(keyOf(item))
     if (item.transport !== undefined) dropped.push(`${at}/transport`)
-    const rest = omit(item as JsonObject, 'protocolBinding', 'protocolVersion')
+    const rest = omit(item, 'protocolBinding', 'protocolVersion')
     additional.push({ ...rest, transport: item.protocolBinding })
   }
   const fields: JsonObject = {
     url: chosen.url,
     preferredTransport: chosen.protocolBinding,
-    ...(additional.length > 0 && { additionalInterfaces: additional as Json }),
+    ...(additional.length > 0 && { additionalInterfaces: additional }),
     protocolVersion: toPatchVersion(chosen.protocolVersion),
   }
   return { fields, dropped }

@@ -65,10 +65,10 @@ const modesOfAll = (card: JsonObject, tools: readonly Json[], reading: Provenanc
     (['input', 'output'] as const).flatMap((way): [string, Json][] => {
       const name = way === 'input' ? 'defaultInputModes' : 'defaultOutputModes'
       if (!isBlank(card[findField(card, name)])) return []
-      const modes = tools.flatMap(tool => (isJsonObject(tool) ? (tool[`${way}Modes`] as Json) : []))
-      const all = [...new Set(modes.flat())]
+      const modes = tools.flatMap((tool): Json[] => (isJsonObject(tool) ? [tool[`${way}Modes`] ?? []].flat() : []))
+      const all = [...new Set(modes)]
       reading.noteDefault(formatPointer(name), `set to ${JSON.stringify(all)}`)
-      return [[name, all as Json]]
+      return [[name, all]]
     }),
   )
 

@@ -1,4 +1,12 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  jsonEquals,
+  type Pointer,
+} from '../../json/json.ts'
 import { Provenance } from './provenance.ts'
 import type { SplitSchemes } from './security-schemes.ts'
 
@@ -64,8 +72,10 @@ const readRequirement = (requirement: Json, split: SplitSchemes): Alternative[] 
   if (typeof requirement === 'string')
     return readRequirement({ [requirement]: [] }, split).map(({ read }) => ({ read }))
   if (!isJsonObject(requirement)) return [{ read: requirement }]
-  const { schemes, ...rest } = isJsonObject(requirement.schemes) ? requirement : { schemes: requirement }
-  const scopes = Object.entries(schemes as JsonObject)
+  const { schemes = requirement, ...rest } = isJsonObject(requirement.schemes)
+    ? { ...requirement, schemes: requirement.schemes }
+    : {}
+  const scopes = jsonEntries(schemes)
   const [alone, another] = scopes
   const parts = (alone && !another && split.get(alone[0])) || [undefined]
   return parts.map(part => ({
@@ -85,9 +95,8 @@ const place = (
   from: Pointer,
   reading: Provenance,
 ): void => {
-  const wrapped = isJsonObject(requirement.schemes)
-  const schemes = wrapped ? (requirement.schemes as JsonObject) : requirement
-  const within = wrapped ? `${from}/schemes` : from
+  const schemes = isJsonObject(requirement.schemes) ? requirement.schemes : requirement
+  const within = schemes === requirement ? from : `${from}/schemes`
   reading.mapTo(`${at}/schemes`, within)
   for (const [part, name] of parts) {
     const scopes = isJsonObject(schemes[name]) ? '' : '/list'

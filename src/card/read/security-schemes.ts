@@ -1,6 +1,14 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
-import { anyText, flag, never, open } from '../model/schema.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  omit,
+  type Pointer,
+} from '../../json/json.ts'
+import { looseObject } from '../model/schema.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 
@@ -26,9 +34,9 @@ const wrapperFor = new Map<string, string>([
 /** The OAuth flows that A2A names. */
 export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
-/** The v1.0 wrappers that a scheme bears. */
-export const wrappersOf = (scheme: JsonObject): string[] =>
-  Object.keys(scheme).filter(name => typeOf.has(name) && isJsonObject(scheme[name]))
+/** Returns the v1.0 wrappers in a scheme, each with the object inside it. */
+export const wrappersOf = (scheme: JsonObject): [wrapper: string, inner: JsonObject][] =>
+  jsonEntries(scheme).filter((entry): entry is [string, JsonObject] => typeOf.has(entry[0]) && isJsonObject(entry[1]))
 
 /** The names that each scheme was split into, the first its own: v1.0 allows one OAuth flow each. */
 export type SplitSchemes = ReadonlyMap<string, readonly string[]>
@@ -41,7 +49,7 @@ export const readSchemes = (
   const split = new Map<string, string[]>()
   const read: [string, Json][] = []
   const taken = new Set(Object.keys(schemes))
-  for (const [name, scheme] of Object.entries(schemes)) {
+  for (const [name, scheme] of jsonEntries(schemes)) {
     const parts = splitFlows(name, wrap(name, scheme, reading), taken, reading)
     if (parts.length > 1)
       split.set(
@@ -71,11 +79,16 @@ const wrap = (name: string, authored: Json, reading: Provenance): Json => {
 }
 
 /** A wrapped scheme; what says again what the wrapper says, or stands beside it, is left out. */
-const unwrap = (scheme: JsonObject, wrapper: string, at: Pointer, reading: Provenance): JsonObject => {
+const unwrap = (
+  scheme: JsonObject,
+  [wrapper, wrapped]: [string, JsonObject],
+  at: Pointer,
+  reading: Provenance,
+): JsonObject => {
   const within = at + formatPointer(wrapper)
-  const spelled = canonicalizeKeys(scheme[wrapper] as JsonObject, 'scheme', within, reading)
+  const spelled = canonicalizeKeys(wrapped, 'scheme', within, reading)
   const inner = wrapper === apiKey ? readLocation(spelled, within, reading) : spelled
-  const clashes = ['type', 'in', ...wrappersOf(inner)].filter(name => inner[name] !== undefined)
+  const clashes = ['type', 'in', ...wrappersOf(inner).map(([name]) => name)].filter(name => inner[name] !== undefined)
   const beside = Object.keys(omit(scheme, wrapper))
   for (const place of [
     ...clashes.map(name => within + formatPointer(name)),
@@ -115,7 +128,7 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Pro
     reading.mapFrom(there, at)
     for (const member of ['', ...Object.keys(oauth).map(name => formatPointer(name))])
       reading.mapFrom(`${there}/oauth2SecurityScheme${member}`, within + member)
-    return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] as Json } } }]
+    return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] } } }]
   })
   return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
 }
@@ -129,11 +142,11 @@ const freeName = (wanted: string, taken: Set<string>): string => {
 
 /** A scheme in OpenAPI's form, which v0.3 uses; one that A2A does not know comes back as it is. */
 export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
-  const wrapper = wrappersOf(scheme)[0]
-  if (wrapper === undefined) return scheme
-  const inner = scheme[wrapper] as JsonObject
-  const type = typeOf.get(wrapper) as string
-  return wrapper === apiKey ? { type, ...omit(inner, 'location'), in: inner.location as Json } : { type, ...inner }
+  const [own] = wrappersOf(scheme)
+  if (own === undefined) return scheme
+  const [wrapper, inner] = own
+  const type = typeOf.get(wrapper)
+  return wrapper === apiKey ? { type, ...omit(inner, 'location'), in: inner.location } : { type, ...inner }
 }
 
 /**
@@ -144,7 +157,7 @@ export const writeV0SchemeTwice = (scheme: JsonObject): JsonObject => {
   const { type, ...inner } = scheme
   const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
   if (wrapper === undefined) return scheme
-  return { ...scheme, [wrapper]: wrapper === apiKey ? { ...omit(inner, 'in'), location: inner.in as Json } : inner }
+  return { ...scheme, [wrapper]: wrapper === apiKey ? { ...omit(inner, 'in'), location: inner.in } : inner }
 }
 
 const name = v.custom<Json>(value => typeof value === 'string' || isJsonObject(value), 'must be the name of a scheme')
@@ -155,15 +168,15 @@ const named = v.lazy(value =>
 /** `authentication` in the forms that it has been seen in: a name, a list of names, an object with them. */
 export const Authentication = v.lazy(value =>
   isJsonObject(value)
-    ? open({
+    ? looseObject({
         schemes: v.optional(named),
         methods: v.optional(named),
-        credentials: v.nullish(anyText),
-        required: v.nullish(flag),
+        credentials: v.nullish(v.string()),
+        required: v.nullish(v.boolean()),
       })
     : typeof value === 'string' || Array.isArray(value)
       ? named
-      : v.nullish(never('must be an object, such as { "schemes": ["bearer"] }')),
+      : v.nullish(v.never('must be an object, such as { "schemes": ["bearer"] }')),
 )
 
 /**

@@ -1,9 +1,8 @@
-import * as v from 'valibot'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
 import { limits } from '../../limits.ts'
 import { AgentCard } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
-import { dedupeByPointer, toCardErrors } from '../model/schema.ts'
+import { dedupeByPointer, validate } from '../model/schema.ts'
 import { presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 
@@ -33,7 +32,7 @@ export const checkDocument = (document: Json): CardError[] => {
     const refused = valueError(value, name, depth)
     if (refused !== undefined) add(place, refused)
     else if (typeof value === 'object' && value !== null)
-      for (const [member, inner] of Object.entries(value)) {
+      for (const [member, inner] of jsonEntries(value)) {
         const at = place + formatPointer(member)
         const refused = nameError(member)
         if (refused === undefined) visit(inner, at, Array.isArray(value) ? name : member, depth + 1)
@@ -129,12 +128,12 @@ const missingFields = (document: JsonObject): CardError[] => {
 
 /** Why a canonical card is refused: each place once, in the words and at the pointers of the authored card. */
 export const validateCard = (canonical: JsonObject, authored: JsonObject, reading: Provenance): CardError[] => {
-  const { issues = [] } = v.safeParse(AgentCard, canonical)
+  const result = validate(AgentCard, canonical)
   return dedupeByPointer([
     ...endpointErrors(authored),
     ...reading.errors,
     // A default made of a wrong value is wrong too, but only the value is the author's.
-    ...toCardErrors(issues, place => place)
+    ...('errors' in result ? result.errors : [])
       .filter(error => !reading.isFilled(error.pointer))
       .map(error => ({ ...error, pointer: reading.sourceOf(error.pointer) })),
     ...duplicateSkills(canonical, reading),

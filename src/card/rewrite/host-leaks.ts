@@ -1,4 +1,12 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  omit,
+  type Pointer,
+} from '../../json/json.ts'
 import { extractUrls, findPrivateHosts, isPrivateHost, normalizeForSearch, searchVariants } from '../../net/hosts.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
@@ -44,7 +52,7 @@ export const upstreamAddresses = (
 const endpointUrls = (card: JsonObject): string[] =>
   endpointFields
     .flatMap(name => card[name] ?? [])
-    .map((item: Json) => (isJsonObject(item) ? item.url : item))
+    .map(item => (isJsonObject(item) ? item.url : item))
     .flatMap(url => (typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url) ? [url] : []))
 
 /** A host that a text names and should not; `isPrivate` where it is one of a private network. */
@@ -181,7 +189,7 @@ export const createLeakFinder = (search: HostSearch): AddressFinder => {
         if (what && !(interfaces.length > 0 && publicLinks.test(place) && mayBe(value))) found.push({ place, ...what })
       }
       if (typeof value !== 'object' || value === null) return
-      for (const [name, inner] of Object.entries(value)) {
+      for (const [name, inner] of jsonEntries(value)) {
         const at = place + formatPointer(name)
         const what = says(name)
         if (what) found.push({ place: at, ...what })
@@ -226,7 +234,7 @@ export const findLeaks = (
   says: (found: Found) => string,
 ): CardError[] => {
   // Signatures are served only where they still hold.
-  const inCard = find(omit(card as JsonObject, 'signatures'))
+  const inCard = find(omit(card, 'signatures'))
     .filter(({ place }) => !reading.isFilled(place))
     .map(found => ({ ...found, place: reading.sourceOf(found.place) }))
   const found = [inCard, ...[documents[dialect], ...Object.values(documents)].map(each => () => find(each))]

@@ -1,4 +1,4 @@
-import { formatPointer, type Json, type JsonObject, omit, parsePointer } from '../../json/json.ts'
+import { formatPointer, type Json, type JsonObject, jsonEntries, omit, parsePointer } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { canonicalKey } from '../read/field-names.ts'
@@ -60,7 +60,7 @@ const rewriteUrls = (document: JsonObject, map: UrlMap): JsonObject => {
 }
 
 const members = (object: JsonObject, change: (name: string, value: Json) => Json): JsonObject =>
-  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(name, value)]))
+  Object.fromEntries(jsonEntries(object).map(([name, value]) => [name, change(name, value)]))
 
 const urlInText = /https?:\/\/[^\s"'<>`{}|\\^()[\]]+/gi
 
@@ -175,7 +175,7 @@ export const rewriteForGateway = (
   return {
     card: card =>
       rewriteUrls(
-        withoutLinks(card as JsonObject, field => field),
+        withoutLinks(card, field => field),
         map,
       ) as AgentCard,
     document: (authored, reading) =>

@@ -79,7 +79,7 @@ const forGateway = (
     card: card => {
       const through = {
         ...card,
-        ...gatewayCardLink(card as JsonObject, agentUrl),
+        ...gatewayCardLink(card, agentUrl),
         supportedInterfaces: gatewayInterfaces(withBridgeInterfaces(manifest, card).supportedInterfaces, agentUrl),
       }
       return hidden?.card(through) ?? through

@@ -206,7 +206,7 @@ const whyNot = (error: unknown): string => {
 const extentOf = (value: Json): Extent => {
   let longestText = 0
   let mostMembers = 0
-  const walk = (each: Json): void => {
+  const walk = (each: Json | undefined): void => {
     if (typeof each === 'string') longestText = Math.max(longestText, each.length)
     else if (Array.isArray(each)) each.forEach(walk)
     else if (isJsonObject(each)) {

@@ -1,5 +1,5 @@
 import type { Schema } from '@cfworker/json-schema'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/json.ts'
 
 /** A check that was given up. */
 export class BudgetExceeded extends Error {
@@ -102,7 +102,7 @@ const entryCosts: ReadonlyMap<string, number> = new Map([
 /** What one look at a schema itself costs, for arguments of that extent. Throws where its patterns cannot be matched with them. */
 export const lookCost = (schema: JsonObject): ((extent: Extent) => number) => {
   let own = look
-  for (const [member, value] of Object.entries(schema)) {
+  for (const [member, value] of jsonEntries(schema)) {
     const each = entryCosts.get(member)
     if (each !== undefined) for (const entry of entriesOf(member, value)) own += each + JSON.stringify(entry).length
   }
@@ -135,7 +135,7 @@ const kinds: ReadonlyMap<string, (value: Json) => boolean> = new Map([
   ['type', value => isText(value) || isListOfTexts(value)],
   ['enum', Array.isArray],
   ['required', isListOfTexts],
-  ['dependentRequired', value => isJsonObject(value) && Object.values(value).every(isListOfTexts)],
+  ['dependentRequired', value => isJsonObject(value) && jsonEntries(value).every(([, each]) => isListOfTexts(each))],
   ['pattern', isText],
   ['$ref', isText],
   ...['properties', 'patternProperties', 'dependentSchemas', 'dependencies'].map(name => [name, isJsonObject] as const),
@@ -200,13 +200,13 @@ class Guard {
 
   /** A validator reads `type` of each schema that it looks at, whatever else. */
   schema(given: JsonObject): Schema {
-    const kept = Object.fromEntries(Object.entries(given).filter(([name, value]) => this.#keeps(name, value)))
+    const kept = Object.fromEntries(jsonEntries(given).filter(([name, value]) => this.#keeps(name, value)))
     const budget = this.#budget
     const costs = this.why === undefined ? lookCost(kept) : () => 0
     const copy: Schema = {}
     const define = (name: string, enumerable: boolean, rest: PropertyDescriptor) =>
       Object.defineProperty(copy, name, { ...rest, configurable: true, enumerable })
-    for (const [name, value] of Object.entries(kept)) define(name, true, { value: this.#member(name, value) })
+    for (const [name, value] of jsonEntries(kept)) define(name, true, { value: this.#member(name, value) })
     define('type', Object.hasOwn(kept, 'type'), {
       get: () => {
         budget.spend(costs(budget.extent))
@@ -234,7 +234,7 @@ class Guard {
     if (dataMembers.has(name)) return value
     if (schemaMaps.has(name) && isJsonObject(value))
       return Object.fromEntries(
-        Object.entries(value).map(([key, each]) => [
+        jsonEntries(value).map(([key, each]) => [
           key,
           // Of dependencies, a list is one of names.
           name === 'dependencies' && Array.isArray(each) ? each : this.#inner(each),
