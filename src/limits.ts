@@ -1,18 +1,44 @@
-/** What one card or manifest may hold (design §9). Sizes in bytes or UTF-16 units, depth in levels. */
-export const limits = {
-  bodyBytes: 256 * 1024,
-  depth: 64,
-  string: 16 * 1024,
-  /** Members of one object, or items of one list. */
-  members: 1000,
-  skills: 500,
-  interfaces: 100,
-  hosts: 20,
-  page: 100,
-} as const
+/**
+ * The limits that owners and callers can meet, in one place: docs/reference.md lists them. Strings count UTF-16 units, as
+ * `length` does.
+ */
 
-/** The form of an agent's id. */
-export const agentId = /^[a-z0-9][a-z0-9-]{0,62}$/
+/** The body of a request to the registry or to `POST /lint`. */
+export const MAX_BODY_BYTES = 256 * 1024
 
-/** In characters: a random ADMIN_TOKEN of so many is not guessed, though nobody counts what may be the agents' own credentials. */
-export const minAdminTokenLength = 16
+/** Levels of objects and arrays in a JSON document. */
+export const MAX_JSON_DEPTH = 64
+
+/** One string of a card or manifest, names of members included. */
+export const MAX_STRING_LENGTH = 16 * 1024
+
+/** Members of one object, or items of one array. */
+export const MAX_MEMBERS = 1000
+
+/** Skills of one card. */
+export const MAX_SKILLS = 500
+
+/** Interfaces in one list of a card. */
+export const MAX_INTERFACES = 100
+
+/** Host names in `hosts`, or in `upstream.mayShow`. */
+export const MAX_HOSTS = 20
+
+/** Entries in `tiers`, or in `jwt.tiers`. */
+export const MAX_TIERS = 16
+
+/** Audiences in `jwt.audience`. */
+export const MAX_AUDIENCES = 16
+
+/** `upstream.ttl`: how long a fetched card is fresh. */
+export const MIN_TTL_SECONDS = 30
+export const MAX_TTL_SECONDS = 86_400
+
+/** `upstream.staleIfError`: how long a fetched card is served after that, while its upstream fails. */
+export const MAX_STALE_IF_ERROR_SECONDS = 30 * 86_400
+
+/** Entries on one page of a list, and the default of `limit`. */
+export const MAX_PAGE_SIZE = 100
+
+/** Characters of ADMIN_TOKEN: long enough that a random one cannot be guessed, even without a rate limit. */
+export const MIN_ADMIN_TOKEN_LENGTH = 16

@@ -2,7 +2,7 @@ import { type Compiled, compile } from '../../src/card/compile/index.ts'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import type { CardError } from '../../src/card/model/report.ts'
 import { isJsonObject, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
-import { limits } from '../../src/limits.ts'
+import { MAX_BODY_BYTES } from '../../src/limits.ts'
 import { idOf } from './agent-id.ts'
 import { authoredManifest, exposureErrors } from './authored-manifest.ts'
 import type { BadFile } from './bad-file.ts'
@@ -84,8 +84,8 @@ const check = (
 
 const sizeErrors = (manifest: JsonObject): CardError[] => {
   const bytes = Buffer.byteLength(JSON.stringify(manifest))
-  if (bytes <= limits.bodyBytes) return []
-  return [{ pointer: '', message: `is ${bytes} bytes long; at most ${limits.bodyBytes} are allowed` }]
+  if (bytes <= MAX_BODY_BYTES) return []
+  return [{ pointer: '', message: `is ${bytes} bytes long; at most ${MAX_BODY_BYTES} are allowed` }]
 }
 
 const bad = (file: string, errors: CardError[], places?: Places): BadFile => ({

@@ -1,6 +1,6 @@
 import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import type { Json } from '../../src/json/json.ts'
-import { limits } from '../../src/limits.ts'
+import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import { locator } from './locate.ts'
 import { keepVersions } from './published-versions.ts'
 import type { Parsed } from './source.ts'
@@ -23,7 +23,7 @@ export const parseYamlSource = (text: string): Parsed => {
   }
 }
 
-const tooDeep = `The document nests deeper than ${limits.depth} levels.`
+const tooDeep = `The document nests deeper than ${MAX_JSON_DEPTH} levels.`
 
 /** What yaml says in words for who calls it. */
 const words: Partial<Record<YAMLError['code'], string>> = {

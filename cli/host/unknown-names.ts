@@ -1,6 +1,6 @@
 import { readManifest } from '../../src/card/manifest/manifest.ts'
-import { baseTier } from '../../src/card/model/constants.ts'
-import { agentId } from '../../src/limits.ts'
+import { agentIdPattern, baseTier } from '../../src/card/model/constants.ts'
+
 import type { Host } from './host.ts'
 
 /** The most agents that are asked for; a host takes no more in one token. */
@@ -11,7 +11,7 @@ export const unknownNames = async (
   host: Pick<Host, 'registered'>,
   { agents = [], tiers = [] }: { agents?: readonly string[] | undefined; tiers?: readonly string[] | undefined },
 ): Promise<string[]> => {
-  const ids = agents.filter(id => agentId.test(id)).slice(0, most)
+  const ids = agents.filter(id => agentIdPattern.test(id)).slice(0, most)
   const found = await Promise.all(ids.map(id => host.registered(id)))
   const unknown = ids.filter((_, index) => found[index] === undefined)
   const tiersThere = found.flatMap(agent => {

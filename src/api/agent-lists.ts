@@ -1,13 +1,13 @@
 import { hasPermission } from '../auth/permissions.ts'
 import { ANONYMOUS, type Authentication, type Principal } from '../auth/principal.ts'
 import { requireAnyAgent } from '../auth/require.ts'
+import { agentIdPattern } from '../card/model/constants.ts'
 import { checkRateLimit } from '../gateway/access.ts'
 import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
 import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { privateNoStore, publicCaching } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
-import { agentId } from '../limits.ts'
 import type { Listed } from '../registry/store/agents.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { type PageQuery, paginate, parsePageQuery } from './pagination.ts'
@@ -89,7 +89,9 @@ const cardUrl = (origin: Listed['origin'], id: string): string => `${origin}/age
 /** A page of a public list as Workers Cache keeps it, under a tag; throws for a URL that `pageQuery` does not take. */
 export const catalogPage = async (url: URL, tag: string, env: Env): Promise<Response> => {
   if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
-  const list = JSON.stringify(LIST_FORMATS[url.pathname](await listVisibleAgents(parsePageQuery(url, agentId), env)))
+  const list = JSON.stringify(
+    LIST_FORMATS[url.pathname](await listVisibleAgents(parsePageQuery(url, agentIdPattern), env)),
+  )
   return jsonResponse(list, 200, {
     'Cache-Control': publicCaching(env),
     // For Cloudflare's own cache, which would go on showing an old list while it asks for a new one.
@@ -110,7 +112,7 @@ export const listResponse = async (
   ...[request, env, ctx]: Parameters<Handler>
 ): Promise<Response> => {
   const url = new URL(request.url)
-  const query = parsePageQuery(url, agentId)
+  const query = parsePageQuery(url, agentIdPattern)
   if (open && !request.headers.has('Authorization')) {
     await count(ANONYMOUS, request, env)
     const list = await publicList(path, url.searchParams, ctx)

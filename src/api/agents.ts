@@ -1,13 +1,13 @@
 import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { requireScope } from '../auth/require.ts'
+import { agentIdPattern } from '../card/model/constants.ts'
 import { readJson } from '../http/body.ts'
 import { type Precondition, parsePrecondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { CORS_HEADERS, privateNoStore } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
-import { agentId } from '../limits.ts'
 import { cacheHost } from '../registry/edge/lookups.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/write-through.ts'
 import type { HostChange, Registered, Registration, Rejection } from '../registry/records.ts'
@@ -75,7 +75,7 @@ export const getManifest: Handler = async (request, env, ctx) => {
 const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ bearer: Principal; id: string }> => {
   const id = request.params.id ?? ''
   const bearer = await requireScope(request, 'write', id, env, ctx)
-  if (!agentId.test(id)) throw badAgentId(id)
+  if (!agentIdPattern.test(id)) throw badAgentId(id)
   return { bearer, id }
 }
 

@@ -2,10 +2,10 @@ import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { unauthorized } from '../auth/require.ts'
-import type { RepresentationName } from '../card/model/constants.ts'
+import { agentIdPattern, type RepresentationName } from '../card/model/constants.ts'
 import type { Handler } from '../http/handler.ts'
 import { isCardHost, requestHostname, withoutDot } from '../http/headers.ts'
-import { agentId } from '../limits.ts'
+
 import {
   type CachedDocument,
   getCachedDocument,
@@ -58,7 +58,7 @@ export const agentCard =
   (hybrid: Hybrid): Handler =>
   async (request, env, ctx) => {
     const id = request.params.id ?? ''
-    if (!agentId.test(id)) throw agentNotFound(id)
+    if (!agentIdPattern.test(id)) throw agentNotFound(id)
     const response = await cardResponseFor(id, hybrid, request, env, ctx)
     if (response === undefined) throw agentNotFound(id)
     return response
@@ -70,7 +70,7 @@ export const isMissingSegment: Handler = () => {
 }
 
 const wellKnown = new RegExp(
-  `^https?://([^/:]+)[^/]*(?:/agents/(${agentId.source.slice(1, -1)}))?/\\.well-known/(agent(?:-card)?\\.json)$`,
+  `^https?://([^/:]+)[^/]*(?:/agents/(${agentIdPattern.source.slice(1, -1)}))?/\\.well-known/(agent(?:-card)?\\.json)$`,
 )
 
 /**

@@ -1,5 +1,5 @@
 import { HttpError } from '../http/errors.ts'
-import { limits } from '../limits.ts'
+import { MAX_PAGE_SIZE } from '../limits.ts'
 
 /** Which page of a list is asked for: so many, beginning after an id. */
 export type PageQuery = { after: string; limit: number }
@@ -9,9 +9,9 @@ export const parsePageQuery = ({ pathname, searchParams: query }: URL, form: Reg
   for (const name of query.keys())
     if (name !== 'limit' && name !== 'cursor')
       throw new HttpError(400, 'unknown-query', `GET ${pathname} takes limit and cursor, not "${name.slice(0, 40)}".`)
-  const limit = query.get('limit') ?? String(limits.page)
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > limits.page)
-    throw new HttpError(400, 'bad-limit', `limit is a number from 1 to ${limits.page}.`)
+  const limit = query.get('limit') ?? String(MAX_PAGE_SIZE)
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_PAGE_SIZE)
+    throw new HttpError(400, 'bad-limit', `limit is a number from 1 to ${MAX_PAGE_SIZE}.`)
   const after = query.get('cursor') ?? ''
   if (after !== '' && !form.test(after))
     throw new HttpError(400, 'bad-cursor', 'cursor is what the page before answered as its cursor.')

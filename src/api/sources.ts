@@ -1,13 +1,13 @@
 import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { requireScope } from '../auth/require.ts'
+import { agentIdPattern } from '../card/model/constants.ts'
 import { readJson } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { privateNoStore } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { isJsonObject } from '../json/json.ts'
-import { agentId } from '../limits.ts'
 import type { PendingCard, SourceRecord, SourceState } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import type { RefreshOutcome } from '../sources/refresh.ts'
@@ -93,7 +93,7 @@ export const getRevisions: Handler = async (request, env, ctx) => {
 const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ id: string; bearer: Principal }> => {
   const id = request.params.id ?? ''
   const bearer = await requireScope(request, 'write', id, env, ctx)
-  if (!agentId.test(id)) throw badAgentId(id)
+  if (!agentIdPattern.test(id)) throw badAgentId(id)
   return { id, bearer }
 }
 

@@ -1,9 +1,9 @@
-import { minAdminTokenLength } from '../limits.ts'
+import { MIN_ADMIN_TOKEN_LENGTH } from '../limits.ts'
 
 /** Whether this host takes no ADMIN_TOKEN: there is none, or it could be guessed, except on one's own machine. */
 export const isAdminTokenMissing = ({ url }: Request, { ADMIN_TOKEN }: Pick<Env, 'ADMIN_TOKEN'>): boolean =>
   !ADMIN_TOKEN ||
-  (ADMIN_TOKEN.length < minAdminTokenLength && !/^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])[:/]/.test(url))
+  (ADMIN_TOKEN.length < MIN_ADMIN_TOKEN_LENGTH && !/^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])[:/]/.test(url))
 
 /** Whether a token is the host's ADMIN_TOKEN. Digests are compared, so that time tells neither content nor length. */
 export const isAdminToken = async (
@@ -25,7 +25,7 @@ const digest = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest('SHA
 export const containsAdminToken = (text: string, { ADMIN_TOKEN: wanted }: Pick<Env, 'ADMIN_TOKEN'>): boolean => {
   if (!wanted || text.length < wanted.length) return false
   // Part of other words by chance, as no long one is.
-  if (wanted.length < minAdminTokenLength) return text.split(/[\s,:;="']+/).includes(wanted)
+  if (wanted.length < MIN_ADMIN_TOKEN_LENGTH) return text.split(/[\s,:;="']+/).includes(wanted)
   key ||= (crypto.getRandomValues(new Int32Array(1))[0] ?? 0) | 1
   let hash = 0
   let power = 1

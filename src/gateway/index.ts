@@ -1,7 +1,7 @@
 import type { Refusal } from '../a2a/errors.ts'
+import { agentIdPattern } from '../card/model/constants.ts'
 import type { Asking, Handler } from '../http/handler.ts'
 import { requestHostname } from '../http/headers.ts'
-import { agentId } from '../limits.ts'
 import { resolveHost } from '../registry/edge/lookups.ts'
 import { findAgentByName, mayCall } from './access.ts'
 import { type Body, byId, type Endpoint, unavailable } from './call-context.ts'
@@ -29,7 +29,7 @@ const rpcEndpoint = (
 /** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
 export const agentCall: Handler = (...asking) => rpcEndpoint(byId(asking[0].params.id), undefined, ...asking)
 
-const plainAddress = new RegExp(`^https?://[^/]+/agents/(${agentId.source.slice(1, -1)})(?:/a2a)?$`)
+const plainAddress = new RegExp(`^https?://[^/]+/agents/(${agentIdPattern.source.slice(1, -1)})(?:/a2a)?$`)
 
 /**
  * A JSON-RPC call of an agent at the plainest of its addresses, without query: passed on as the routes do, and sooner: to find a

@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
-import { limits } from '../limits.ts'
+import { MAX_BODY_BYTES } from '../limits.ts'
 import { HttpError } from './errors.ts'
 import { isJsonType } from './media-type.ts'
 
@@ -107,7 +107,7 @@ const hasLength = (text: string, length: number): boolean =>
 export const readJson = async (request: Request): Promise<Json> => {
   if (!isJsonType(request.headers.get('Content-Type')))
     throw new HttpError(415, 'unsupported-media-type', 'Send JSON, with `Content-Type: application/json`.')
-  const body = await readText(request, limits.bodyBytes)
+  const body = await readText(request, MAX_BODY_BYTES)
   if ('failed' in body) throw body.failed === 'too-large' ? tooLarge() : notText()
   const parsed = parseJson(body.text)
   if ('value' in parsed) return parsed.value
@@ -118,7 +118,7 @@ const tooLarge = () =>
   new HttpError(
     413,
     'too-large',
-    `The body is larger than ${limits.bodyBytes / 1024} KiB, the most that this host takes.`,
+    `The body is larger than ${MAX_BODY_BYTES / 1024} KiB, the most that this host takes.`,
   )
 
 const notText = () => new HttpError(400, 'not-json', 'The body is not UTF-8 text; JSON always is.')

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { MAX_JSON_DEPTH } from '../limits.ts'
 import type { Json } from './json.ts'
 
 /** What came of a text that should be JSON. `detail` is for people. */
@@ -9,8 +9,8 @@ const cards = 'a card or a manifest'
 /** Parses JSON text, with or without a BOM, refusing what nests deeper than this host reads. `expected` is what it should be. */
 export const parseJson = (text: string, expected = cards): Parsed => {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
-  if (nestsDeeper(source, limits.depth))
-    return { refused: 'too-deep', detail: `The document nests deeper than ${limits.depth} levels.` }
+  if (nestsDeeper(source, MAX_JSON_DEPTH))
+    return { refused: 'too-deep', detail: `The document nests deeper than ${MAX_JSON_DEPTH} levels.` }
   try {
     return { value: JSON.parse(source) }
   } catch (error) {

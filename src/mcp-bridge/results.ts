@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { toJsonRpcError } from '../a2a/error-response.ts'
 import type { Failure } from '../a2a/errors.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import { limits } from '../limits.ts'
+import { MAX_JSON_DEPTH } from '../limits.ts'
 import type { McpError } from '../mcp/errors.ts'
 import type { Full } from './quotas.ts'
 
@@ -68,13 +68,13 @@ export type Outcome =
 /** A tool's answer, but where readers of JSON, who recurse into it, would not come to its end. */
 export const answered = (result: ToolResult): Outcome =>
   nestsTooDeep(result.structuredContent)
-    ? { unusable: `The tool answered data that nests deeper than ${limits.depth} levels.` }
+    ? { unusable: `The tool answered data that nests deeper than ${MAX_JSON_DEPTH} levels.` }
     : { result }
 
 const nestsTooDeep = (value: unknown): boolean => {
   let level = [value]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limits.depth) return true
+    if (depth > MAX_JSON_DEPTH) return true
     level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
   }
   return false

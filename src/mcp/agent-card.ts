@@ -1,7 +1,7 @@
 import { type CardError, truncateNotes } from '../card/model/report.ts'
 import { checkDocument } from '../card/read/validate.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { limits } from '../limits.ts'
+import { MAX_SKILLS } from '../limits.ts'
 import type { Discovered, Listed } from './discover.ts'
 
 /** How the entries of one list of a document are made of what an MCP server lists. */
@@ -105,7 +105,7 @@ const prompts: Listing = {
  */
 export const toSuperxCard = (id: string, discovered: Discovered): { card: JsonObject; notes: CardError[] } => {
   const { protocolVersion, capabilities, serverInfo } = discovered
-  const room = { entries: limits.skills, characters: mostCharacters }
+  const room = { entries: MAX_SKILLS, characters: mostCharacters }
   const lists = [
     [skills, discovered.tools] as const,
     ...(discovered.resources ? [[resources, discovered.resources] as const] : []),

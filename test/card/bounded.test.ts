@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { limits } from '../../src/limits.ts'
+import { MAX_BODY_BYTES } from '../../src/limits.ts'
 import { compiled, refusal } from './compiling.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
@@ -87,7 +87,7 @@ const documents: [string, JsonObject][] = [
 describe('no report is much longer than a person can read', () => {
   it.each(documents)('of a document with %s', (_, more) => {
     const document = { ...card, ...more }
-    expect(JSON.stringify(document).length).toBeLessThanOrEqual(limits.bodyBytes)
+    expect(JSON.stringify(document).length).toBeLessThanOrEqual(MAX_BODY_BYTES)
     const result = compile(document, { id: 'a', requestOrigin: 'https://h.example' })
     const told = 'errors' in result ? result.errors : result.compiled.report
     expect(JSON.stringify(told).length).toBeLessThan(200_000)

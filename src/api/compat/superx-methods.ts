@@ -2,13 +2,13 @@ import type { Refusal } from '../../a2a/errors.ts'
 import { hasPermission } from '../../auth/permissions.ts'
 import type { Authentication } from '../../auth/principal.ts'
 import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
-import { toSlug } from '../../card/model/constants.ts'
+import { agentIdPattern, toSlug } from '../../card/model/constants.ts'
 import { authorizeCall, type CanSee, findAgentByName, mayRead } from '../../gateway/access.ts'
 import { type AgentRef, resolveCallContext, unavailable } from '../../gateway/call-context.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
-import { agentId } from '../../limits.ts'
+
 import { readProfile } from '../../registry/edge/cards.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
@@ -105,7 +105,7 @@ export const listForSuperx: RpcMethod = async (params, caller, ...asking) => {
   const asked = new URLSearchParams()
   if (limit !== undefined) asked.set('limit', String(limit))
   if (cursor !== undefined) asked.set('cursor', String(cursor))
-  const query = parsePageQuery(new URL(`/rpc?${asked}`, request.url), agentId)
+  const query = parsePageQuery(new URL(`/rpc?${asked}`, request.url), agentIdPattern)
   const list: JsonObject = request.headers.has('Authorization')
     ? LIST_FORMATS['/rpc'](
         await listVisibleAgents(query, env, await requireAnyAgent(request, 'read', env, ctx, caller)),

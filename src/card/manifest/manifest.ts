@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
-import { agentId, limits } from '../../limits.ts'
+import { MAX_HOSTS } from '../../limits.ts'
+import { agentIdPattern } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import { hostname, jsonObject, strictObject, validate } from '../model/schema.ts'
 import { frontMatterPointer, readFrontMatter } from './front-matter.ts'
@@ -21,7 +22,7 @@ const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the firs
 const level = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
 /** What an owner writes: a card, and how it is hosted (design §3). A field that is not here is an error. */
 export const Manifest = v.strictObject({
-  id: v.optional(v.pipe(v.string(), v.regex(agentId, idForm))),
+  id: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, idForm))),
   card: object,
   extended: v.optional(object),
   tiers: v.optional(tierMap(object)),
@@ -29,7 +30,7 @@ export const Manifest = v.strictObject({
   hosts: v.optional(
     v.pipe(
       v.array(hostname, 'must be a list of host names'),
-      v.check(({ length }) => length <= limits.hosts, `must hold at most ${limits.hosts} host names`),
+      v.check(({ length }) => length <= MAX_HOSTS, `must hold at most ${MAX_HOSTS} host names`),
     ),
     [],
   ),
@@ -69,7 +70,7 @@ type ManifestReading = ParsedManifest | { errors: CardError[] }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter. */
 export const readManifest = (document: Json, id?: string): ManifestReading => {
-  if (id !== undefined && !agentId.test(id)) return refused('/id', `"${id}" ${idForm}`)
+  if (id !== undefined && !agentIdPattern.test(id)) return refused('/id', `"${id}" ${idForm}`)
   const hosting = asManifest(document)
   const misplaced = hosting ? [] : misplacedErrors(document)
   if (misplaced.length > 0) return { errors: misplaced }

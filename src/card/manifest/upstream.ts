@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { limits } from '../../limits.ts'
+import { MAX_HOSTS } from '../../limits.ts'
 import { hostname, httpUrl, singleLine, strictObject } from '../model/schema.ts'
 
 const bindingName = v.pipe(
@@ -41,7 +41,7 @@ export const Upstream = v.pipe(
       mayShow: v.optional(
         v.pipe(
           v.array(hostname, 'must be a list of host names'),
-          v.check(({ length }) => length <= limits.hosts, `must hold at most ${limits.hosts} host names`),
+          v.check(({ length }) => length <= MAX_HOSTS, `must hold at most ${MAX_HOSTS} host names`),
         ),
       ),
     },

@@ -25,3 +25,6 @@ export const toSlug = (name: string, fallback: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 63) || fallback
+
+/** The form of an agent's id. */
+export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/

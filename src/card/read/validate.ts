@@ -1,5 +1,5 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
-import { limits } from '../../limits.ts'
+import { MAX_INTERFACES, MAX_JSON_DEPTH, MAX_MEMBERS, MAX_SKILLS, MAX_STRING_LENGTH } from '../../limits.ts'
 import { AgentCard } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
 import { dedupeByPointer, validate } from '../model/schema.ts'
@@ -53,20 +53,21 @@ const valueError = (value: Json, name: string, depth: number): string | undefine
   if (typeof value === 'string') return textError(value) ?? linkError(value, name)
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'is too large a number'
   if (typeof value !== 'object' || value === null) return undefined
-  return depth >= limits.depth ? `nests deeper than ${limits.depth} levels` : countError(value, name)
+  return depth >= MAX_JSON_DEPTH ? `nests deeper than ${MAX_JSON_DEPTH} levels` : countError(value, name)
 }
 
 const countError = (value: Json[] | JsonObject, name: string): string | undefined => {
   const isList = Array.isArray(value)
   const count = isList ? value.length : Object.keys(value).length
   const [kind] = (isList && /^skills$|interfaces$/i.exec(name)) || []
-  const most = kind ? limits[kind === 'skills' ? 'skills' : 'interfaces'] : limits.members
+  const most = kind ? (kind === 'skills' ? MAX_SKILLS : MAX_INTERFACES) : MAX_MEMBERS
   const what = kind?.toLowerCase() ?? (isList ? 'items' : 'members')
   return count > most ? `holds ${count} ${what}; at most ${most} are allowed` : undefined
 }
 
 const textError = (value: string): string | undefined => {
-  if (value.length > limits.string) return `is ${value.length} characters long; at most ${limits.string} are allowed`
+  if (value.length > MAX_STRING_LENGTH)
+    return `is ${value.length} characters long; at most ${MAX_STRING_LENGTH} are allowed`
   if (value.includes('\0')) return 'holds a NUL character'
   return value.isWellFormed() ? undefined : 'holds half a character (a lone surrogate), which is not text'
 }

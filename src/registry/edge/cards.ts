@@ -1,6 +1,6 @@
 import type { CallProfile } from '../../card/call-profile.ts'
-import { type RepresentationName, representationNames } from '../../card/model/constants.ts'
-import { agentId } from '../../limits.ts'
+import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/constants.ts'
+
 import {
   cardKey,
   type Envelope,
@@ -168,7 +168,7 @@ export const lookUpProfile = (
   env: Env,
   ctx: ExecutionContext,
 ): CallProfile | null | undefined | Promise<CallProfile | null | undefined> => {
-  if (!agentId.test(id)) return null
+  if (!agentIdPattern.test(id)) return null
   const found = readProfile(id, env, ctx)
   return found instanceof Promise ? found.catch(() => undefined) : found
 }

@@ -1,5 +1,5 @@
 import type { Drift } from '../../card/diff/drift.ts'
-import { limits } from '../../limits.ts'
+import { MAX_PAGE_SIZE } from '../../limits.ts'
 import { groupByEtag } from '../kv-format.ts'
 import type { Extended, Registration, SourceRecord } from '../records.ts'
 
@@ -54,7 +54,7 @@ export const revisionRows = (sql: SqlStorage, id: string, before: number, limit:
     .exec<{ seq: number; created: number; by: RevisionRow['by']; drift: string | null }>(
       `SELECT seq, created, CASE WHEN manifest IS NULL THEN 'removal' ELSE COALESCE(made_by, 'manifest') END AS "by", drift
         FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
-      ...[id, before, Math.min(limit, limits.page + 1)],
+      ...[id, before, Math.min(limit, MAX_PAGE_SIZE + 1)],
     )
     .toArray()
     .map(({ drift, ...row }) => ({ ...row, ...(drift !== null && { drift: JSON.parse(drift) as Drift }) }))

@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { MAX_PAGE_SIZE } from '../../limits.ts'
 import { tokenKey } from '../kv-format.ts'
 import type { TokenRecord, Written } from '../records.ts'
 
@@ -35,7 +35,7 @@ export const listTokens = (sql: SqlStorage, after: string, limit: number): Token
   sql
     .exec<{ record: string }>(
       'SELECT record FROM tokens WHERE id > ? ORDER BY id LIMIT ?',
-      ...[after, Math.min(limit, limits.page + 1)],
+      ...[after, Math.min(limit, MAX_PAGE_SIZE + 1)],
     )
     .toArray()
     .map(({ record }) => JSON.parse(record) as TokenRecord)
