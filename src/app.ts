@@ -3,7 +3,7 @@ import { agentCard, cachedCard, hostCard, isMissingSegment } from './api/cards.t
 import { agentCall, hostCall, namedCall, plainCall } from './gateway/index.ts'
 import { HttpError, internalError, problemResponse } from './http/errors.ts'
 import { type Asking, type Handler, lazy } from './http/handler.ts'
-import { preflight } from './http/headers.ts'
+import { preflightResponse } from './http/headers.ts'
 import { log } from './http/log.ts'
 
 /** A path that is known, asked in another way than it takes. */
@@ -66,7 +66,7 @@ const notFound: Handler = () => {
 const methodNotAllowed =
   (allowed: readonly string[]): Handler =>
   request => {
-    if (request.method === 'OPTIONS') return preflight(allowed)
+    if (request.method === 'OPTIONS') return preflightResponse(allowed)
     throw otherMethod(request.method, allowed)
   }
 

@@ -1,5 +1,5 @@
 import type { CallBinding, WireVersion } from '../card/model/calls.ts'
-import { A2A_CORS_HEADERS, privateNoStore } from '../http/headers.ts'
+import { A2A_CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import { a2aResponse } from '../http/responses.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { type ErrorSpec, type Facts, type Failure, failures, type Refusal, refusals } from './errors.ts'
@@ -182,5 +182,5 @@ export const errorResponse = ({ status, headers, body }: ErrorResponse): Respons
 /** The response to a call that this host itself answers with a card. */
 export const cardAnswer = (body: BodyInit): Response =>
   new Response(body, {
-    headers: { ...A2A_CORS_HEADERS, 'Content-Type': 'application/json', 'Cache-Control': privateNoStore },
+    headers: { ...A2A_CORS_HEADERS, 'Content-Type': 'application/json', 'Cache-Control': PRIVATE_NO_STORE },
   })

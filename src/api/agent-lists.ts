@@ -6,7 +6,7 @@ import { checkRateLimit } from '../gateway/access.ts'
 import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
 import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { privateNoStore, publicCaching } from '../http/headers.ts'
+import { PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import type { Listed } from '../registry/store/agents.ts'
 import { getRegistry } from '../registry/store/client.ts'
@@ -93,7 +93,7 @@ export const catalogPage = async (url: URL, tag: string, env: Env): Promise<Resp
     LIST_FORMATS[url.pathname](await listVisibleAgents(parsePageQuery(url, agentIdPattern), env)),
   )
   return jsonResponse(list, 200, {
-    'Cache-Control': publicCaching(env),
+    'Cache-Control': publicCacheControl(env),
     // For Cloudflare's own cache, which would go on showing an old list while it asks for a new one.
     'Cloudflare-CDN-Cache-Control': 'max-age=60',
     'Cache-Tag': tag,
@@ -120,10 +120,10 @@ export const listResponse = async (
       ? new Response(null, { status: 304, headers: list.headers })
       : list
   }
-  const reader = await requireAnyAgent(request, 'read', env, ctx)
+  const reader = await requireAnyAgent({ request, env, ctx }, 'read')
   await count(reader, request, env)
   return jsonResponse(LIST_FORMATS[path](await listVisibleAgents(query, env, reader)), 200, {
-    'Cache-Control': privateNoStore,
+    'Cache-Control': PRIVATE_NO_STORE,
     Vary: 'Authorization',
   })
 }

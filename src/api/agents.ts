@@ -1,24 +1,22 @@
 import { isAdmin } from '../auth/permissions.ts'
-import type { Principal } from '../auth/principal.ts'
-import { requireScope } from '../auth/require.ts'
-import { agentIdPattern } from '../card/model/constants.ts'
+import { adminRequired, requireWriter } from '../auth/require.ts'
 import { readJson } from '../http/body.ts'
 import { type Precondition, parsePrecondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { CORS_HEADERS, privateNoStore } from '../http/headers.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { cacheHost } from '../registry/edge/lookups.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/write-through.ts'
 import type { HostChange, Registered, Registration, Rejection } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
-import { adminRequired, agentNotFound, badAgentId } from './errors.ts'
+import { agentNotFound } from './errors.ts'
 import type { Prepared } from './registration.ts'
 import { sourceReceipt } from './sources.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
-  const { bearer, id } = await writerOf(request, env, ctx)
+  const { principal: bearer, id } = await requireWriter({ request, env, ctx })
   const asked = parsePrecondition(request.headers)
   const document = await readJson(request)
   // What makes cards is loaded by who writes one: who reads or calls does not wait for it to start.
@@ -35,7 +33,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
   purgeLists(ctx)
   return jsonResponse(receipt(prepared, result), result.created ? 201 : 200, {
     ETag: registration.manifestEtag,
-    'Cache-Control': privateNoStore,
+    'Cache-Control': PRIVATE_NO_STORE,
   })
 }
 
@@ -49,34 +47,26 @@ const retryOnConflict = async (attempt: () => Promise<Attempt>, tries = 5): Prom
 
 /** `DELETE /agents/{id}`: gone here at once, and everywhere within the cache time. */
 export const deleteAgent: Handler = async (request, env, ctx) => {
-  const { id } = await writerOf(request, env, ctx)
+  const { id } = await requireWriter({ request, env, ctx })
   const condition = parsePrecondition(request.headers)
   const result = await getRegistry(env).remove(id, condition)
   if (result.outcome !== 'removed') throw toHttpError(result, id, condition)
   cacheRemoved(id, result)
   showHosts(result.changed)
   purgeLists(ctx)
-  return new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': privateNoStore } })
+  return new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE } })
 }
 
 /** `GET /agents/{id}/manifest`: what was registered, as registered. */
 export const getManifest: Handler = async (request, env, ctx) => {
-  const { id } = await writerOf(request, env, ctx)
+  const { id } = await requireWriter({ request, env, ctx })
   const found = await getRegistry(env).manifest(id)
   if (!found) throw agentNotFound(id)
   return jsonResponse(found.manifest, 200, {
     ETag: found.etag,
     'Last-Modified': new Date(found.modified).toUTCString(),
-    'Cache-Control': privateNoStore,
+    'Cache-Control': PRIVATE_NO_STORE,
   })
-}
-
-/** Who writes or reads as a writer does, and of which agent: known before anything is told of the agent. */
-const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ bearer: Principal; id: string }> => {
-  const id = request.params.id ?? ''
-  const bearer = await requireScope(request, 'write', id, env, ctx)
-  if (!agentIdPattern.test(id)) throw badAgentId(id)
-  return { bearer, id }
 }
 
 const toHttpError = (result: Rejection, id: string, condition: Precondition): HttpError => {

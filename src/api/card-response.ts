@@ -2,7 +2,7 @@ import { majorMinor } from '../card/model/calls.ts'
 import { dialectNames, type RepresentationName } from '../card/model/constants.ts'
 import { matchesIfNoneMatch } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
-import { CORS_HEADERS, privateNoStore, publicCaching } from '../http/headers.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import { isStale, staleHeaders } from '../registry/records.ts'
 
@@ -18,7 +18,7 @@ export const cardResponse = (
 ): Response => {
   const response = publicCardResponse(served, name, request.headers, env)
   const { headers } = response
-  if (request.headers.has('Authorization')) headers.set('Cache-Control', privateNoStore)
+  if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
   const { source } = served
   if (source && isStale(source))
     for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
@@ -74,7 +74,7 @@ const notModified = (etag: string, env: Env): Ready => {
 /** What a client updates its copy by; a 304 has that and its entity tag, and no more (RFC 9110 §15.4.5). */
 const updated = (env: Env) => ({
   'Access-Control-Allow-Origin': '*',
-  'Cache-Control': publicCaching(env),
+  'Cache-Control': publicCacheControl(env),
   Vary: 'A2A-Version, Authorization',
 })
 

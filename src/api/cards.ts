@@ -2,10 +2,10 @@ import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { unauthorized } from '../auth/require.ts'
-import { agentIdPattern, type RepresentationName } from '../card/model/constants.ts'
+import type { RepresentationName } from '../card/model/constants.ts'
+import { agentIdPattern } from '../card/model/constants.ts'
 import type { Handler } from '../http/handler.ts'
-import { isCardHost, requestHostname, withoutDot } from '../http/headers.ts'
-
+import { isCardHost, requestHostname } from '../http/headers.ts'
 import {
   type CachedDocument,
   getCachedDocument,
@@ -84,7 +84,7 @@ export const cachedCard = (request: Request, env: Env): Response | undefined => 
   const match = wellKnown.exec(request.url)
   if (match === null) return undefined
   const [, hostname = '', named, hybrid] = match
-  const id = named ?? getCachedHost(withoutDot(hostname), env)
+  const id = named ?? getCachedHost(hostname.replace(/\.$/, ''), env)
   if (id === undefined) return undefined
   const name = negotiateRepresentation(headers, {}, hybrid as Hybrid)
   const served = getCachedDocument(id, name)
@@ -138,8 +138,8 @@ const readersCard = async (
   const profile = await readProfile(id, env, ctx)
   if (profile?.visibility === 'public' && profile.tiers.length === 0) return null
   const bearer = asker ?? (await authenticate(request, env, ctx))
-  const caller = profile ? await authenticateForAgent(bearer, request, id, profile, env, ctx) : bearer
-  if (profile?.visibility !== 'public' && !caller.known && caller.given === 'throttled')
+  const caller = profile ? await authenticateForAgent(bearer, { id, profile }, { request, env, ctx }) : bearer
+  if (profile?.visibility !== 'public' && !caller.authenticated && caller.reason === 'throttled')
     throw unauthorized(caller, request, env)
   if (profile === null || !hasPermission(caller, 'read', id)) return null
   const tier = highestTier(caller, profile)

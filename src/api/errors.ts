@@ -1,4 +1,3 @@
-import { scopeChallenge } from '../auth/require.ts'
 import { HttpError } from '../http/errors.ts'
 import type { SourceHealth } from '../registry/kv-format.ts'
 
@@ -32,14 +31,6 @@ export const noRootAgent = (): HttpError =>
     'No agent stands for this host name. GET /agents lists the agents here; each card is at /agents/{id}/.well-known/agent-card.json.',
   )
 
-/** The id of a write is not of the form that ids have. */
-export const badAgentId = (id: string): HttpError =>
-  new HttpError(
-    400,
-    'bad-agent-id',
-    `"${id.slice(0, 80)}" cannot be an agent's id: use 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit.`,
-  )
-
 /** Of each status one text and one code, whatever the reason: what it is, is for the owner alone. */
 const unavailable = {
   502: ['upstream-unreachable', 'cannot be had from there, or is none that can be served.'],
@@ -57,9 +48,3 @@ export const upstreamCardUnavailable = ({ failing = 502, ttl }: SourceHealth): H
     headers: { 'Retry-After': String(Math.min(ttl, retryAfter)) },
   })
 }
-
-/** What a writer is told of what is not a writer's to change; `what` is the beginning of a sentence. */
-export const adminRequired = (what: string): HttpError =>
-  new HttpError(403, 'forbidden', `${what} needs a token with the scope \`admin\`.`, {
-    headers: { 'WWW-Authenticate': scopeChallenge('admin') },
-  })

@@ -1,5 +1,6 @@
 import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
+import { adminRequired } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { hostOrigin } from '../card/compile/canonical-card.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
@@ -14,7 +15,6 @@ import type { Registration, SourceRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { checkSourceAllowed, fetchSource } from '../sources/fetch.ts'
 import { reconcile, sourcedRegistration } from '../sources/reconcile.ts'
-import { adminRequired } from './errors.ts'
 
 /** Who may have a call sent with what the Worker keeps, and what else is asked: for the profile's field, what says so. */
 const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = [

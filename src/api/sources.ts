@@ -1,17 +1,15 @@
 import { isAdmin } from '../auth/permissions.ts'
-import type { Principal } from '../auth/principal.ts'
-import { requireScope } from '../auth/require.ts'
-import { agentIdPattern } from '../card/model/constants.ts'
+import { adminRequired, requireWriter } from '../auth/require.ts'
 import { readJson } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { privateNoStore } from '../http/headers.ts'
+import { PRIVATE_NO_STORE } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { isJsonObject } from '../json/json.ts'
 import type { PendingCard, SourceRecord, SourceState } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import type { RefreshOutcome } from '../sources/refresh.ts'
-import { adminRequired, agentNotFound, badAgentId } from './errors.ts'
+import { agentNotFound } from './errors.ts'
 import { parsePageQuery } from './pagination.ts'
 
 /** How the source of a card stands after a registration, as its owner is told. */
@@ -55,7 +53,7 @@ const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOStr
 
 /** `POST /agents/{id}/refresh`: reads the card from its source again; `{"accept": etag}` takes one that was held back. */
 export const postRefresh: Handler = async (request, env, ctx) => {
-  const { id, bearer } = await writerOf(request, env, ctx)
+  const { id, principal: bearer } = await requireWriter({ request, env, ctx })
   const etag = await acceptedTag(request)
   const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(bearer) } }
   const { refreshAgent } = await import('../sources/refresh.ts')
@@ -64,22 +62,22 @@ export const postRefresh: Handler = async (request, env, ctx) => {
   if (state === null) throw (await getRegistry(env).manifest(id)) ? noSource(id) : agentNotFound(id)
   if ('drift' in refreshed || refreshed.outcome === 'unchanged' || refreshed.outcome === 'held')
     return jsonResponse({ id, ...toldOf(refreshed), source: stateReceipt(state) }, 200, {
-      'Cache-Control': privateNoStore,
+      'Cache-Control': PRIVATE_NO_STORE,
     })
   throw whyNot(id, refreshed)
 }
 
 /** `GET /agents/{id}/source`: how the source of an agent's card stands. */
 export const getSource: Handler = async (request, env, ctx) => {
-  const { id } = await writerOf(request, env, ctx)
+  const { id } = await requireWriter({ request, env, ctx })
   const state = await getRegistry(env).sourceState(id)
   if (state === null) throw (await getRegistry(env).manifest(id)) ? noSource(id) : agentNotFound(id)
-  return jsonResponse({ id, source: stateReceipt(state) }, 200, { 'Cache-Control': privateNoStore })
+  return jsonResponse({ id, source: stateReceipt(state) }, 200, { 'Cache-Control': PRIVATE_NO_STORE })
 }
 
 /** `GET /agents/{id}/revisions`: what an agent's card and manifest were, newest first, and how what was fetched has drifted. */
 export const getRevisions: Handler = async (request, env, ctx) => {
-  const { id } = await writerOf(request, env, ctx)
+  const { id } = await requireWriter({ request, env, ctx })
   const { after, limit } = parsePageQuery(new URL(request.url), /^[1-9]\d{0,15}$/)
   const rows = await getRegistry(env).revisions(id, after === '' ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1)
   if (rows.length === 0 && after === '') throw agentNotFound(id)
@@ -87,14 +85,7 @@ export const getRevisions: Handler = async (request, env, ctx) => {
     .slice(0, limit)
     .map(({ created, ...row }) => ({ ...row, created: new Date(created).toISOString() }))
   const cursor = rows.length > limit ? { cursor: String(revisions.at(-1)?.seq) } : {}
-  return jsonResponse({ id, revisions, ...cursor }, 200, { 'Cache-Control': privateNoStore })
-}
-
-const writerOf = async (...[request, env, ctx]: Parameters<Handler>): Promise<{ id: string; bearer: Principal }> => {
-  const id = request.params.id ?? ''
-  const bearer = await requireScope(request, 'write', id, env, ctx)
-  if (!agentIdPattern.test(id)) throw badAgentId(id)
-  return { id, bearer }
+  return jsonResponse({ id, revisions, ...cursor }, 200, { 'Cache-Control': PRIVATE_NO_STORE })
 }
 
 /** The entity tag that a body accepts; undefined where there is none. */

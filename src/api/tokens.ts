@@ -7,7 +7,7 @@ import { validate } from '../card/model/schema.ts'
 import { readJson } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { CORS_HEADERS, privateNoStore } from '../http/headers.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { formatPointer, isJsonObject, type Json } from '../json/json.ts'
 import { cacheToken } from '../registry/edge/lookups.ts'
@@ -117,11 +117,11 @@ const parseTokenRequest = (
   return { wanted: { note, scopes, agents, tiers, created: now, expires: expiry.at } }
 }
 
-const headers = { 'Cache-Control': privateNoStore }
+const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 
 /** `POST /tokens`: issues a token. Its text is in this answer and nowhere else. */
 export const postToken: Handler = async (request, env, ctx) => {
-  await requireScope(request, 'admin', '*', env, ctx)
+  await requireScope({ request, env, ctx }, 'admin', '*')
   const asked = parseTokenRequest(await readJson(request), Date.now())
   if ('errors' in asked) {
     const { pointer = '', message = '' } = asked.errors[0] ?? {}
@@ -142,7 +142,7 @@ export const postToken: Handler = async (request, env, ctx) => {
 
 /** `GET /tokens`: a page of the tokens that were issued, by their ids. The tokens themselves nobody knows any more. */
 export const listTokens: Handler = async (request, env, ctx) => {
-  await requireScope(request, 'admin', '*', env, ctx)
+  await requireScope({ request, env, ctx }, 'admin', '*')
   const { after, limit } = parsePageQuery(new URL(request.url), tokenId)
   const { shown: tokens, ...more } = paginate(await getRegistry(env).tokens(after, limit + 1), limit)
   return jsonResponse({ tokens: tokens.map(shown), ...more }, 200, headers)
@@ -150,7 +150,7 @@ export const listTokens: Handler = async (request, env, ctx) => {
 
 /** `DELETE /tokens/{id}`: ends a token here at once, and everywhere within the cache time. */
 export const deleteToken: Handler = async (request, env, ctx) => {
-  await requireScope(request, 'admin', '*', env, ctx)
+  await requireScope({ request, env, ctx }, 'admin', '*')
   const id = request.params.id ?? ''
   const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id) : undefined
   if (revoked?.outcome !== 'revoked')

@@ -1,174 +1,171 @@
 import type { CallProfile } from '../card/call-profile.ts'
+import { sha256Hex } from '../http/conditional.ts'
+import { HttpError } from '../http/errors.ts'
+import type { RequestContext } from '../http/handler.ts'
 import { readToken } from '../registry/edge/lookups.ts'
-import type { TokenRecord } from '../registry/records.ts'
 import { hasPermission } from './permissions.ts'
-import { ANONYMOUS, type Authentication, type BadToken, type Principal } from './principal.ts'
-import { isBlocked, isFailure, recordFailure, recordSuccess } from './throttle.ts'
-import { containsHostToken, isAdminToken, isToken, sha256Hex } from './token.ts'
+import { ANONYMOUS, type Authentication, type TokenError } from './principal.ts'
+import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
+import { containsHostToken, isAdminToken, isToken } from './token.ts'
 
-/** The longest credentials that are looked at, in characters. What is longer is none of this host's. */
-const most = 8192
+/** What an agent's profile says about how its callers authenticate. */
+type SecurityProfile = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' | 'visibility'>
 
-/** What the Authorization header of a request holds. */
-type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'nothing' | 'foreign' | 'several' }
+/** A token and the header that carries it, in lower case. */
+type HeaderToken = { header: string; token: string }
 
-/** Reads the Authorization header. Two of them arrive as one, joined by a comma; a bearer token beside anything else is refused. */
-export const parseAuthorization = (headers: Headers): Credentials => {
-  const header = headers.get('Authorization')?.trim() ?? ''
-  if (header === '') return { scheme: 'nothing' }
-  const token = /^Bearer[ \t]+(\S+)$/i.exec(header)?.[1]
-  if (token !== undefined) return token.length > most ? { scheme: 'foreign' } : { scheme: 'bearer', token }
-  return /(?:^|,)[ \t]*Bearer[ \t,]/i.test(header) ? { scheme: 'several' } : { scheme: 'foreign' }
-}
-
-/** What of an agent's profile says how its callers prove who they are. */
-type Schemes = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' | 'visibility'>
-
-/** Where a token was found: the header, in lower case. */
-type Found = { header: string; token: string }
+const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecognized' }
+const UNAVAILABLE: Authentication = { authenticated: false, reason: 'unavailable' }
+const THROTTLED: Authentication = { authenticated: false, reason: 'throttled' }
+const badToken = (error: TokenError): Authentication => ({ authenticated: false, reason: 'bad-token', error })
 
 /**
- * Who makes a request, by the token of this host in its Authorization header. Credentials that do not hold are counted. Most
- * callers bring none, and need not be waited for.
+ * Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. Synchronous for the
+ * common case, a request without credentials.
  */
 export const authenticate = (
   request: Request,
   env: Env,
   ctx: ExecutionContext,
 ): Authentication | Promise<Authentication> =>
-  request.headers.has('Authorization')
-    ? judgeAuthorization(request, env, ctx).then(caller => counted(caller, request, env))
-    : ANONYMOUS
+  request.headers.has('Authorization') ? authenticateBearer({ request, env, ctx }) : ANONYMOUS
 
 /**
- * Who calls an agent: `before`, which is what `callerOf` says; or who it is by what the agent's card says besides: a JWT of an
- * OpenID Connect issuer, or a token of this host in the header of an API key. An internal agent's card says nothing to who may
- * not read it, not even by what is counted.
+ * Authenticates the caller of an agent. `caller` is the result of `authenticate`; the agent's card may recognize more: a JWT of
+ * an OpenID Connect issuer, or a token of this host in an API key header. For an internal agent that the caller may not read,
+ * the result, and what is counted, is the same as for an agent that does not exist.
  */
 export const authenticateForAgent = (
-  before: Authentication,
-  request: Request,
-  id: string,
-  profile: Schemes,
-  env: Env,
-  ctx: ExecutionContext,
+  caller: Authentication,
+  agent: { id: string; profile: SecurityProfile },
+  context: RequestContext,
 ): Authentication | Promise<Authentication> => {
-  // Most callers bring nothing, and most cards have no API key: nobody need look for either.
-  if (!before.known && before.given === 'nothing' && profile.apiKeyHeaders.length === 0) return before
-  return judgeByCard(before, request, id, profile, env, ctx)
+  const isAnonymous = !caller.authenticated && caller.reason === 'anonymous'
+  return isAnonymous && agent.profile.apiKeyHeaders.length === 0 ? caller : applyCardSchemes(caller, agent, context)
 }
 
-const judgeByCard = async (
-  ...[before, request, id, profile, env, ctx]: Parameters<typeof authenticateForAgent>
+/** What the Authorization header of a request contains. */
+type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'none' | 'unrecognized' | 'several' }
+
+const MAX_CREDENTIALS_LENGTH = 8192
+
+/** Parses the Authorization header. Two headers arrive as one, joined by a comma: a bearer token in a list is `several`. */
+export const parseAuthorization = (headers: Headers): Credentials => {
+  const header = headers.get('Authorization')?.trim() ?? ''
+  if (header === '') return { scheme: 'none' }
+  const token = /^Bearer[ \t]+(\S+)$/i.exec(header)?.[1]
+  if (token !== undefined)
+    return token.length > MAX_CREDENTIALS_LENGTH ? { scheme: 'unrecognized' } : { scheme: 'bearer', token }
+  return /(?:^|,)[ \t]*Bearer[ \t,]/i.test(header) ? { scheme: 'several' } : { scheme: 'unrecognized' }
+}
+
+const authenticateBearer = async (context: RequestContext): Promise<Authentication> => {
+  const { headers } = context.request
+  const credentials = parseAuthorization(headers)
+  if (credentials.scheme === 'none') return ANONYMOUS
+  if (credentials.scheme === 'several') return countFailure(badToken('several'), context)
+  const header = headers.get('Authorization')?.trim() ?? ''
+  // Possibly the agent's own credentials: never counted, and never withheld from the agent.
+  if (!containsHostToken(header, context.env)) return UNRECOGNIZED
+  const token = credentials.scheme === 'bearer' ? credentials.token : header
+  return countFailure(await verifyHostToken({ header: 'authorization', token }, context), context)
+}
+
+const applyCardSchemes = async (
+  before: Authentication,
+  { id, profile }: { id: string; profile: SecurityProfile },
+  context: RequestContext,
 ): Promise<Authentication> => {
-  const keys = ownKeys(request.headers, profile, env)
-  const issuers = isOpen(before) ? await judgeIssuers(before, request.headers, id, profile, env, ctx) : before
-  const caller = keys[0] && isOpen(issuers) ? await judge(keys[0], request, env, ctx) : issuers
+  const keys = hostTokensInApiKeys(profile, context)
+  const byJwt = mayBeRefined(before) ? await authenticateJwt(before, { id, profile }, context) : before
+  const caller = keys[0] && mayBeRefined(byJwt) ? await verifyHostToken(keys[0], context) : byJwt
   if (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)) return before
-  if (!caller.known) return caller === before ? before : counted(caller, request, env)
+  if (!caller.authenticated) return caller === before ? before : countFailure(caller, context)
   return { ...caller, strippedHeaders: [...new Set([...caller.strippedHeaders, ...keys.map(({ header }) => header)])] }
 }
 
-/** Counts another failed attempt: where credentials that may be the agent's own were not enough. Whether there were too many. */
-export const isOneTooMany = (request: Request, env: Pick<Env, 'AUTH_LIMIT'>): Promise<boolean> =>
-  recordFailure(request, env.AUTH_LIMIT)
+const mayBeRefined = (caller: Authentication): boolean =>
+  !caller.authenticated && (caller.reason === 'anonymous' || caller.reason === 'unrecognized')
 
-const counted = async (caller: Authentication, request: Request, env: Env): Promise<Authentication> =>
-  isFailure(caller) && (await isOneTooMany(request, env)) ? throttled : caller
+const countFailure = async (caller: Authentication, { request, env }: RequestContext): Promise<Authentication> => {
+  const isFailure = !caller.authenticated && caller.reason === 'bad-token'
+  return isFailure && (await recordFailure(request, env.AUTH_LIMIT)) ? THROTTLED : caller
+}
 
-const bad = (why: BadToken): Authentication => ({ known: false, given: 'bad-token', why })
-
-const foreign: Authentication = { known: false, given: 'foreign' }
-
-/** Whether other credentials of the request may still say who calls. */
-const isOpen = (caller: Authentication): boolean =>
-  !caller.known && (caller.given === 'nothing' || caller.given === 'foreign')
-
-/** The tokens of this host in the headers of an agent's API keys, with or without a scheme before them. */
-const ownKeys = (headers: Headers, { apiKeyHeaders }: Schemes, env: Env): Found[] =>
+/** Returns the tokens of this host in the API key headers of an agent, with or without a scheme before them. */
+const hostTokensInApiKeys = (
+  { apiKeyHeaders }: SecurityProfile,
+  { request: { headers }, env }: RequestContext,
+): HeaderToken[] =>
   apiKeyHeaders.flatMap(header => {
-    const text = headers.get(header)?.trim() ?? ''
-    return text !== '' && header !== 'authorization' && containsHostToken(text, env)
-      ? [{ header, token: text.replace(/^Bearer[ \t]+/i, '') }]
+    const value = headers.get(header)?.trim() ?? ''
+    return value !== '' && header !== 'authorization' && containsHostToken(value, env)
+      ? [{ header, token: value.replace(/^Bearer[ \t]+/i, '') }]
       : []
   })
 
-/** A token of this host is judged, and goes nowhere else, however the header says it. */
-const judgeAuthorization = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Authentication> => {
-  const credentials = parseAuthorization(request.headers)
-  if (credentials.scheme === 'nothing') return ANONYMOUS
-  if (credentials.scheme === 'several') return bad('several')
-  const text = request.headers.get('Authorization')?.trim() ?? ''
-  const token = credentials.scheme === 'bearer' ? credentials.token : text
-  if (containsHostToken(text, env)) return judge({ header: 'authorization', token }, request, env, ctx)
-  // What may be the agent's own is never kept from it, whatever else its sender's address has tried.
-  return foreign
-}
-
-const throttled: Authentication = { known: false, given: 'throttled' }
-
-/** Judges what holds a token of this host. */
-const judge = async (
-  { header, token }: Found,
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
+const verifyHostToken = async (
+  { header, token }: HeaderToken,
+  { request, env, ctx }: RequestContext,
 ): Promise<Authentication> => {
-  const hash = await sha256Hex(token)
-  if (isBlocked(request, hash)) return throttled
+  const digest = await sha256Hex(token)
+  if (isBlocked(request, digest)) return THROTTLED
   const caller = (await isAdminToken(token, request, env))
     ? administrator(header)
     : isToken(token)
-      ? await judgeHash(header, hash, env, ctx)
-      : bad('malformed')
-  if (caller.known) recordSuccess(hash)
+      ? await lookUpToken(header, digest, env, ctx)
+      : badToken('malformed')
+  if (caller.authenticated) recordSuccess(digest)
   return caller
 }
 
-/** Judges a bearer token that may be a JWT of the agent's issuers; `before` is who calls where there is none. */
-const judgeIssuers = async (
+/** Authenticates by a bearer token that is a JWT for this agent; returns `before` for any other. */
+const authenticateJwt = async (
   before: Authentication,
-  headers: Headers,
-  id: string,
-  profile: Schemes,
+  { id, profile }: { id: string; profile: SecurityProfile },
+  { request, env, ctx }: RequestContext,
+): Promise<Authentication> => {
+  const credentials = parseAuthorization(request.headers)
+  if (credentials.scheme !== 'bearer' || profile.openIdConnectUrls.length === 0) return before
+  const { token } = credentials
+  // Few cards name an issuer: the verification of signatures is loaded for the first that does.
+  const { findDiscoveryUrl, verifyJwt } = await import('./jwt.ts')
+  const { jwt: rules } = profile
+  const discoveryUrl = findDiscoveryUrl(token, profile)
+  if (discoveryUrl === undefined || rules === undefined) return before
+  const digest = await sha256Hex(token)
+  if (isBlocked(request, digest)) return THROTTLED
+  const result = await verifyJwt(token, { id, discoveryUrl, rules }, env, ctx)
+  if (result === 'unavailable') return UNAVAILABLE
+  if ('error' in result) return badToken(result.error)
+  recordSuccess(digest)
+  // The agent may want to verify the caller itself, so the issuer's token is forwarded.
+  return { ...result.principal, strippedHeaders: [] }
+}
+
+const lookUpToken = async (
+  header: string,
+  digest: string,
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Authentication> => {
-  const credentials = parseAuthorization(headers)
-  if (credentials.scheme !== 'bearer' || profile.openIdConnectUrls.length === 0) return before
-  // Few cards name an issuer: what verifies signatures is loaded with the first that does.
-  const { verifyJwt } = await import('./jwt.ts')
-  const judged = await verifyJwt(credentials.token, id, profile, env, ctx)
-  if (typeof judged === 'string') return judged === 'foreign' ? before : { known: false, given: judged }
-  if ('bad' in judged) return bad(judged.bad)
-  // The agent may want to see for itself who calls: the issuer's tokens are not this host's to keep.
-  return { ...judged.bearer, strippedHeaders: [] }
-}
-
-const judgeHash = async (header: string, hash: string, env: Env, ctx: ExecutionContext): Promise<Authentication> => {
   try {
-    const record = await readToken(hash, env, ctx)
-    return record ? bearerOfRecord(record, header) : bad('unknown')
-  } catch {
-    // KV is away and has said so in the log.
-    return { known: false, given: 'unavailable' }
+    const record = await readToken(digest, env, ctx)
+    if (record === null) return badToken('unknown')
+    const { id, scopes, agents, tiers } = record
+    return { authenticated: true, subject: `token:${id}`, scopes, agents, tiers, strippedHeaders: [header] }
+  } catch (error) {
+    // KV is unavailable, which its reader has logged. Anything else is a defect, for the error boundary to log.
+    if (error instanceof HttpError && error.status === 503) return UNAVAILABLE
+    throw error
   }
 }
 
-const administrator = (header: string): Principal => ({
-  known: true,
+const administrator = (header: string): Authentication => ({
+  authenticated: true,
   subject: 'admin',
   scopes: ['admin'],
   agents: ['*'],
   tiers: ['*'],
-  strippedHeaders: [header],
-})
-
-const bearerOfRecord = ({ id, scopes, agents, tiers }: TokenRecord, header: string): Principal => ({
-  known: true,
-  subject: `token:${id}`,
-  scopes,
-  agents,
-  tiers,
   strippedHeaders: [header],
 })

@@ -1,109 +1,124 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/call-profile.ts'
+import { sha256Hex } from '../http/conditional.ts'
+import { log } from '../http/log.ts'
 import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, refreshIssuer } from './oidc-issuers.ts'
-import type { BadToken, Principal } from './principal.ts'
-import { sha256Hex } from './token.ts'
+import type { Principal, TokenError } from './principal.ts'
 
-/** What a manifest says of the tokens of its card's issuers. */
+/** What a manifest requires of the tokens of its card's issuers. */
 type JwtRules = NonNullable<CallProfile['jwt']>
 
-/** Whom a JWT names; or that it is for the agent to judge; or why it does not hold; or that nobody can tell now. */
-type JwtVerdict = { bearer: Omit<Principal, 'strippedHeaders'> } | 'foreign' | 'unavailable' | { bad: BadToken }
+/** Whom a JWT authenticates; why it is rejected; or that its issuer is unavailable. */
+type JwtResult = { principal: Omit<Principal, 'strippedHeaders'> } | { error: TokenError } | 'unavailable'
 
-/** Signatures that only the issuer can make: with a secret that is shared, or none, anybody's key would do. */
-const algorithms = [
+/** Asymmetric algorithms only: with a shared secret, or none, anybody could sign. */
+const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
-/** How far clocks may differ, in seconds. */
-const clockTolerance = 10
+const CLOCK_TOLERANCE_SECONDS = 10
 
 /**
- * Judges a bearer token by the OpenID Connect issuers that an agent's card names. One for another audience is the agent's to
- * judge, like that of another issuer: it lets nobody in here, and many an agent has an audience of its own.
+ * Returns the discovery document of the issuer that a JWT claims, if an agent's card names that issuer and the audience is this
+ * host's. Undefined for any other token: it authenticates nobody here, and the agent itself may accept it. Verifies nothing.
  */
-export const verifyJwt = async (
+export const findDiscoveryUrl = (
   token: string,
-  id: string,
   { jwt: rules, openIdConnectUrls }: Pick<CallProfile, 'jwt' | 'openIdConnectUrls'>,
-  env: IssuerEnv,
-  ctx: ExecutionContext,
-): Promise<JwtVerdict> => {
-  const { iss, aud } = unverified(token)
-  const url = typeof iss === 'string' ? openIdConnectUrls.find(url => isDiscoveryUrlOf(url, iss)) : undefined
-  if (!rules || !url || ![aud].flat().some(given => rules.audience.some(wanted => wanted === given))) return 'foreign'
-  const issuer = await getIssuer(url, env, ctx)
-  if (issuer === undefined) return 'unavailable'
-  const verified = await verify(token, issuer, rules)
-  if (verified !== 'unknown-key') return verdict(verified, id, rules)
-  const again = await refreshIssuer(url, env, ctx)
-  if (again === undefined) return 'unavailable'
-  return verdict(again === issuer ? verified : await verify(token, again, rules), id, rules)
+): string | undefined => {
+  const { iss, aud } = decodeUnverified(token)
+  const isForThisHost = [aud].flat().some(audience => rules?.audience.some(accepted => accepted === audience))
+  if (typeof iss !== 'string' || !isForThisHost) return undefined
+  return openIdConnectUrls.find(url => isDiscoveryUrlOf(url, iss))
 }
 
-/** What a token says of itself: nothing of it holds yet. */
-const unverified = (token: string): JWTPayload => {
+const decodeUnverified = (token: string): JWTPayload => {
   try {
     return decodeJwt(token)
   } catch {
+    // Not a JWT, which is the agent's business.
     return {}
   }
 }
 
-type Verified = { payload: JWTPayload } | { bad: BadToken } | 'unknown-key'
+/** Verifies a JWT of the issuer with a discovery document, as the credentials of a caller of one agent. */
+export const verifyJwt = async (
+  token: string,
+  { id, discoveryUrl, rules }: { id: string; discoveryUrl: string; rules: JwtRules },
+  env: IssuerEnv,
+  ctx: ExecutionContext,
+): Promise<JwtResult> => {
+  const issuer = await getIssuer(discoveryUrl, env, ctx)
+  if (issuer === undefined) return 'unavailable'
+  const first = await verifySignature(token, issuer, rules)
+  if (first !== 'unknown-key') return toResult(first, id, rules)
+  const refreshed = await refreshIssuer(discoveryUrl, env, ctx)
+  if (refreshed === undefined) return 'unavailable'
+  return toResult(refreshed === issuer ? first : await verifySignature(token, refreshed, rules), id, rules)
+}
 
-const verify = async (token: string, known: Issuer, rules: JwtRules): Promise<Verified> => {
+type Verified = { payload: JWTPayload } | { error: TokenError } | 'unknown-key'
+
+const verifySignature = async (token: string, { issuer, getKey }: Issuer, rules: JwtRules): Promise<Verified> => {
+  const options = {
+    issuer,
+    audience: rules.audience,
+    algorithms: ALGORITHMS,
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    requiredClaims: ['exp'],
+  }
   try {
-    const { issuer, keyFor } = known
-    const options = { issuer, audience: rules.audience, algorithms, clockTolerance, requiredClaims: ['exp'] }
-    const { payload } = await jwtVerify(token, keyFor, options)
-    return { payload }
+    return { payload: (await jwtVerify(token, getKey, options)).payload }
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-key'
-    if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithOne(error, token, known, rules)
-    return { bad: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
+    if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithAny(error, token, issuer, rules)
+    // The platform rejects malformed keys of an issuer with its own errors, which are worth a look.
+    if (!(error instanceof errors.JOSEError)) log('error', 'jwt-unverifiable', { issuer, error: String(error) })
+    return { error: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
   }
 }
 
-/** A token that does not say which key signed it is tried with each that might have. */
-const verifyWithOne = async (
+/** Tries a token without `kid` with each key that its algorithm fits. */
+const verifyWithAny = async (
   keys: AsyncIterable<CryptoKey>,
-  ...[token, issuer, rules]: Parameters<typeof verify>
+  token: string,
+  issuer: string,
+  rules: JwtRules,
 ): Promise<Verified> => {
   for await (const key of keys) {
-    const verified = await verify(token, { ...issuer, keyFor: async () => key }, rules)
-    if (verified !== 'unknown-key' && !('bad' in verified && verified.bad === 'unknown')) return verified
+    const verified = await verifySignature(token, { issuer, getKey: async () => key }, rules)
+    if (verified !== 'unknown-key' && !('error' in verified && verified.error === 'unknown')) return verified
   }
-  return { bad: 'unknown' }
+  return { error: 'unknown' }
 }
 
-const verdict = async (verified: Verified, id: string, { scope, tiers }: JwtRules): Promise<JwtVerdict> => {
-  if (verified === 'unknown-key') return { bad: 'unknown' }
-  if ('bad' in verified) return verified
+const toResult = async (verified: Verified, id: string, { scope, tiers }: JwtRules): Promise<JwtResult> => {
+  if (verified === 'unknown-key') return { error: 'unknown' }
+  if ('error' in verified) return verified
   const { payload } = verified
-  const held = scopesOf(payload)
+  const scopes = scopesOf(payload)
   const granted = Object.entries(tiers).filter(([, rule]) =>
-    'scope' in rule ? held.includes(rule.scope) : claims(payload, rule.claim, rule.equals),
+    'scope' in rule ? scopes.includes(rule.scope) : hasClaim(payload, rule.claim, rule.equals),
   )
   return {
-    bearer: {
-      known: true,
+    principal: {
+      authenticated: true,
       subject: await subjectOf(payload),
-      scopes: scope === undefined || held.includes(scope) ? ['read'] : [],
+      scopes: scope === undefined || scopes.includes(scope) ? ['read'] : [],
       agents: [id],
       tiers: granted.map(([tier]) => tier),
     },
   }
 }
 
-/** The scopes of a token: `scope` (RFC 8693 §4.2), or `scp`, as text or as a list. */
+/** Returns the scopes of a token: `scope` (RFC 8693 §4.2) or `scp`, as text or as a list. */
 const scopesOf = ({ scope, scp }: JWTPayload): string[] =>
   [scope, scp].flat().flatMap(value => (typeof value === 'string' ? value.split(' ') : []))
 
-/** Whether a claim is, or lists, a value. */
-const claims = (payload: JWTPayload, claim: string, wanted: string | number | boolean): boolean =>
+/** Checks whether a claim is a value, or a list that contains it. */
+const hasClaim = (payload: JWTPayload, claim: string, wanted: string | number | boolean): boolean =>
   [payload[claim]].flat().includes(wanted)
 
-/** One name for one subject of one issuer. A `sub` may be somebody's address, which is not for logs. */
+/** Returns one name for one subject of one issuer. `sub` may be an e-mail address, which must not be logged, so it is hashed. */
 const subjectOf = async ({ iss = '', sub = '' }: JWTPayload): Promise<string> =>
   `jwt:${URL.parse(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 16)}`

@@ -1,33 +1,33 @@
 import type { Scope } from '../card/model/constants.ts'
 
-/** What is wrong with credentials that do not hold. */
-export type BadToken = 'unknown' | 'expired' | 'malformed' | 'several'
+/** Why a token is rejected. */
+export type TokenError = 'unknown' | 'expired' | 'malformed' | 'several'
 
 /** Who makes a request, as far as this host can tell. */
 export type Authentication =
   | Principal
-  /** No credentials; or such as this host does not know, which may be the agent's own. */
-  | { known: false; given: 'nothing' | 'foreign' }
-  /** Credentials of this host's own kind, or of an issuer that the agent's card names, that do not hold. */
-  | { known: false; given: 'bad-token'; why: BadToken }
-  /** Credentials that cannot be judged now: the issuer that the agent's card names does not answer. Nothing may pass. */
-  | { known: false; given: 'unavailable' }
-  /** Credentials that were not looked at: too many of this address did not hold. */
-  | { known: false; given: 'throttled' }
+  /** No credentials; or credentials that this host does not recognize, which may be the agent's own. */
+  | { authenticated: false; reason: 'anonymous' | 'unrecognized' }
+  /** An invalid token of this host, or of an issuer that the agent's card names. */
+  | { authenticated: false; reason: 'bad-token'; error: TokenError }
+  /** A token that cannot be verified now, because KV or its issuer does not respond. The request must not pass. */
+  | { authenticated: false; reason: 'unavailable' }
+  /** A token that was not checked: too many attempts from this address have failed. */
+  | { authenticated: false; reason: 'throttled' }
 
-/** Who brings no credentials. */
-export const ANONYMOUS: Authentication = { known: false, given: 'nothing' }
+/** A caller without credentials. */
+export const ANONYMOUS: Authentication = { authenticated: false, reason: 'anonymous' }
 
-/** A caller whose credentials hold. */
+/** A caller with valid credentials. */
 export type Principal = {
-  known: true
-  /** Names the caller in logs and counts its calls. Never a secret, nor anything personal. */
+  authenticated: true
+  /** Identifies the caller in logs and rate limits. Never a secret, never personal data. */
   subject: string
   scopes: readonly Scope[]
-  /** Globs of agents' ids. */
+  /** Globs of agent ids. */
   agents: readonly string[]
-  /** The extended cards that it may read beside the first. */
+  /** The tiers, besides the base tier, whose extended cards the caller may read. */
   tiers: readonly string[]
-  /** The headers, in lower case, whose credentials are this host's: they never go upstream. */
+  /** Headers, in lower case, that carry credentials of this host and are never forwarded. */
   strippedHeaders: readonly string[]
 }

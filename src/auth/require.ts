@@ -1,110 +1,118 @@
 import type { Scope } from '../card/model/constants.ts'
-import { HttpError } from '../http/errors.ts'
-import { authenticate, isOneTooMany } from './authenticate.ts'
+import { agentIdPattern } from '../card/model/constants.ts'
+import { HttpError, serviceUnavailable } from '../http/errors.ts'
+import type { RequestContext, RoutedRequest } from '../http/handler.ts'
+import { authenticate } from './authenticate.ts'
 import { hasPermission, isAdmin } from './permissions.ts'
-import type { Authentication, BadToken, Principal } from './principal.ts'
-import { retryAfter } from './throttle.ts'
+import type { Authentication, Principal, TokenError } from './principal.ts'
+import { BLOCK_SECONDS, recordFailure } from './throttle.ts'
 import { isAdminTokenMissing } from './token.ts'
 
-/** Lets a request pass whose bearer may do something with an agent; every other one is told what it lacks. */
-export const requireScope = async (
-  request: Request,
-  scope: Scope,
-  agentId: string,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<Principal> => {
-  const bearer = await requireBearer(request, env, ctx)
-  if (hasPermission(bearer, scope, agentId)) return bearer
-  throw insufficientScope(bearer, scope, agentId)
+/** Returns the principal of a request if it has a scope for an agent, `*` standing for every agent; throws otherwise. */
+export const requireScope = async (context: RequestContext, scope: Scope, agentId: string): Promise<Principal> => {
+  const principal = await requirePrincipal(context)
+  if (hasPermission(principal, scope, agentId)) return principal
+  throw insufficientScope(principal, scope, agentId)
 }
 
-/** What a bearer is told that may not do something with an agent. */
-export const insufficientScope = ({ scopes }: Principal, scope: Scope, agentId: string): HttpError =>
-  scopes.includes(scope) ? wrongAgent(scope, agentId) : missingScope(scope)
+/** Returns the principal that may write the agent of the request's path, and the agent's id; throws otherwise. */
+export const requireWriter = async (
+  context: RequestContext<RoutedRequest>,
+): Promise<{ principal: Principal; id: string }> => {
+  const { id = '' } = context.request.params
+  const principal = await requireScope(context, 'write', id)
+  if (!agentIdPattern.test(id)) throw invalidAgentId(id)
+  return { principal, id }
+}
 
 /**
- * Lets a request pass whose bearer has a scope for any agent: which of them is for the answer to heed. `caller` is who makes it,
- * where that is known: credentials that do not hold count each time that they are judged.
+ * Returns the principal of a request if it has a scope for any agent. `caller` is the result of `authenticate` where that is
+ * known, because invalid credentials count each time they are checked.
  */
 export const requireAnyAgent = async (
-  request: Request,
+  context: RequestContext,
   scope: Scope,
-  env: Env,
-  ctx: ExecutionContext,
   caller?: Authentication,
 ): Promise<Principal> => {
-  const bearer = await requireBearer(request, env, ctx, caller)
-  if (isAdmin(bearer) || bearer.scopes.includes(scope)) return bearer
+  const principal = await requirePrincipal(context, caller)
+  if (isAdmin(principal) || principal.scopes.includes(scope)) return principal
   throw missingScope(scope)
 }
 
-/** Who makes a request that nobody may make without a token of this host. */
-const requireBearer = async (
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
-  known?: Authentication,
-): Promise<Principal> => {
+const requirePrincipal = async ({ request, env, ctx }: RequestContext, known?: Authentication): Promise<Principal> => {
   const caller = known ?? (await authenticate(request, env, ctx))
-  if (caller.known) return caller
-  // There is no agent here whose own credentials these might be: they are a guess like any other.
-  if (caller.given === 'foreign' && (await isOneTooMany(request, env))) throw tooManyAttempts()
+  if (caller.authenticated) return caller
+  // There is no agent here that unrecognized credentials might be for: they are a guess like any other.
+  if (caller.reason === 'unrecognized' && (await recordFailure(request, env.AUTH_LIMIT))) throw tooManyAttempts()
   throw unauthorized(caller, request, env)
 }
 
-/** What a caller is told whose credentials do not hold, or that brings none. */
+/** The error for a caller whose credentials are missing, invalid or cannot be checked. */
 export const unauthorized = (
   caller: Exclude<Authentication, Principal>,
   request: Request,
   env: Pick<Env, 'ADMIN_TOKEN'>,
 ): HttpError => {
-  if (caller.given === 'throttled') return tooManyAttempts()
-  if (caller.given === 'unavailable')
-    return new HttpError(503, 'unavailable', 'This host cannot check the token now. Try again in a moment.', {
-      headers: { 'Retry-After': '10' },
-    })
-  const hint = isAdminTokenMissing(request, env) ? noAdminToken : ''
-  if (caller.given === 'nothing') return unauthenticated('no-token', hint.trim() || noToken)
-  return unauthenticated('bad-token', whyBad['why' in caller ? caller.why : 'unknown'] + hint)
+  const hint = isAdminTokenMissing(request, env) ? missingAdminToken : ''
+  switch (caller.reason) {
+    case 'throttled':
+      return tooManyAttempts()
+    case 'unavailable':
+      return serviceUnavailable('The token cannot be verified right now.')
+    case 'anonymous':
+      return unauthenticated('no-token', hint.trim() || 'This needs a token: send `Authorization: Bearer <token>`.')
+    default:
+      return unauthenticated('bad-token', tokenErrors['error' in caller ? caller.error : 'unknown'] + hint)
+  }
 }
 
-const noToken = 'This needs a token: send `Authorization: Bearer <token>`.'
-const noAdminToken =
+const missingAdminToken =
   ' This host has no ADMIN_TOKEN of at least 16 characters. Set a random one: npx wrangler secret put ADMIN_TOKEN'
 
-/** What is wrong with a token, for its bearer. */
-const whyBad: Record<BadToken, string> = {
-  unknown: 'The bearer token is not one that this host knows; or it has expired, or was revoked.',
+const tokenErrors: Record<TokenError, string> = {
+  unknown: 'The bearer token is unknown, expired or revoked.',
   expired: 'The bearer token has expired.',
   malformed:
-    'The bearer token is not one that this host knows: it is cut short or mistyped, or not sent as `Authorization: Bearer <token>`.',
+    'The bearer token is malformed: it is incomplete or mistyped, or was not sent as `Authorization: Bearer <token>`.',
   several: 'There is more than one set of credentials: send one Authorization header with one bearer token.',
 }
 
 const unauthenticated = (code: 'no-token' | 'bad-token', detail: string): HttpError =>
-  new HttpError(401, code, detail, { headers: { 'WWW-Authenticate': challenge(code) } })
+  new HttpError(401, code, detail, {
+    // RFC 6750 §3.1: no error code for a request without credentials.
+    headers: {
+      'WWW-Authenticate': `Bearer realm="calling-card"${code === 'bad-token' ? ', error="invalid_token"' : ''}`,
+    },
+  })
 
-/** The `WWW-Authenticate` of a 401 (RFC 6750 §3). */
-const challenge = (code: 'no-token' | 'bad-token'): string =>
-  `Bearer realm="calling-card"${code === 'bad-token' ? ', error="invalid_token"' : ''}`
+/** The error for a principal that lacks a permission for an agent. */
+export const insufficientScope = ({ scopes }: Principal, scope: Scope, agentId: string): HttpError =>
+  scopes.includes(scope)
+    ? forbidden(scope, `The scope \`${scope}\` of this token does not cover agent "${agentId.slice(0, 80)}".`)
+    : missingScope(scope)
 
-/** The `WWW-Authenticate` of a 403, which names the scope that it takes. */
-export const scopeChallenge = (scope: Scope): string =>
-  `Bearer realm="calling-card", error="insufficient_scope", scope="${scope}"`
-
-const forbidden = (scope: Scope, detail: string): HttpError =>
-  new HttpError(403, 'forbidden', detail, { headers: { 'WWW-Authenticate': scopeChallenge(scope) } })
+/** The error for an operation that only `admin` may do; `action` begins the sentence. */
+export const adminRequired = (action: string): HttpError =>
+  forbidden('admin', `${action} requires a token with the scope \`admin\`.`)
 
 const missingScope = (scope: Scope): HttpError => forbidden(scope, `This token lacks the scope \`${scope}\`.`)
 
-const wrongAgent = (scope: Scope, agentId: string): HttpError =>
-  forbidden(scope, `This token's scope \`${scope}\` is not for the agent "${agentId.slice(0, 80)}".`)
+const forbidden = (scope: Scope, detail: string): HttpError =>
+  new HttpError(403, 'forbidden', detail, {
+    headers: { 'WWW-Authenticate': `Bearer realm="calling-card", error="insufficient_scope", scope="${scope}"` },
+  })
+
+const invalidAgentId = (id: string): HttpError =>
+  new HttpError(
+    400,
+    'bad-agent-id',
+    `"${id.slice(0, 80)}" is not a valid agent id: use 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit.`,
+  )
 
 const tooManyAttempts = (): HttpError =>
   new HttpError(
     429,
     'too-many-attempts',
-    `Too many tokens of your address did not hold. Try again in ${retryAfter} seconds.`,
-    { headers: { 'Retry-After': String(retryAfter) } },
+    `Too many failed authentication attempts from your address. Try again in ${BLOCK_SECONDS} seconds.`,
+    { headers: { 'Retry-After': String(BLOCK_SECONDS) } },
   )

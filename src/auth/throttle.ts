@@ -1,49 +1,58 @@
 import { ClockCache } from '../registry/edge/clock-cache.ts'
-import type { Authentication } from './principal.ts'
 
-/** A rate limit as the platform binds it. */
-type Limit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
+/** The rate limit binding of the platform. */
+type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
-/** How long an address that failed too often is turned away, in ms; and what it is told, in seconds. */
-const pause = 60_000
-export const retryAfter = pause / 1000
+/** How long the credentials of an address are ignored after too many failed attempts. */
+export const BLOCK_SECONDS = 60
 
-/** Entries of one size: the addresses that are turned away until a time, and the credentials that held before. */
-const turnedAway = new ClockCache<{ until: number; size: 1 }>(10_000)
-const proven = new ClockCache<{ size: 1 }>(10_000)
-const one = { size: 1 } as const
+const MAX_REMEMBERED = 10_000
 
-/** Whose attempts are counted together: an address, or the /64 that one has of IPv6 addresses. */
-export const clientKey = (request: Request): string => {
-  const address = request.headers.get('CF-Connecting-IP') ?? 'unknown'
-  const written = address.includes(':') ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
-  if (written === undefined || written.startsWith('::ffff:')) return address
-  const [first = [], last = []] = written.split('::').map(part => part.split(':').filter(Boolean))
+/** Until when an address is blocked, in ms since 1970. */
+const blockedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
+/** SHA-256 digests of credentials that were valid before. */
+const knownGood = new ClockCache<{ size: 1 }>(MAX_REMEMBERED)
+
+/** Returns the key under which the requests of one client are counted. */
+export const clientKey = (request: Request): string => clientAddress(request) ?? 'unknown'
+
+/**
+ * Returns the client's address, or the /64 network of an IPv6 address, which one client has to itself. Undefined for a request
+ * that did not come over the network, such as one through a service binding.
+ */
+const clientAddress = ({ headers }: Request): string | undefined => {
+  const address = headers.get('CF-Connecting-IP') ?? undefined
+  const normalized = address?.includes(':') ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
+  if (normalized === undefined || normalized.startsWith('::ffff:')) return address
+  const [first = [], last = []] = normalized.split('::').map(part => part.split(':').filter(Boolean))
   const zeros = Array<string>(8 - first.length - last.length).fill('0')
   return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::`
 }
 
 /**
- * Whether credentials are not to be looked at, because too many of their address did not hold. Those that held here before
- * are: who shares an address with somebody who guesses goes on. `hash` is the credentials' SHA-256.
+ * Checks whether credentials are to be ignored, because too many attempts from their address have failed. Credentials that were
+ * valid in this isolate before are not ignored, so that clients behind a shared address keep their access. `digest` is the
+ * SHA-256 of the credentials.
  */
-export const isBlocked = (request: Request, hash: string, now = Date.now()): boolean => {
-  const until = turnedAway.get(clientKey(request))?.until ?? 0
-  return until > now && proven.get(hash) === undefined
+export const isBlocked = (request: Request, digest: string, now = Date.now()): boolean => {
+  const address = clientAddress(request)
+  const until = (address !== undefined && blockedUntil.get(address)?.until) || 0
+  return until > now && knownGood.get(digest) === undefined
 }
 
-/** Notes that credentials hold. */
-export const recordSuccess = (hash: string): void => {
-  if (proven.get(hash) === undefined) proven.set(hash, one)
+/** Records that credentials are valid. */
+export const recordSuccess = (digest: string): void => {
+  if (knownGood.get(digest) === undefined) knownGood.set(digest, { size: 1 })
 }
 
-/** Whether a caller's credentials count as a failed attempt, wherever they are sent: not those that may be the agent's own. */
-export const isFailure = (caller: Authentication): boolean => !caller.known && caller.given === 'bad-token'
-
-/** Counts a failed attempt; whether there have been too many. The binding cannot be asked without counting, so this isolate remembers. */
-export const recordFailure = async (request: Request, limit: Limit, now = Date.now()): Promise<boolean> => {
-  const key = clientKey(request)
-  const { success } = await limit.limit({ key })
-  if (!success) turnedAway.set(key, { until: now + pause, size: 1 })
+/**
+ * Counts a failed attempt, and returns whether there have been too many. The binding cannot be asked without counting, so this
+ * isolate remembers its answer. Requests without an address are not counted: one client could block all others.
+ */
+export const recordFailure = async (request: Request, limit: RateLimit, now = Date.now()): Promise<boolean> => {
+  const address = clientAddress(request)
+  if (address === undefined) return false
+  const { success } = await limit.limit({ key: address })
+  if (!success) blockedUntil.set(address, { until: now + BLOCK_SECONDS * 1000, size: 1 })
   return !success
 }

@@ -1,99 +1,72 @@
+import { sha256Hex } from '../http/conditional.ts'
 import { MIN_ADMIN_TOKEN_LENGTH } from '../limits.ts'
 
-/** Whether this host takes no ADMIN_TOKEN: there is none, or it could be guessed, except on one's own machine. */
+/** Base32 in lower case: a double click selects a token as one word, and no character needs an escape. */
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+const ID_LENGTH = 12
+/** 160 random bits, at five bits a character. */
+const SECRET_LENGTH = 32
+
+const tokenForm = new RegExp(`^cc_[a-z2-7]{${ID_LENGTH}}_[a-z2-7]{${SECRET_LENGTH}}$`)
+
+/** The form of a token's id. */
+export const tokenId = new RegExp(`^[a-z2-7]{${ID_LENGTH}}$`)
+
+/** Checks the form of a token. Text of another form costs neither a hash nor a read. */
+export const isToken = (text: string): boolean => tokenForm.test(text)
+
+/** A new token: only its digest is stored, so this is the only time that its text is known. */
+type NewToken = { id: string; token: string; hash: string }
+
+/** Creates a random token. */
+export const createToken = async (): Promise<NewToken> => {
+  const id = randomText(ID_LENGTH)
+  const token = `cc_${id}_${randomText(SECRET_LENGTH)}`
+  return { id, token, hash: await sha256Hex(token) }
+}
+
+/** 256 is a multiple of 32, so every character is equally likely. */
+const randomText = (length: number): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(length)), byte => ALPHABET[byte % ALPHABET.length]).join('')
+
+/** Checks whether this host accepts no ADMIN_TOKEN: it is not set, or too short to be used outside of local development. */
 export const isAdminTokenMissing = ({ url }: Request, { ADMIN_TOKEN }: Pick<Env, 'ADMIN_TOKEN'>): boolean =>
   !ADMIN_TOKEN ||
   (ADMIN_TOKEN.length < MIN_ADMIN_TOKEN_LENGTH && !/^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])[:/]/.test(url))
 
-/** Whether a token is the host's ADMIN_TOKEN. Digests are compared, so that time tells neither content nor length. */
+/** Checks whether a token is the ADMIN_TOKEN, in a time that depends on neither content nor length: digests are compared. */
 export const isAdminToken = async (
   token: string,
   request: Request,
   env: Pick<Env, 'ADMIN_TOKEN'>,
 ): Promise<boolean> => {
   if (isAdminTokenMissing(request, env)) return false
-  const [given, wanted] = await Promise.all([digest(token), digest(env.ADMIN_TOKEN)])
-  return crypto.subtle.timingSafeEqual(given, wanted)
+  const [given, expected] = await Promise.all([digest(token), digest(env.ADMIN_TOKEN)])
+  return crypto.subtle.timingSafeEqual(given, expected)
 }
 
 const digest = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
 
-/**
- * Whether a text holds the ADMIN_TOKEN anywhere. What is compared are rolling hashes under a key that nobody knows, so that time
- * does not tell how much of a guess was right.
- */
-export const containsAdminToken = (text: string, { ADMIN_TOKEN: wanted }: Pick<Env, 'ADMIN_TOKEN'>): boolean => {
-  if (!wanted || text.length < wanted.length) return false
-  // Part of other words by chance, as no long one is.
-  if (wanted.length < MIN_ADMIN_TOKEN_LENGTH) return text.split(/[\s,:;="']+/).includes(wanted)
-  key ||= (crypto.getRandomValues(new Int32Array(1))[0] ?? 0) | 1
-  let hash = 0
-  let power = 1
-  let wantedHash = 0
-  for (let at = 0; at < wanted.length; at++) {
-    wantedHash = (Math.imul(wantedHash, key) + wanted.charCodeAt(at)) | 0
-    power = Math.imul(power, key)
-  }
-  for (let at = 0; at < text.length; at++) {
-    const from = at - wanted.length
-    const left = from < 0 ? 0 : Math.imul(power, text.charCodeAt(from))
-    hash = (Math.imul(hash, key) + text.charCodeAt(at) - left) | 0
-    if (hash === wantedHash && text.startsWith(wanted, from + 1)) return true
-  }
-  return false
+/** Checks whether a header's value contains a token of this host, in any form: such a value must not leave this host. */
+export const containsHostToken = (value: string, env: Pick<Env, 'ADMIN_TOKEN'>): boolean =>
+  [value, ...decodeBasic(value)].some(text => issuedToken.test(text) || containsAdminToken(text, env))
+
+/** The prefix of a token where a token begins, or prefix and id anywhere: a JWT can contain `cc_` by chance. */
+const issuedToken = /(?:^|[^\w.~+/-])cc_|cc_[a-z2-7]{12}_/i
+
+/** Checks whether a text contains the ADMIN_TOKEN; a short one, which other words may contain by chance, only as a word. */
+export const containsAdminToken = (text: string, { ADMIN_TOKEN: token }: Pick<Env, 'ADMIN_TOKEN'>): boolean => {
+  if (!token) return false
+  return token.length < MIN_ADMIN_TOKEN_LENGTH ? text.split(/[\s,:;="']+/).includes(token) : text.includes(token)
 }
 
-/** Random numbers are to be had by a request alone. */
-let key = 0
-
-/** The beginning of a token of this host where a token begins; or more of one anywhere: a JWT holds `cc_` by chance. */
-const issued = /(?:^|[^\w.~+/-])cc_|cc_[a-z2-7]{12}_/i
-
-/** Whether a header's value holds a token of this host, well or badly written: such a value is for nobody else. */
-export const containsHostToken = (value: string, env: Pick<Env, 'ADMIN_TOKEN'>): boolean =>
-  [value, ...passwords(value)].some(text => issued.test(text) || containsAdminToken(text, env))
-
-/** What Basic credentials say, decoded. */
-const passwords = (value: string): string[] =>
+/** Returns the decoded credentials of every `Basic` scheme in a header. */
+const decodeBasic = (value: string): string[] =>
   Array.from(value.matchAll(/\bBasic[ \t]+([\w+/-]+)/gi), ([, word = '']) =>
-    // A last character alone holds no byte, and `atob` would throw.
+    // A single last character encodes no byte, and makes `atob` throw.
     atob(
       word
         .slice(0, word.length - Number(word.length % 4 === 1))
         .replace(/[-_]/g, letter => (letter === '-' ? '+' : '/')),
     ),
   )
-
-/** Base32 in lower case: one word for a terminal's double click, and no letter that needs another case or escape. */
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
-const idLength = 12
-/** At five bits each: 160, which nobody guesses. */
-const secretLength = 32
-
-const form = new RegExp(`^cc_[a-z2-7]{${idLength}}_[a-z2-7]{${secretLength}}$`)
-
-/** The form of a token's id. */
-export const tokenId = new RegExp(`^[a-z2-7]{${idLength}}$`)
-
-/** A token that has just been made: the only time that its text is known to this host. */
-type NewToken = { id: string; token: string; hash: string }
-
-/** Makes a token. */
-export const createToken = async (): Promise<NewToken> => {
-  const id = random(idLength)
-  const token = `cc_${id}_${random(secretLength)}`
-  return { id, token, hash: await sha256Hex(token) }
-}
-
-/** Whether a text has a token's form. What has not costs neither a hash nor a read. */
-export const isToken = (text: string): boolean => form.test(text)
-
-/** What a token is found by: its SHA-256 in hexadecimal. Whoever looks it up compares no secret, so time tells nothing. */
-export const sha256Hex = async (token: string): Promise<string> => {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)))
-  return Array.from(digest, byte => byte.toString(16).padStart(2, '0')).join('')
-}
-
-/** 256 is a multiple of 32: every character is as likely as any other. */
-const random = (length: number): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(length)), byte => alphabet[byte % alphabet.length]).join('')

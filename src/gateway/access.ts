@@ -2,7 +2,7 @@ import type { Refusal } from '../a2a/errors.ts'
 import { authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { clientKey, retryAfter } from '../auth/throttle.ts'
+import { BLOCK_SECONDS, clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { RepresentationName } from '../card/model/constants.ts'
 import type { Asking } from '../http/handler.ts'
@@ -28,10 +28,11 @@ export const findAgentByName = async (name: string, sees: CanSee, ...[, env, ctx
 export const mayCall =
   (caller: Authentication, ...[request, env, ctx]: Asking): CanSee =>
   async id => {
-    if (caller.known) return hasPermission(caller, 'read', id)
+    if (caller.authenticated) return hasPermission(caller, 'read', id)
     const profile = await readProfile(id, env, ctx)
     return (
-      profile !== null && hasPermission(await authenticateForAgent(caller, request, id, profile, env, ctx), 'read', id)
+      profile !== null &&
+      hasPermission(await authenticateForAgent(caller, { id, profile }, { request, env, ctx }), 'read', id)
     )
   }
 
@@ -48,8 +49,9 @@ export const checkRateLimit = async (
   request: Request,
   env: Env,
 ): Promise<Refusal | undefined> => {
-  if (!caller.known && caller.given === 'throttled') return { refused: 'rate-limit', retryAfter }
-  const { success } = await env.CALL_LIMIT.limit({ key: caller.known ? caller.subject : clientKey(request) })
+  if (!caller.authenticated && caller.reason === 'throttled')
+    return { refused: 'rate-limit', retryAfter: BLOCK_SECONDS }
+  const { success } = await env.CALL_LIMIT.limit({ key: caller.authenticated ? caller.subject : clientKey(request) })
   return success ? undefined : { refused: 'rate-limit', retryAfter: period }
 }
 
@@ -59,17 +61,18 @@ export const checkRateLimit = async (
  * credentials.
  */
 export const authorizeCall = ({ id, named, profile, caller }: Visit): { profile: CallProfile } | Refusal => {
-  if (!caller.known && caller.given === 'throttled') return { refused: 'rate-limit', retryAfter }
+  if (!caller.authenticated && caller.reason === 'throttled')
+    return { refused: 'rate-limit', retryAfter: BLOCK_SECONDS }
   if (profile === null || (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)))
     return { refused: 'unknown-agent', agent: named }
-  if (!caller.known && caller.given === 'bad-token') return { refused: 'bad-token' }
-  if (!caller.known && caller.given === 'unavailable') return { refused: 'token-unchecked' }
+  if (!caller.authenticated && caller.reason === 'bad-token') return { refused: 'bad-token' }
+  if (!caller.authenticated && caller.reason === 'unavailable') return { refused: 'token-unchecked' }
   return { profile }
 }
 
 /** Why a caller may not have what an agent keeps for those that may read it. */
 export const checkReadAccess = (caller: Authentication, id: string): Refusal | undefined => {
-  if (!caller.known) return { refused: caller.given === 'nothing' ? 'no-token' : 'bad-token' }
+  if (!caller.authenticated) return { refused: caller.reason === 'anonymous' ? 'no-token' : 'bad-token' }
   return hasPermission(caller, 'read', id)
     ? undefined
     : { refused: 'forbidden', missing: `the scope "read" for agent "${id}"` }

@@ -58,7 +58,7 @@ export const resolveCallContext = async (
 ): Promise<Visit | Refusal> => {
   const profile = await lookUpProfile(id, env, ctx)
   if (profile === undefined) return unavailable
-  const caller = profile ? await authenticateForAgent(bearer, request, id, profile, env, ctx) : bearer
+  const caller = profile ? await authenticateForAgent(bearer, { id, profile }, { request, env, ctx }) : bearer
   return { id, named, profile, caller }
 }
 

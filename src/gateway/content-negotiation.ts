@@ -2,7 +2,7 @@ import type { Refusal } from '../a2a/errors.ts'
 import { firstDefined, hasOddType, messageNames, messageParts, partMediaTypes } from '../a2a/message.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { Modes, WireVersion } from '../card/model/calls.ts'
-import { couldBeMode, covers, intersects, type MediaType, parseMediaRange, specificity } from '../http/media-type.ts'
+import { covers, intersects, isMediaRange, type MediaRange, parseMediaRange, specificity } from '../http/media-type.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 
 /** The most parts of a message, and modes of a list, that are checked; a call with more is refused. */
@@ -40,7 +40,7 @@ export const outputModesRefusal = (params: JsonObject, modes: CallProfile['modes
   const offered: string[] = []
   for (const [index, mode] of wanted.entries()) {
     if (typeof mode !== 'string') return invalid(`${field}[${index}]`, 'must be a string')
-    if (!couldBeMode(mode))
+    if (!isMediaRange(mode))
       return invalid(`${field}[${index}]`, 'is no media type, such as "text/plain" or "image/*", and can never match')
     offered.push(mode)
   }
@@ -93,12 +93,12 @@ const comesOut = (offered: readonly string[], accepted: readonly string[]): bool
   })
 }
 
-const closest = (ranges: readonly MediaType[]): number => Math.max(-1, ...ranges.map(specificity))
+const closest = (ranges: readonly MediaRange[]): number => Math.max(-1, ...ranges.map(specificity))
 
 /** An agent's modes are the same lists from call to call. */
-const readModes = new WeakMap<readonly string[], MediaType[]>()
+const readModes = new WeakMap<readonly string[], MediaRange[]>()
 
-const readAll = (modes: readonly string[]): MediaType[] => {
+const readAll = (modes: readonly string[]): MediaRange[] => {
   const known = readModes.get(modes)
   if (known !== undefined) return known
   const read = modes.map(parseMediaRange)

@@ -5,7 +5,7 @@ import { relaySse } from '../a2a/sse.ts'
 import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
-import { fetchService, resolveSecret, resolveService, seconds } from '../http/bindings.ts'
+import { fetchService, parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
 import { essence } from '../http/media-type.ts'
 import { safeFetch } from '../http/safe-fetch.ts'
 import { checkReadAccess } from './access.ts'
@@ -143,7 +143,7 @@ export const forwardCall = async (
     },
     {
       timeoutSeconds: way.timeoutSeconds,
-      idleSeconds: seconds(env.STREAM_IDLE_TIMEOUT, 120),
+      idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
       pseudonym: `${id}.${hostOf(request.url)}`,
     },
@@ -166,8 +166,8 @@ const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env)
   if (profile.service !== undefined && service === undefined)
     return misconfiguredUpstream(`this Worker has no service binding "${profile.service}"`)
   const credentials = credentialsFor(profile, caller, env)
-  if (credentials === undefined) return misconfiguredUpstream(`this Worker has no secret "${profile.secret}"`)
-  return { service, credentials, timeoutSeconds: seconds(env.UPSTREAM_TIMEOUT, 60) }
+  if ('misconfigured' in credentials) return misconfiguredUpstream(credentials.misconfigured)
+  return { service, credentials, timeoutSeconds: parseSeconds(env.UPSTREAM_TIMEOUT, 60) }
 }
 
 const misconfiguredUpstream = (detail: string): Failure => ({ failed: 'misconfigured', detail })
@@ -176,11 +176,10 @@ const credentialsFor = (
   { secret, apiKeyHeaders }: CallProfile,
   caller: Authentication,
   env: Env,
-): UpstreamCredentials | undefined => {
+): UpstreamCredentials | { misconfigured: string } => {
   if (secret !== undefined) {
-    const value = resolveSecret(secret, env)
-    return value === undefined ? undefined : { secret: value }
+    return resolveSecret(secret, env)
   }
-  const withheld = caller.known ? caller.strippedHeaders : []
+  const withheld = caller.authenticated ? caller.strippedHeaders : []
   return { pass: ['authorization', ...apiKeyHeaders].filter(name => !withheld.includes(name)) }
 }

@@ -41,7 +41,7 @@ const logCall = ({ id, caller, call, problem, warnings, upstream, ...facts }: Ca
   // What the owner has to mend is an error, which `npm start` shows.
   log(why ? 'error' : 'info', 'call', {
     agent: id,
-    caller: caller === undefined ? '' : caller.known ? caller.subject : caller.given,
+    caller: caller === undefined ? '' : caller.authenticated ? caller.subject : caller.reason,
     operation: call?.operation ?? '',
     binding: call?.binding ?? '',
     version: call?.version ?? '',

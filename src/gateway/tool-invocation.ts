@@ -3,7 +3,7 @@ import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { seconds } from '../http/bindings.ts'
+import { parseSeconds } from '../http/bindings.ts'
 import { log } from '../http/log.ts'
 import { type BridgeCall, longestTool } from '../mcp-bridge/bridge-call.ts'
 import { resolveToolCall } from '../mcp-bridge/tools/tool-call.ts'
@@ -25,12 +25,12 @@ export const createToolInvocation = (
   const tool = operations[call.operation].sends ? resolveToolCall(call.params, mcp.tools) : undefined
   if (tool && 'refused' in tool) return tool
   if (tool?.unchecked !== undefined) log('info', 'tool-unchecked', { agent: id, why: tool.unchecked })
-  const patience = seconds(env.UPSTREAM_TIMEOUT, 60)
+  const patience = parseSeconds(env.UPSTREAM_TIMEOUT, 60)
   const commission: BridgeCall = {
     agent: id,
-    caller: caller.known ? caller.subject : '',
+    caller: caller.authenticated ? caller.subject : '',
     // Counted under a name that does not lead back to it, and kept nowhere.
-    address: caller.known ? '' : clientKey(request),
+    address: caller.authenticated ? '' : clientKey(request),
     upstream: { url: mcp.url, ...(service !== undefined && { service }), ...(secret !== undefined && { secret }) },
     ...(tool && { tool: { name: tool.tool, arguments: JSON.stringify(tool.arguments) } }),
     patience,

@@ -1,11 +1,12 @@
-import { CORS_HEADERS } from './headers.ts'
+import { CORS_HEADERS, NO_STORE } from './headers.ts'
 import { jsonResponse } from './responses.ts'
 
-/** One thing that is wrong with a body, and where: a JSON Pointer. */
+/** One thing that is wrong with a body, at a JSON Pointer. */
 type FieldError = { pointer: string; message: string }
 
-/** An error that a client may see: thrown anywhere in the host, answered as RFC 9457 problem+json. `code` is stable. */
+/** An error that a client may see: thrown anywhere, answered as RFC 9457 problem details. `code` is stable. */
 export class HttpError extends Error {
+  override readonly name = 'HttpError'
   readonly status: number
   readonly code: string
   readonly errors: FieldError[]
@@ -40,10 +41,9 @@ const titles: Record<number, string> = {
   502: 'Bad Gateway',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
-  508: 'Loop Detected',
 }
 
-/** The problem+json response of an error; never cached, readable from any origin. */
+/** Returns the problem+json response of an error: never cached, readable from any origin. */
 export const problemResponse = ({ status, code, message, errors, headers }: HttpError): Response =>
   jsonResponse(
     {
@@ -58,16 +58,19 @@ export const problemResponse = ({ status, code, message, errors, headers }: Http
     { 'Content-Type': 'application/problem+json', ...headers },
   )
 
-/** What a client sees of an error that nobody foresaw: nothing but the status. */
+/** Returns the response to an unexpected error, which reveals nothing about it. */
 export const internalError = (): Response =>
-  new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': 'no-store' } })
+  new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 
-/** More than the limit of a minute takes; the detail says of what. */
+/** The period of the host's rate limits (wrangler.toml). */
+const RATE_LIMIT_SECONDS = 60
+
+/** The error for a client past a rate limit; `detail` says which. */
 export const tooManyRequests = (detail: string): HttpError =>
-  new HttpError(429, 'too-many-requests', `${detail} Try again in a minute.`, { headers: { 'Retry-After': '60' } })
-
-/** What this host knows of its agents cannot be read now; the log says why. */
-export const serviceUnavailable = (): HttpError =>
-  new HttpError(503, 'unavailable', 'This host cannot look up its agents now. Try again in a moment.', {
-    headers: { 'Retry-After': '10' },
+  new HttpError(429, 'too-many-requests', `${detail} Try again in a minute.`, {
+    headers: { 'Retry-After': String(RATE_LIMIT_SECONDS) },
   })
+
+/** The error while KV, the Registry or a token's issuer does not respond. Logged where it arises. */
+export const serviceUnavailable = (detail = 'This host cannot look up its agents now.'): HttpError =>
+  new HttpError(503, 'unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })

@@ -2,90 +2,78 @@ import { readText } from './body.ts'
 import { essence } from './media-type.ts'
 import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'
 
-/** Why there is no content. The detail is for the log alone: to a client all of these may have to be the same. */
+/** Why a resource could not be fetched. `detail` is for the log only: clients may have to see one reason for all. */
 export type FetchFailure = { detail: string } & (
   | { failed: 'blocked' | 'unreachable' | 'timeout' | 'redirect' | 'too-large' | 'not-text' }
   | { failed: 'status'; status: number }
-  /** It is still what the validators stand for: only said to who sends some. */
+  /** The validators still match. Only for requests with validators. */
   | { failed: 'unchanged' }
-  /** What came is of this media type; of none, where it is empty. */
+  /** A media type that is not accepted; empty if there is none. */
   | { failed: 'type'; type: string }
 )
 
-/** How something is fetched, and what it may cost (design §9). */
+/** How a resource is fetched, and what it may cost. */
 export type FetchOptions = GetHeaders & {
-  /** Whether an answer of this `Content-Type` is wanted. */
+  /** Checks a `Content-Type`. */
   accepts: (type: string | null) => boolean
-  /** Exempt from the fetch guard, separated by spaces or commas. */
+  /** Origins that are exempt from the checks of `safeFetch`, separated by spaces or commas. */
   allowedOrigins?: string
-  /** Makes each request in the place of the fetch guard. */
-  ask?: FetchFn
-  /** Of the body, inflated: 1 MiB. */
+  /** Makes each request instead of `safeFetch`. */
+  fetch?: FetchFn
+  /** Limit of the body after decompression: 1 MiB. */
   maxBytes?: number
-  /** For all of it, redirects and body too: 10. */
-  seconds?: number
-  /** How many are followed: 3. */
-  redirects?: number
+  /** Limit of the whole, redirects and body included: 10. */
+  timeoutSeconds?: number
+  /** How many redirects are followed: 3. */
+  maxRedirects?: number
 }
 
-/** What an address answered: `headers` are the answer's, and `redirected` says whether it is another address's. */
-export type Resource<Content> = { content: Content; headers: Headers; redirected: boolean }
+/** A fetched text. `redirected`: it comes from another URL. */
+export type Resource = { content: string; headers: Headers; redirected: boolean }
 
-/** Makes the content of a body, of which no more is read than `maxBytes`. */
-type ReadBody<Content> = (response: Response, maxBytes: number) => Promise<{ content: Content } | FetchFailure>
-
-/** GETs an address through the guard: a 200 of a type that is wanted, whole, within the limits. Never rejects. */
-const fetchResource = async <Content>(
-  url: string,
-  options: FetchOptions,
-  read: ReadBody<Content>,
-): Promise<Resource<Content> | FetchFailure> => {
-  const { seconds = 10 } = options
-  const ending = new AbortController()
-  const late = Promise.withResolvers<FetchFailure>()
-  const timer = setTimeout(() => late.resolve({ failed: 'timeout', detail: `more than ${seconds} s` }), seconds * 1000)
+/** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. Never rejects. */
+export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
+  const { timeoutSeconds = 10 } = options
+  const controller = new AbortController()
+  const timeout = Promise.withResolvers<FetchFailure>()
+  const timer = setTimeout(
+    () => timeout.resolve({ failed: 'timeout', detail: `more than ${timeoutSeconds} s` }),
+    timeoutSeconds * 1000,
+  )
   try {
-    return await Promise.race([answerOf(url, options, read, ending.signal), late.promise])
+    return await Promise.race([fetchWithin(url, options, controller.signal), timeout.promise])
   } catch (error) {
-    return { failed: 'unreachable', detail: error instanceof Error ? error.message : '' }
+    return { failed: 'unreachable', detail: error instanceof Error ? error.message : String(error) }
   } finally {
     clearTimeout(timer)
-    // What is left of a body that nobody wants would hold its connection.
-    ending.abort()
+    // The rest of an unread body would keep its connection open.
+    controller.abort()
   }
 }
 
-const answerOf = async <Content>(
+const fetchWithin = async (
   url: string,
   options: FetchOptions,
-  read: ReadBody<Content>,
   signal: AbortSignal,
-): Promise<Resource<Content> | FetchFailure> => {
-  const { allowedOrigins, redirects: most = 3, maxBytes = 1024 * 1024 } = options
-  const { ask = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
-  const followed = await fetchFollowingRedirects(url, options, ask, { most, signal })
+): Promise<Resource | FetchFailure> => {
+  const { allowedOrigins, maxRedirects = 3, maxBytes = 1024 * 1024 } = options
+  const { fetch = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
+  const followed = await fetchFollowingRedirects(url, options, fetch, { maxRedirects, signal })
   if ('failed' in followed) return followed
   const { response, redirected } = followed
   const { status, headers } = response
   if (status === 304 && options.validators && !redirected) return { failed: 'unchanged', detail: '304' }
   if (status !== 200) return { failed: 'status', status, detail: `${status}` }
-  const type = headers.get('Content-Type')
-  if (!options.accepts(type)) return typeFailure(type)
-  const body = await read(response, maxBytes)
-  return 'failed' in body ? body : { content: body.content, headers, redirected }
+  const contentType = headers.get('Content-Type')
+  if (!options.accepts(contentType)) return typeFailure(contentType)
+  const body = await readText(response, maxBytes)
+  if ('text' in body) return { content: body.text, headers, redirected }
+  return body.failed === 'too-large'
+    ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
+    : { failed: 'not-text', detail: 'not UTF-8' }
 }
 
-const typeFailure = (header: string | null): FetchFailure => {
-  const type = essence(header).slice(0, 100)
-  return { failed: 'type', type, detail: type === '' ? 'of no type' : type }
+const typeFailure = (contentType: string | null): FetchFailure => {
+  const type = essence(contentType).slice(0, 100)
+  return { failed: 'type', type, detail: type === '' ? 'no media type' : type }
 }
-
-/** GETs a text through the guard: as `guardedAnswer`, and UTF-8; a BOM is no part of it. Never rejects. */
-export const fetchText = (url: string, options: FetchOptions): Promise<Resource<string> | FetchFailure> =>
-  fetchResource(url, options, async (response, maxBytes) => {
-    const read = await readText(response, maxBytes)
-    if ('text' in read) return { content: read.text }
-    return read.failed === 'too-large'
-      ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
-      : { failed: 'not-text', detail: 'not UTF-8' }
-  })

@@ -1,26 +1,26 @@
-const name = 'CallingCard'
+const PRODUCT = 'CallingCard'
 
-/** What this host calls itself where it fetches cards; `origin` tells those who wonder where it is. */
-export const userAgent = (origin?: string): string => (origin === undefined ? name : `${name} (+${origin})`)
+/** Returns the `User-Agent` of this host's own requests; `origin` lets the operator of a server find this host. */
+export const userAgent = (origin?: string): string => (origin === undefined ? PRODUCT : `${PRODUCT} (+${origin})`)
 
 /**
- * Whether a card host asks for a card of its own: that sets off no refresh here. So hosts that have cards of each other ask
- * each for itself, by their own clocks, and never in a chain or a circle.
+ * Checks whether a request comes from a Calling Card host. It triggers no refresh of a remote card here, so that hosts which
+ * fetch cards from each other never do so in a chain or a loop.
  */
-export const isCardHost = (headers: Headers): boolean => headers.get('User-Agent')?.startsWith(name) === true
+export const isCardHost = (headers: Headers): boolean => headers.get('User-Agent')?.startsWith(PRODUCT) === true
 
-/** What may be kept by nobody: errors, writes, and whatever was read with a token. */
+/** `Cache-Control` of errors, writes and calls. */
 export const NO_STORE = 'no-store'
 
-/** What was read with a token: not for shared caches, nor for the disk. */
-export const privateNoStore = 'private, no-store'
+/** `Cache-Control` of responses to requests with a token. */
+export const PRIVATE_NO_STORE = 'private, no-store'
 
-/** The freshness of public responses, as the owner configured it in seconds. */
-export const publicCaching = (env: { CACHE_MAX_AGE?: string; CACHE_STALE_WHILE_REVALIDATE?: string }): string =>
-  `public, max-age=${seconds(env.CACHE_MAX_AGE, 60)}, stale-while-revalidate=${seconds(env.CACHE_STALE_WHILE_REVALIDATE, 86400)}`
+/** Returns the `Cache-Control` of public responses, as configured by the owner. */
+export const publicCacheControl = (env: { CACHE_MAX_AGE?: string; CACHE_STALE_WHILE_REVALIDATE?: string }): string =>
+  `public, max-age=${secondsOr(60, env.CACHE_MAX_AGE)}, stale-while-revalidate=${secondsOr(86_400, env.CACHE_STALE_WHILE_REVALIDATE)}`
 
-const seconds = (value: string | undefined, otherwise: number): string =>
-  value !== undefined && /^\d{1,9}$/.test(value) ? value : String(otherwise)
+const secondsOr = (fallback: number, value: string | undefined): string =>
+  value !== undefined && /^\d{1,9}$/.test(value) ? value : String(fallback)
 
 /** Headers that let a page of any origin read a response. Credentials are bearer tokens, never cookies. */
 export const CORS_HEADERS = {
@@ -29,22 +29,22 @@ export const CORS_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** The same for answers to A2A calls, which say more of themselves. */
+/** The same for responses to A2A calls, which have headers of their own. */
 export const A2A_CORS_HEADERS = {
   ...CORS_HEADERS,
   'Access-Control-Expose-Headers':
     'A2A-Version, A2A-Extensions, X-A2A-Extensions, Gate-Warning, Retry-After, WWW-Authenticate',
 } as const
 
-/** Answers a preflight (or a plain OPTIONS) for a path that takes `methods`; browsers may keep it a day. */
-export const preflight = (methods: readonly string[]): Response =>
+/** Returns the response to `OPTIONS` for a path with these methods; browsers may cache it for a day. */
+export const preflightResponse = (methods: readonly string[]): Response =>
   new Response(null, {
     status: 204,
     headers: {
       ...CORS_HEADERS,
       Allow: methods.join(', '),
       'Access-Control-Allow-Methods': methods.join(', '),
-      // The names of API keys are their cards'; a wildcard stands for all but Authorization.
+      // API key headers have names of their agents' choice. The wildcard covers all headers but Authorization.
       'Access-Control-Allow-Headers':
         'Authorization, Content-Type, A2A-Version, A2A-Extensions, If-None-Match, If-Match, *',
       'Access-Control-Max-Age': '86400',
@@ -52,8 +52,5 @@ export const preflight = (methods: readonly string[]): Response =>
     },
   })
 
-/** The host name of a request. A name with the root's dot is the same name (RFC 1034 §3.1). */
-export const requestHostname = ({ url }: Request): string => withoutDot(new URL(url).hostname)
-
-/** A host name without the root's dot. */
-export const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '')
+/** Returns the hostname of a request. A trailing dot does not make it another name (RFC 1034 §3.1). */
+export const requestHostname = ({ url }: Request): string => new URL(url).hostname.replace(/\.$/, '')

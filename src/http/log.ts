@@ -1,4 +1,4 @@
-/** Writes one structured line to the Worker's log. Facts never hold a token, a body or a header's value. */
+/** Writes one structured line to the Worker's log. Facts never contain a token, a body or the value of a header. */
 export const log = (
   level: 'info' | 'warn' | 'error',
   event: string,

@@ -1,98 +1,85 @@
-/** What is not on the public internet, whatever comes before: names of this machine, of local networks, of clouds' insides. */
-const privateNames =
-  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|svc|docker|consul|test|invalid|alt|onion|arpa|metadata\.goog|metadata\.tencentyun\.com)$/
+import { isPrivateName, isWildcardDnsName } from '../net/names.ts'
 
-/** Public names that stand for whatever address is written in them, or for this machine. */
-const spellsAddress = /(?:^|\.)(?:nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/
-
-/** A request that was not made. One outcome for every reason, so that nobody can probe with it: `blocked` is for the log. */
+/** A request that was not made. `blocked` is for the log only: one response for every reason, so that nobody can probe. */
 type Blocked = { blocked: string }
 
-/** Why this host does not call an address (design §9): undefined where it does. `allowedOrigins` are exempt. */
+/** Makes a request without following redirects. Rejects as `fetch` does. */
+export type FetchFn = (url: string, init: RequestInit) => Promise<Response | Blocked>
+
+/** Makes a request to the public internet; every request of this host goes through here. Follows no redirect. */
+export const safeFetch = (url: string, init: RequestInit, allowedOrigins = ''): Promise<Response> | Blocked => {
+  const blocked = blockReason(url, allowedOrigins)
+  return blocked === undefined ? fetch(url, { ...init, redirect: 'manual' }) : { blocked }
+}
+
+/** Returns why this host does not call a URL; undefined if it does. `allowedOrigins` are exempt. */
 export const blockReason = (address: string, allowedOrigins = ''): string | undefined => {
   const url = URL.parse(address)
   if (url === null) return 'not a URL'
   if (url.username !== '' || url.password !== '') return 'holds a user name or password'
-  const why = whyNotPublic(url)
-  return why !== undefined && isAllowed(url, allowedOrigins) ? undefined : why
+  const reason = notPublicReason(url)
+  return reason !== undefined && isAllowed(url, allowedOrigins) ? undefined : reason
 }
 
-/** The URL parser has made every spelling of an IPv4 address four numbers, and every other one an error. */
-const whyNotPublic = ({ protocol, hostname, port }: URL): string | undefined => {
+/**
+ * IP addresses are refused, public ones too, so no range needs to be known here. The URL parser has normalized every spelling of
+ * an IPv4 address to four numbers, and rejected what looks like one.
+ */
+const notPublicReason = ({ protocol, hostname, port }: URL): string | undefined => {
   if (protocol !== 'https:') return 'not https'
   if (port !== '') return 'a port other than 443'
   if (hostname.startsWith('[') || /^[\d.]+$/.test(hostname)) return 'an IP address'
-  if (hostname.endsWith('.') || !hostname.includes('.') || privateNames.test(hostname)) return 'not a public name'
-  return spellsAddress.test(hostname) ? 'a name for any address' : undefined
+  if (hostname.endsWith('.') || !hostname.includes('.') || isPrivateName(hostname)) return 'not a public name'
+  return isWildcardDnsName(hostname) ? 'a name for any address' : undefined
 }
 
-/** A `blob:` URL has the origin of another: only what is itself http or https is looked up. */
+/** A `blob:` URL has the origin of another URL, so only http and https are looked up. */
 const isAllowed = ({ protocol, origin }: URL, allowedOrigins: string): boolean =>
   /^https?:$/.test(protocol) && allowedOrigins.split(/[\s,]+/).some(allowed => URL.parse(allowed)?.origin === origin)
 
-/** Every call asks, and mostly of the same few addresses: what was found of them is kept, by address and exemptions. */
-const judged = new Map<string, string | undefined>()
-const mostJudged = 64
-
-const judge = (url: string, allowedOrigins: string): string | undefined => {
-  const key = `${url} ${allowedOrigins}`
-  if (judged.has(key)) return judged.get(key)
-  const why = blockReason(url, allowedOrigins)
-  if (judged.size >= mostJudged) judged.clear()
-  judged.set(key, why)
-  return why
-}
-
-/** Makes a request of this host: all of them go through here. Never follows a redirect; rejects as `fetch` does. */
-export const safeFetch = (url: string, init: RequestInit, allowedOrigins = ''): Promise<Response> | Blocked => {
-  const blocked = judge(url, allowedOrigins)
-  return blocked === undefined ? fetch(url, { ...init, redirect: 'manual' }) : { blocked }
-}
-
-/** Makes one request and follows no redirect; rejects as `fetch` does. */
-export type FetchFn = (url: string, init: RequestInit) => Promise<Response | Blocked>
-
-/** What a GET says of itself, by how far it goes where redirects lead on. */
+/** Headers of a GET, by where they are sent when redirects are followed. */
 export type GetHeaders = {
-  /** To whoever answers. */
+  /** Sent with every request. */
   headers?: Record<string, string>
-  /** To the address's own origin; once a redirect has led away from it, no more. */
+  /** Sent to the origin of the first URL, until a redirect leaves it. */
   credentials?: Record<string, string> | undefined
-  /** Of what the address itself answered before: to it alone. */
+  /** Conditional headers, sent to the first URL only. */
   validators?: Record<string, string> | undefined
 }
 
-/** The answer at the end of the redirects; or why there is none. */
+/** The response after the redirects, or why there is none. */
 type Followed = { response: Response; redirected: boolean } | { failed: 'blocked' | 'redirect'; detail: string }
 
-const redirects = new Set([301, 302, 303, 307, 308])
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
 
-/** GETs an address, following at most `most` redirects by hand: each goes through `ask` like the first. Rejects as `ask` does. */
+/** GETs a URL and follows redirects, each of which goes through `fetchFn` like the first request. Rejects as that does. */
 export const fetchFollowingRedirects = async (
   address: string,
   { headers, credentials, validators }: GetHeaders,
-  ask: FetchFn,
-  { most = 3, signal }: { most?: number; signal: AbortSignal },
+  fetchFn: FetchFn,
+  { maxRedirects = 3, signal }: { maxRedirects?: number; signal: AbortSignal },
 ): Promise<Followed> => {
-  const seen = new Set<string>()
-  let atHome = true
+  const visited = new Set<string>()
+  let sameOrigin = true
   for (let url = address; ; ) {
-    const sent = { ...headers, ...(atHome && credentials), ...(seen.size === 0 && validators) }
-    seen.add(url)
-    const response = await ask(url, { method: 'GET', headers: sent, signal })
+    const sent = { ...headers, ...(sameOrigin && credentials), ...(visited.size === 0 && validators) }
+    visited.add(url)
+    const response = await fetchFn(url, { method: 'GET', headers: sent, signal })
     if ('blocked' in response) return { failed: 'blocked', detail: response.blocked }
-    if (!redirects.has(response.status)) return { response, redirected: seen.size > 1 }
-    const next = whereTo(url, response.headers.get('Location'))
+    if (!REDIRECT_STATUSES.has(response.status)) return { response, redirected: visited.size > 1 }
+    const next = resolveLocation(url, response.headers.get('Location'))
     if ('failed' in next) return next
-    if (seen.has(next.url)) return { failed: 'redirect', detail: 'in a circle' }
-    if (seen.size > most) return { failed: 'redirect', detail: `more than ${most} times` }
-    atHome &&= new URL(next.url).origin === new URL(address).origin
+    if (visited.has(next.url)) return { failed: 'redirect', detail: 'in a circle' }
+    if (visited.size > maxRedirects) return { failed: 'redirect', detail: `more than ${maxRedirects} times` }
+    sameOrigin &&= new URL(next.url).origin === new URL(address).origin
     url = next.url
   }
 }
 
-/** A fragment is no part of what is asked for. */
-const whereTo = (from: string, location: string | null): { url: string } | Extract<Followed, { failed: string }> => {
+const resolveLocation = (
+  from: string,
+  location: string | null,
+): { url: string } | Extract<Followed, { failed: string }> => {
   const to = location === null ? null : URL.parse(location, from)
   if (to === null) return { failed: 'redirect', detail: 'to no address' }
   if (from.startsWith('https:') && to.protocol !== 'https:')
@@ -101,32 +88,29 @@ const whereTo = (from: string, location: string | null): { url: string } | Extra
   return { url: to.href }
 }
 
-/** Tells whether an address is at one of some origins; what is no URL is none of them. */
+/** Returns a predicate for URLs of some origins. Invalid URLs match none. */
 export const originMatcher = (origins: readonly string[]): ((url: string) => boolean) => {
-  const own = new Set(origins.map(origin => URL.parse(origin)?.origin))
-  own.delete(undefined)
-  return url => own.has(URL.parse(url)?.origin)
+  const known = new Set(origins.map(origin => URL.parse(origin)?.origin))
+  known.delete(undefined)
+  return url => known.has(URL.parse(url)?.origin)
 }
 
-/** Makes requests of whatever is not this host itself, which would ask again, and again. A redirect may lead there, too. */
+/** Blocks requests to this host's own origins, also after a redirect: it would fetch from itself in a loop. */
 export const blockOrigins =
-  (ask: FetchFn, isOwn: (url: string) => boolean): FetchFn =>
+  (fetchFn: FetchFn, isOwnOrigin: (url: string) => boolean): FetchFn =>
   async (url, init) =>
-    isOwn(url) ? { blocked: 'this host itself' } : ask(url, init)
+    isOwnOrigin(url) ? { blocked: 'this host itself' } : fetchFn(url, init)
 
 type NetworkFailure = { failed: 'unreachable' } | { failed: 'timeout' }
 
-const all = (failure: NetworkFailure, ...statuses: number[]): [number, NetworkFailure][] =>
+const withStatuses = (failure: NetworkFailure, ...statuses: number[]): [number, NetworkFailure][] =>
   statuses.map(status => [status, failure])
 
-/** What Cloudflare's network answers with a page of its own, where it does not get to a host or waits for it in vain. */
+/** Statuses that Cloudflare's network itself answers with when it cannot reach a host, or waits for it too long. */
 export const CLOUDFLARE_ERRORS: ReadonlyMap<number, NetworkFailure> = new Map([
-  ...all({ failed: 'unreachable' }, 520, 521, 523, 525, 526, 530),
-  ...all({ failed: 'timeout' }, 522, 524),
+  ...withStatuses({ failed: 'unreachable' }, 520, 521, 523, 525, 526, 530),
+  ...withStatuses({ failed: 'timeout' }, 522, 524),
 ])
 
-/**
- * Whether an error's message says that a run of the Worker has made as many requests as the platform lets it make: that says
- * nothing of whom it would have asked. By its words, as it has no name of its own.
- */
+/** Recognizes the platform's error for too many requests in one invocation, which has no name: it does not concern the server. */
 export const isSubrequestLimitError = (message: string): boolean => /too many subrequests/i.test(message)

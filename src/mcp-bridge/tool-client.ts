@@ -1,5 +1,5 @@
 import type { Progress } from '@modelcontextprotocol/client'
-import { createUpstreamFetch, type SourceFetch } from '../http/bindings.ts'
+import { createUpstreamFetch, type UpstreamFetch } from '../http/bindings.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { McpError } from '../mcp/errors.ts'
 import { openSession, type Session } from '../mcp/session.ts'
@@ -85,7 +85,7 @@ export class ResponseMonitor {
   }
 
   /** A fetch through which the requests of a session go. */
-  watched(fetch: SourceFetch): SourceFetch {
+  watched(fetch: UpstreamFetch): UpstreamFetch {
     return async (url, init = {}) => {
       const headers = new Headers(init.headers)
       const call = headers.get(callHeader)
@@ -207,7 +207,7 @@ export class ToolClient {
     if (held) leave(held)
   }
 
-  async #hold(upstream: BridgeCall['upstream'], fetch: SourceFetch): Promise<SharedSession | McpError> {
+  async #hold(upstream: BridgeCall['upstream'], fetch: UpstreamFetch): Promise<SharedSession | McpError> {
     const address = JSON.stringify(upstream)
     if (this.#held && (this.#held.address !== address || this.#held.session.isCut())) this.leave()
     if (this.#held) return this.#held
@@ -219,7 +219,7 @@ export class ToolClient {
     return came
   }
 
-  async #openTo(url: string, address: string, fetch: SourceFetch): Promise<SharedSession | McpError> {
+  async #openTo(url: string, address: string, fetch: UpstreamFetch): Promise<SharedSession | McpError> {
     const watch = new ResponseMonitor(this.#large)
     const opened = await openSession(url, watch.watched(fetch), { onToolsChanged: this.#onToolsChanged })
     if ('failure' in opened) return opened.failure

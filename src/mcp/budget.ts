@@ -1,4 +1,4 @@
-import type { SourceFetch } from '../http/bindings.ts'
+import type { UpstreamFetch } from '../http/bindings.ts'
 import { type McpError, notReady } from './errors.ts'
 
 /** What a server may cost this host in a minute of a session. */
@@ -80,7 +80,7 @@ type FetchBounds = {
 
 /** The requests of a session, their responses bounded. Redirects come back as they are. */
 export const boundedFetch =
-  (fetch: SourceFetch, { responseBytes, listens, meter, onTooLarge }: FetchBounds) =>
+  (fetch: UpstreamFetch, { responseBytes, listens, meter, onTooLarge }: FetchBounds) =>
   async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     // The client opens a stream for notifications by itself, and again: who does not listen says for the server that it has none.
     if (init.method === 'GET' && !(listens && meter.mayAsk())) return new Response(null, { status: 405 })

@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
-import type { SourceFetch } from '../http/bindings.ts'
+import type { UpstreamFetch } from '../http/bindings.ts'
 import type { Json } from '../json/json.ts'
 
 import { type McpError, notReady } from './errors.ts'
@@ -60,7 +60,7 @@ type Discovery = { discovered: Discovered } | { failure: McpError }
 /** Asks an MCP server what it has, in a session that is over when it is done. Never rejects. */
 export const discover = async (
   url: string,
-  fetch: SourceFetch,
+  fetch: UpstreamFetch,
   limits: DiscoveryLimits = discoveryLimits,
 ): Promise<Discovery> => {
   const signal = AbortSignal.timeout(limits.whole)
@@ -74,7 +74,7 @@ const isLost = (discovery: Discovery): boolean => 'failure' in discovery && disc
 
 const ask = async (
   url: string,
-  fetch: SourceFetch,
+  fetch: UpstreamFetch,
   { timeout, responseBytes, items, pages, budget }: DiscoveryLimits,
   signal: AbortSignal,
 ): Promise<Discovery> => {

@@ -4,7 +4,7 @@ import type {
   ReconnectionScheduler,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
-import type { SourceFetch } from '../http/bindings.ts'
+import type { UpstreamFetch } from '../http/bindings.ts'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
 import { type Budget, boundedFetch, RateBudget } from './budget.ts'
 import { type McpError, notReady, sessionFailure, timedOut } from './errors.ts'
@@ -15,7 +15,7 @@ const patience = 2000
 /** Tells an MCP server that its session is over, where it has one. Never rejects. */
 const endSession = async (
   url: string,
-  fetch: SourceFetch,
+  fetch: UpstreamFetch,
   { sessionId, protocolVersion }: { sessionId?: string | undefined; protocolVersion?: string | undefined },
 ): Promise<void> => {
   if (sessionId === undefined) return
@@ -77,7 +77,7 @@ type ConnectionOptions = {
 /** A new connection to an MCP server. The client library is loaded with the first, so that nobody who reads a card waits for it. */
 const newConnection = async (
   url: string,
-  fetch: SourceFetch,
+  fetch: UpstreamFetch,
   { responseBytes, budget, onToolsChanged, versionNegotiation }: ConnectionOptions,
 ): Promise<Connection> => {
   const mcp = await import('@modelcontextprotocol/client')
@@ -173,7 +173,7 @@ type Opened = { session: Session } | { failure: McpError }
 const withoutInitialize = '2026-07-28'
 
 /** Opens a session with an MCP server over Streamable HTTP, in whichever version of MCP it speaks. Never rejects. */
-export const openSession = async (url: string, fetch: SourceFetch, options: SessionOptions = {}): Promise<Opened> => {
+export const openSession = async (url: string, fetch: UpstreamFetch, options: SessionOptions = {}): Promise<Opened> => {
   const opened = await open(url, fetch, options, { mode: 'legacy' })
   if ('session' in opened || !refusals.has(opened.failure.code)) return opened
   const newer = await open(url, fetch, options, { mode: { pin: withoutInitialize } })
@@ -188,7 +188,7 @@ const ofOpening = (failure: McpError): McpError =>
 
 const open = async (
   url: string,
-  fetch: SourceFetch,
+  fetch: UpstreamFetch,
   { timeout = 10_000, signal, responseBytes = 4 * mebibyte, budget = keptBudget, onToolsChanged }: SessionOptions,
   versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
 ): Promise<Opened> => {

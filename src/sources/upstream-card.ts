@@ -110,7 +110,7 @@ export const fetchUpstreamCard = async (
     credentials: reader.credentials,
     validators: conditions(known),
     accepts: isJsonType,
-    ask: blockOrigins(reader.ask, isOwn),
+    fetch: blockOrigins(reader.fetch, isOwn),
   })
   if ('failed' in answer && answer.failed === 'unchanged') return { unchanged: true }
   if ('failed' in answer) return unread(source, fetchFailure(answer), `${answer.failed}: ${answer.detail}`)
@@ -122,7 +122,7 @@ const conditions = ({ etag, lastModified }: Validators = {}): Record<string, str
   return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
 }
 
-const read = (source: Source, { content, headers, redirected }: Resource<string>): FetchResult => {
+const read = (source: Source, { content, headers, redirected }: Resource): FetchResult => {
   const parsed = parseJson(content, 'an Agent Card')
   if ('refused' in parsed) return unread(source, notJson(parsed.detail), parsed.refused)
   if (!isJsonObject(parsed.value)) return unread(source, notAnObject(parsed.value), 'no object')

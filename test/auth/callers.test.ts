@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { sha256Hex } from '../../src/auth/token.ts'
+import { sha256Hex } from '../../src/http/conditional.ts'
 import type { TokenRecord } from '../../src/registry/records.ts'
 import { IssuerServer } from './issuer-server.ts'
 
@@ -69,13 +69,13 @@ const callerOf = (asking: Request) => callers.authenticate(asking, env, ctx)
 const schemes = { visibility: 'public' as const, apiKeyHeaders: ['x-api-key'], openIdConnectUrls: [] as string[] }
 const callerOfAgent = async (
   asking: Request,
-  profile: Parameters<typeof callers.authenticateForAgent>[3] = schemes,
+  profile: Parameters<typeof callers.authenticateForAgent>[1]['profile'] = schemes,
   id = 'weather',
-) => callers.authenticateForAgent(await callerOf(asking), asking, id, profile, env, ctx)
+) => callers.authenticateForAgent(await callerOf(asking), { id, profile }, { request: asking, env, ctx })
 
-const admin = { known: true, subject: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'] }
+const admin = { authenticated: true, subject: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'] }
 const reader = {
-  known: true,
+  authenticated: true,
   subject: `token:${record.id}`,
   scopes: ['read'],
   agents: ['weather-*'],
@@ -98,28 +98,28 @@ describe('callerOf', () => {
   })
 
   it.each([
-    ['nothing', {}, { given: 'nothing' }],
-    ['an API key of somebody', { 'X-API-Key': token }, { given: 'nothing' }],
-    ['a token of somebody', { Authorization: 'Bearer abc' }, { given: 'foreign' }],
-    ['a JWT', { Authorization: 'Bearer e30.e30.AAAA' }, { given: 'foreign' }],
-    ['another scheme', { Authorization: 'Basic dTpw' }, { given: 'foreign' }],
+    ['nothing', {}, { reason: 'anonymous' }],
+    ['an API key of somebody', { 'X-API-Key': token }, { reason: 'anonymous' }],
+    ['a token of somebody', { Authorization: 'Bearer abc' }, { reason: 'unrecognized' }],
+    ['a JWT', { Authorization: 'Bearer e30.e30.AAAA' }, { reason: 'unrecognized' }],
+    ['another scheme', { Authorization: 'Basic dTpw' }, { reason: 'unrecognized' }],
     [
       'a token that is cut short',
       { Authorization: `Bearer ${token.slice(0, -1)}` },
-      { given: 'bad-token', why: 'malformed' },
+      { reason: 'bad-token', error: 'malformed' },
     ],
-    ['a token with more behind', { Authorization: `Bearer ${token}x` }, { given: 'bad-token', why: 'malformed' }],
-    ['an empty token', { Authorization: 'Bearer cc_' }, { given: 'bad-token', why: 'malformed' }],
+    ['a token with more behind', { Authorization: `Bearer ${token}x` }, { reason: 'bad-token', error: 'malformed' }],
+    ['an empty token', { Authorization: 'Bearer cc_' }, { reason: 'bad-token', error: 'malformed' }],
     [
       'two headers',
       [
         ['Authorization', `Bearer ${token}`],
         ['Authorization', 'Bearer the-long-admin-token'],
       ],
-      { given: 'bad-token', why: 'several' },
+      { reason: 'bad-token', error: 'several' },
     ],
   ] as [string, Record<string, string>, object][])('reads nothing for %s', async (_, headers, expected) => {
-    expect([await callerOf(request(headers)), reads]).toEqual([{ known: false, ...expected }, []])
+    expect([await callerOf(request(headers)), reads]).toEqual([{ authenticated: false, ...expected }, []])
   })
 
   it.each([
@@ -127,7 +127,7 @@ describe('callerOf', () => {
     ['with the ADMIN_TOKEN for a scheme', 'the-long-admin-token'],
   ])('judges a token %s all the same', async (_, authorization) => {
     expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({
-      known: true,
+      authenticated: true,
       strippedHeaders: ['authorization'],
     })
   })
@@ -144,12 +144,12 @@ describe('callerOf', () => {
     `Basic ${btoa('u:the-long-admin-token')}`,
     `Bearer ${'a'.repeat(8192)} ${token}`,
   ])('takes a token that is badly sent for nobody else: %s', async authorization => {
-    expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({ given: 'bad-token' })
+    expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({ reason: 'bad-token' })
     expect(failures).toHaveLength(1)
   })
 
   it('does not know a token that nobody issued', async () => {
-    expect(await callerOf(bearing(other))).toEqual({ known: false, given: 'bad-token', why: 'unknown' })
+    expect(await callerOf(bearing(other))).toEqual({ authenticated: false, reason: 'bad-token', error: 'unknown' })
   })
 
   it.each([
@@ -157,7 +157,7 @@ describe('callerOf', () => {
     ['just now', Date.now()],
   ])('does not know a token that expired %s', async (_, expires) => {
     kept.set(await sha256Hex(token), { ...record, expires })
-    expect(await callerOf(bearing(token))).toEqual({ known: false, given: 'bad-token', why: 'unknown' })
+    expect(await callerOf(bearing(token))).toEqual({ authenticated: false, reason: 'bad-token', error: 'unknown' })
   })
 
   it('knows a token that expires later', async () => {
@@ -169,13 +169,13 @@ describe('callerOf', () => {
     for (const ADMIN_TOKEN of ['', undefined]) {
       env = { ...env, ADMIN_TOKEN } as Env
       for (const text of ['undefined', '""', 'the-long-admin-token'])
-        expect(await callerOf(bearing(text))).toEqual({ known: false, given: 'foreign' })
+        expect(await callerOf(bearing(text))).toEqual({ authenticated: false, reason: 'unrecognized' })
     }
   })
 
   it('cannot tell while KV is away', async () => {
     env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('away')) } } as unknown as Env
-    expect(await callerOf(bearing(token))).toEqual({ known: false, given: 'unavailable' })
+    expect(await callerOf(bearing(token))).toEqual({ authenticated: false, reason: 'unavailable' })
   })
 })
 
@@ -184,7 +184,7 @@ describe('failed attempts', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 })
     const given = []
     for (const letter of 'efghij') given.push(await callerOf(bearing(other.slice(0, -1) + letter)))
-    expect(given.map(caller => !caller.known && caller.given)).toEqual([
+    expect(given.map(caller => !caller.authenticated && caller.reason)).toEqual([
       'bad-token',
       'bad-token',
       'bad-token',
@@ -195,12 +195,12 @@ describe('failed attempts', () => {
     expect([reads.length, failures.length]).toEqual([4, 4])
     failures = []
     vi.setSystemTime(60_000)
-    expect(await callerOf(bearing(other))).toMatchObject({ given: 'bad-token' })
+    expect(await callerOf(bearing(other))).toMatchObject({ reason: 'bad-token' })
   })
 
   it('of one address do not keep another from being looked at', async () => {
     most = 0
-    expect(await callerOf(bearing(other, '203.0.113.2'))).toMatchObject({ given: 'throttled' })
+    expect(await callerOf(bearing(other, '203.0.113.2'))).toMatchObject({ reason: 'throttled' })
     expect(await callerOf(bearing(token, '203.0.113.3'))).toMatchObject(reader)
   })
 
@@ -214,7 +214,7 @@ describe('failed attempts', () => {
   it('keep out what has not been seen, be it right', async () => {
     most = 0
     await callerOf(bearing(other))
-    expect(await callerOf(bearing('the-long-admin-token'))).toEqual({ known: false, given: 'throttled' })
+    expect(await callerOf(bearing('the-long-admin-token'))).toEqual({ authenticated: false, reason: 'throttled' })
   })
 
   it.each([
@@ -246,7 +246,7 @@ describe('callerOfAgent', () => {
 
   it.each([`Bearer ${token}`, 'Bearer the-long-admin-token'])('takes it with a scheme before it: %s', async key => {
     expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({
-      known: true,
+      authenticated: true,
       strippedHeaders: ['x-api-key'],
     })
   })
@@ -259,7 +259,7 @@ describe('callerOfAgent', () => {
     `Basic ${btoa(`u:${token}`)}`,
     `Basic ${btoa('u:the-long-admin-token')}`,
   ])('refuses one that is badly sent, and keeps it: %s', async key => {
-    expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ given: 'bad-token' })
+    expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ reason: 'bad-token' })
     const asking = request({ 'X-API-Key': key, Authorization: `Bearer ${token}` })
     expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
   })
@@ -280,29 +280,29 @@ describe('callerOfAgent', () => {
   })
 
   it.each([
-    ['an API key of the agent', { 'X-API-Key': 'theirs' }, { given: 'nothing' }],
-    ['a token in a header that the card does not name', { 'X-Other': token }, { given: 'nothing' }],
+    ['an API key of the agent', { 'X-API-Key': 'theirs' }, { reason: 'anonymous' }],
+    ['a token in a header that the card does not name', { 'X-Other': token }, { reason: 'anonymous' }],
     [
       'a token twice',
       [
         ['X-API-Key', token],
         ['X-API-Key', token],
       ],
-      { given: 'bad-token', why: 'malformed' },
+      { reason: 'bad-token', error: 'malformed' },
     ],
-    ['one that nobody issued', { 'X-API-Key': other }, { given: 'bad-token', why: 'unknown' }],
+    ['one that nobody issued', { 'X-API-Key': other }, { reason: 'bad-token', error: 'unknown' }],
     [
       'a sound one beside a bearer token that is none',
       { 'X-API-Key': token, Authorization: `Bearer ${other}` },
-      { given: 'bad-token', why: 'unknown' },
+      { reason: 'bad-token', error: 'unknown' },
     ],
     [
       'a sound one beside two bearer tokens',
       { 'X-API-Key': token, Authorization: 'Bearer a, Bearer b' },
-      { given: 'bad-token', why: 'several' },
+      { reason: 'bad-token', error: 'several' },
     ],
   ] as [string, Record<string, string>, object][])('knows nobody by %s', async (_, headers, expected) => {
-    expect(await callerOfAgent(request(headers))).toEqual({ known: false, ...expected })
+    expect(await callerOfAgent(request(headers))).toEqual({ authenticated: false, ...expected })
   })
 
   describe('of an internal agent, to who may not read it', () => {
@@ -343,7 +343,7 @@ describe('callerOfAgent', () => {
 
     it('knows whom the issuer names, and the token may go on to the agent', async () => {
       expect(await callerOfAgent(bearing(await server.sign()), profile())).toMatchObject({
-        known: true,
+        authenticated: true,
         scopes: ['read'],
         agents: ['weather'],
         strippedHeaders: [],
@@ -351,23 +351,23 @@ describe('callerOfAgent', () => {
     })
 
     it.each([
-      [{ exp: 1 }, { given: 'bad-token', why: 'expired' }, 1],
-      [{ iss: 'https://elsewhere.example' }, { given: 'foreign' }, 0],
+      [{ exp: 1 }, { reason: 'bad-token', error: 'expired' }, 1],
+      [{ iss: 'https://elsewhere.example' }, { reason: 'unrecognized' }, 0],
     ])('knows nobody else: %j', async (claims, expected, counted) => {
       const caller = await callerOfAgent(bearing(await server.sign(claims)), profile())
-      expect([caller, failures.length]).toEqual([{ known: false, ...expected }, counted])
+      expect([caller, failures.length]).toEqual([{ authenticated: false, ...expected }, counted])
     })
 
     it('counts nothing of what the issuer of an internal agent does not hold to', async () => {
       const internal = { ...profile(), visibility: 'internal' as const }
       const caller = await callerOfAgent(bearing(await server.sign({ exp: 1 })), internal)
-      expect([caller, failures]).toEqual([{ known: false, given: 'foreign' }, []])
+      expect([caller, failures]).toEqual([{ authenticated: false, reason: 'unrecognized' }, []])
     })
 
     it('lets nobody pass while the issuer is away, and blames nobody', async () => {
       server.isUp = false
       const caller = await callerOfAgent(bearing(await server.sign()), profile())
-      expect([caller, failures]).toEqual([{ known: false, given: 'unavailable' }, []])
+      expect([caller, failures]).toEqual([{ authenticated: false, reason: 'unavailable' }, []])
     })
   })
 })

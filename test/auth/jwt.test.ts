@@ -15,11 +15,11 @@ beforeAll(async () => {
 })
 
 let server: IssuerServer
-let judgeJwt: typeof import('../../src/auth/jwt.ts').verifyJwt
+let jwts: typeof import('../../src/auth/jwt.ts')
 beforeEach(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.resetModules()
-  judgeJwt = (await import('../../src/auth/jwt.ts')).verifyJwt
+  jwts = await import('../../src/auth/jwt.ts')
   server = await new IssuerServer().listen(first)
 })
 afterEach(async () => {
@@ -28,10 +28,18 @@ afterEach(async () => {
   await server.close()
 })
 
-const judge = (token: string, jwt: NonNullable<CallProfile['jwt']> = rules, urls = [server.discoveryUrl]) =>
-  judgeJwt(token, 'a', { jwt, openIdConnectUrls: urls }, { ALLOWED_ORIGINS: server.origin }, ctx)
+/** Verifies a token; undefined where it is not for this host. */
+const judge = async (
+  token: string,
+  jwt: NonNullable<CallProfile['jwt']> = rules,
+  urls = [server.discoveryUrl],
+  ALLOWED_ORIGINS = server.origin,
+) => {
+  const discoveryUrl = jwts.findDiscoveryUrl(token, { jwt, openIdConnectUrls: urls })
+  return discoveryUrl && jwts.verifyJwt(token, { id: 'a', discoveryUrl, rules: jwt }, { ALLOWED_ORIGINS }, ctx)
+}
 const bearer = (more: object = {}) => ({
-  bearer: { known: true, subject: expect.any(String), scopes: ['read'], agents: ['a'], tiers: [], ...more },
+  principal: { authenticated: true, subject: expect.any(String), scopes: ['read'], agents: ['a'], tiers: [], ...more },
 })
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const seconds = () => Math.floor(Date.now() / 1000)
@@ -49,10 +57,10 @@ describe("a JWT of an issuer that the agent's card names", () => {
   it('names its bearer by what says nothing of him, and the same each time', async () => {
     const subjects = await Promise.all(
       [{ sub: 'ann@example.com' }, { sub: 'ann@example.com', jti: 'x' }, { sub: 'bob@example.com' }].map(
-        async claims => (await judge(await server.sign(claims))) as { bearer: { subject: string } },
+        async claims => (await judge(await server.sign(claims))) as { principal: { subject: string } },
       ),
     )
-    const [ann, again, bob] = subjects.map(({ bearer }) => bearer.subject)
+    const [ann, again, bob] = subjects.map(({ principal }) => principal.subject)
     expect(ann).toMatch(/^jwt:127\.0\.0\.1:[0-9a-f]{16}$/)
     expect([again === ann, bob === ann]).toEqual([true, false])
   })
@@ -81,44 +89,44 @@ describe("a JWT of an issuer that the agent's card names", () => {
     server.keys = [...server.keys, second]
     for (const key of [first, second])
       expect(await judge(await server.sign({}, { kid: undefined }, key))).toEqual(bearer())
-    expect(await judge(await server.sign({ exp: 1 }, { kid: undefined }, second))).toEqual({ bad: 'expired' })
+    expect(await judge(await server.sign({ exp: 1 }, { kid: undefined }, second))).toEqual({ error: 'expired' })
     const stranger = await makeKey('third', 'RS256')
-    expect(await judge(await server.sign({}, { kid: undefined }, stranger))).toEqual({ bad: 'unknown' })
+    expect(await judge(await server.sign({}, { kid: undefined }, stranger))).toEqual({ error: 'unknown' })
   })
 
   it('holds without a kid where one key fits', async () => {
     expect(await judge(await server.sign({}, { kid: undefined }))).toEqual(bearer())
   })
 
-  it.each<[string, (now: number) => Record<string, unknown>, object | string]>([
-    ['that has expired', now => ({ exp: now - 60 }), { bad: 'expired' }],
-    ['that never expires', () => ({ exp: undefined }), { bad: 'unknown' }],
-    ['whose expiry is text', () => ({ exp: '99999999999' as never }), { bad: 'unknown' }],
-    ['that does not hold yet', now => ({ nbf: now + 60 }), { bad: 'unknown' }],
-    ['for another audience', () => ({ aud: 'https://elsewhere' }), 'foreign'],
-    ['for no audience', () => ({ aud: undefined }), 'foreign'],
-    ['of another issuer', () => ({ iss: 'https://login.example.com' }), 'foreign'],
-    ['of no issuer', () => ({ iss: undefined }), 'foreign'],
+  it.each<[string, (now: number) => Record<string, unknown>, object | undefined]>([
+    ['that has expired', now => ({ exp: now - 60 }), { error: 'expired' }],
+    ['that never expires', () => ({ exp: undefined }), { error: 'unknown' }],
+    ['whose expiry is text', () => ({ exp: '99999999999' as never }), { error: 'unknown' }],
+    ['that does not hold yet', now => ({ nbf: now + 60 }), { error: 'unknown' }],
+    ['for another audience', () => ({ aud: 'https://elsewhere' }), undefined],
+    ['for no audience', () => ({ aud: undefined }), undefined],
+    ['of another issuer', () => ({ iss: 'https://login.example.com' }), undefined],
+    ['of no issuer', () => ({ iss: undefined }), undefined],
   ])('does not hold %s', async (_, claims, expected) => {
     expect(await judge(await server.sign(claims(seconds())))).toEqual(expected)
   })
 
   it('does not hold with another slash than the issuer writes', async () => {
-    expect(await judge(await server.sign({ iss: `${server.issuer}/` }))).toEqual({ bad: 'unknown' })
+    expect(await judge(await server.sign({ iss: `${server.issuer}/` }))).toEqual({ error: 'unknown' })
   })
 
   it('does not hold where its claims or its signature were changed', async () => {
     const [header, , signature] = (await server.sign()).split('.')
     const claims = part({ iss: server.issuer, aud: audience, exp: seconds() + 60, sub: 'admin' })
     const forged = await server.sign({}, {}, { ...(await makeKey('first', 'RS256')) })
-    expect(await judge(`${header}.${claims}.${signature}`)).toEqual({ bad: 'unknown' })
-    expect(await judge(forged)).toEqual({ bad: 'unknown' })
+    expect(await judge(`${header}.${claims}.${signature}`)).toEqual({ error: 'unknown' })
+    expect(await judge(forged)).toEqual({ error: 'unknown' })
   })
 
   it.each(['none', 'None', 'NONE', ''])('does not hold unsigned: alg "%s"', async alg => {
     const claims = part({ iss: server.issuer, aud: audience, exp: seconds() + 60 })
     for (const signature of ['', 'AAAA'])
-      expect(await judge(`${part({ alg, kid: 'first' })}.${claims}.${signature}`)).toEqual({ bad: 'unknown' })
+      expect(await judge(`${part({ alg, kid: 'first' })}.${claims}.${signature}`)).toEqual({ error: 'unknown' })
   })
 
   it('does not hold where the public key was taken for a secret', async () => {
@@ -129,7 +137,7 @@ describe("a JWT of an issuer that the agent's card names", () => {
       for (const secret of [pem, JSON.stringify(jwk)]) {
         const signed = `${part({ alg: 'HS256', kid })}.${claims}`
         const signature = createHmac('sha256', secret).update(signed).digest('base64url')
-        expect(await judge(`${signed}.${signature}`)).toEqual({ bad: 'unknown' })
+        expect(await judge(`${signed}.${signature}`)).toEqual({ error: 'unknown' })
       }
   })
 
@@ -139,24 +147,24 @@ describe("a JWT of an issuer that the agent's card names", () => {
     }
     const signed = `${part({ alg: 'HS256', kid: 'secret' })}.${part({ iss: server.issuer, aud: audience, exp: seconds() + 60 })}`
     const signature = createHmac('sha256', 'known').update(signed).digest('base64url')
-    expect(await judge(`${signed}.${signature}`)).toEqual({ bad: 'unknown' })
+    expect(await judge(`${signed}.${signature}`)).toEqual({ error: 'unknown' })
   })
 
   it('does not hold with a key of its own', async () => {
     const own = await makeKey('own', 'ES256')
     const token = await server.sign({}, { jwk: own.jwk, jku: 'https://evil.example/keys' } as never, own)
-    expect(await judge(token)).toEqual({ bad: 'unknown' })
+    expect(await judge(token)).toEqual({ error: 'unknown' })
   })
 
   it.each(['', '.', '..', 'a.b.c', 'e30.e30.', `${part({ alg: 'RS256' })}.bm90IGpzb24.AAAA`, 'eyJ.'.repeat(2000)])(
     'is none: %#',
     async token => {
-      expect([await judge(token), server.seen]).toEqual(['foreign', []])
+      expect([await judge(token), server.seen]).toEqual([undefined, []])
     },
   )
 
   it('is for the agent to judge where the card names no issuer', async () => {
-    expect([await judge(await server.sign(), rules, []), server.seen]).toEqual(['foreign', []])
+    expect([await judge(await server.sign(), rules, []), server.seen]).toEqual([undefined, []])
   })
 
   it('makes this host ask nobody where it is of another issuer, or for another audience', async () => {
@@ -218,7 +226,7 @@ describe("an issuer's keys", () => {
     pass(31_000)
     expect(await judge(await server.sign())).toEqual(bearer())
     for (let count = 0; count < 5; count++)
-      expect(await judge(await server.sign({}, {}, stranger))).toEqual({ bad: 'unknown' })
+      expect(await judge(await server.sign({}, {}, stranger))).toEqual({ error: 'unknown' })
     expect(server.seen.filter(url => url === '/keys')).toHaveLength(2)
   })
 
@@ -228,7 +236,7 @@ describe("an issuer's keys", () => {
     await server.rotate('second')
     expect(await judge(token)).toEqual(bearer())
     pass(10 * 60_000)
-    expect(await judge(token)).toEqual({ bad: 'unknown' })
+    expect(await judge(token)).toEqual({ error: 'unknown' })
   })
 
   it('hold on for an hour while the issuer is away, and then nobody can tell', async () => {
@@ -272,17 +280,11 @@ describe("an issuer's keys", () => {
 
   it('that are broken do not hold', async () => {
     server.keySet = { keys: [{ kty: 'RSA', kid: 'first', n: '!', e: 7 }] }
-    expect(await judge(await server.sign())).toEqual({ bad: 'unknown' })
+    expect(await judge(await server.sign())).toEqual({ error: 'unknown' })
   })
 
   it('are asked for only where this host may go', async () => {
-    const verdict = await judgeJwt(
-      await server.sign(),
-      'a',
-      { jwt: rules, openIdConnectUrls: [server.discoveryUrl] },
-      { ALLOWED_ORIGINS: '' },
-      ctx,
-    )
+    const verdict = await judge(await server.sign(), rules, [server.discoveryUrl], '')
     expect([verdict, server.seen]).toEqual(['unavailable', []])
   })
 })

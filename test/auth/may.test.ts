@@ -5,7 +5,7 @@ import type { Authentication, Principal } from '../../src/auth/principal.ts'
 import { type Scope, scopes } from '../../src/card/model/constants.ts'
 
 const bearer = (more: Partial<Principal> = {}): Principal => ({
-  known: true,
+  authenticated: true,
   subject: 'token:x',
   scopes: ['read'],
   agents: ['*'],
@@ -14,11 +14,11 @@ const bearer = (more: Partial<Principal> = {}): Principal => ({
   ...more,
 })
 const strangers: Authentication[] = [
-  { known: false, given: 'nothing' },
-  { known: false, given: 'foreign' },
-  { known: false, given: 'bad-token', why: 'unknown' },
-  { known: false, given: 'unavailable' },
-  { known: false, given: 'throttled' },
+  { authenticated: false, reason: 'anonymous' },
+  { authenticated: false, reason: 'unrecognized' },
+  { authenticated: false, reason: 'bad-token', error: 'unknown' },
+  { authenticated: false, reason: 'unavailable' },
+  { authenticated: false, reason: 'throttled' },
 ]
 
 describe('a glob', () => {
@@ -95,7 +95,7 @@ describe('the tiers of a caller', () => {
     ['an agent without extended cards', bearer({ tiers: ['*'] }), { tiers: [] }, []],
     ['an agent with a named tier alone', bearer(), { tiers: ['partner'] }, []],
     ...strangers.map((caller): [string, Authentication, { tiers: string[] }, string[]] => [
-      `nobody: ${'given' in caller && caller.given}`,
+      `nobody: ${'reason' in caller && caller.reason}`,
       caller,
       profile,
       [],

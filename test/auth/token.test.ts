@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { createToken, isToken, sha256Hex, tokenId } from '../../src/auth/token.ts'
+import { createToken, isToken, tokenId } from '../../src/auth/token.ts'
+import { sha256Hex } from '../../src/http/conditional.ts'
 
 const sound = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
 

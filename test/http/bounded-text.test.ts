@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readBytes, readText } from '../../src/http/body.ts'
+import { readText } from '../../src/http/body.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as never))))
@@ -47,6 +47,5 @@ describe('a body whose length is a lie', () => {
       { failed: 'too-large' },
       { text: 'x'.repeat(100) },
     ])
-    expect(await readBytes(lying('x'.repeat(101)), 100)).toBeUndefined()
   })
 })

@@ -111,7 +111,7 @@ describe.each([
     ],
   ])('is waited for only so long, and its connection ends: an upstream that %s', async (_, how) => {
     upstream.answer(how)
-    expect(await get({ ...way, seconds: 0.2 })).toEqual({ failed: 'timeout', detail: 'more than 0.2 s' })
+    expect(await get({ ...way, timeoutSeconds: 0.2 })).toEqual({ failed: 'timeout', detail: 'more than 0.2 s' })
     await upstream.left()
   })
 

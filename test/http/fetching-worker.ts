@@ -8,7 +8,7 @@ export type Settings = {
   url: string
   /** Whether it is asked for by way of a Worker that is bound, and that passes it on. */
   service?: boolean
-  seconds?: number
+  timeoutSeconds?: number
   maxBytes?: number
 }
 
@@ -29,7 +29,7 @@ export class Fetching extends WorkerEntrypoint {
       accepts: isJsonType,
       allowedOrigins: new URL(url).origin,
       credentials: { Authorization: 'Bearer s3cret' },
-      ...(service && { ask: (to, init) => fetchService(upstream, to, init) }),
+      ...(service && { fetch: (to, init) => fetchService(upstream, to, init) }),
       ...options,
     })
     return Response.json('failed' in came ? came : { content: came.content, redirected: came.redirected })

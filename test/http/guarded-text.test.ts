@@ -73,7 +73,7 @@ describe('a text that is fetched', () => {
     ['is not answered but hung up on', response => response.destroy(), { failed: 'unreachable' }],
   ])('is none where it %s', async (_, how, failure) => {
     server.answer(how)
-    expect(await get({ maxBytes: 100, seconds: 0.2 })).toMatchObject(failure)
+    expect(await get({ maxBytes: 100, timeoutSeconds: 0.2 })).toMatchObject(failure)
   })
 
   it('is one time for all: redirects and each part of the body', async () => {
@@ -83,7 +83,7 @@ describe('a text that is fetched', () => {
       const drip = setInterval(() => response.write('x'), 10)
       response.on('close', () => clearInterval(drip))
     })
-    expect(await get({ seconds: 0.3 })).toMatchObject({ failed: 'timeout' })
+    expect(await get({ timeoutSeconds: 0.3 })).toMatchObject({ failed: 'timeout' })
     await server.left()
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { SourceFetch } from '../../src/http/bindings.ts'
+import type { UpstreamFetch } from '../../src/http/bindings.ts'
 import { discover, discoveryLimits } from '../../src/mcp/discover.ts'
 import { openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
 import { initialized, scripted } from './scripted.ts'
@@ -14,7 +14,7 @@ beforeEach(() => {
 type Script = Parameters<typeof scripted>[0]
 
 /** A server in this process; `get` is what it says unasked. */
-const serverOf = (script: Script, get = () => new Response(null, { status: 405 })): SourceFetch => {
+const serverOf = (script: Script, get = () => new Response(null, { status: 405 })): UpstreamFetch => {
   const answered = scripted({ initialize: () => initialized({ tools: { listChanged: true } }), ...script })
   return async (url, init) => {
     const request = new Request(url, init)
@@ -70,7 +70,7 @@ describe('discovery', () => {
 })
 
 describe('a session that is kept', () => {
-  const opened = async (fetch: SourceFetch, options: SessionOptions = {}): Promise<Session> => {
+  const opened = async (fetch: UpstreamFetch, options: SessionOptions = {}): Promise<Session> => {
     const opening = await openSession('https://mcp.example.com/mcp', fetch, {
       onToolsChanged: () => undefined,
       ...options,

@@ -46,7 +46,7 @@ const linesOf = async (request: () => Promise<unknown>): Promise<JsonObject[]> =
 const line = {
   event: 'call',
   agent: 'weather',
-  caller: 'nothing',
+  caller: 'anonymous',
   operation: 'send',
   binding: 'JSONRPC',
   version: '1.0',
@@ -88,7 +88,7 @@ describe('the log line of a call', () => {
       'of a caller that the agent may know',
       '/agents/weather/a2a',
       { body: call(), token: 'theirs' },
-      { caller: 'foreign', upstream: 200 },
+      { caller: 'unrecognized', upstream: 200 },
     ],
     [
       'of the administrator',
@@ -197,7 +197,7 @@ describe('the log line of a call', () => {
       'that the host is not set up for',
       '/agents/no-secret/a2a',
       { body: call() },
-      { agent: 'no-secret', verdict: 'misconfigured', why: `this Worker has no secret "NO_${marker}"`, status: 502 },
+      { agent: 'no-secret', verdict: 'misconfigured', why: `This Worker has no secret "NO_${marker}"`, status: 502 },
     ],
   ])('%s', async (what, path, sent, facts) => {
     const lines = await linesOf(() => called.send(path, sent))

@@ -53,7 +53,7 @@ const ctx = {
 } as unknown as ExecutionContext
 const asking = [new Request('https://host.example/rpc'), {} as Env, ctx] as unknown as Parameters<Handler>
 const list = async () => {
-  const came = await listForSuperx({ includeCard: true }, { known: false, given: 'nothing' }, ...asking)
+  const came = await listForSuperx({ includeCard: true }, { authenticated: false, reason: 'anonymous' }, ...asking)
   const { agents, cursor } = (came as { result: { agents: JsonObject[]; cursor?: string } }).result
   return { ids: agents.map(({ id }) => id), hasCards: agents.every(({ card }) => card !== null), cursor }
 }

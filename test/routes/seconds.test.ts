@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { seconds } from '../../src/http/bindings.ts'
+import { parseSeconds } from '../../src/http/bindings.ts'
 
 it.each([
   ['0.3', 0.3],
@@ -13,5 +13,5 @@ it.each([
   ['soon', 60],
   ['', 60],
 ])('%j seconds are %d', (text, expected) => {
-  expect(seconds(text, 60)).toBe(expected)
+  expect(parseSeconds(text, 60)).toBe(expected)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BlockedError, createUpstreamFetch, type SourceFetch } from '../../src/http/bindings.ts'
+import { BlockedError, createUpstreamFetch, type UpstreamFetch } from '../../src/http/bindings.ts'
 import { says } from '../a2a/forwarding.ts'
 import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
 import { envWith } from './source.ts'
@@ -17,7 +17,7 @@ afterAll(() => {
   elsewhere.close()
 })
 
-const fetchFor = (source: { url: string; service?: string; secret?: string }, bindings = {}): SourceFetch => {
+const fetchFor = (source: { url: string; service?: string; secret?: string }, bindings = {}): UpstreamFetch => {
   const fetching = createUpstreamFetch(source, envWith({ TOKEN: ' s3cret\n', ...bindings }))
   if ('misconfigured' in fetching) throw new Error(fetching.misconfigured)
   return fetching
@@ -87,8 +87,8 @@ it.each([
   [{ service: 'toString' }, 'This Worker has no service binding "toString".'],
   [{ secret: 'NONE' }, 'This Worker has no secret "NONE".'],
   [{ secret: 'EMPTY' }, 'This Worker has no secret "EMPTY".'],
-  [{ secret: 'SPACES' }, 'The secret "SPACES" is empty, or holds what no header can.'],
-  [{ secret: 'LINES' }, 'The secret "LINES" is empty, or holds what no header can.'],
+  [{ secret: 'SPACES' }, 'The secret "SPACES" is empty, or contains characters that no header can carry.'],
+  [{ secret: 'LINES' }, 'The secret "LINES" is empty, or contains characters that no header can carry.'],
   [{ secret: 'PUBLIC_URL' }, 'This Worker has no secret "PUBLIC_URL".'],
   [{ secret: 'ADMIN_TOKEN' }, 'This Worker has no secret "ADMIN_TOKEN".'],
   [{ secret: 'toString' }, 'This Worker has no secret "toString".'],

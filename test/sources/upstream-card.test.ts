@@ -162,7 +162,7 @@ describe('a secret', () => {
     ['NONE', 'This Worker has no secret "NONE".'],
     ['ALLOWED_ORIGINS', 'This Worker has no secret "ALLOWED_ORIGINS".'],
     ['ADMIN_TOKEN', 'This Worker has no secret "ADMIN_TOKEN".'],
-    ['LINES', 'The secret "LINES" is empty, or holds what no header can.'],
+    ['LINES', 'The secret "LINES" is empty, or contains characters that no header can carry.'],
   ])('is told of where it is none: %s', async (secret, message) => {
     agent.answer(says(200, json, '{}'))
     const fetched = await get({ secret }, undefined, undefined, { LINES: 'a\r\nHost: b', ADMIN_TOKEN: 'admin' })

@@ -33,14 +33,14 @@ export const namedCard: Handler = async (...asking) => {
   const [request, env, ctx] = asking
   const caller =
     deploymentRole(env) === 'internal'
-      ? await requireAnyAgent(request, 'read', env, ctx)
+      ? await requireAnyAgent({ request, env, ctx }, 'read')
       : await authenticate(...asking)
   const name = decoded(request.params.name ?? '')
   const id = name === undefined ? '' : await idOf(name, caller, ...asking)
   const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', ...asking, { caller })
   if (response !== undefined) return response
   // Its credentials were not looked at: there may be an internal agent for it.
-  if (!caller.known && caller.given === 'throttled') throw unauthorized(caller, request, env)
+  if (!caller.authenticated && caller.reason === 'throttled') throw unauthorized(caller, request, env)
   throw agentNotNamed(name ?? '')
 }
 

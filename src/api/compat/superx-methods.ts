@@ -108,7 +108,7 @@ export const listForSuperx: RpcMethod = async (params, caller, ...asking) => {
   const query = parsePageQuery(new URL(`/rpc?${asked}`, request.url), agentIdPattern)
   const list: JsonObject = request.headers.has('Authorization')
     ? LIST_FORMATS['/rpc'](
-        await listVisibleAgents(query, env, await requireAnyAgent(request, 'read', env, ctx, caller)),
+        await listVisibleAgents(query, env, await requireAnyAgent({ request, env, ctx }, 'read', caller)),
       )
     : await (await publicList('/rpc', asked, ctx)).json()
   return { result: includeCard ? await withCards(list, caller, ...asking) : list }
@@ -148,7 +148,7 @@ const withCards = async (
 /** `agents/refreshCard`: reads an agent's card from where it comes from again, for who may write the agent. */
 export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
   const [request, env, ctx] = asking
-  const bearer = await requireAnyAgent(request, 'write', env, ctx, caller)
+  const bearer = await requireAnyAgent({ request, env, ctx }, 'write', caller)
   const sees = (id: string) => hasPermission(bearer, 'write', id) || hasPermission(bearer, 'read', id)
   const addressee = await namedAgent(params, sees, ...asking)
   if ('refused' in addressee) return { problem: addressee }

@@ -35,7 +35,7 @@ export const handleSuperxRpc: Handler = async (...asking) => {
   // Words of this host alone: nothing that a caller wrote.
   log('info', 'rpc', {
     agent: outcome.agent ?? '',
-    caller: caller.known ? caller.subject : caller.given,
+    caller: caller.authenticated ? caller.subject : caller.reason,
     method: methods.has(named) ? named : '',
     verdict: 'problem' in outcome ? tagOf(outcome.problem) : 'passed',
     status: response.status,
