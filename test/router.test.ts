@@ -1,10 +1,10 @@
 import pMap from 'p-map'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../src/app.ts'
-import { minimalCard } from './cards.ts'
-import { type Host, startHost, token } from './host.ts'
+import { minimalCard } from './support/cards/cards.ts'
+import { type OwnHost, startHost, token } from './support/host.ts'
 
-let host: Host
+let host: OwnHost
 /** What came back for each request, each sent once. */
 let answers: Answered[]
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { Failure } from '../../src/a2a/errors.ts'
 import { relaySse, SseFramer } from '../../src/a2a/sse.ts'
-import '../stand-ins/identity-transform-stream.ts'
+import '../support/workers/identity-transform-stream.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: readonly Uint8Array[]) => Buffer.concat(bytes).toString()

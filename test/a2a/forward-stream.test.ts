@@ -5,9 +5,9 @@ import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { Failure } from '../../src/a2a/errors.ts'
 import type { ForwardOptions } from '../../src/gateway/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream-request.ts'
-import '../stand-ins/identity-transform-stream.ts'
-import { forwardTo, json, ours, response, says, stream } from './forwarding.ts'
-import { startUpstream, type UpstreamServer } from './upstream-server.ts'
+import '../support/workers/identity-transform-stream.ts'
+import { forwardTo, hostHeaders, succeeded } from '../support/calls.ts'
+import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
 
 let agent: UpstreamServer
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const call = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions
 
 describe('a stream', () => {
   const streams = (outgoing: Partial<UpstreamCall> = {}, options: Partial<ForwardOptions> = {}) =>
-    call({ streams: true, ...outgoing }, options).then(response)
+    call({ streams: true, ...outgoing }, options).then(succeeded)
 
   const events = (text: string) => {
     const found: { event?: string | undefined; data: unknown }[] = []
@@ -31,14 +31,14 @@ describe('a stream', () => {
 
   it('brings each event before the agent has the next one', async () => {
     let connection: ServerResponse | undefined
-    agent.answer(answering => {
+    agent.respond(answering => {
       connection = answering
       answering.writeHead(200, { ...stream, 'Set-Cookie': 'a=1', 'A2A-Version': '1.0' }).write('data: 0\n\n')
     })
     const came = await streams()
     expect([came.status, Object.fromEntries(came.headers)]).toEqual([
       200,
-      { ...ours, 'a2a-version': '1.0', 'content-type': 'text/event-stream' },
+      { ...hostHeaders, 'a2a-version': '1.0', 'content-type': 'text/event-stream' },
     ])
     const reader = (came.body as ReadableStream<Uint8Array>).getReader()
     for (let count = 0; count < 5; count++) {
@@ -52,7 +52,7 @@ describe('a stream', () => {
 
   it('may last longer than an answer may take', async () => {
     let connection: ServerResponse | undefined
-    agent.answer(answering => {
+    agent.respond(answering => {
       connection = answering
       answering.writeHead(200, stream).write('data: 1\n\n')
     })
@@ -74,19 +74,19 @@ describe('a stream', () => {
       (answering: ServerResponse) => void answering.writeHead(200, json).write('{'),
     ],
   ])('that %s is a timeout', async (_, how) => {
-    agent.answer(how)
+    agent.respond(how)
     expect(await call({ streams: true }, { timeoutSeconds: 0.1 })).toEqual({ failed: 'timeout', seconds: 0.1 })
   })
 
   it('that the agent refuses is its JSON', async () => {
     const refusal = '{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no such task"}}'
-    agent.answer(says(200, json, refusal))
+    agent.respond(reply(200, json, refusal))
     const came = await streams()
     expect([came.headers.get('Content-Type'), await came.text()]).toEqual(['application/json', refusal])
   })
 
   it('of an error status is none', async () => {
-    agent.answer(says(500, stream, 'data: {}\n\n'))
+    agent.respond(reply(500, stream, 'data: {}\n\n'))
     expect(await call({ streams: true })).toEqual({ failed: 'not-json', status: 500 })
   })
 
@@ -94,40 +94,40 @@ describe('a stream', () => {
     ['in the middle of an event', 'data: {"half'],
     ['between events', ''],
   ])('that breaks off %s ends with an error event', async (_, half) => {
-    agent.answer(
+    agent.respond(
       answering => void answering.writeHead(200, stream).write(`data: 1\n\n${half}`, () => answering.destroy()),
     )
     expect(events(await (await streams()).text())).toEqual([{ data: 1 }, ended({ failed: 'broken-off' })])
   })
 
   it('that goes silent ends with an error event, and the agent is told', async () => {
-    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"half'))
+    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"half'))
     const text = await (await streams({}, { idleSeconds: 0.1 })).text()
     expect(events(text)).toEqual([{ data: 1 }, ended({ failed: 'silent', seconds: 0.1 })])
-    await agent.left()
+    await agent.disconnected()
   })
 
   it.each([
     ['1.0', toRestError({ failed: 'broken-off' }, '1.0')],
     ['0.3', toRestError({ failed: 'broken-off' }, '0.3')],
   ] as const)('tells its end over HTTP+JSON %s in an event of the type error', async (version, data) => {
-    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n', () => answering.destroy()))
+    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n', () => answering.destroy()))
     const target = { binding: 'HTTP+JSON', version, url: agent.origin } as const
     const outgoing = { target, call: { binding: 'HTTP+JSON', version, id: null } } as const
     expect(events(await (await streams(outgoing)).text())).toEqual([{ data: 1 }, { event: 'error', data }])
   })
 
   it('ends at the agent when the caller stops reading', async () => {
-    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
+    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
     await (await streams()).body?.cancel()
-    await agent.left()
+    await agent.disconnected()
   })
 
   it('is read no faster than its caller reads', async () => {
     const count = 1600
     const event = `data: "${'x'.repeat(64 * 1024)}"\n\n`
     let written = 0
-    agent.answer(answering => {
+    agent.respond(answering => {
       answering.writeHead(200, stream)
       const more = () => {
         while (written < count) {

@@ -5,8 +5,8 @@ import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { Failure } from '../../src/a2a/errors.ts'
 import type { ForwardOptions } from '../../src/gateway/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream-request.ts'
-import { body, forwardTo, html, json, ours, response, says, stream } from './forwarding.ts'
-import { startUpstream, type UpstreamServer } from './upstream-server.ts'
+import { forwardedBody as body, forwardTo, hostHeaders, succeeded } from '../support/calls.ts'
+import { html, json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
 
 let agent: UpstreamServer
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const rest = (): Partial<UpstreamCall> => ({
 
 describe('a call on its way up', () => {
   it('is the text that it is given, with an allow-list of headers', async () => {
-    agent.answer(says(200, json, answer))
+    agent.respond(reply(200, json, answer))
     const headers = new Headers({
       Authorization: 'Bearer own',
       Cookie: 'session=1',
@@ -35,8 +35,8 @@ describe('a call on its way up', () => {
       'X-Forwarded-For': '192.0.2.1',
     })
     await call({ headers, extensions: ['https://e.example/1'] })
-    const [{ headers: sent, ...asked } = {}] = agent.asked
-    expect(asked).toEqual({ method: 'POST', path: '/a2a', body })
+    const [{ headers: sent, ...request } = {}] = agent.requests
+    expect(request).toEqual({ method: 'POST', path: '/a2a', body })
     expect(sent).toEqual({
       accept: 'application/json',
       'a2a-version': '1.0',
@@ -56,14 +56,14 @@ describe('a call on its way up', () => {
   })
 
   it('goes below the endpoint over HTTP+JSON', async () => {
-    agent.answer(says(200, json, '{}'))
+    agent.respond(reply(200, json, '{}'))
     await call({ ...rest(), method: 'GET', path: 'tasks/1?historyLength=2', body: undefined })
-    expect(agent.asked).toMatchObject([{ method: 'GET', path: '/a2a/tasks/1?historyLength=2', body: '' }])
-    expect(agent.asked[0]?.headers).not.toHaveProperty('content-type')
+    expect(agent.requests).toMatchObject([{ method: 'GET', path: '/a2a/tasks/1?historyLength=2', body: '' }])
+    expect(agent.requests[0]?.headers).not.toHaveProperty('content-type')
   })
 
   it('goes to the service in place of the network, and the guard does not apply', async () => {
-    agent.answer(says(200, json, answer))
+    agent.respond(reply(200, json, answer))
     const requests: [string, string][] = []
     const service = {
       fetch: async (url: string, init: RequestInit) => {
@@ -74,8 +74,8 @@ describe('a call on its way up', () => {
       },
     } as unknown as Fetcher
     const target = { binding: 'JSONRPC', version: '1.0', url: 'http://localhost/a2a' } as const
-    const came = response(await call({ target, service }, { allowedOrigins: '' }))
-    expect([await came.text(), requests, agent.asked]).toEqual([answer, [['http://localhost/a2a', body]], []])
+    const came = succeeded(await call({ target, service }, { allowedOrigins: '' }))
+    expect([await came.text(), requests, agent.requests]).toEqual([answer, [['http://localhost/a2a', body]], []])
   })
 
   it.each([
@@ -92,10 +92,10 @@ describe('a call on its way up', () => {
     ['would leave the endpoint', { target: { binding: 'HTTP+JSON' }, path: '..' }, { failed: 'misconfigured' }],
     ['has a secret that no header can hold', { credentials: { secret: '' } }, { failed: 'misconfigured' }],
   ])('is not made that %s', async (_, outgoing, failure) => {
-    agent.answer(says(200, json, answer))
+    agent.respond(reply(200, json, answer))
     const target = { version: '1.0', url: `${agent.origin}/a2a`, binding: 'JSONRPC', ...Object(outgoing).target }
     expect(await call({ ...(outgoing as Partial<UpstreamCall>), target })).toMatchObject(failure)
-    expect(agent.asked).toEqual([])
+    expect(agent.requests).toEqual([])
   })
 })
 
@@ -119,10 +119,10 @@ describe('an answer on its way down', () => {
       'WWW-Authenticate': 'Bearer',
       'X-Powered-By': 'agent',
     }
-    agent.answer(says(200, headers, answer))
-    const came = response(await call())
+    agent.respond(reply(200, headers, answer))
+    const came = succeeded(await call())
     expect(Object.fromEntries(came.headers)).toEqual({
-      ...ours,
+      ...hostHeaders,
       'a2a-extensions': 'https://e.example/1',
       'a2a-version': '1.0',
       'content-type': 'application/json',
@@ -141,8 +141,8 @@ describe('an answer on its way down', () => {
     ['a wish for credentials', 401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, '{"error":{"code":401}}'],
     ['too much', 429, { ...json, 'Retry-After': '7' }, '{"error":{"code":429}}'],
   ])('may be %s', async (_, status, headers, text) => {
-    agent.answer(says(status, headers, 'Content-Encoding' in headers ? gzipSync(text) : text))
-    const came = response(await call())
+    agent.respond(reply(status, headers, 'Content-Encoding' in headers ? gzipSync(text) : text))
+    const came = succeeded(await call())
     const { 'Content-Encoding': __, ...down } = { 'Content-Encoding': '', ...headers }
     for (const [name, value] of Object.entries(down)) expect(came.headers.get(name)).toBe(value)
     expect([came.status, Buffer.from(await came.arrayBuffer()).toString()]).toEqual([
@@ -156,8 +156,8 @@ describe('an answer on its way down', () => {
     ['with an empty one', 200, json],
     ['with an empty one of no type', 200, {}],
   ])('may be nothing to a DELETE over HTTP+JSON: %s', async (_, status, headers) => {
-    agent.answer(says(status, headers, ''))
-    const came = response(
+    agent.respond(reply(status, headers, ''))
+    const came = succeeded(
       await call({ ...rest(), method: 'DELETE', path: 'tasks/1/pushNotificationConfigs/2', body: undefined }),
     )
     expect([came.status, await came.text(), came.headers.get('Content-Type')]).toEqual([status, '', null])
@@ -191,9 +191,9 @@ describe('an answer on its way down', () => {
       { failed: 'too-large', most: 1000, status: 200 },
     ],
   ])('is a failure where it is %s', async (_, status, headers, text, failure) => {
-    agent.answer(says(status, headers as Record<string, string>, text))
+    agent.respond(reply(status, headers as Record<string, string>, text))
     expect(await call({}, { maxBytes: 1000 })).toEqual(failure)
-    expect(agent.asked).toHaveLength(1)
+    expect(agent.requests).toHaveLength(1)
   })
 
   it.each<[number, Failure]>([
@@ -202,13 +202,13 @@ describe('an answer on its way down', () => {
     ...[519, 527].map((status): [number, Failure] => [status, { failed: 'not-json', status }]),
   ])("is a failure of the network's where a page of Cloudflare's says %d", async (status, failure) => {
     for (const headers of [html, { 'Content-Type': 'text/plain' }, {}]) {
-      agent.answer(says(status, headers as Record<string, string>, `error code: ${status}`))
+      agent.respond(reply(status, headers as Record<string, string>, `error code: ${status}`))
       expect(await call()).toEqual(failure)
     }
   })
 
   it('is no longer read when it is larger than allowed, even if it never ends', async () => {
-    agent.answer(answering => {
+    agent.respond(answering => {
       answering.writeHead(200, json)
       const more = () => {
         if (!answering.destroyed && answering.write(' '.repeat(1000))) setImmediate(more)
@@ -217,7 +217,7 @@ describe('an answer on its way down', () => {
       more()
     })
     expect(await call({}, { maxBytes: 5000 })).toEqual({ failed: 'too-large', most: 5000, status: 200 })
-    await agent.left()
+    await agent.disconnected()
   })
 
   it.each([
@@ -236,7 +236,7 @@ describe('an answer on its way down', () => {
       },
     ],
   ])('is a timeout where the agent %s', async (_, how) => {
-    agent.answer(how)
+    agent.respond(how)
     expect(await call({}, { timeoutSeconds: 0.1 })).toEqual({ failed: 'timeout', seconds: 0.1 })
   })
 
@@ -247,9 +247,9 @@ describe('an answer on its way down', () => {
       (answering: ServerResponse) => void answering.writeHead(200, json).write('{', () => answering.destroy()),
     ],
     ['speaks no HTTP', (answering: ServerResponse) => void answering.socket?.end('SSH-2.0-OpenSSH_9.9\r\n')],
-    ['says that it is gzip and is not', says(200, { ...json, 'Content-Encoding': 'gzip' }, '{}')],
+    ['says that it is gzip and is not', reply(200, { ...json, 'Content-Encoding': 'gzip' }, '{}')],
   ])('is a failure where the agent %s', async (_, how) => {
-    agent.answer(how)
+    agent.respond(how)
     expect(await call()).toEqual({ failed: 'unreachable' })
   })
 
@@ -267,12 +267,12 @@ describe('an answer on its way down', () => {
 
 describe('a refusal of the agent', () => {
   it.each([401, 403])("is no concern of the caller's where the credentials were the Worker's: %d", async status => {
-    agent.answer(says(status, { ...json, 'WWW-Authenticate': 'Bearer' }, '{}'))
+    agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer' }, '{}'))
     expect(await call({ credentials: { secret: 's3cret' } })).toMatchObject({
       failed: 'misconfigured',
       detail: expect.stringContaining(String(status)),
     })
-    expect(agent.asked[0]?.headers.authorization).toBe('Bearer s3cret')
+    expect(agent.requests[0]?.headers.authorization).toBe('Bearer s3cret')
   })
 
   const refused = { failed: 'agent-refused', status: 401 } as const
@@ -284,12 +284,12 @@ describe('a refusal of the agent', () => {
   ] as const)(
     'comes in the form of the call where the agent tells it in HTML: %s %s',
     async (binding, version, error) => {
-      agent.answer(says(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
+      agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
       const target = { binding, version, url: agent.origin }
-      const came = response(await call({ target, call: { binding, version, id: 7 } }))
+      const came = succeeded(await call({ target, call: { binding, version, id: 7 } }))
       expect([came.status, await came.json()]).toEqual([401, error])
       expect(Object.fromEntries(came.headers)).toEqual({
-        ...ours,
+        ...hostHeaders,
         'content-type': 'application/json',
         'www-authenticate': 'Bearer realm="agent"',
       })
@@ -297,8 +297,8 @@ describe('a refusal of the agent', () => {
   )
 
   it('says when to come back', async () => {
-    agent.answer(says(429, { 'Retry-After': '7' }, ''))
-    const came = response(await call())
+    agent.respond(reply(429, { 'Retry-After': '7' }, ''))
+    const came = succeeded(await call())
     expect([came.status, came.headers.get('Retry-After')]).toEqual([429, '7'])
   })
 })

@@ -1,38 +1,25 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Server, startWorkerd } from '../../bench/server.ts'
-import { json, says, stream } from './forwarding.ts'
-import type { Settings } from './forwarding-worker.ts'
-import { startUpstream, type UpstreamServer } from './upstream-server.ts'
+import { startWorker } from '../support/host.ts'
+import type { Runtime } from '../support/runtime.ts'
+import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
+import type { Settings } from '../support/workers/forwarding.ts'
 
-// Bare: what Miniflare puts between a Worker and the network hides how connections end.
-let worker: Server
+let worker: Runtime
 let agent: UpstreamServer
 beforeAll(async () => {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: "export { Forwarding as default, Agent } from './forwarding-worker.ts'",
-      resolveDir: import.meta.dirname,
-    },
-    bundle: true,
-    format: 'esm',
-    external: ['cloudflare:*'],
-    write: false,
-  })
-  const modules = { 'worker.js': outputFiles[0]?.text ?? '' }
-  worker = await startWorkerd({ services: { worker: { modules } }, sockets: ['worker'] })
+  worker = await startWorker("export { Forwarding as default, Agent } from './workers/forwarding.ts'")
   agent = await startUpstream()
 })
 afterAll(async () => {
   agent.close()
-  await worker.stop()
+  await worker.close()
 })
 
 const call = (settings: Partial<Settings> = {}, init: RequestInit = {}) =>
-  fetch(`http://127.0.0.1:${worker.ports.worker}/`, {
+  fetch(worker.urls.main, {
     method: 'POST',
     body: '{}',
     headers: { Settings: JSON.stringify({ url: `${agent.origin}/a2a`, ...settings }) },
@@ -46,26 +33,26 @@ const ways = [
 
 describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way) => {
   it('is answered as the agent answers', async () => {
-    agent.answer(says(200, { ...json, 'Set-Cookie': 'a=1' }, '{ "text": "Bücher" }'))
+    agent.respond(reply(200, { ...json, 'Set-Cookie': 'a=1' }, '{ "text": "Bücher" }'))
     const came = await call(way)
     expect([came.status, await came.text(), came.headers.get('Set-Cookie')]).toEqual([
       200,
       '{ "text": "Bücher" }',
       null,
     ])
-    const headers = agent.asked[0]?.headers
+    const headers = agent.requests[0]?.headers
     expect([headers?.via, headers?.settings, headers?.['a2a-version']]).toEqual(['1.1 test', undefined, '1.0'])
   })
 
   it.each([
-    ['redirects', says(302, { Location: 'http://169.254.169.254/' }, ''), { failed: 'redirect', status: 302 }],
-    ['answers in HTML', says(502, { 'Content-Type': 'text/html' }, '<h1>'), { failed: 'not-json', status: 502 }],
+    ['redirects', reply(302, { Location: 'http://169.254.169.254/' }, ''), { failed: 'redirect', status: 302 }],
+    ['answers in HTML', reply(502, { 'Content-Type': 'text/html' }, '<h1>'), { failed: 'not-json', status: 502 }],
     [
       'sends a bomb',
-      says(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1e6))),
+      reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1e6))),
       { failed: 'too-large', most: 1000, status: 200 },
     ],
-    ['sends too much', says(200, json, ' '.repeat(2000)), { failed: 'too-large', most: 1000, status: 200 }],
+    ['sends too much', reply(200, json, ' '.repeat(2000)), { failed: 'too-large', most: 1000, status: 200 }],
     [
       'tells a length, and sends more in chunks',
       // Past Node, which would not.
@@ -82,7 +69,7 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
     ],
     ['hangs up', (answering: ServerResponse) => void answering.destroy(), { failed: 'unreachable' }],
   ])('is a failure where the agent %s', async (_, how, failure) => {
-    agent.answer(how)
+    agent.respond(how)
     expect(await (await call({ ...way, maxBytes: 1000 })).json()).toEqual(failure)
   })
 
@@ -105,10 +92,10 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
       },
     ],
   ])('is a timeout where the agent %s, and the agent is told', async (_, how) => {
-    agent.answer(how)
+    agent.respond(how)
     const came = await call({ ...way, timeoutSeconds: 0.2 })
     expect(await came.json()).toEqual({ failed: 'timeout', seconds: 0.2 })
-    await agent.left()
+    await agent.disconnected()
   })
 
   const events = (text: string) => {
@@ -119,7 +106,7 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
 
   it('is a stream whose events come one by one', async () => {
     let connection: ServerResponse | undefined
-    agent.answer(answering => {
+    agent.respond(answering => {
       connection = answering
       answering.writeHead(200, stream).write('data: 0\n\n')
     })
@@ -129,11 +116,11 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
       connection?.write(`data: ${count + 1}\n\n`)
     }
     await reader.cancel()
-    await agent.left()
+    await agent.disconnected()
   })
 
   it('ends properly as a stream that the agent breaks off', async () => {
-    agent.answer(
+    agent.respond(
       answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"ha', () => answering.destroy()),
     )
     const text = await (await call({ ...way, streams: true })).text()
@@ -141,26 +128,26 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
   })
 
   it('ends properly as a stream that goes silent, and the agent is told', async () => {
-    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
+    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
     const came = await call({ ...way, streams: true, idleSeconds: 0.2, works: true })
     expect(events(await came.text())).toMatchObject([
       1,
       { id: 7, error: { message: expect.stringContaining('silent') } },
     ])
-    await agent.left()
+    await agent.disconnected()
   })
 
   it.each([
     ['', {}],
     [', though other work goes on', { works: true }],
   ])('ends at the agent within a second when the caller leaves a silent stream%s', async (_, more) => {
-    agent.answer(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
+    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
     const caller = new AbortController()
     const came = await call({ ...way, streams: true, ...more }, { signal: caller.signal })
     await (came.body as ReadableStream).getReader().read()
     const begun = performance.now()
     caller.abort()
-    await agent.left()
+    await agent.disconnected()
     expect(performance.now() - begun).toBeLessThan(1000)
   })
 })

@@ -4,8 +4,7 @@ import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { Modes, WireVersion } from '../../src/card/model/calls.ts'
 import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { callWith } from './call.ts'
-import { profileWith } from './profile.ts'
+import { callWith, profileWith } from '../support/calls.ts'
 
 const passes = { passed: true, warnings: [] }
 

@@ -3,8 +3,7 @@ import { toJsonRpcError } from '../../src/a2a/error-response.ts'
 import { type OperationName, operations } from '../../src/a2a/operations.ts'
 import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { callWith } from './call.ts'
-import { profileWith } from './profile.ts'
+import { callWith, profileWith } from '../support/calls.ts'
 
 const metadata = 'http://169.254.169.254/latest/meta-data'
 const passes = { passed: true, warnings: [] }

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { OperationName } from '../../src/a2a/operations.ts'
 import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { callWith } from './call.ts'
-import { profileWith } from './profile.ts'
+import { callWith, profileWith } from '../support/calls.ts'
 
 const off = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off' } as const
 const metadata = 'http://169.254.169.254/latest/meta-data'

@@ -2,7 +2,23 @@ import { describe, expect, it } from 'vitest'
 import type { McpTool } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { resolveToolCall } from '../../src/mcp-bridge/tools/tool-call.ts'
-import { now, search, toolWith } from './tools.ts'
+
+/** A tool whose arguments are these, `required` or not; its skill's id is its name in kebab case. */
+const toolWith = (name: string, properties: JsonObject, required: string[] = [], more: JsonObject = {}): McpTool => ({
+  skillId: name.replaceAll('_', '-'),
+  name,
+  inputSchema: { type: 'object', properties, ...(required.length > 0 && { required }), ...more },
+})
+
+/** A search: one text is all that it needs. */
+const search = toolWith(
+  'web_search',
+  { query: { type: 'string', minLength: 2 }, most: { type: 'integer', minimum: 1, maximum: 10 } },
+  ['query'],
+)
+
+/** What needs no arguments. */
+const now = toolWith('now', { zone: { type: 'string' } })
 
 const both = [search, now]
 

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from '../../src/http/conditional.ts'
 import type { TokenRecord } from '../../src/registry/records.ts'
-import { IssuerServer } from './issuer-server.ts'
+import { type IssuerServer, startIssuer } from '../support/issuer.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
@@ -331,7 +331,7 @@ describe('callerOfAgent', () => {
   describe('by a JWT', () => {
     let server: IssuerServer
     beforeEach(async () => {
-      server = await new IssuerServer().listen()
+      server = await startIssuer()
       env = { ...env, ALLOWED_ORIGINS: server.origin }
     })
     afterEach(() => server.close())

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { exportSPKI, importJWK } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CallProfile } from '../../src/card/call-profile.ts'
-import { IssuerServer, type Key, makeKey } from './issuer-server.ts'
+import { type IssuerServer, type Key, makeKey, startIssuer } from '../support/issuer.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 const audience = 'https://host/agents/a'
@@ -20,7 +20,7 @@ beforeEach(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.resetModules()
   jwts = await import('../../src/auth/jwt.ts')
-  server = await new IssuerServer().listen(first)
+  server = await startIssuer(first)
 })
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -159,18 +159,18 @@ describe("a JWT of an issuer that the agent's card names", () => {
   it.each(['', '.', '..', 'a.b.c', 'e30.e30.', `${part({ alg: 'RS256' })}.bm90IGpzb24.AAAA`, 'eyJ.'.repeat(2000)])(
     'is none: %#',
     async token => {
-      expect([await judge(token), server.seen]).toEqual([undefined, []])
+      expect([await judge(token), server.paths]).toEqual([undefined, []])
     },
   )
 
   it('is for the agent to judge where the card names no issuer', async () => {
-    expect([await judge(await server.sign(), rules, []), server.seen]).toEqual([undefined, []])
+    expect([await judge(await server.sign(), rules, []), server.paths]).toEqual([undefined, []])
   })
 
   it('makes this host ask nobody where it is of another issuer, or for another audience', async () => {
     await judge(await server.sign({ iss: 'http://127.0.0.1:1/other' }))
     await judge(await server.sign({ aud: 'https://elsewhere' }))
-    expect(server.seen).toEqual([])
+    expect(server.paths).toEqual([])
   })
 })
 
@@ -216,7 +216,7 @@ describe("an issuer's keys", () => {
   it('are read once, for all tokens', async () => {
     await Promise.all(Array.from({ length: 20 }, async () => judge(await server.sign())))
     await judge(await server.sign())
-    expect(server.seen).toEqual(['/tenant/.well-known/openid-configuration', '/keys'])
+    expect(server.paths).toEqual(['/tenant/.well-known/openid-configuration', '/keys'])
   })
 
   it('are read again for a key that they have not, but not again for as many more', async () => {
@@ -227,7 +227,7 @@ describe("an issuer's keys", () => {
     expect(await judge(await server.sign())).toEqual(bearer())
     for (let count = 0; count < 5; count++)
       expect(await judge(await server.sign({}, {}, stranger))).toEqual({ error: 'unknown' })
-    expect(server.seen.filter(url => url === '/keys')).toHaveLength(2)
+    expect(server.paths.filter(url => url === '/keys')).toHaveLength(2)
   })
 
   it('stop holding once they are gone, in ten minutes', async () => {
@@ -252,7 +252,7 @@ describe("an issuer's keys", () => {
   it('are asked for again in half a minute where the issuer was away, and not for each token', async () => {
     server.isUp = false
     const token = await server.sign()
-    expect([await judge(token), await judge(token), server.seen.length]).toEqual(['unavailable', 'unavailable', 1])
+    expect([await judge(token), await judge(token), server.paths.length]).toEqual(['unavailable', 'unavailable', 1])
     server.isUp = true
     pass(30_000)
     expect(await judge(token)).toEqual(bearer())
@@ -285,6 +285,6 @@ describe("an issuer's keys", () => {
 
   it('are asked for only where this host may go', async () => {
     const verdict = await judge(await server.sign(), rules, [server.discoveryUrl], '')
-    expect([verdict, server.seen]).toEqual(['unavailable', []])
+    expect([verdict, server.paths]).toEqual(['unavailable', []])
   })
 })

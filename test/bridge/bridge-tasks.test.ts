@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { sdks } from '../e2e/calls/sdks.ts'
+import type { TestTool } from '../support/mcp-server.ts'
 import { type BridgedAgent, calls, message, message0, startBridgedAgent, type Task } from './bridged-agent.ts'
-import type { TestTool } from './tool-host.ts'
 
 let agent: BridgedAgent
 let alice: string

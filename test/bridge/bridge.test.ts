@@ -50,8 +50,8 @@ beforeAll(async () => {
 })
 afterAll(() => agent.close())
 beforeEach(() => {
-  agent.server.called()
-  agent.server.asked()
+  agent.server.takeCalls()
+  agent.server.takeRequests()
 })
 
 /** What came of a call of a tool: the state of its task, and what it made or says. */
@@ -79,7 +79,7 @@ describe('a message to an agent that is an MCP server', () => {
     ["text beside the tool's own name", [{ text: 'edge' }], { metadata: { skillId: 'say_it' } }],
   ])('calls a tool: %s', async (_, parts, more) => {
     expect(await came(parts, more)).toEqual(said)
-    expect(agent.server.called()).toEqual([['say_it', { text: 'edge' }]])
+    expect(agent.server.takeCalls()).toEqual([['say_it', { text: 'edge' }]])
   })
 
   it.each<[title: string, part: JsonObject, more?: JsonObject]>([
@@ -104,7 +104,7 @@ describe('a message to an agent that is an MCP server', () => {
     expect(sums).toEqual(
       Array.from({ length: 10 }, (_, a) => [{ data: { sum: a + 1 }, mediaType: 'application/json' }]),
     )
-    expect(agent.server.asked().methods).toEqual(Array(10).fill('tools/call'))
+    expect(agent.server.takeRequests().methods).toEqual(Array(10).fill('tools/call'))
   })
 
   it('hands numbers on as they were written, and answers under the id as it was', async () => {
@@ -223,7 +223,7 @@ describe('what a tool answers', () => {
     expect(await came(calls(tool, given))).toEqual(told)
     // Whom it waits for no more, the host tells.
     if (tool === 'silent')
-      await vi.waitFor(() => expect(agent.server.asked().methods).toContain('notifications/cancelled'))
+      await vi.waitFor(() => expect(agent.server.takeRequests().methods).toContain('notifications/cancelled'))
   })
 
   it('is asked for though its arguments cannot be checked here, which the log tells', async () => {
@@ -250,7 +250,7 @@ describe('a message that calls no tool of the agent', () => {
       code: -32602,
       data: [{ reason: 'INVALID_PARAMS' }, { fieldViolations: [{ field }] }],
     })
-    expect(agent.server.asked().methods).toEqual([])
+    expect(agent.server.takeRequests().methods).toEqual([])
   })
 
   it('is refused in the words of v0.3, in a stream too', async () => {
@@ -264,11 +264,11 @@ describe('a message that calls no tool of the agent', () => {
 describe('the credentials that the server gets', () => {
   it("are the Worker's, and never the caller's", async () => {
     const token = await agent.issue('somebody')
-    agent.server.forget()
-    agent.server.asked()
+    agent.server.dropSessions()
+    agent.server.takeRequests()
     await agent.send(calls('nothing'), {}, { token })
     await agent.send(calls('nothing'), {}, { token: 'of-another-host' })
-    expect(new Set(agent.server.asked().credentials)).toEqual(new Set(['Bearer open-sesame']))
+    expect(new Set(agent.server.takeRequests().credentials)).toEqual(new Set(['Bearer open-sesame']))
   })
 })
 
@@ -281,14 +281,14 @@ describe('a server that is in trouble', () => {
 
   it('is called in a new session where it has forgotten the old one: the tool runs once', async () => {
     await came(calls('nothing'))
-    agent.server.forget()
-    agent.server.asked()
-    agent.server.called()
+    agent.server.dropSessions()
+    agent.server.takeRequests()
+    agent.server.takeCalls()
     expect(await Promise.all([came(calls('nothing')), came(calls('nothing'))])).toEqual(
       Array(2).fill({ state: 'COMPLETED' }),
     )
-    expect(agent.server.called()).toHaveLength(2)
-    expect(agent.server.asked().methods.filter(method => method === 'initialize')).toHaveLength(1)
+    expect(agent.server.takeCalls()).toHaveLength(2)
+    expect(agent.server.takeRequests().methods.filter(method => method === 'initialize')).toHaveLength(1)
   })
 
   it.each<[title: string, instead: (id: number) => Response | undefined, told: object]>([
@@ -336,9 +336,9 @@ describe('a server that is in trouble', () => {
       },
     ],
   ])('%s: the task fails, and the next call is as good as ever', async (_, instead, told) => {
-    agent.server.instead.set('nothing', instead)
+    agent.server.overrides.set('nothing', instead)
     expect(await came(calls('nothing'))).toMatchObject(told)
-    agent.server.instead.delete('nothing')
+    agent.server.overrides.delete('nothing')
     expect(await came(calls('nothing'))).toEqual({ state: 'COMPLETED' })
   })
 

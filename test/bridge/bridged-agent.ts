@@ -1,16 +1,16 @@
 import { createParser } from 'eventsource-parser'
 import type { WireVersion } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { token as adminToken, type Host, startHost } from '../host.ts'
-import { startToolHost, type TestTool, type ToolHost } from './tool-host.ts'
+import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { startToolServer, type TestTool, type ToolServer } from '../support/mcp-server.ts'
 
 /** How a call is made: in which version, by whom, of which agent. */
 export type As = { version?: WireVersion; token?: string | undefined; agent?: string; signal?: AbortSignal; id?: Json }
 
 /** A host with an agent "tools" behind which is an MCP server of a test's tools. */
 export type BridgedAgent = {
-  host: Host
-  server: ToolHost
+  host: OwnHost
+  server: ToolServer
   /** Makes a call; returns the JSON-RPC response. */
   call: (method: string, params: JsonObject, as?: As) => Promise<JsonObject>
   /** Makes a call that is answered with a stream; returns the results as they come, or throws the error. */
@@ -36,7 +36,7 @@ export const startBridgedAgent = async (
   tools: Record<string, TestTool>,
   { vars = {}, only }: { vars?: Record<string, string>; only?: Record<string, TestTool> } = {},
 ): Promise<BridgedAgent> => {
-  const servers = { tools: await startToolHost(tools), ...(only && { only: await startToolHost(only) }) }
+  const servers = { tools: await startToolServer(tools), ...(only && { only: await startToolServer(only) }) }
   const origins = Object.values(servers).map(({ origin }) => origin)
   const host = await startHost({ ALLOWED_ORIGINS: origins.join(' '), SECRET: 'open-sesame', ...vars })
   for (const [id, { url }] of Object.entries(servers)) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ResponseSemaphore } from '../../src/mcp-bridge/quotas.ts'
 import { ToolClient } from '../../src/mcp-bridge/tool-client.ts'
-import { initialized, scripted } from '../mcp/scripted.ts'
+import { initialized, scripted } from '../support/mcp-server.ts'
 
 it('a session that is cut between calls, since the server says too much, is opened anew by the next call', async () => {
   const called = Promise.withResolvers<void>()

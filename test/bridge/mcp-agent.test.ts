@@ -3,17 +3,17 @@ import type { JsonObject } from '../../src/json/json.ts'
 import type { BridgeCall } from '../../src/mcp-bridge/bridge-call.ts'
 import { McpAgent } from '../../src/mcp-bridge/mcp-agent.ts'
 import { TaskTable } from '../../src/mcp-bridge/task-table.ts'
+import { startToolServer, type ToolServer } from '../support/mcp-server.ts'
+import { openStorage, type TestStorage } from '../support/storage.ts'
 import { calls, message } from './bridged-agent.ts'
-import { openStorage, type TestStorage } from './storage.ts'
-import { startToolHost, type ToolHost } from './tool-host.ts'
 
-let server: ToolHost
+let server: ToolServer
 let letGo: (() => void)[] = []
 
 beforeAll(async () => {
   // What is logged is tested where the Worker runs.
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockReturnValue(undefined)
-  server = await startToolHost({
+  server = await startToolServer({
     answer: { run: () => ({ content: [{ type: 'text', text: '42' }] }) },
     wait: { run: () => new Promise(resolve => letGo.push(() => resolve({ content: [] }))) },
   })
@@ -44,7 +44,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
   stored = openStorage()
   agent = start()
-  server.asked()
+  server.takeRequests()
 })
 afterEach(() => {
   vi.useRealTimers()
@@ -78,7 +78,7 @@ const use = (name: string, more: Partial<BridgeCall> = {}) =>
   })
 
 const idOf = ({ result }: JsonObject) => (result as { task: { id: string } }).task.id
-const methods = () => server.asked().methods
+const methods = () => server.takeRequests().methods
 
 describe('the object of an agent', () => {
   it('is woken while a tool runs, then closes its session, then forgets', async () => {
@@ -195,7 +195,7 @@ describe('the object of an agent', () => {
     const answers: (() => void)[] = []
     beforeAll(() => {
       server.tools.large = { run: () => ({ content: [] }) }
-      server.instead.set('large', id => {
+      server.overrides.set('large', id => {
         const result = { content: [{ type: 'text', text: 'x'.repeat(600_000) }] }
         const body = new ReadableStream<Uint8Array>({
           start: stream => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { TaskTable } from '../../src/mcp-bridge/task-table.ts'
-import { openStorage } from './storage.ts'
+import { openStorage } from '../support/storage.ts'
 
 const day = 24 * 60 * 60 * 1000
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse.ts'
-import { compiled, refusal } from './compiling.ts'
-import { authoredCard } from './generated-card.ts'
+import { compiled, refusal } from '../support/cards/compile.ts'
+import { authoredCard } from '../support/cards/generated.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const errorsOf = (text: string) => refusal((parseJson(text) as { value: Json }).value)
@@ -239,7 +239,6 @@ describe('nothing throws', () => {
           expect(result.errors.filter(error => error.message === '')).toStrictEqual([])
         }
       }),
-      { numRuns: 1000 },
     )
   })
 })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Drift, diffCards } from '../../src/card/diff/drift.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit, parsePointer } from '../../src/json/json.ts'
-import { authoredCard } from './generated-card.ts'
-import { at } from './pointing.ts'
+import { authoredCard } from '../support/cards/generated.ts'
+import { at } from '../support/cards/places.ts'
 
 const skill = (id: string, more: JsonObject = {}): JsonObject => ({ id, name: id, ...more })
 
@@ -123,7 +123,6 @@ describe('whatever the documents', () => {
         fc.pre(changes.length < 100)
         expect(jsonEquals(applied(before, changes, after), keyed(after))).toBe(true)
       }),
-      { numRuns: 300 },
     )
   })
 
@@ -133,7 +132,6 @@ describe('whatever the documents', () => {
         const other = { ...card, skills: (card.skills as Json[]).toReversed() }
         expect([diffCards(card, JSON.parse(JSON.stringify(card))), diffCards(card, other)]).toStrictEqual([[], []])
       }),
-      { numRuns: 200 },
     )
   })
 })

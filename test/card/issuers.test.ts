@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
-import { compiled, refusal } from './compiling.ts'
+import { compiled, refusal } from '../support/cards/compile.ts'
 
 const openIdConnectUrl = 'https://login.example/.well-known/openid-configuration'
 const login = { type: 'openIdConnect', openIdConnectUrl }

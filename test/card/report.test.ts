@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse.ts'
-import { compiled } from './compiling.ts'
-import { authoredCard } from './generated-card.ts'
-import { at } from './pointing.ts'
-import { corpus, hasReference, skipped } from './reference.ts'
-import { registered, seed, seedNames } from './seeds.ts'
+import { compiled } from '../support/cards/compile.ts'
+import { authoredCard } from '../support/cards/generated.ts'
+import { at } from '../support/cards/places.ts'
+import { corpus, hasReference, skipped } from '../support/cards/reference.ts'
+import { registered, seed, seedNames } from '../support/cards/seeds.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 
@@ -37,7 +37,6 @@ describe('every pointer of a report stands in the authored card, and every defau
         const authored = JSON.parse(JSON.stringify(generated))
         expect(danglingPlaces(authored, authored)).toStrictEqual([])
       }),
-      { numRuns: 1000 },
     )
   })
 

@@ -2,23 +2,25 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
+import { compiled, refusal } from '../support/cards/compile.ts'
+import { authoredCard, numRuns } from '../support/cards/generated.ts'
 import { versionErrors } from '../support/schemas/index.ts'
-import { compiled, refusal } from './compiling.ts'
-import { authoredCard } from './generated-card.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 
 describe('the representations are valid against the schemas of A2A 1.0 and 0.3', () => {
   it('for every generated card that registers', () => {
+    let registered = 0
     fc.assert(
       fc.property(authoredCard, generated => {
         const result = compile(JSON.parse(JSON.stringify(generated)), { id: 'a', requestOrigin: 'https://h.example' })
         if ('errors' in result) return
+        registered++
         const { documents } = result.compiled
         expect(versionErrors(documents)).toStrictEqual([])
       }),
-      { numRuns: 500 },
     )
+    expect(registered).toBeGreaterThan(numRuns / 2)
   })
 
   it.each([{ organization: 'ACME' }, { url: 'https://acme.example' }])(

@@ -8,8 +8,8 @@ import { dialectNames } from '../../src/card/model/constants.ts'
 import { Provenance } from '../../src/card/read/provenance.ts'
 import { validateCard } from '../../src/card/read/validate.ts'
 import type { Json } from '../../src/json/json.ts'
-import { authoredCard } from './generated-card.ts'
-import { withoutPlaces } from './pointing.ts'
+import { authoredCard } from '../support/cards/generated.ts'
+import { withoutPlaces } from '../support/cards/places.ts'
 
 /** Generated cards that are sound, as canonical cards; a generated skill id can be there twice. */
 const canonicalCard = authoredCard
@@ -22,8 +22,6 @@ const canonicalCard = authoredCard
   .filter(({ errors }) => errors.length === 0)
   .map(({ canonical }) => canonical as AgentCard)
 
-const runs = { numRuns: 300 }
-
 describe('a dialect reads what it wrote', () => {
   it.each(dialectNames)('%s: the same canonical card, but for what it reported as dropped', name => {
     fc.assert(
@@ -31,7 +29,6 @@ describe('a dialect reads what it wrote', () => {
         const { document, dropped } = dialects[name].write(card)
         expect(dialects[name].read(document, new Provenance())).toStrictEqual(withoutPlaces(card as Json, dropped))
       }),
-      runs,
     )
   })
 
@@ -42,7 +39,6 @@ describe('a dialect reads what it wrote', () => {
         expect(detectDialect(hybrid)).toBe('1.0')
         expect(dialects['1.0'].read(hybrid, new Provenance())).toStrictEqual(card)
       }),
-      runs,
     )
   })
 })

@@ -9,9 +9,9 @@ import {
   parsePointer,
 } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse.ts'
+import { compilePublishedSchema, corpus, hasReference, skipped } from '../support/cards/reference.ts'
+import { registered, seedNames } from '../support/cards/seeds.ts'
 import { schemaErrors } from '../support/schemas/index.ts'
-import { compilePublishedSchema, corpus, hasReference, skipped } from './reference.ts'
-import { registered, seedNames } from './seeds.ts'
 
 const refreshUrl = 'https://id.example/refresh'
 const scopes = { read: 'Read' }

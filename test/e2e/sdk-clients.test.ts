@@ -4,7 +4,7 @@ import { DefaultAgentCardResolver as V0Resolver } from 'a2a-sdk-v0.3/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cardFiles } from '../../cli/files/card-files.ts'
 import { load } from '../../cli/files/load.ts'
-import { type Host, startHost } from '../host.ts'
+import { type OwnHost, startHost } from '../support/host.ts'
 
 const { drafts, bad } = load(cardFiles([]), 'https://cards.example.com')
 /** Those that anybody may read, but for those whose cards only a host can fetch. */
@@ -12,7 +12,7 @@ const samples = drafts
   .filter(({ manifest, compiled }) => manifest.visibility !== 'internal' && compiled !== undefined)
   .map(({ id }) => id)
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
   host = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
   for (const { id, manifest } of drafts) await host.put(id, manifest)

@@ -1,40 +1,28 @@
 import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Server, startWorkerd } from '../../bench/server.ts'
-import { html, json, says } from '../a2a/forwarding.ts'
-import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
-import type { Settings } from './fetching-worker.ts'
+import { startWorker } from '../support/host.ts'
+import type { Runtime } from '../support/runtime.ts'
+import { html, json, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
+import type { Settings } from '../support/workers/fetching.ts'
 
-let worker: Server
+let worker: Runtime
 let upstream: UpstreamServer
 let elsewhere: UpstreamServer
 beforeAll(async () => {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: "export { Fetching as default, Upstream } from './fetching-worker.ts'",
-      resolveDir: import.meta.dirname,
-    },
-    bundle: true,
-    format: 'esm',
-    external: ['cloudflare:*'],
-    write: false,
-  })
-  const modules = { 'worker.js': outputFiles[0]?.text ?? '' }
-  worker = await startWorkerd({ services: { worker: { modules } }, sockets: ['worker'] })
+  worker = await startWorker("export { Fetching as default, Upstream } from './workers/fetching.ts'")
   upstream = await startUpstream()
   elsewhere = await startUpstream()
 })
 afterAll(async () => {
   upstream.close()
   elsewhere.close()
-  await worker.stop()
+  await worker.close()
 })
 
 const get = async (settings: Partial<Settings> = {}): Promise<unknown> => {
   const headers = { Settings: JSON.stringify({ url: `${upstream.origin}/card`, ...settings }) }
-  return (await fetch(`http://127.0.0.1:${worker.ports.worker}/`, { headers })).json()
+  return (await fetch(worker.urls.main, { headers })).json()
 }
 
 /** An answer that begins and goes on as it is asked for, and never ends. */
@@ -60,17 +48,17 @@ describe.each([
   ['a service', { service: true }],
 ] as const)('what is fetched by way of %s in the real runtime', (_, way) => {
   it.each([
-    ['plain', says(200, json, '{"a":"ü"}')],
-    ['with a BOM', says(200, json, '\ufeff{"a":"ü"}')],
-    ['gzipped', says(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":"ü"}'))],
-    ['in Brotli', says(200, { ...json, 'Content-Encoding': 'br' }, brotliCompressSync('{"a":"ü"}'))],
+    ['plain', reply(200, json, '{"a":"ü"}')],
+    ['with a BOM', reply(200, json, '\ufeff{"a":"ü"}')],
+    ['gzipped', reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":"ü"}'))],
+    ['in Brotli', reply(200, { ...json, 'Content-Encoding': 'br' }, brotliCompressSync('{"a":"ü"}'))],
   ])('is whole: %s', async (_, how) => {
-    upstream.answer(how)
+    upstream.respond(how)
     expect(await get(way)).toEqual({ content: '{"a":"ü"}', redirected: false })
   })
 
   it.each(bombs)('is not inflated beyond what it may hold: %s', async (encoding, bomb) => {
-    upstream.answer(says(200, { ...json, 'Content-Encoding': encoding }, bomb))
+    upstream.respond(reply(200, { ...json, 'Content-Encoding': encoding }, bomb))
     expect(await get(way)).toEqual({ failed: 'too-large', detail: 'more than 1048576 bytes' })
   })
 
@@ -83,9 +71,9 @@ describe.each([
       { failed: 'status', status: 500, detail: '500' },
     ],
   ])('is left there, and its connection ends: one %s', async (_, how, failure) => {
-    upstream.answer(how)
+    upstream.respond(how)
     expect(await get(way)).toEqual(failure)
-    await upstream.left()
+    await upstream.disconnected()
   })
 
   it.each([
@@ -110,9 +98,9 @@ describe.each([
       },
     ],
   ])('is waited for only so long, and its connection ends: an upstream that %s', async (_, how) => {
-    upstream.answer(how)
+    upstream.respond(how)
     expect(await get({ ...way, timeoutSeconds: 0.2 })).toEqual({ failed: 'timeout', detail: 'more than 0.2 s' })
-    await upstream.left()
+    await upstream.disconnected()
   })
 
   it.each([
@@ -121,17 +109,17 @@ describe.each([
       'breaks off',
       (response: ServerResponse) => void response.writeHead(200, json).write('{', () => response.destroy()),
     ],
-    ['is not what it says', says(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
+    ['is not what it says', reply(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
   ])('is none where it %s', async (_, how) => {
-    upstream.answer(how)
+    upstream.respond(how)
     expect(await get(way)).toMatchObject({ failed: 'unreachable' })
   })
 
   it('is followed within its origin, with what is for it', async () => {
-    upstream.answer((response, { url }) =>
-      url === '/2' ? says(200, json, '{}')(response) : says(308, { Location: '/2' }, '')(response),
+    upstream.respond((response, { url }) =>
+      url === '/2' ? reply(200, json, '{}')(response) : reply(308, { Location: '/2' }, '')(response),
     )
-    expect([await get(way), upstream.asked.map(({ path, headers }) => [path, headers.authorization])]).toEqual([
+    expect([await get(way), upstream.requests.map(({ path, headers }) => [path, headers.authorization])]).toEqual([
       { content: '{}', redirected: true },
       [
         ['/card', 'Bearer s3cret'],
@@ -142,6 +130,6 @@ describe.each([
 })
 
 it('is judged by the guard at each step in the real runtime', async () => {
-  upstream.answer(says(302, { Location: `${elsewhere.origin}/secrets` }, ''))
-  expect([await get(), elsewhere.asked]).toEqual([{ failed: 'blocked', detail: 'not https' }, []])
+  upstream.respond(reply(302, { Location: `${elsewhere.origin}/secrets` }, ''))
+  expect([await get(), elsewhere.requests]).toEqual([{ failed: 'blocked', detail: 'not https' }, []])
 })

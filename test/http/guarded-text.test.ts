@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FetchOptions, fetchText } from '../../src/http/fetch-resource.ts'
 import { isJsonType } from '../../src/http/media-type.ts'
-import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
+import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let server: UpstreamServer
 beforeAll(async () => {
@@ -36,12 +36,12 @@ describe('a text that is fetched', () => {
       '"ü"',
     ],
   ])('%s', async (_, how, content) => {
-    server.answer(how)
+    server.respond(how)
     expect(await get()).toMatchObject({ content, redirected: false })
   })
 
   it('comes with the headers of its answer', async () => {
-    server.answer(says(200, { ...json, ETag: '"1"' }, '{}'))
+    server.respond(says(200, { ...json, ETag: '"1"' }, '{}'))
     const answer = await get()
     expect('headers' in answer && answer.headers.get('ETag')).toBe('"1"')
   })
@@ -72,32 +72,32 @@ describe('a text that is fetched', () => {
     ],
     ['is not answered but hung up on', response => response.destroy(), { failed: 'unreachable' }],
   ])('is none where it %s', async (_, how, failure) => {
-    server.answer(how)
+    server.respond(how)
     expect(await get({ maxBytes: 100, timeoutSeconds: 0.2 })).toMatchObject(failure)
   })
 
   it('is one time for all: redirects and each part of the body', async () => {
-    server.answer((response, { url }) => {
+    server.respond((response, { url }) => {
       if (url === '/a') return void setTimeout(() => response.writeHead(302, { Location: '/b' }).end(), 150)
       response.writeHead(200, json).write('"')
       const drip = setInterval(() => response.write('x'), 10)
       response.on('close', () => clearInterval(drip))
     })
     expect(await get({ timeoutSeconds: 0.3 })).toMatchObject({ failed: 'timeout' })
-    await server.left()
+    await server.disconnected()
   })
 
   it.each([
     ['a page', 200, { 'Content-Type': 'text/html' }],
     ['of an error', 500, json],
   ])('leaves the rest of what nobody wants: %s', async (_, status, headers) => {
-    server.answer(response => void response.writeHead(status, headers).write(' '))
+    server.respond(response => void response.writeHead(status, headers).write(' '))
     await get()
-    await server.left()
+    await server.disconnected()
   })
 
   it('is told apart from an unchanged one by what it was before', async () => {
-    server.answer((response, { headers }) => says(headers['if-none-match'] === '"1"' ? 304 : 200, json, '')(response))
+    server.respond((response, { headers }) => says(headers['if-none-match'] === '"1"' ? 304 : 200, json, '')(response))
     expect([
       await get({ validators: { 'If-None-Match': '"1"' } }),
       await get({ validators: { 'If-None-Match': '"2"' } }),
@@ -105,8 +105,11 @@ describe('a text that is fetched', () => {
   })
 
   it('is not asked for where the guard says no', async () => {
-    server.answer(says(200, json, '{}'))
-    expect([await get({ allowedOrigins: '' }), server.asked]).toEqual([{ failed: 'blocked', detail: 'not https' }, []])
+    server.respond(says(200, json, '{}'))
+    expect([await get({ allowedOrigins: '' }), server.requests]).toEqual([
+      { failed: 'blocked', detail: 'not https' },
+      [],
+    ])
   })
 
   it('is none where nobody listens', async () => {

@@ -2,22 +2,22 @@ import { createMcpHandler, McpServer, WebStandardStreamableHTTPServerTransport }
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToolServer } from '../../examples/mcp-server/tools.ts'
 import { discover, discoveryLimits } from '../../src/mcp/discover.ts'
-import { type Handle, type HttpServer, startHttpServer } from './http-server.ts'
-import { endless, initialized, rpc, scripted } from './scripted.ts'
+import { endless, initialized, mcpMethod, rpc, scripted } from '../support/mcp-server.ts'
+import { type FetchHandler, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
-let server: HttpServer
+let server: UpstreamServer
 beforeAll(async () => {
-  server = await startHttpServer()
+  server = await startUpstream()
 })
 afterAll(() => server.close())
 
 /** Discovers what a server has, with less patience than there is in earnest. */
-const discovered = async (handle: Handle, limits: Partial<typeof discoveryLimits> = {}) => {
+const discovered = async (handle: FetchHandler, limits: Partial<typeof discoveryLimits> = {}) => {
   server.serve(handle)
-  const discovery = await discover(server.url, fetch, { ...discoveryLimits, ...limits })
+  const discovery = await discover(`${server.origin}/mcp`, fetch, { ...discoveryLimits, ...limits })
   return 'failure' in discovery ? discovery.failure : discovery.discovered
 }
-const asked = () => server.asked.map(({ method }) => method)
+const asked = () => server.requests.map(mcpMethod)
 const names = (listed: object | undefined) =>
   (listed as { items: { name: string }[] } | undefined)?.items.map(({ name }) => name)
 
@@ -28,7 +28,7 @@ const opening = ['initialize', 'notifications/initialized']
 const lists = ['tools/list', 'resources/list', 'prompts/list']
 
 /** A server of the official library that keeps sessions. */
-const sessions = (ended: string[] = []): Handle => {
+const sessions = (ended: string[] = []): FetchHandler => {
   const open = new Map<string, WebStandardStreamableHTTPServerTransport>()
   return async request => {
     const known = open.get(request.headers.get('Mcp-Session-Id') ?? '')
@@ -68,7 +68,7 @@ describe('a server of the official library', () => {
     const facts = await discovered(sessions(ended))
     expect('tools' in facts && facts.tools.items.length).toBe(5)
     expect(asked()).toEqual([...opening, ...lists, 'DELETE'])
-    expect(ended).toEqual([server.asked.at(-1)?.headers['mcp-session-id']])
+    expect(ended).toEqual([server.requests.at(-1)?.headers['mcp-session-id']])
   })
 
   it('is asked without `initialize` where it speaks no version that has it', async () => {
@@ -100,7 +100,7 @@ it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
       protocolVersion: version,
       tools: { items: [{ name: 'look' }] },
     })
-    expect(server.asked.at(-1)?.headers['mcp-protocol-version']).toBe(version)
+    expect(server.requests.at(-1)?.headers['mcp-protocol-version']).toBe(version)
   },
 )
 
@@ -173,7 +173,7 @@ describe('pages', () => {
 })
 
 describe('a session that the server forgets', () => {
-  const forgetting = (most: number): Handle => {
+  const forgetting = (most: number): FetchHandler => {
     let forgotten = 0
     return scripted({
       initialize: () => rpc({ result: initialized() }, 200, { 'Mcp-Session-Id': `s${forgotten}` }),
@@ -199,7 +199,7 @@ const timeout = { code: 'timeout', message: 'The MCP server did not answer in ti
 const never = () => new Promise<object>(() => undefined)
 
 describe('a server that is none, or is ill', () => {
-  it.each<[string, Handle, object]>([
+  it.each<[string, FetchHandler, object]>([
     [
       'speaks a version that nobody knows',
       scripted({ initialize: initialized({ tools: {} }, '1999-01-01') }),
@@ -270,7 +270,7 @@ describe('a server that is none, or is ill', () => {
     expect(asked()).toEqual(['initialize'])
   })
 
-  it.each<[string, Handle]>([
+  it.each<[string, FetchHandler]>([
     ['never answers', scripted({ initialize: never })],
     ['never takes note of the start', scripted({ 'notifications/initialized': never })],
     ['never lists its tools', scripted({ 'tools/list': never })],

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { UpstreamFetch } from '../../src/http/bindings.ts'
 import { discover, discoveryLimits } from '../../src/mcp/discover.ts'
 import { openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
-import { initialized, scripted } from './scripted.ts'
+import { initialized, scripted } from '../support/mcp-server.ts'
 
 /** What a server was asked: the method of MCP, `answer` for an answer to its own request, or that of HTTP. */
 let asked: string[]
@@ -88,12 +88,7 @@ describe('a session that is kept', () => {
   /** An event stream that is over at once, and is to be asked for again at once. */
   const ending = () => new Response('retry: 0\nid: 1\ndata:\n\n', { headers: { 'Content-Type': 'text/event-stream' } })
 
-  beforeAll(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-  })
-  afterAll(() => {
-    vi.useRealTimers()
-  })
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }))
 
   it('asks for a stream that ends at once no more than once in a second, whatever the server says', async () => {
     const session = await opened(serverOf({}, ending))

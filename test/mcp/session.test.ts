@@ -3,24 +3,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registerCountDown, registerCountWords } from '../../examples/mcp-server/tools.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { clientInfo, openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
-import { type Handle, type HttpServer, startHttpServer } from './http-server.ts'
-import { endless, initialized, scripted } from './scripted.ts'
+import { endless, initialized, mcpMethod, scripted } from '../support/mcp-server.ts'
+import { type FetchHandler, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
-let http: HttpServer
+let http: UpstreamServer
 beforeAll(async () => {
-  http = await startHttpServer()
+  http = await startUpstream()
 })
 afterAll(() => http.close())
 
-const opened = async (handle: Handle, options: SessionOptions = {}): Promise<Session> => {
+const opened = async (handle: FetchHandler, options: SessionOptions = {}): Promise<Session> => {
   http.serve(handle)
-  const session = await openSession(http.url, fetch, options)
+  const session = await openSession(`${http.origin}/mcp`, fetch, options)
   if ('failure' in session) throw new Error(session.failure.message)
   return session.session
 }
 
 /** A server of the official library with one session, and its side of it. */
-const oneSession = async (): Promise<{ handle: Handle; server: McpServer }> => {
+const oneSession = async (): Promise<{ handle: FetchHandler; server: McpServer }> => {
   const server = new McpServer({ name: 'One', version: '1' })
   registerCountDown(server)
   const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => 'one' })
@@ -58,7 +58,7 @@ describe('a session', () => {
     const { handle, server } = await oneSession()
     const changed = Promise.withResolvers<void>()
     const listening = Promise.withResolvers<void>()
-    const heard: Handle = async request => {
+    const heard: FetchHandler = async request => {
       const response = await handle(request)
       if (request.method === 'GET') listening.resolve()
       return response
@@ -68,10 +68,10 @@ describe('a session', () => {
     registerCountWords(server)
     await changed.promise
     await session.close()
-    expect(http.asked.map(({ method }) => method)).toEqual(['initialize', 'notifications/initialized', 'GET', 'DELETE'])
+    expect(http.requests.map(mcpMethod)).toEqual(['initialize', 'notifications/initialized', 'GET', 'DELETE'])
   })
 
-  it.each<[string, Handle, object]>([
+  it.each<[string, FetchHandler, object]>([
     [
       'the session, which the server forgot',
       scripted({ 'tools/call': () => new Response(null, { status: 404 }) }),
@@ -145,7 +145,10 @@ it('a session that is given up is not opened', async () => {
     return new Promise<Response>(() => undefined)
   })
   const timeout = { failure: { code: 'timeout', message: 'The MCP server did not answer in time.' } }
-  expect(await openSession(http.url, fetch, { signal: controller.signal })).toEqual(timeout)
-  http.asked.length = 0
-  expect([await openSession(http.url, fetch, { signal: controller.signal }), http.asked]).toEqual([timeout, []])
+  expect(await openSession(`${http.origin}/mcp`, fetch, { signal: controller.signal })).toEqual(timeout)
+  http.requests.length = 0
+  expect([await openSession(`${http.origin}/mcp`, fetch, { signal: controller.signal }), http.requests]).toEqual([
+    timeout,
+    [],
+  ])
 })

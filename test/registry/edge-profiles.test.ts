@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeEnvelope } from '../../src/registry/kv-format.ts'
-import { compiled } from '../card/compiling.ts'
+import { compiled } from '../support/cards/compile.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Json } from '../../src/json/json.ts'
-import { minimalCard } from '../cards.ts'
-import { type Host, startHost, token } from '../host.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
-  host = await startHost({}, { configPath: 'test/faults/wrangler.toml' })
+  host = await startHost({}, { faults: true })
 })
 afterAll(() => host.close())
 

@@ -6,8 +6,8 @@ import { register, remove } from '../../src/registry/store/register.ts'
 import { revisionRows } from '../../src/registry/store/revisions.ts'
 import { createTables } from '../../src/registry/store/schema.ts'
 import { serializeDrift } from '../../src/registry/store/sources.ts'
-import { fetched, registration } from './registrations.ts'
-import { openSql } from './sqlite.ts'
+import { fetched, registration } from '../support/registrations.ts'
+import { openSql } from '../support/storage.ts'
 
 const put = (text: string, source?: SourceRecord) =>
   register(sql, registration('a', text, source ? { source } : { manifestEtag: `"${text}"` }), true)

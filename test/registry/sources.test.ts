@@ -14,8 +14,8 @@ import {
 } from '../../src/registry/store/refresh.ts'
 import { register, remove } from '../../src/registry/store/register.ts'
 import { createTables } from '../../src/registry/store/schema.ts'
-import { failure, fetched, registration, source } from './registrations.ts'
-import { openSql } from './sqlite.ts'
+import { failure, fetched, registration, source } from '../support/registrations.ts'
+import { openSql } from '../support/storage.ts'
 
 const start = Date.parse('2026-11-22T00:00:00Z')
 let sql: SqlStorage

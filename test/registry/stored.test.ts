@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { representationNames } from '../../src/card/model/constants.ts'
 import type { Json } from '../../src/json/json.ts'
 import { decodeEnvelope } from '../../src/registry/kv-format.ts'
-import { minimalCard } from '../cards.ts'
-import { type Host, startHost, token } from '../host.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
 
-let host: Host
+let host: OwnHost
 let kv: KVNamespace
 beforeAll(async () => {
   host = await startHost()

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { TokenRecord, Written } from '../../src/registry/records.ts'
 import { createTables } from '../../src/registry/store/schema.ts'
 import { deleteToken, storeToken } from '../../src/registry/store/tokens.ts'
-import { openSql } from './sqlite.ts'
+import { openSql } from '../support/storage.ts'
 
 /** As docs/storage.md has it. */
 const mostTokens = 10_000

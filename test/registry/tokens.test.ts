@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TokenRecord } from '../../src/registry/records.ts'
 import type { Registry } from '../../src/registry/store/registry.ts'
-import { type Host, startHost } from '../host.ts'
+import { type OwnHost, startHost } from '../support/host.ts'
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
-  host = await startHost({}, { configPath: 'test/faults/wrangler.toml' })
+  host = await startHost({}, { faults: true })
 })
 afterAll(() => host.close())
 

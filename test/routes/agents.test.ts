@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { minimalCard } from '../cards.ts'
-import { type Host, startHost, token } from '../host.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
   host = await startHost()
 })

@@ -1,17 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { says } from '../a2a/forwarding.ts'
-import {
-  agentCard,
-  answer,
-  type CalledHost,
-  type Came,
-  call,
-  codeOf,
-  message,
-  message0,
-  startCalledHost,
-} from './calling.ts'
+import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { reply } from '../support/upstream.ts'
 
 let called: CalledHost
 beforeAll(async () => {
@@ -29,22 +21,22 @@ beforeAll(async () => {
   await called.register('only-0', only('0.3'))
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
 
 const path = '/agents/weather/a2a'
 const send = (body: Json | Uint8Array, headers: Record<string, string> = {}, to = path) =>
   called.send(to, { body, headers })
-const heard = () => called.agent.asked.map(({ body }) => body)
+const heard = () => called.agent.requests.map(({ body }) => body)
 
 /** Whatever was sent: after it, the host serves the next request. */
 afterEach(async () => {
-  called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer)))
+  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer)))
   expect((await send(call())).body).toEqual(answer)
 })
 
 /** That a call was refused: as JSON-RPC, with the caller's id, and without a word to the agent. */
 const refused = (
-  { status, headers, body }: Came,
+  { status, headers, body }: Received,
   expected: { status?: number; code: number; id?: Json; says?: string },
 ) => {
   expect([status, headers.get('content-type'), headers.get('cache-control'), body, heard()]).toEqual([
@@ -138,7 +130,7 @@ describe('a body that is no call', () => {
   it('63 levels deep goes through: it is the 64th below the envelope that is too deep', async () => {
     const body = (levels: number) => `{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${deep(levels)}}`
     expect((await send(body(62))).body).toEqual(answer)
-    called.agent.asked.length = 0
+    called.agent.requests.length = 0
     refused(await send(body(64)), { status: 400, code: -32600, id: null })
   })
 })
@@ -299,11 +291,11 @@ describe('a content type', () => {
   it('of a form is taken with credentials, which no page can send unasked', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
     const { body } = await send(JSON.stringify(call()), { ...form, Authorization: 'Bearer of-the-agent' })
-    expect([body, called.agent.asked.map(({ headers }) => headers['content-type'])]).toEqual([
+    expect([body, called.agent.requests.map(({ headers }) => headers['content-type'])]).toEqual([
       answer,
       ['application/json'],
     ])
-    called.agent.asked.length = 0
+    called.agent.requests.length = 0
     refused(await send('a=b', { ...form, Authorization: 'Bearer of-the-agent' }), {
       status: 400,
       code: -32700,
@@ -362,7 +354,7 @@ describe('the version of a call', () => {
     ['"1.0" twice', '1.0, 1.0.1', 'SendMessage', '1.0'],
   ])('%s goes to the agent as exactly what it means', async (_, version, method, sent) => {
     expect((await send(of(method), { 'A2A-Version': version })).body).toEqual(answer)
-    expect(called.agent.asked.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
+    expect(called.agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
       [`/rpc-${sent[0]}`, sent],
     ])
   })

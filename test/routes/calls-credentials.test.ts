@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import type { JsonObject } from '../../src/json/json.ts'
-import { json, says } from '../a2a/forwarding.ts'
-import { token as adminToken } from '../host.ts'
-import { agentCard, answer, type CalledHost, call, codeOf, message, startCalledHost } from './calling.ts'
+import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { answer, call, codeOf, message } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token as adminToken } from '../support/host.ts'
+import { json, reply } from '../support/upstream.ts'
 
 const secret = 'the-hosts-own-secret'
 const schemes: JsonObject = {
@@ -37,13 +39,13 @@ beforeAll(async () => {
   tokens.admin = adminToken
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.answer(says(200, json, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
 
 const send = (id: string, headers: Record<string, string> = {}) =>
   called.send(`/agents/${id}/a2a`, { body: call(), headers })
 const bearer = (name: string) => ({ Authorization: `Bearer ${tokens[name] ?? name}` })
 /** What of credentials the agent was sent. */
-const sent = () => called.agent.asked.map(({ headers }) => [headers.authorization, headers['x-weather-key']])
+const sent = () => called.agent.requests.map(({ headers }) => [headers.authorization, headers['x-weather-key']])
 
 describe("a caller's credentials", () => {
   it.each<[string, Record<string, string>, (string | undefined)[]]>([
@@ -58,7 +60,7 @@ describe("a caller's credentials", () => {
     ['none', {}, [undefined, undefined]],
   ])('that are not of this host go on to the agent: %s', async (_, headers, expected) => {
     expect([(await send('open', headers)).body, sent()]).toEqual([answer, [expected]])
-    called.agent.asked.length = 0
+    called.agent.requests.length = 0
     const rest = await called.send('/agents/open/a2a/message:send', { body: message(), headers })
     expect([rest.body, sent()]).toEqual([answer, [expected]])
   })
@@ -78,7 +80,7 @@ describe("a caller's credentials", () => {
         [undefined, 'theirs'],
         [undefined, undefined],
       ])
-      expect(JSON.stringify(called.agent.asked)).not.toContain(tokens[name])
+      expect(JSON.stringify(called.agent.requests)).not.toContain(tokens[name])
     },
   )
 
@@ -123,7 +125,7 @@ describe("a caller's credentials", () => {
       tracestate: 'a=b',
     }
     await send('open', headers)
-    const heard = called.agent.asked[0]?.headers ?? {}
+    const heard = called.agent.requests[0]?.headers ?? {}
     expect([heard.traceparent, heard.tracestate]).toEqual([headers.traceparent, headers.tracestate])
     const text = JSON.stringify(heard)
     for (const [name, value] of Object.entries(headers).slice(0, -2))
@@ -191,7 +193,7 @@ describe('upstream.secret', () => {
   )
 
   it('is in no answer', async () => {
-    called.agent.answer(
+    called.agent.respond(
       (response, request) =>
         void response.writeHead(200, json).end(JSON.stringify({ ...answer, seen: Object.keys(request.headers) })),
     )

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { agentCard, answer, type CalledHost, startCalledHost } from './calling.ts'
+import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { answer } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
 
 let called: CalledHost
 beforeAll(async () => {
   called = await startCalledHost()
-  called.agent.answer(response => {
+  called.agent.respond(response => {
     response.setHeader('Content-Type', 'application/json')
     response.end(JSON.stringify(answer))
   })

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dialectNames } from '../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { says } from '../a2a/forwarding.ts'
-import { token } from '../host.ts'
-import { agentCard, answer, type CalledHost, type Came, call, message, message0, startCalledHost } from './calling.ts'
+import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { answer, call, message, message0 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token } from '../support/host.ts'
+import { reply } from '../support/upstream.ts'
 
 const base = { name: 'Hidden Weather', description: 'Tells the weather of any place' }
 
@@ -55,7 +57,7 @@ beforeAll(async () => {
     })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
 
 /** Where the agent is, in whatever URL: its port is nobody else's; and the address that `upstream.url` replaces. */
 const whereabouts = () => [new URL(called.agent.origin).host, 'elsewhere.example']
@@ -67,7 +69,7 @@ const strings = (value: Json): string[] => {
   return Object.entries(value).flatMap(([name, each]) => [name, ...strings(each as Json)])
 }
 
-const told = ({ headers, body }: Came) =>
+const told = ({ headers, body }: Received) =>
   [...strings(body), ...[...headers].flat()].filter(text => whereabouts().some(where => text.includes(where)))
 
 /** A document of an agent: its path, and whether it takes a token. */
@@ -114,10 +116,10 @@ describe('of an agent behind the gateway', () => {
   it.each<[string, () => void]>([
     [
       'answers something else',
-      () => called.agent.answer(says(200, { 'Content-Type': 'text/html' }, 'at http://127.0.0.1')),
+      () => called.agent.respond(reply(200, { 'Content-Type': 'text/html' }, 'at http://127.0.0.1')),
     ],
-    ['redirects', () => called.agent.answer(says(307, { Location: `${called.agent.origin}/elsewhere` }, ''))],
-    ['hangs up', () => called.agent.answer(response => void response.destroy())],
+    ['redirects', () => called.agent.respond(reply(307, { Location: `${called.agent.origin}/elsewhere` }, ''))],
+    ['hangs up', () => called.agent.respond(response => void response.destroy())],
     [
       'says where it is in headers',
       () => {
@@ -131,10 +133,10 @@ describe('of an agent behind the gateway', () => {
           Via: where,
           Refresh: where,
         }
-        called.agent.answer(says(200, headers, JSON.stringify(answer)))
+        called.agent.respond(reply(200, headers, JSON.stringify(answer)))
       },
     ],
-    ['wants credentials', () => called.agent.answer(says(401, { 'Content-Type': 'text/html' }, called.agent.origin))],
+    ['wants credentials', () => called.agent.respond(reply(401, { 'Content-Type': 'text/html' }, called.agent.origin))],
   ])('no error does where the agent %s', async (_, prepare) => {
     prepare()
     for (const body of [
@@ -175,7 +177,7 @@ const interfacesOf = (card: {
 }
 
 /** Sends a message by an interface, as its binding and version say. */
-const sendBy = ({ url, binding, version }: Interface): Promise<Came> => {
+const sendBy = ({ url, binding, version }: Interface): Promise<Received> => {
   const isOld = version.startsWith('0.')
   const rest = `${url}/${isOld ? 'v1/' : ''}message:send`
   const headers = { 'A2A-Version': isOld ? '0.3' : '1.0' }
@@ -187,11 +189,11 @@ describe('the tenant of an interface', () => {
   it.each([{}, { tenant: 'south' }])('is that of every call by it, whatever its caller says: %j', async more => {
     await called.send('/agents/1-0/a2a', { body: call('SendMessage', { ...message(), ...more }) })
     await called.send('/agents/1-0/a2a/message:send?tenant=south', { body: { ...message(), ...more } })
-    expect([called.agent.asked[0]?.path, JSON.parse(called.agent.asked[0]?.body ?? '')]).toMatchObject([
+    expect([called.agent.requests[0]?.path, JSON.parse(called.agent.requests[0]?.body ?? '')]).toMatchObject([
       '/one',
       { params: { ...message(), tenant: 'north' } },
     ])
-    expect([called.agent.asked[1]?.path, JSON.parse(called.agent.asked[1]?.body ?? '')]).toEqual([
+    expect([called.agent.requests[1]?.path, JSON.parse(called.agent.requests[1]?.body ?? '')]).toEqual([
       '/rest/a%2Fb/message:send',
       { ...message(), tenant: 'a/b' },
     ])
@@ -199,7 +201,7 @@ describe('the tenant of an interface', () => {
 
   it('is no matter of a call by another', async () => {
     await called.send('/agents/1-0/a2a', { body: call('message/send', message0()) })
-    expect(called.agent.asked.map(({ path, body }) => [path, body.includes('north')])).toEqual([['/nought', false]])
+    expect(called.agent.requests.map(({ path, body }) => [path, body.includes('north')])).toEqual([['/nought', false]])
   })
 })
 
@@ -210,9 +212,9 @@ describe('every interface that a card behind the gateway names', () => {
       const interfaces = interfacesOf(body as never)
       expect([path, interfaces.length]).not.toEqual([path, 0])
       for (const each of interfaces) {
-        called.agent.asked.length = 0
+        called.agent.requests.length = 0
         const { status, body } = await sendBy(each)
-        expect([each, status, body, called.agent.asked.length]).toEqual([each, 200, answer, 1])
+        expect([each, status, body, called.agent.requests.length]).toEqual([each, 200, answer, 1])
         expect(each.url).toBe(`${called.host.url.origin}/agents/${id}/a2a`)
       }
     }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
-import { json, says, stream } from '../a2a/forwarding.ts'
-import { agentCard, answer, type CalledHost, call, codeOf, message, message0, startCalledHost } from './calling.ts'
+import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { json, reply, stream } from '../support/upstream.ts'
 
 const extension = 'https://extensions.example.com/politeness/v1'
 const families = ['capabilities', 'modes', 'extensions', 'version'] as const
@@ -35,7 +37,7 @@ beforeAll(async () => {
   await called.register('closed-warn', { card: agentCard(origin), route: 'closed', gate: { modes: 'warn' } })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.answer(says(200, json, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
 
 /** A call that each family refuses, with what it is refused as. */
 const refused: [Family, string, number, string, JsonObject][] = [
@@ -84,7 +86,7 @@ const refused: [Family, string, number, string, JsonObject][] = [
 describe.each(refused)('gate.%s: %s', (family, _, code, name, body) => {
   it('enforce refuses it', async () => {
     const came = await called.send(`/agents/${family}-enforce/a2a`, { body })
-    expect([came.status, codeOf(came.body), came.headers.get('gate-warning'), called.agent.asked]).toEqual([
+    expect([came.status, codeOf(came.body), came.headers.get('gate-warning'), called.agent.requests]).toEqual([
       200,
       code,
       null,
@@ -94,20 +96,20 @@ describe.each(refused)('gate.%s: %s', (family, _, code, name, body) => {
 
   it('warn forwards it and says so, in the answer and in the log', async () => {
     const came = await called.send(`/agents/${family}-warn/a2a`, { body })
-    expect([came.status, came.body, came.headers.get('gate-warning'), called.agent.asked.length]).toEqual([
+    expect([came.status, came.body, came.headers.get('gate-warning'), called.agent.requests.length]).toEqual([
       200,
       answer,
       name,
       1,
     ])
-    expect(called.agent.asked.map(({ body }) => JSON.parse(body))).toEqual([body])
+    expect(called.agent.requests.map(({ body }) => JSON.parse(body))).toEqual([body])
     expect(came.headers.get('access-control-expose-headers')).toContain('Gate-Warning')
     await expect.poll(() => called.host.logged().at(-1)).toContain(`"warnings":"${name}"`)
   })
 
   it('off forwards it', async () => {
     const came = await called.send(`/agents/${family}-off/a2a`, { body })
-    expect([came.status, came.body, came.headers.get('gate-warning'), called.agent.asked.length]).toEqual([
+    expect([came.status, came.body, came.headers.get('gate-warning'), called.agent.requests.length]).toEqual([
       200,
       answer,
       null,
@@ -128,7 +130,7 @@ describe('gate: warn', () => {
   })
 
   it('says so over HTTP+JSON, and of a stream', async () => {
-    called.agent.answer(says(200, stream, 'data: {}\n\n'))
+    called.agent.respond(reply(200, stream, 'data: {}\n\n'))
     const came = await called.send('/agents/all-warn/a2a/message:stream', { body: message() })
     expect([came.headers.get('gate-warning'), came.headers.get('content-type'), came.text]).toEqual([
       'streaming, extensions',
@@ -138,7 +140,7 @@ describe('gate: warn', () => {
   })
 
   it('says so of an agent that fails, too', async () => {
-    called.agent.answer(says(200, { 'Content-Type': 'text/html' }, ''))
+    called.agent.respond(reply(200, { 'Content-Type': 'text/html' }, ''))
     const came = await called.send('/agents/all-warn/a2a', { body: call() })
     expect([came.status, came.headers.get('gate-warning')]).toEqual([502, 'extensions'])
   })
@@ -150,13 +152,13 @@ describe('gate: warn', () => {
   ])('does not let through %s', async (what, body, status) => {
     const headers: Record<string, string> = what.includes('version') ? { 'A2A-Version': '9.9' } : {}
     const came = await called.send('/agents/all-warn/a2a', { body, headers })
-    expect([came.status, codeOf(came.body) !== undefined, called.agent.asked]).toEqual([status, true, []])
+    expect([came.status, codeOf(came.body) !== undefined, called.agent.requests]).toEqual([status, true, []])
   })
 
   it('nor a call of an agent of which this host has the card alone', async () => {
     const body = call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } }))
     const came = await called.send('/agents/closed-warn/a2a', { body })
-    expect([codeOf(came.body), called.agent.asked]).toEqual([-32004, []])
+    expect([codeOf(came.body), called.agent.requests]).toEqual([-32004, []])
   })
 
   it('says nothing of a call that all is well with', async () => {
@@ -172,6 +174,9 @@ describe('extensions that are required', () => {
     ['X-A2A-Extensions', extension],
   ])('are named in %s: %s, and go on to the agent', async (header, value) => {
     const came = await called.send('/agents/extensions-enforce/a2a', { body: call(), headers: { [header]: value } })
-    expect([came.body, called.agent.asked.map(({ headers }) => headers['a2a-extensions'])]).toEqual([answer, [value]])
+    expect([came.body, called.agent.requests.map(({ headers }) => headers['a2a-extensions'])]).toEqual([
+      answer,
+      [value],
+    ])
   })
 })

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { json, says } from '../a2a/forwarding.ts'
-import { token as adminToken } from '../host.ts'
-import { agentCard, answer, type CalledHost, call, message, message0, type Sent, startCalledHost } from './calling.ts'
+import { type CalledHost, type Sent, startCalledHost } from '../support/called-host.ts'
+import { answer, call, message, message0 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token as adminToken } from '../support/host.ts'
+import { json, reply } from '../support/upstream.ts'
 
 /** What stands in everything that a caller, an agent or an owner writes, and in nothing that this host does. */
 const marker = 'zzmarkerzz'
@@ -30,7 +32,7 @@ beforeAll(async () => {
   reader = await called.issue({ scopes: ['read'], note: marker })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.answer(says(200, json, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
 
 /** The lines that a request makes the Worker write: its log comes a moment after its answer. */
 const linesOf = async (request: () => Promise<unknown>): Promise<JsonObject[]> => {
@@ -207,13 +209,13 @@ describe('the log line of a call', () => {
   })
 
   it("names a token by its id, and tells the agent's own status", async () => {
-    called.agent.answer(says(503, json, JSON.stringify(answer)))
+    called.agent.respond(reply(503, json, JSON.stringify(answer)))
     const lines = await linesOf(() => called.send('/agents/weather/a2a', { body: call(), token: reader.token }))
     expect(lines).toEqual([{ ...line, caller: `token:${reader.id}`, upstream: 503, status: 503 }])
   })
 
   it.each([200, 302, 500])('tells of an agent that fails with %d what failed', async upstream => {
-    called.agent.answer(says(upstream, { 'Content-Type': 'text/html' }, marker))
+    called.agent.respond(reply(upstream, { 'Content-Type': 'text/html' }, marker))
     const lines = await linesOf(() => called.send('/agents/weather/a2a', { body: call() }))
     expect(lines).toEqual([{ ...line, verdict: upstream === 302 ? 'redirect' : 'not-json', upstream, status: 502 }])
   })
@@ -277,14 +279,14 @@ describe('whatever comes in', () => {
     const before = called.host.logged().length
     let sent = 0
     for (const answering of [
-      says(
+      reply(
         200,
         { ...json, 'Set-Cookie': marker, 'X-Agent': marker },
         JSON.stringify({ jsonrpc: '2.0', id: marker, error: { code: -32001, message: marker } }),
       ),
-      says(500, { 'Content-Type': 'text/html' }, marker),
+      reply(500, { 'Content-Type': 'text/html' }, marker),
     ]) {
-      called.agent.answer(answering)
+      called.agent.respond(answering)
       for (const path of paths)
         for (const body of bodies) {
           // Together: one by one they would take half a minute.

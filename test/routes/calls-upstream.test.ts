@@ -2,25 +2,20 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
-import { json, says, stream } from '../a2a/forwarding.ts'
-import { token as adminToken } from '../host.ts'
-import { type BareHost, startBareHost } from './bare-host.ts'
-import { agentCard, answer, type CalledHost, call, codeOf, message, message0, startCalledHost } from './calling.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
+import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token as adminToken, type Host } from '../support/host.ts'
+import { json, reply, stream } from '../support/upstream.ts'
 
-/** Seconds that the impatient host waits for an agent, and for its stream. */
-const patience = 0.5
-
-let called: CalledHost<BareHost>
-let impatient: CalledHost<BareHost>
+let called: CalledHost<Host>
+let impatient: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost({ AGENT_TOKEN: 'the-hosts-own-secret' }, startBareHost)
-  impatient = await startCalledHost(
-    { UPSTREAM_TIMEOUT: String(patience), STREAM_IDLE_TIMEOUT: String(patience) },
-    startBareHost,
-  )
+  called = await useSharedHost()
+  impatient = await useSharedHost('impatient')
   for (const each of [called, impatient])
-    await each.register('weather', { card: agentCard(each.agent.origin), route: 'gateway' })
-  await called.register('trusted', {
+    await each.register('calls-upstream', { card: agentCard(each.agent.origin), route: 'gateway' })
+  await called.register('calls-upstream-trusted', {
     card: agentCard(called.agent.origin),
     route: 'gateway',
     upstream: { secret: 'AGENT_TOKEN' },
@@ -31,13 +26,13 @@ afterAll(async () => {
   await impatient.close()
 })
 
-const well = says(200, json, JSON.stringify(answer))
+const well = reply(200, json, JSON.stringify(answer))
 
 /** Whatever the agent did: after it, the host serves the next request. */
 afterEach(async () => {
   for (const { agent, send } of [called, impatient]) {
-    agent.answer(well)
-    expect((await send('/agents/weather/a2a', { body: call() })).body).toEqual(answer)
+    agent.respond(well)
+    expect((await send('/agents/calls-upstream/a2a', { body: call() })).body).toEqual(answer)
   }
 })
 
@@ -74,32 +69,32 @@ const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
 
 describe.each(ways)('an agent called by %s that', (_, path, body, told) => {
   it.each<[string, Answering, number, number]>([
-    ['says JSON and sends HTML', says(200, json, '<h1>hi'), 502, -32006],
-    ['says JSON and sends nothing', says(200, json, ''), 502, -32006],
-    ['says JSON and sends half', says(200, json, '{"jsonrpc":"2.0",'), 502, -32006],
-    ['says JSON and sends bytes that are not UTF-8', says(200, json, Buffer.from([0x22, 0xff, 0x22])), 502, -32006],
-    ['says HTML', says(200, { 'Content-Type': 'text/html' }, JSON.stringify(answer)), 502, -32006],
-    ['says no type', says(200, {}, JSON.stringify(answer)), 502, -32006],
+    ['says JSON and sends HTML', reply(200, json, '<h1>hi'), 502, -32006],
+    ['says JSON and sends nothing', reply(200, json, ''), 502, -32006],
+    ['says JSON and sends half', reply(200, json, '{"jsonrpc":"2.0",'), 502, -32006],
+    ['says JSON and sends bytes that are not UTF-8', reply(200, json, Buffer.from([0x22, 0xff, 0x22])), 502, -32006],
+    ['says HTML', reply(200, { 'Content-Type': 'text/html' }, JSON.stringify(answer)), 502, -32006],
+    ['says no type', reply(200, {}, JSON.stringify(answer)), 502, -32006],
     [
       'says two types',
       response => void response.writeHead(200, { 'Content-Type': ['text/html', 'application/json'] }).end('{}'),
       502,
       -32006,
     ],
-    ['streams unasked', says(200, stream, `data: ${JSON.stringify(answer)}\n\n`), 502, -32006],
-    ['fails in HTML', says(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace'), 502, -32006],
-    ['sends 204', says(204, {}, ''), 502, -32006],
-    ['sends 304', says(304, {}, ''), 502, -32006],
+    ['streams unasked', reply(200, stream, `data: ${JSON.stringify(answer)}\n\n`), 502, -32006],
+    ['fails in HTML', reply(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace'), 502, -32006],
+    ['sends 204', reply(204, {}, ''), 502, -32006],
+    ['sends 304', reply(304, {}, ''), 502, -32006],
     [
       'redirects to a private address',
-      says(302, { Location: 'http://169.254.169.254/latest/meta-data' }, ''),
+      reply(302, { Location: 'http://169.254.169.254/latest/meta-data' }, ''),
       502,
       -32006,
     ],
-    ['redirects to this machine', says(308, { Location: 'http://127.0.0.1:1/' }, ''), 502, -32006],
-    ['sends a bomb', says(200, { ...json, 'Content-Encoding': 'gzip' }, bomb), 502, -32006],
-    ['sends 20 MB', says(200, json, JSON.stringify({ a: 'x'.repeat(20_000_000) })), 502, -32006],
-    ['sends no gzip as gzip', says(200, { ...json, 'Content-Encoding': 'gzip' }, JSON.stringify(answer)), 502, -32603],
+    ['redirects to this machine', reply(308, { Location: 'http://127.0.0.1:1/' }, ''), 502, -32006],
+    ['sends a bomb', reply(200, { ...json, 'Content-Encoding': 'gzip' }, bomb), 502, -32006],
+    ['sends 20 MB', reply(200, json, JSON.stringify({ a: 'x'.repeat(20_000_000) })), 502, -32006],
+    ['sends no gzip as gzip', reply(200, { ...json, 'Content-Encoding': 'gzip' }, JSON.stringify(answer)), 502, -32603],
     [
       'closes in the middle',
       response =>
@@ -110,8 +105,8 @@ describe.each(ways)('an agent called by %s that', (_, path, body, told) => {
     ['closes at once', response => void response.destroy(), 502, -32603],
     ['speaks no HTTP', response => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n'), 502, -32603],
   ])('%s is told as its failure', async (_, how, status, code) => {
-    called.agent.answer(how)
-    const came = await called.send(`/agents/weather/a2a${path}`, { body })
+    called.agent.respond(how)
+    const came = await called.send(`/agents/calls-upstream/a2a${path}`, { body })
     expect([came.status, came.headers.get('content-type'), came.headers.get('cache-control'), came.body]).toEqual([
       status,
       'application/json',
@@ -133,11 +128,11 @@ describe.each(ways)('an agent called by %s that', (_, path, body, told) => {
       },
     ],
   ])('%s is given up in time, and told', async (_, how) => {
-    impatient.agent.answer(how)
-    const came = await impatient.send(`/agents/weather/a2a${path}`, { body })
+    impatient.agent.respond(how)
+    const came = await impatient.send(`/agents/calls-upstream/a2a${path}`, { body })
     expect([came.status, came.body]).toEqual([504, told(-32603, 504)])
-    expect(came.text).toContain(`${patience} seconds`)
-    await impatient.agent.left()
+    expect(came.text).toContain('0.3 seconds')
+    await impatient.agent.disconnected()
   })
 })
 
@@ -166,8 +161,8 @@ describe('of what an agent says', () => {
       'A2A-Version': '1.0',
       'Retry-After': '3',
     }
-    called.agent.answer(response => void response.writeHead(200, headers).end(JSON.stringify(answer)))
-    const came = await called.send('/agents/weather/a2a', { body: call() })
+    called.agent.respond(response => void response.writeHead(200, headers).end(JSON.stringify(answer)))
+    const came = await called.send('/agents/calls-upstream/a2a', { body: call() })
     expect(
       Object.fromEntries(
         [...came.headers].filter(
@@ -188,13 +183,13 @@ describe('of what an agent says', () => {
   it('its JSON comes down byte for byte, vendor codes too', async () => {
     const text =
       '{ "jsonrpc":"2.0","id" : 7, "error":{"code":-31999,"message":"Bücher","data":{"n":1.0,"big":12345678901234567890}}}\n'
-    called.agent.answer(says(200, json, text))
-    expect((await called.send('/agents/weather/a2a', { body: call() })).text).toBe(text)
+    called.agent.respond(reply(200, json, text))
+    expect((await called.send('/agents/calls-upstream/a2a', { body: call() })).text).toBe(text)
   })
 
   it.each([400, 401, 403, 404, 409, 429, 500, 503])('its own %d with JSON comes down as it is', async status => {
-    called.agent.answer(says(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
-    const came = await called.send('/agents/weather/a2a', { body: call() })
+    called.agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
+    const came = await called.send('/agents/calls-upstream/a2a', { body: call() })
     expect([came.status, came.body, came.headers.get('www-authenticate')]).toEqual([
       status,
       answer,
@@ -205,8 +200,10 @@ describe('of what an agent says', () => {
   it.each([401, 403])(
     "that it does not take the host's own credentials (%d) is no business of the caller",
     async status => {
-      called.agent.answer(says(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
-      const came = await called.send('/agents/trusted/a2a', { body: call(), token: adminToken })
+      called.agent.respond(
+        reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)),
+      )
+      const came = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), token: adminToken })
       expect([came.status, codeOf(came.body), came.headers.get('www-authenticate')]).toEqual([502, -32603, null])
     },
   )
@@ -214,26 +211,26 @@ describe('of what an agent says', () => {
 
 describe('a call that comes back', () => {
   it('is refused: 508', async () => {
-    called.agent.answer(well)
-    await called.send('/agents/weather/a2a', { body: call() })
-    const via = String(called.agent.asked[0]?.headers.via)
-    called.agent.asked.length = 0
-    const came = await called.send('/agents/weather/a2a', { body: call(), headers: { Via: via } })
-    expect([came.status, codeOf(came.body), called.agent.asked.length]).toEqual([508, -32603, 0])
-    const through = await called.send('/agents/trusted/a2a', { body: call(), headers: { Via: via } })
-    expect([through.body, called.agent.asked.length]).toEqual([answer, 1])
+    called.agent.respond(well)
+    await called.send('/agents/calls-upstream/a2a', { body: call() })
+    const via = String(called.agent.requests[0]?.headers.via)
+    called.agent.requests.length = 0
+    const came = await called.send('/agents/calls-upstream/a2a', { body: call(), headers: { Via: via } })
+    expect([came.status, codeOf(came.body), called.agent.requests.length]).toEqual([508, -32603, 0])
+    const through = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), headers: { Via: via } })
+    expect([through.body, called.agent.requests.length]).toEqual([answer, 1])
   })
 
   it('from the agent itself comes to an end', async () => {
-    called.agent.answer(async (response, request) => {
-      const again = await called.send('/agents/weather/a2a', {
+    called.agent.respond(async (response, request) => {
+      const again = await called.send('/agents/calls-upstream/a2a', {
         body: call(),
         headers: { Via: String(request.headers.via) },
       })
       response.writeHead(again.status, json).end(again.text)
     })
-    const came = await called.send('/agents/weather/a2a', { body: call() })
-    expect([came.status, codeOf(came.body), called.agent.asked.length]).toEqual([508, -32603, 1])
+    const came = await called.send('/agents/calls-upstream/a2a', { body: call() })
+    expect([came.status, codeOf(came.body), called.agent.requests.length]).toEqual([508, -32603, 1])
   })
 
   it.each([
@@ -242,13 +239,13 @@ describe('a call that comes back', () => {
     ['another port of this machine', 'http://127.0.0.1:1/a2a'],
     ['plain http', 'http://agent.example.com/a2a'],
   ])('nor is %s ever called: 502, and why is for the log', async (_, url) => {
-    await called.register('private', {
+    await called.register('calls-upstream-private', {
       card: {
         ...agentCard('https://x.example'),
         supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
       },
     })
-    const came = await called.send('/agents/private/a2a', { body: call() })
+    const came = await called.send('/agents/calls-upstream-private/a2a', { body: call() })
     expect([came.status, codeOf(came.body), came.text.includes(url)]).toEqual([502, -32603, false])
   })
 })

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { says } from '../a2a/forwarding.ts'
-import { token as adminToken } from '../host.ts'
-import { agentCard, answer, type CalledHost, call, codeOf, message, message0, startCalledHost } from './calling.ts'
+import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token as adminToken } from '../support/host.ts'
+import { reply } from '../support/upstream.ts'
 
 let called: CalledHost
 let reader: string
@@ -25,10 +27,10 @@ beforeAll(async () => {
   reader = (await called.issue({ scopes: ['read'], agents: ['hidden'] })).token
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
 
 /** What the agent heard: method and path of each request. */
-const heard = () => called.agent.asked.map(({ method, path }) => `${method} ${path}`)
+const heard = () => called.agent.requests.map(({ method, path }) => `${method} ${path}`)
 
 describe('a JSON-RPC call', () => {
   it.each<[string, string, object]>([
@@ -52,7 +54,7 @@ describe('a JSON-RPC call', () => {
     ])
     expect(heard()).toEqual(['POST /rpc-1'])
     // What says whose the call is here says nothing there.
-    expect(JSON.parse(called.agent.asked[0]?.body ?? '')).toEqual(call('SendMessage', message()))
+    expect(JSON.parse(called.agent.requests[0]?.body ?? '')).toEqual(call('SendMessage', message()))
   })
 
   it.each([['http://tides.example.com/a2a'], ['http://tides.example.com./a2a']])(
@@ -106,7 +108,7 @@ describe('a JSON-RPC call', () => {
       headers: { 'A2A-Version': '0.3' },
     })
     await called.send('/agents/weather/a2a', { body: call(), headers: { 'A2A-Version': '1.0' } })
-    expect(called.agent.asked.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
+    expect(called.agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
       ['/rpc-0', '0.3'],
       ['/rpc-0', '0.3'],
       ['/rpc-1', '1.0'],
@@ -213,11 +215,11 @@ describe('an internal agent', () => {
     'by %s takes calls with a token for it',
     async (way, path, _, params) => {
       for (const token of [reader, adminToken]) {
-        called.agent.asked.length = 0
+        called.agent.requests.length = 0
         const body =
           way === 'HTTP+JSON' ? message() : /0\.3/.test(way) ? message0() : call('SendMessage', message({ ...params }))
         expect((await called.send(path, { token, body })).status).toBe(200)
-        expect(called.agent.asked.map(({ headers }) => headers.authorization)).toEqual([undefined])
+        expect(called.agent.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
       }
     },
   )

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bilingualCard, minimalCard } from '../cards.ts'
-import { type Host, startHost, token } from '../host.ts'
+import { bilingualCard, minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
   host = await startHost()
   await host.put('minimal', minimalCard)

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { dialectNames } from '../../src/card/model/constants.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { token as adminToken } from '../host.ts'
-import { agentCard, type CalledHost, type Came, call, codeOf, startCalledHost } from './calling.ts'
+import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { call, codeOf } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token as adminToken } from '../support/host.ts'
 
 /** What each tier says that none below it does. */
 const says = {
@@ -69,9 +71,9 @@ beforeAll(async () => {
 })
 afterAll(() => called.close())
 /** All of this is answered here: no agent hears of it. */
-afterEach(() => expect(called.agent.asked).toEqual([]))
+afterEach(() => expect(called.agent.requests).toEqual([]))
 
-type Way = (id: string, headers?: Record<string, string>) => Promise<Came>
+type Way = (id: string, headers?: Record<string, string>) => Promise<Received>
 
 /** The ways to ask for an extended card. */
 const rpc =
@@ -91,7 +93,7 @@ const ways: [string, Way, string][] = [
   ['GET v1/card', rest('v1/card'), '0.3'],
 ]
 const bearer = (name: string) => ({ Authorization: `Bearer ${tokens[name] ?? name}` })
-const cardOf = ({ body }: Came): JsonObject => (body as { result?: JsonObject }).result ?? (body as JsonObject)
+const cardOf = ({ body }: Received): JsonObject => (body as { result?: JsonObject }).result ?? (body as JsonObject)
 /** The tiers that a text tells of. */
 const told = (text: string) => Object.entries(says).flatMap(([tier, said]) => (text.includes(said) ? [tier] : []))
 

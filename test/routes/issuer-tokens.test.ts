@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { IssuerServer, makeKey } from '../auth/issuer-server.ts'
-import { token as adminToken, type Host, startHost } from '../host.ts'
+import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { type IssuerServer, makeKey, startIssuer } from '../support/issuer.ts'
 
 /** An agent whose callers prove who they are by an issuer, or by a key in a header. */
 const manifest = (openIdConnectUrl: string) => ({
@@ -21,10 +21,10 @@ const manifest = (openIdConnectUrl: string) => ({
   jwt: { audience: 'weather-api', tiers: { partner: { scope: 'cards:partner' } } },
 })
 
-let host: Host
+let host: OwnHost
 let issuer: IssuerServer
 beforeAll(async () => {
-  issuer = await new IssuerServer().listen()
+  issuer = await startIssuer()
   host = await startHost({ ALLOWED_ORIGINS: issuer.origin })
   expect((await host.put('weather', manifest(issuer.discoveryUrl))).status).toBe(201)
 })
@@ -65,7 +65,7 @@ describe("a JWT of the issuer that an agent's card names", () => {
     const tokens = await Promise.all(Array.from({ length: 12 }, (_, index) => sign({ sub: `caller ${index}` })))
     const answers = await Promise.all(tokens.map(token => extendedCard(bearer(token))))
     expect(answers).toEqual(tokens.map(() => [200, 'Only for those who log in']))
-    expect(issuer.seen.length).toBeLessThan(5)
+    expect(issuer.paths.length).toBeLessThan(5)
   })
 
   it('reads the tier that its scope names', async () => {

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { says } from '../a2a/forwarding.ts'
-import { agentCard, answer, type CalledHost, call, message, message0, startCalledHost } from './calling.ts'
+import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { answer, call, message, message0 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { reply } from '../support/upstream.ts'
 
 let called: CalledHost
 beforeAll(async () => {
   called = await startCalledHost()
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
 
 const register = (id: string, name: string, visibility = 'public') =>
   called.register(id, {
@@ -21,12 +23,12 @@ const register = (id: string, name: string, visibility = 'public') =>
   })
 const reached = async (agentName: string, token?: string) => {
   await called.send('/a2a/v1', { token, body: call('SendMessage', message({ agentName })) })
-  return called.agent.asked.map(({ path }) => path)
+  return called.agent.requests.map(({ path }) => path)
 }
 
 /** Whom one call came to, whatever came before. */
 const cameTo = async (agentName: string, token?: string) => {
-  called.agent.asked.length = 0
+  called.agent.requests.length = 0
   return reached(agentName, token)
 }
 /** Whose cards the doors of Shaman and SuperX have by a name, by their ids. */
@@ -119,7 +121,7 @@ describe('a call by agentName', () => {
 })
 
 describe('an agent that its own host knows by a name', () => {
-  const sent = () => called.agent.asked.map(({ path, body }) => [path, JSON.parse(body).params.agentName])
+  const sent = () => called.agent.requests.map(({ path, body }) => [path, JSON.parse(body).params.agentName])
   beforeAll(async () => {
     await called.register('partner-agent', {
       route: 'gateway',

@@ -3,11 +3,11 @@ import { compile } from '../../src/card/compile/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import type { SourceRecord } from '../../src/registry/records.ts'
 import { sourcedRegistration } from '../../src/sources/reconcile.ts'
-import { minimalCard } from '../cards.ts'
-import { type Host, startHost, token } from '../host.ts'
-import { failure, fetched, source } from '../registry/registrations.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
+import { failure, fetched, source } from '../support/registrations.ts'
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
   host = await startHost()
   await host.put('first', minimalCard)

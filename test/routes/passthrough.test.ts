@@ -6,8 +6,9 @@ import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
 import { userAgent } from '../../src/http/headers.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { sourcedRegistration } from '../../src/sources/reconcile.ts'
-import { token } from '../host.ts'
-import { agentCard, type CalledHost, type Came, startCalledHost } from './calling.ts'
+import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token } from '../support/host.ts'
 
 let called: CalledHost
 let card: JsonObject
@@ -28,7 +29,7 @@ const json = (response: ServerResponse, text: string) =>
 
 /** Has the agent's host answer every request with a card. */
 const serve = (document: Json, headers: Record<string, string> = {}) =>
-  called.agent.answer(response =>
+  called.agent.respond(response =>
     response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(document)),
   )
 
@@ -46,7 +47,7 @@ const refresh = (id: string, body?: Json) =>
 const revisions = async (id: string) =>
   ((await called.send(`/agents/${id}/revisions`, { method: 'GET', token })).body as { revisions: JsonObject[] })
     .revisions
-const members = ({ body }: Came) => body as JsonObject
+const members = ({ body }: Received) => body as JsonObject
 
 describe('a manifest with upstream.card', () => {
   it('registers the card that is fetched, in whatever dialect it is', async () => {
@@ -85,7 +86,7 @@ describe('a manifest with upstream.card', () => {
 
   it('answers calls as any agent does', async () => {
     await put('callable', { route: 'gateway' })
-    called.agent.answer(response =>
+    called.agent.respond(response =>
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":{}}'),
     )
     const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
@@ -96,13 +97,13 @@ describe('a manifest with upstream.card', () => {
   it('never lays the card that was had over one that came meanwhile', async () => {
     await put('overtaken')
     const asked = Promise.withResolvers<ServerResponse>()
-    called.agent.answer(asked.resolve)
+    called.agent.respond(asked.resolve)
     const writing = put('overtaken', { card: { version: '2.0.0' } })
     const unanswered = await asked.promise
     serve({ ...card, description: 'Tells newer weather' })
     expect((await refresh('overtaken')).body).toMatchObject({ outcome: 'refreshed' })
     const asksAgain: number[] = []
-    called.agent.answer(response => {
+    called.agent.respond(response => {
       asksAgain.push(1)
       response.writeHead(500).end()
     })
@@ -148,7 +149,7 @@ describe('a manifest with upstream.card', () => {
 })
 
 describe('a card that did not come', () => {
-  const answers: [what: string, status: number, code: string, answer: Parameters<CalledHost['agent']['answer']>[0]][] =
+  const answers: [what: string, status: number, code: string, answer: Parameters<CalledHost['agent']['respond']>[0]][] =
     [
       ['404', 502, 'unreachable', response => response.writeHead(404).end()],
       ['500', 502, 'unreachable', response => response.writeHead(500).end()],
@@ -168,7 +169,7 @@ describe('a card that did not come', () => {
       .replace(/[\W_]+/g, '-')
       .toLowerCase()
       .replace(/^-+/, '')
-    called.agent.answer(answer)
+    called.agent.respond(answer)
     expect((await put(id)).body).toMatchObject({ source: { state: 'no-card', failure: { code } } })
     const came = await get(id)
     expect([came.status, came.headers.get('Content-Type'), came.headers.get('Cache-Control')]).toEqual([
@@ -181,13 +182,13 @@ describe('a card that did not come', () => {
 
   it('does not keep other agents from being served', async () => {
     await put('well')
-    called.agent.answer(response => response.writeHead(500).end())
+    called.agent.respond(response => response.writeHead(500).end())
     await put('ill')
     expect([(await get('well')).status, (await get('ill')).status]).toEqual([200, 502])
   })
 
   it('lets no call pass', async () => {
-    called.agent.answer(response => response.writeHead(500).end())
+    called.agent.respond(response => response.writeHead(500).end())
     await put('uncalled')
     const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
     const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
@@ -199,7 +200,7 @@ describe('a card that did not come', () => {
   })
 
   it('heals when it is asked for again', async () => {
-    called.agent.answer(response => response.writeHead(500).end())
+    called.agent.respond(response => response.writeHead(500).end())
     await put('healing')
     serve(card)
     expect((await refresh('healing')).body).toMatchObject({ outcome: 'refreshed', source: { state: 'fresh' } })
@@ -208,7 +209,7 @@ describe('a card that did not come', () => {
 
   it('leaves the card that came before in its place', async () => {
     await put('lasting')
-    called.agent.answer(response => response.writeHead(500).end())
+    called.agent.respond(response => response.writeHead(500).end())
     expect((await put('lasting')).body).toMatchObject({ source: { state: 'stale', failure: { code: 'unreachable' } } })
     expect((await get('lasting')).status).toBe(200)
   })
@@ -234,7 +235,7 @@ describe('POST /agents/{id}/refresh', () => {
   it('asks with the entity tag that came, and takes 304 for an answer', async () => {
     serve(card, { ETag: '"one"' })
     await put('tagged')
-    called.agent.answer((response, { headers }) =>
+    called.agent.respond((response, { headers }) =>
       response.writeHead(headers['if-none-match'] === '"one"' ? 304 : 500).end(),
     )
     expect((await refresh('tagged')).body).toMatchObject({ outcome: 'unchanged' })
@@ -249,7 +250,7 @@ describe('POST /agents/{id}/refresh', () => {
     ],
   ])('answers %s, and serves what came before', async (_, status, code, answer) => {
     await put('failing')
-    called.agent.answer(answer as never)
+    called.agent.respond(answer as never)
     const came = await refresh('failing')
     expect([came.status, members(came).code]).toEqual([status, code])
     expect((await get('failing')).status).toBe(200)
@@ -257,7 +258,7 @@ describe('POST /agents/{id}/refresh', () => {
 
   it('bears a source that has another card each time', async () => {
     let count = 0
-    called.agent.answer(response => json(response, JSON.stringify({ ...card, version: `1.0.${++count}` })))
+    called.agent.respond(response => json(response, JSON.stringify({ ...card, version: `1.0.${++count}` })))
     await put('restless')
     for (let time = 0; time < 5; time++) await refresh('restless')
     expect(members(await get('restless')).version).toBe(`1.0.${count}`)
@@ -320,14 +321,16 @@ describe('a card that is older than its ttl', () => {
       headers: { 'User-Agent': userAgent() },
     })
     await called.host.scheduled()
-    expect(called.agent.asked).toHaveLength(1)
+    expect(called.agent.requests).toHaveLength(1)
   })
 
   it('keeps the scheduled job from no other, where its source fails', async () => {
     await anHourAgo('failing-due')
     await anHourAgo('healthy-due')
-    called.agent.answer((response, { url }) =>
-      called.agent.asked.length === 1 ? response.destroy() : json(response, JSON.stringify({ ...card, version: url })),
+    called.agent.respond((response, { url }) =>
+      called.agent.requests.length === 1
+        ? response.writeHead(503).end()
+        : json(response, JSON.stringify({ ...card, version: url })),
     )
     await called.host.scheduled()
     const versions = await Promise.all(['failing-due', 'healthy-due'].map(async id => members(await get(id)).version))
@@ -360,7 +363,7 @@ describe('pin: true', () => {
     await put('pinned-away', manifest)
     serve(wider())
     await refresh('pinned-away')
-    called.agent.answer(response => response.writeHead(500).end())
+    called.agent.respond(response => response.writeHead(500).end())
     expect((await put('pinned-away', manifest)).body).toMatchObject({ source: { state: 'stale', held: {} } })
   })
 
@@ -405,11 +408,11 @@ describe('a writer who is no admin', () => {
     return upstream
   }
   const refused = (said: string) => [403, expect.stringContaining(said)]
-  const answerOf = ({ status, body }: Came) => [status, (body as JsonObject).detail]
+  const answerOf = ({ status, body }: Received) => [status, (body as JsonObject).detail]
 
   it('has no secret sent to where it has not gone before: not even for the card', async () => {
     const came = await putAs('guarded', { secret: 'OTHER_TOKEN' })
-    expect([came.status, called.agent.asked]).toEqual([403, []])
+    expect([came.status, called.agent.requests]).toEqual([403, []])
   })
 
   it.each<[string, JsonObject]>([

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { says } from '../a2a/forwarding.ts'
-import { seed } from '../card/seeds.ts'
-import { minimalCard } from '../cards.ts'
-import { token as admin } from '../host.ts'
-import { type CalledHost, type Came, codeOf, startCalledHost } from './calling.ts'
+import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { codeOf } from '../support/calls.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { seed } from '../support/cards/seeds.ts'
+import { token as admin } from '../support/host.ts'
+import { reply } from '../support/upstream.ts'
 
 let called: CalledHost
 const tokens: Record<string, string> = {}
@@ -26,9 +27,9 @@ afterAll(() => called.close())
 
 const rpc = (method: string, params: Json = {}, token?: string) =>
   called.send('/rpc', { body: { jsonrpc: '2.0', id: 1, method, params }, token })
-const resultOf = ({ body }: Came) => (body as { result: JsonObject }).result
-const errorOf = ({ body }: Came) => (body as { error: { code: number; message: string; data: JsonObject } }).error
-const agentsOf = (came: Came) => resultOf(came).agents as JsonObject[]
+const resultOf = ({ body }: Received) => (body as { result: JsonObject }).result
+const errorOf = ({ body }: Received) => (body as { error: { code: number; message: string; data: JsonObject } }).error
+const agentsOf = (came: Received) => resultOf(came).agents as JsonObject[]
 
 describe('agents/get', () => {
   it('finds an agent by an id that is spelt as SuperX spells them', async () => {
@@ -191,7 +192,7 @@ describe('agents/list', () => {
 describe('agents/refreshCard', () => {
   const card = (more: JsonObject = {}): JsonObject => ({ ...minimalCard, name: 'Remote', ...more })
   const answers = (body: Json) =>
-    called.agent.answer(says(200, { 'Content-Type': 'application/json' }, JSON.stringify(body)))
+    called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(body)))
   const remote = () => ({
     upstream: { card: `${called.agent.origin}/.well-known/agent-card.json`, url: `${called.agent.origin}/a2a` },
   })

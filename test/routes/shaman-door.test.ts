@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { load } from '../../cli/files/load.ts'
 import type { Json } from '../../src/json/json.ts'
-import { seed } from '../card/seeds.ts'
-import { bilingualCard, minimalCard } from '../cards.ts'
-import { type Host, startHost, token } from '../host.ts'
+import { bilingualCard, minimalCard } from '../support/cards/cards.ts'
+import { seed } from '../support/cards/seeds.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
 
 /** As Shaman's documentation shows them, but for what they are published at and with. */
 const customerSupport = `---
@@ -87,8 +87,8 @@ card:
     bearer: { type: http, scheme: bearer, description: API key authentication required }
 `
 
-let open: Host
-let closed: Host
+let open: OwnHost
+let closed: OwnHost
 const tokens: Record<string, string> = {}
 beforeAll(async () => {
   ;[open, closed] = await Promise.all([startHost(), startHost({ ROLE: 'internal' })])
@@ -121,7 +121,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([open.close(), closed.close()]))
 
-const post = async (host: Host, path: string, body: Json) =>
+const post = async (host: OwnHost, path: string, body: Json) =>
   (await (
     await host.fetch(path, {
       method: 'POST',
@@ -132,7 +132,7 @@ const post = async (host: Host, path: string, body: Json) =>
 
 let asked = 0
 /** From an address of its own each time, so that no bad token counts with another. */
-const get = async (host: Host, path: string, bearer?: string, headers: Record<string, string> = {}) => {
+const get = async (host: OwnHost, path: string, bearer?: string, headers: Record<string, string> = {}) => {
   const response = await host.fetch(path, {
     headers: {
       'CF-Connecting-IP': `198.51.100.${++asked}`,

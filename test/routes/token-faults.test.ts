@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { token as adminToken, type Host, startHost } from '../host.ts'
+import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
-  host = await startHost({}, { configPath: 'test/faults/wrangler.toml' })
+  host = await startHost({}, { faults: true })
 })
 afterAll(() => host.close())
 

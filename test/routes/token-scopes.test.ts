@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import type { TokenRecord } from '../../src/registry/records.ts'
-import { minimalCard } from '../cards.ts'
-import { token as adminToken, type Host, startHost } from '../host.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
   host = await startHost()
   await host.put('open', minimalCard)

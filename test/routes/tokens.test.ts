@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { minimalCard } from '../cards.ts'
-import { token as adminToken, type Host, startHost } from '../host.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
 
-let host: Host
+let host: OwnHost
 beforeAll(async () => {
   host = await startHost()
   await host.put('weather-eu', { card: minimalCard, visibility: 'internal' })

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createToolServer } from '../../examples/mcp-server/tools.ts'
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import { fetchMcpCard } from '../../src/sources/fetch.ts'
-import { type HttpServer, startHttpServer } from '../mcp/http-server.ts'
-import { initialized, scripted } from '../mcp/scripted.ts'
+import { initialized, scripted } from '../support/mcp-server.ts'
+import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
-let server: HttpServer
+let server: UpstreamServer
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  server = await startHttpServer()
+  server = await startUpstream()
 })
 afterAll(() => {
   vi.restoreAllMocks()
@@ -17,10 +17,14 @@ afterAll(() => {
 })
 
 const fetched = (source: Partial<Source> = {}, env: Record<string, unknown> = {}) =>
-  fetchMcpCard({ kind: 'mcp', url: server.url, ttl: 300, staleIfError: 0, pin: false, ...source }, 'tools', {
-    ALLOWED_ORIGINS: new URL(server.url).origin,
-    ...env,
-  } as unknown as Env)
+  fetchMcpCard(
+    { kind: 'mcp', url: `${server.origin}/mcp`, ttl: 300, staleIfError: 0, pin: false, ...source },
+    'tools',
+    {
+      ALLOWED_ORIGINS: new URL(`${server.origin}/mcp`).origin,
+      ...env,
+    } as unknown as Env,
+  )
 const failed = (code: string, message: string) => ({ failure: { status: 503, code, message } })
 
 describe('the card of an MCP server', () => {
@@ -44,7 +48,7 @@ describe('the card of an MCP server', () => {
   it('is asked for with the secret, each time', async () => {
     server.serve(request => createMcpHandler(createToolServer).fetch(request))
     expect(await fetched({ secret: 'KEY' }, { KEY: 'abc' })).toMatchObject({ card: { description: 'Tool Box' } })
-    expect(new Set(server.asked.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer abc']))
+    expect(new Set(server.requests.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer abc']))
   })
 
   it('comes through a service binding, where there is one', async () => {

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BlockedError, createUpstreamFetch, type UpstreamFetch } from '../../src/http/bindings.ts'
-import { says } from '../a2a/forwarding.ts'
-import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
-import { envWith } from './source.ts'
+import { envWith } from '../support/registrations.ts'
+import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let server: UpstreamServer
 let elsewhere: UpstreamServer
 beforeAll(async () => {
   server = await startUpstream()
   elsewhere = await startUpstream()
-  server.answer(says(200, {}, 'here'))
-  elsewhere.answer(says(200, {}, 'there'))
+  server.respond(reply(200, {}, 'here'))
+  elsewhere.respond(reply(200, {}, 'there'))
 })
 afterAll(() => {
   server.close()
@@ -32,7 +31,7 @@ describe('the requests of a source', () => {
     await fetching(new URL(`${server.origin}/other`))
     await fetching(`${elsewhere.origin}/mcp`, { headers: new Headers(headers) })
     expect(
-      [...server.asked, ...elsewhere.asked].map(({ method, path, body, headers }) => [
+      [...server.requests, ...elsewhere.requests].map(({ method, path, body, headers }) => [
         ...[method, path, body],
         ...[headers.authorization, headers['mcp-session-id']],
       ]),
@@ -44,7 +43,7 @@ describe('the requests of a source', () => {
   })
 
   it('are not followed elsewhere', async () => {
-    server.answer(says(307, { Location: elsewhere.origin }, ''))
+    server.respond(reply(307, { Location: elsewhere.origin }, ''))
     const fetching = fetchFor({ url: server.origin }, { ALLOWED_ORIGINS: server.origin })
     expect((await fetching(server.origin, { redirect: 'follow' })).status).toBe(307)
   })

@@ -4,9 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { Validators } from '../../src/registry/records.ts'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
-import { says } from '../a2a/forwarding.ts'
-import { startUpstream, type UpstreamServer } from '../a2a/upstream-server.ts'
-import { envWith, sourceAt } from './source.ts'
+import { envWith, sourceAt } from '../support/registrations.ts'
+import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let agent: UpstreamServer
 let elsewhere: UpstreamServer
@@ -53,28 +52,32 @@ const invalid = (message: string) => ({ failure: { status: 502, code: 'invalid-c
 
 describe('the card of an upstream', () => {
   it.each<[string, (response: ServerResponse) => void, object]>([
-    ['as it was sent', says(200, json, JSON.stringify(card)), card],
-    ['of another JSON type', says(200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, '{"a":1}'), { a: 1 }],
-    ['without its BOM', says(200, json, '\ufeff{"a":1}'), { a: 1 }],
-    ['inflated', says(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":1}')), { a: 1 }],
-    ['63 levels deep', says(200, json, `{"a":${'['.repeat(63)}${']'.repeat(63)}}`), { a: expect.any(Array) }],
+    ['as it was sent', reply(200, json, JSON.stringify(card)), card],
+    [
+      'of another JSON type',
+      reply(200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, '{"a":1}'),
+      { a: 1 },
+    ],
+    ['without its BOM', reply(200, json, '\ufeff{"a":1}'), { a: 1 }],
+    ['inflated', reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":1}')), { a: 1 }],
+    ['63 levels deep', reply(200, json, `{"a":${'['.repeat(63)}${']'.repeat(63)}}`), { a: expect.any(Array) }],
   ])('is read %s', async (_, how, expected) => {
-    agent.answer(how)
+    agent.respond(how)
     expect(await get()).toEqual({ card: expected, validators: {} })
     expect(logged).toEqual([])
   })
 
   it('keeps a member that is named like a prototype as data, for the bounds of a card to refuse', async () => {
-    agent.answer(says(200, json, '{"__proto__":{"polluted":true},"constructor":1}'))
+    agent.respond(reply(200, json, '{"__proto__":{"polluted":true},"constructor":1}'))
     const fetched = await get()
     expect('card' in fetched && Object.getOwnPropertyNames(fetched.card)).toEqual(['__proto__', 'constructor'])
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
   it('is asked for in the version that has most to say, by a host that says who it is', async () => {
-    agent.answer(says(200, json, '{}'))
+    agent.respond(reply(200, json, '{}'))
     await get({}, undefined, 'https://cards.example.com')
-    expect(agent.asked).toMatchObject([
+    expect(agent.requests).toMatchObject([
       {
         method: 'GET',
         path,
@@ -89,7 +92,7 @@ describe('the card of an upstream', () => {
 
   it('is what comes each time, though it be another', async () => {
     let count = 0
-    agent.answer(response => says(200, { ...json, ETag: `"${++count}"` }, `{"count":${count}}`)(response))
+    agent.respond(response => reply(200, { ...json, ETag: `"${++count}"` }, `{"count":${count}}`)(response))
     expect([await get(), await get({}, { etag: '"1"' })]).toEqual([
       { card: { count: 1 }, validators: { etag: '"1"' } },
       { card: { count: 2 }, validators: { etag: '"2"' } },
@@ -101,11 +104,11 @@ describe('a card that was had before', () => {
   const modified = 'Tue, 03 Nov 2026 10:00:00 GMT'
   const versioned = (response: ServerResponse, headers: Record<string, string | undefined>) =>
     headers['if-none-match'] === 'W/"1"' || headers['if-modified-since'] === modified
-      ? says(304, {}, '')(response)
-      : says(200, { ...json, ETag: 'W/"1"', 'Last-Modified': modified }, '{}')(response)
+      ? reply(304, {}, '')(response)
+      : reply(200, { ...json, ETag: 'W/"1"', 'Last-Modified': modified }, '{}')(response)
 
   it('is not sent again', async () => {
-    agent.answer((response, { headers }) => versioned(response, headers as never))
+    agent.respond((response, { headers }) => versioned(response, headers as never))
     expect([
       await get(),
       await get({}, {}),
@@ -122,16 +125,16 @@ describe('a card that was had before', () => {
   })
 
   it('cannot be unchanged where none was', async () => {
-    agent.answer(says(304, {}, ''))
+    agent.respond(reply(304, {}, ''))
     expect(await get()).toEqual({
       failure: { ...unreachable.failure, message: "The card's address answered HTTP 304." },
     })
   })
 
   it('says nothing of one that is elsewhere now', async () => {
-    elsewhere.answer((response, { headers }) => versioned(response, headers as never))
-    agent.answer(says(302, { Location: `${elsewhere.origin}/card` }, ''))
-    expect([await get({}, { etag: 'W/"1"' }), elsewhere.asked[0]?.headers['if-none-match']]).toEqual([
+    elsewhere.respond((response, { headers }) => versioned(response, headers as never))
+    agent.respond(reply(302, { Location: `${elsewhere.origin}/card` }, ''))
+    expect([await get({}, { etag: 'W/"1"' }), elsewhere.requests[0]?.headers['if-none-match']]).toEqual([
       { card: {}, validators: {} },
       undefined,
     ])
@@ -140,18 +143,22 @@ describe('a card that was had before', () => {
 
 describe('a secret', () => {
   it('goes along as a bearer token', async () => {
-    agent.answer(says(200, json, '{}'))
+    agent.respond(reply(200, json, '{}'))
     await get({ secret: 'TOKEN' })
-    expect(agent.asked[0]?.headers.authorization).toBe('Bearer s3cret')
+    expect(agent.requests[0]?.headers.authorization).toBe('Bearer s3cret')
   })
 
   it('stays on the way to another origin, and on the way back', async () => {
-    agent.answer((response, { url }) =>
-      url === '/back' ? says(200, json, '{}')(response) : says(307, { Location: `${elsewhere.origin}/` }, '')(response),
+    agent.respond((response, { url }) =>
+      url === '/back'
+        ? reply(200, json, '{}')(response)
+        : reply(307, { Location: `${elsewhere.origin}/` }, '')(response),
     )
-    elsewhere.answer(says(307, { Location: `${agent.origin}/back` }, ''))
+    elsewhere.respond(reply(307, { Location: `${agent.origin}/back` }, ''))
     expect(await get({ secret: 'TOKEN' })).toEqual({ card: {}, validators: {} })
-    expect([...agent.asked, ...elsewhere.asked].map(({ path, headers }) => [path, headers.authorization])).toEqual([
+    expect(
+      [...agent.requests, ...elsewhere.requests].map(({ path, headers }) => [path, headers.authorization]),
+    ).toEqual([
       [path, 'Bearer s3cret'],
       ['/back', undefined],
       ['/', undefined],
@@ -164,9 +171,9 @@ describe('a secret', () => {
     ['ADMIN_TOKEN', 'This Worker has no secret "ADMIN_TOKEN".'],
     ['LINES', 'The secret "LINES" is empty, or contains characters that no header can carry.'],
   ])('is told of where it is none: %s', async (secret, message) => {
-    agent.answer(says(200, json, '{}'))
+    agent.respond(reply(200, json, '{}'))
     const fetched = await get({ secret }, undefined, undefined, { LINES: 'a\r\nHost: b', ADMIN_TOKEN: 'admin' })
-    expect([fetched, agent.asked]).toEqual([{ failure: { status: 502, code: 'unreachable', message } }, []])
+    expect([fetched, agent.requests]).toEqual([{ failure: { status: 502, code: 'unreachable', message } }, []])
   })
 })
 
@@ -174,67 +181,71 @@ describe('an upstream that answers no card', () => {
   it.each<[string, (response: ServerResponse) => void, string | RegExp]>([
     [
       'a page',
-      says(200, { 'Content-Type': 'text/html; charset=utf-8' }, '<!doctype html>'),
+      reply(200, { 'Content-Type': 'text/html; charset=utf-8' }, '<!doctype html>'),
       "The card's address answered with a page (HTML), not with a card as JSON.",
     ],
     [
       'a page that says that it is JSON',
-      says(200, json, '<!doctype html>'),
+      reply(200, json, '<!doctype html>'),
       /answered what is no JSON card\. This is HTML or XML, not JSON\./,
     ],
     [
       'a plain text',
-      says(200, { 'Content-Type': 'text/plain' }, '{}'),
+      reply(200, { 'Content-Type': 'text/plain' }, '{}'),
       "The card's address answered text/plain; a card is application/json.",
     ],
-    ['no type', says(200, {}, '{}'), "The card's address answered without a Content-Type; a card is application/json."],
+    [
+      'no type',
+      reply(200, {}, '{}'),
+      "The card's address answered without a Content-Type; a card is application/json.",
+    ],
     [
       'nothing',
-      says(200, json, ''),
+      reply(200, json, ''),
       /answered what is no JSON card\. The body is empty; an Agent Card as JSON was expected\.$/,
     ],
     [
       'spaces',
-      says(200, json, ' \n'),
+      reply(200, json, ' \n'),
       /answered what is no JSON card\. The body is empty; an Agent Card as JSON was expected\.$/,
     ],
-    ['a list', says(200, json, '[{}]'), "The card's address answered a list; an Agent Card is a JSON object."],
-    ['null', says(200, json, 'null'), "The card's address answered null; an Agent Card is a JSON object."],
-    ['a string', says(200, json, '"card"'), "The card's address answered a string; an Agent Card is a JSON object."],
-    ['a number', says(200, json, '7'), "The card's address answered a number; an Agent Card is a JSON object."],
-    ['NaN', says(200, json, '{"version":NaN}'), /answered what is no JSON card\. This is not JSON\./],
-    ['Infinity', says(200, json, '{"version":-Infinity}'), /answered what is no JSON card\. This is not JSON\./],
-    ['half of it', says(200, json, '{"name":"Weat'), /answered what is no JSON card\. This is not JSON\./],
-    ['a BOM and nothing good', says(200, json, '\ufeffcard'), /answered what is no JSON card\. This is not JSON\./],
-    ['Latin-1', says(200, json, Buffer.from('{"name":"Bücher"}', 'latin1')), 'The card is not text in UTF-8.'],
-    ['UTF-16', says(200, json, Buffer.from('\ufeff{}', 'utf16le')), 'The card is not text in UTF-8.'],
+    ['a list', reply(200, json, '[{}]'), "The card's address answered a list; an Agent Card is a JSON object."],
+    ['null', reply(200, json, 'null'), "The card's address answered null; an Agent Card is a JSON object."],
+    ['a string', reply(200, json, '"card"'), "The card's address answered a string; an Agent Card is a JSON object."],
+    ['a number', reply(200, json, '7'), "The card's address answered a number; an Agent Card is a JSON object."],
+    ['NaN', reply(200, json, '{"version":NaN}'), /answered what is no JSON card\. This is not JSON\./],
+    ['Infinity', reply(200, json, '{"version":-Infinity}'), /answered what is no JSON card\. This is not JSON\./],
+    ['half of it', reply(200, json, '{"name":"Weat'), /answered what is no JSON card\. This is not JSON\./],
+    ['a BOM and nothing good', reply(200, json, '\ufeffcard'), /answered what is no JSON card\. This is not JSON\./],
+    ['Latin-1', reply(200, json, Buffer.from('{"name":"Bücher"}', 'latin1')), 'The card is not text in UTF-8.'],
+    ['UTF-16', reply(200, json, Buffer.from('\ufeff{}', 'utf16le')), 'The card is not text in UTF-8.'],
     [
       '10,000 levels of lists',
-      says(200, json, '['.repeat(10_000) + ']'.repeat(10_000)),
+      reply(200, json, '['.repeat(10_000) + ']'.repeat(10_000)),
       /answered what is no JSON card\. The document nests deeper than 64 levels\.$/,
     ],
     [
       '10,000 levels of objects',
-      says(200, json, `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`),
+      reply(200, json, `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`),
       /answered what is no JSON card\. The document nests deeper than 64 levels\.$/,
     ],
     [
       '10,000 levels that do not end',
-      says(200, json, '{"a":'.repeat(10_000)),
+      reply(200, json, '{"a":'.repeat(10_000)),
       /answered what is no JSON card\. The document nests deeper than 64 levels\.$/,
     ],
     [
       'a bomb',
-      says(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(50_000_000))),
+      reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(50_000_000))),
       'The card holds more than 1048576 bytes.',
     ],
     [
       'what says to be too large',
-      says(200, { ...json, 'Content-Length': '100000000' }, Buffer.alloc(2_000_000, ' ')),
+      reply(200, { ...json, 'Content-Length': '100000000' }, Buffer.alloc(2_000_000, ' ')),
       'The card holds more than 1048576 bytes.',
     ],
   ])('but %s is told so', async (_, how, message) => {
-    agent.answer(how)
+    agent.respond(how)
     expect(await get()).toEqual(
       invalid(typeof message === 'string' ? message : (expect.stringMatching(message) as never)),
     )
@@ -243,7 +254,7 @@ describe('an upstream that answers no card', () => {
 
   it('but 100 MB is left after the first of them', async () => {
     let sent = 0
-    agent.answer(response => {
+    agent.respond(response => {
       response.writeHead(200, json)
       const chunk = Buffer.alloc(64 * 1024, ' ')
       const more = () => {
@@ -256,20 +267,20 @@ describe('an upstream that answers no card', () => {
       more()
     })
     expect(await get()).toEqual(invalid('The card holds more than 1048576 bytes.'))
-    await agent.left()
+    await agent.disconnected()
     expect(sent).toBeLessThan(20_000_000)
   })
 
   const refusals = [400, 401, 403, 404, 405, 406, 410, 418, 429, 451, 500, 501, 502, 503, 504, 505, 511, 204, 206]
   it.each(refusals)('but HTTP %i is told so', async status => {
-    agent.answer(says(status, json, status === 204 ? '' : '{"name":"a"}'))
+    agent.respond(reply(status, json, status === 204 ? '' : '{"name":"a"}'))
     expect(await get()).toEqual({
       failure: { ...unreachable.failure, message: `The card's address answered HTTP ${status}.` },
     })
   })
 
   it.each([520, 521, 523, 525, 526, 530])('but HTTP %i of the network is what nobody could be', async status => {
-    agent.answer(says(status, {}, 'error code: 1016'))
+    agent.respond(reply(status, {}, 'error code: 1016'))
     expect(await get()).toEqual(unreachable)
   })
 })
@@ -293,7 +304,7 @@ describe('an upstream that takes its time', () => {
   ])('is left after 10 seconds where it %s', async (_, how) => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const reached = Promise.withResolvers<void>()
-    agent.answer(response => {
+    agent.respond(response => {
       how(response)
       reached.resolve()
     })
@@ -306,7 +317,7 @@ describe('an upstream that takes its time', () => {
   })
 
   it.each([522, 524])('is that, too, where the network says so: HTTP %i', async status => {
-    agent.answer(says(status, {}, ''))
+    agent.respond(reply(status, {}, ''))
     expect(await get()).toMatchObject({ failure: { status: 504, code: 'timeout' } })
   })
 })
@@ -318,8 +329,8 @@ describe('redirects', () => {
     ['one to itself', (url: string) => url, 1, 'in a circle'],
     ['one to nowhere', () => 'https://', 1, 'to no address'],
   ])('are not followed without end: %s', async (_, next, asked, how) => {
-    agent.answer((response, { url = '' }) => says(302, { Location: next(url) }, '')(response))
-    expect([await get(), agent.asked.length]).toEqual([
+    agent.respond((response, { url = '' }) => reply(302, { Location: next(url) }, '')(response))
+    expect([await get(), agent.requests.length]).toEqual([
       { failure: { ...unreachable.failure, message: `The card's address redirects ${how}.` } },
       asked,
     ])
@@ -328,7 +339,7 @@ describe('redirects', () => {
   it('are not told apart from silence where they lead inside', async () => {
     const answers = []
     for (const to of ['http://127.0.0.1:9/', 'https://10.0.0.1/', 'https://vault.internal/', 'file:///etc/passwd']) {
-      agent.answer(says(302, { Location: to }, ''))
+      agent.respond(reply(302, { Location: to }, ''))
       answers.push(await get())
     }
     expect(answers).toEqual(answers.map(() => unreachable))
@@ -359,9 +370,9 @@ describe('an upstream that cannot be reached', () => {
     ['hangs up', response => void response.destroy()],
     ['breaks off', response => void response.writeHead(200, json).write('{', () => response.destroy())],
     ['sends no HTTP', response => void response.socket?.end('220 smtp.example.com ESMTP\r\n')],
-    ['sends what does not inflate', says(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
+    ['sends what does not inflate', reply(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
   ])('is one that %s, too', async (_, how) => {
-    agent.answer(how)
+    agent.respond(how)
     expect(await get()).toEqual(unreachable)
   })
 })
@@ -375,19 +386,19 @@ describe('this host itself', () => {
   }
 
   it('is asked for no card, by whichever of its origins', async () => {
-    agent.answer(says(200, json, '{}'))
+    agent.respond(reply(200, json, '{}'))
     expect([
       await get({}, undefined, agent.origin),
       await get({}, undefined, `${agent.origin}/`),
       await get({}, undefined, undefined, { PUBLIC_URL: agent.origin }),
-      agent.asked,
+      agent.requests,
     ]).toEqual([own, own, own, []])
   })
 
   it('is not asked by way of another, either', async () => {
-    agent.answer(says(302, { Location: `${elsewhere.origin}/agents/weather` }, ''))
-    elsewhere.answer(says(200, json, '{}'))
-    expect([await get({}, undefined, elsewhere.origin), elsewhere.asked]).toEqual([unreachable, []])
+    agent.respond(reply(302, { Location: `${elsewhere.origin}/agents/weather` }, ''))
+    elsewhere.respond(reply(200, json, '{}'))
+    expect([await get({}, undefined, elsewhere.origin), elsewhere.requests]).toEqual([unreachable, []])
   })
 })
 

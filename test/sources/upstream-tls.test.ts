@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
-import { envWith, sourceAt } from './source.ts'
+import { envWith, sourceAt } from '../support/registrations.ts'
 
 const file = (name: string) => readFileSync(`${import.meta.dirname}/../fixtures/tls/${name}.pem`, 'utf8')
 const trusted = getCACertificates('default')

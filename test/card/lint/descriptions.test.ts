@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { cleanSkill, issuesWith, lines } from './linted.ts'
+import { cleanSkill } from '../../support/cards/cards.ts'
+import { issuesWith, lines } from '../../support/cards/compile.ts'
 
 const thinAgent = 'thin-description warning /description'
 const thinSkill = 'thin-description warning /skills/0/description'

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { cleanSkill, issuesWith } from './linted.ts'
+import { cleanSkill } from '../../support/cards/cards.ts'
+import { issuesWith } from '../../support/cards/compile.ts'
 
 const findings = (fields: JsonObject) =>
   issuesWith(fields).map(({ rule, severity, pointer, message }) => [

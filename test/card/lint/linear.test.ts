@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rules } from '../../../src/card/lint/index.ts'
 import type { LintContext } from '../../../src/card/lint/rule.ts'
-import { cleanCard, cleanSkill } from './linted.ts'
+import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
 
 /** Beginnings and repetitions on which a careless pattern runs back and forth. */
 const hostile = [

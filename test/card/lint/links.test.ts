@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { issuesWith, lines } from './linted.ts'
+import { issuesWith, lines } from '../../support/cards/compile.ts'
 
 const provider = { organization: 'Acme', url: 'https://acme.example' }
 

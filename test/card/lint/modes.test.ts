@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
-import { cleanSkill, issuesWith, lines } from './linted.ts'
+import { cleanSkill } from '../../support/cards/cards.ts'
+import { issuesWith, lines } from '../../support/cards/compile.ts'
 
 it.each<[string, Record<string, Json | undefined>, string[]]>([
   ['input modes undeclared', { defaultInputModes: undefined }, ['modes-undeclared info /defaultInputModes']],

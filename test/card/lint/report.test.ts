@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rules } from '../../../src/card/lint/index.ts'
-import { cleanCard, issuesOf, issuesWith, lines } from './linted.ts'
+import { cleanCard } from '../../support/cards/cards.ts'
+import { issuesOf, issuesWith, lines } from '../../support/cards/compile.ts'
 
 it('finds nothing in a clean card', () => {
   expect(issuesOf(cleanCard)).toEqual([])

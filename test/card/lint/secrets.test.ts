@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
-import { cleanSkill, issuesWith, lines } from './linted.ts'
+import { cleanSkill } from '../../support/cards/cards.ts'
+import { issuesWith, lines } from '../../support/cards/compile.ts'
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const random = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kL9n'

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
-import { cleanSkill, issuesWith, lines } from './linted.ts'
+import { cleanSkill } from '../../support/cards/cards.ts'
+import { issuesWith, lines } from '../../support/cards/compile.ts'
 
 const provider = { organization: 'Acme', url: 'https://acme.example' }
 const bearer = { type: 'http', scheme: 'bearer' }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { issuesOf, lines } from './linted.ts'
+import { issuesOf, lines } from '../../support/cards/compile.ts'
 
 const skill = (id: string, name: string, description: string, fields: JsonObject = {}): JsonObject => ({
   id,

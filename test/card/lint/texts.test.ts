@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { cleanCard, cleanSkill, issuesWith, lines } from './linted.ts'
+import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
+import { issuesWith, lines } from '../../support/cards/compile.ts'
 
 const withText = (text: string) =>
   lines(issuesWith({ skills: [{ ...cleanSkill, description: `${cleanSkill.description}. ${text}` }] }))

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
-import { issuesWith, lines } from './linted.ts'
+import { issuesWith, lines } from '../../support/cards/compile.ts'
 
 const notSemver = 'version-semver warning /version'
 const unknown = 'protocol-version-unknown warning /protocolVersion'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { load } from '../../../cli/files/load.ts'
 import { createEchoApp, createEchoCard } from '../../../examples/echo-agent/app.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import type { Host } from '../../host.ts'
+import type { Host } from '../../support/host.ts'
 
 /** The manifest of the example agent, as `cards/` has it. */
 export const echoManifest = (): JsonObject => {

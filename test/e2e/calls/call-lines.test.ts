@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callable, callLines, toolBox, toolLines } from '../../../cli/dev/call-lines.ts'
 import { load } from '../../../cli/files/load.ts'
-import { type Host, startHost, token } from '../../host.ts'
+import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { echoManifest, register } from './agents.ts'
 
 /** What curl does of what the lines ask of it: not every machine has one. */
@@ -19,12 +19,12 @@ const url = args.find((arg, index) => /^http/.test(arg) && !/^-[Hd]$/.test(args[
 fetch(url, { headers, body, method: body ? 'POST' : 'GET' }).then(response => response.text()).then(text => process.stdout.write(text))
 `
 
-let host: Host
+let host: OwnHost
 const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
 beforeAll(async () => {
   writeFileSync(join(folder, 'curl'), curl)
   chmodSync(join(folder, 'curl'), 0o755)
-  host = await startHost({}, undefined, ['echo-agent', 'mcp-server'])
+  host = await startHost({}, { examples: ['echo-agent', 'mcp-server'] })
   const { manifest = {} } = load(['cards/tool-box.yaml'], host.url.origin).drafts[0] ?? {}
   await register(host, { [callable]: echoManifest(), [toolBox]: manifest })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Host, startHost, token } from '../../host.ts'
+import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { changed, type ExpressAgent, register, startExpressAgent } from './agents.ts'
 import { sdks } from './sdks.ts'
 
@@ -17,11 +17,11 @@ const securitySchemes = {
   certificate: { mtlsSecurityScheme: { description: 'A certificate of ours' } },
 }
 
-let host: Host
+let host: OwnHost
 let express: ExpressAgent
 beforeAll(async () => {
   express = await startExpressAgent()
-  host = await startHost({ ALLOWED_ORIGINS: express.origin }, undefined, ['echo-agent'])
+  host = await startHost({ ALLOWED_ORIGINS: express.origin }, { examples: ['echo-agent'] })
   for (const [name, where] of [
     ['bound', {}],
     ['express', { origin: express.origin }],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Host, startHost, token } from '../../host.ts'
+import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { type Change, changed, type ExpressAgent, register, startExpressAgent } from './agents.ts'
 import { sdks } from './sdks.ts'
 import type { Sdk, Session, Setup } from './session.ts'
@@ -24,7 +24,7 @@ const spoken = [
   ['-0', ['0.3']],
 ] as const
 
-let host: Host
+let host: OwnHost
 let express: ExpressAgent
 let other: string
 beforeAll(async () => {

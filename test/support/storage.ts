@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 
-/** An empty SQLite in Node, in the form of the Durable Object's. */
+/** Opens an empty SQLite database in Node behind the interface of a Durable Object's. */
 export const openSql = (): SqlStorage => {
   const database = new DatabaseSync(':memory:')
   const changes = () => Number(database.prepare('SELECT total_changes() AS count').get()?.count)
@@ -14,11 +14,25 @@ export const openSql = (): SqlStorage => {
       rowsWritten: changes() - before,
     }
   }
-  /** Of several statements, those before the last are for what they do alone. */
+  /** Runs all statements but returns the rows of the last one only. */
   const many = (query: string) => {
     const end = query.trimEnd().replace(/;$/, '').lastIndexOf(';')
     database.exec(query.slice(0, end + 1))
     return database.prepare(query.slice(end + 1)).all()
   }
   return { exec } as unknown as SqlStorage
+}
+
+/** The storage of a Durable Object in Node: a database, and the times of its alarms. */
+export type TestStorage = { storage: DurableObjectStorage; alarms: number[] }
+
+/** Opens an empty storage; a transaction runs by itself, since nothing else uses the storage. */
+export const openStorage = (): TestStorage => {
+  const alarms: number[] = []
+  const storage = {
+    sql: openSql(),
+    transactionSync: <Result>(work: () => Result): Result => work(),
+    setAlarm: async (at: number) => void alarms.push(at),
+  }
+  return { storage: storage as unknown as DurableObjectStorage, alarms }
 }

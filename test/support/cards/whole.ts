@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/json/json.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { seed } from './seeds.ts'
 
 const flow = { scopes: { read: 'Read' }, refreshUrl: 'https://id.example/refresh' }

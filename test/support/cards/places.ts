@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, jsonEntries, type Pointer, parsePointer } from '../../src/json/json.ts'
+import { isJsonObject, type Json, jsonEntries, type Pointer, parsePointer } from '../../../src/json/json.ts'
 
 /** What stands at a place of a document; undefined where nothing does. */
 export const at = (document: Json, place: Pointer): Json | undefined =>

@@ -1,5 +1,5 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { forward } from '../../src/gateway/forward.ts'
+import { forward } from '../../../src/gateway/forward.ts'
 
 /** What a test asks of the Worker, in the header `Settings`. */
 export type Settings = {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
 
-const shared = join(import.meta.dirname, '../../../shared')
+const shared = join(import.meta.dirname, '../../../../shared')
 const read = (path: string): string => readFileSync(join(shared, path), 'utf8')
 
 /** Whether the reference schemas and the corpus are there, beside the project. */

@@ -1,5 +1,8 @@
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+
+/** The number of cases that each property is tried with. */
+export const numRuns = Number(process.env.FC_RUNS ?? 60)
 
 /** Names that some dialect, some reader or JavaScript itself has a meaning for, beside plain unknown ones. */
 const awkwardNames = [

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JsonObject } from '../../src/json/json.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
 
-const folder = join(import.meta.dirname, '../fixtures/seeds')
+const folder = join(import.meta.dirname, '../../fixtures/seeds')
 
 /** An example card of the documents that define the mission. */
 export const seed = (name: string): JsonObject => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'))

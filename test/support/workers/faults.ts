@@ -1,6 +1,6 @@
-import { Catalog as RealCatalog, Registry as RealRegistry } from '../../src/index.ts'
+import { Catalog as RealCatalog, Registry as RealRegistry } from '../../../src/index.ts'
 
-export { default } from '../../src/index.ts'
+export { default } from '../../../src/index.ts'
 
 /** The host's own lists, behind a cache that notes what is purged: the local runtime has none. */
 export class Catalog extends RealCatalog {

@@ -2,7 +2,7 @@ import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
 import type { Registration, SourceFailure, SourceRecord } from '../../src/registry/records.ts'
 
-/** Where the cards of these tests come from. */
+/** The source of an upstream card. */
 export const source: Source = {
   kind: 'card',
   url: 'https://upstream.example/card',
@@ -11,13 +11,13 @@ export const source: Source = {
   pin: false,
 }
 
-/** A document as it is kept; what it says is its entity tag too. */
+/** A stored document, whose entity tag is its text. */
 export const representation = (text: string) => ({
   etag: `"${text}"`,
   bytes: new Uint8Array(new TextEncoder().encode(JSON.stringify({ name: text }))) as Uint8Array<ArrayBuffer>,
 })
 
-/** A registration of an agent whose card says `text`; of one without a card, where that is undefined. */
+/** The registration of an agent whose card is named `text`; of one without a card, where that is undefined. */
 export const registration = (
   id: string,
   text: string | undefined,
@@ -40,7 +40,7 @@ export const registration = (
   }
 }
 
-/** What is kept of the source of a card that was fetched just now. */
+/** The stored source of a card that was fetched just now. */
 export const fetched = (text: string, more: Partial<SourceRecord> = {}): SourceRecord => ({
   source,
   card: JSON.stringify({ name: text }),
@@ -50,9 +50,23 @@ export const fetched = (text: string, more: Partial<SourceRecord> = {}): SourceR
   ...more,
 })
 
-/** What failed, by what a client is told. */
+/** A failure to fetch a card, as a client sees it. */
 export const failure = (status: SourceFailure['status'] = 502, message = 'No.'): SourceFailure => ({
   status,
   code: 'unreachable',
   message,
 })
+
+/** The source of a card on another host, with `changes`. */
+export const sourceAt = (url: string, changes: Partial<Source> = {}): Source => ({
+  kind: 'card',
+  url,
+  ttl: 300,
+  staleIfError: 86_400,
+  pin: false,
+  ...changes,
+})
+
+/** The part of the Worker's environment that fetching a card needs. */
+export const envWith = (bindings: Record<string, unknown>): Env =>
+  ({ ALLOWED_ORIGINS: '', PUBLIC_URL: '', ...bindings }) as unknown as Env

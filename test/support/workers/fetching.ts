@@ -1,7 +1,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { fetchService } from '../../src/http/bindings.ts'
-import { fetchText } from '../../src/http/fetch-resource.ts'
-import { isJsonType } from '../../src/http/media-type.ts'
+import { fetchService } from '../../../src/http/bindings.ts'
+import { fetchText } from '../../../src/http/fetch-resource.ts'
+import { isJsonType } from '../../../src/http/media-type.ts'
 
 /** What a test asks of the Worker, in the header `Settings`. */
 export type Settings = {

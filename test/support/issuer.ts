@@ -1,44 +1,24 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { UpstreamServer } from './upstream.ts'
 
 /** A key that an issuer signs with. */
 export type Key = { kid: string; alg: string; privateKey: CryptoKey; jwk: JWK }
 
-/** An OpenID Connect issuer on this machine, with faults to order. */
-export class IssuerServer {
-  /** What was asked for, in order. */
-  readonly seen: string[] = []
+/** An OpenID Connect issuer on this machine that a test can break. */
+export class IssuerServer extends UpstreamServer {
   keys: Key[] = []
-  /** What its documents hold besides, or instead. */
+  /** Members added to its discovery document, or put in place of its own. */
   discovery: Record<string, unknown> = {}
   keySet: unknown
   isUp = true
-  readonly #server: Server
 
   constructor() {
-    this.#server = createServer(({ url = '' }, response) => {
-      this.seen.push(url)
-      if (!this.isUp) return response.writeHead(503).end()
+    super()
+    this.respond((response, { url }) => {
+      if (!this.isUp) return void response.writeHead(503).end()
       const body = url === '/keys' ? (this.keySet ?? { keys: this.keys.map(({ jwk }) => jwk) }) : this.#document()
-      return response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
     })
-  }
-
-  /** Listens, with a key of its own unless it is given one. */
-  async listen(key?: Key): Promise<this> {
-    await new Promise<void>(listening => this.#server.listen(0, '127.0.0.1', listening))
-    this.keys = [key ?? (await makeKey('first', 'RS256'))]
-    return this
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise(closed => this.#server.close(closed))
-  }
-
-  get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
   get issuer(): string {
@@ -49,14 +29,19 @@ export class IssuerServer {
     return `${this.issuer}/.well-known/openid-configuration`
   }
 
-  /** Puts a new key in the place of all others. */
+  /** The paths that were requested, in order. */
+  get paths(): string[] {
+    return this.requests.map(({ path }) => path)
+  }
+
+  /** Replaces all keys with a new one. */
   async rotate(kid: string, alg = 'RS256'): Promise<Key> {
     const key = await makeKey(kid, alg)
     this.keys = [key]
     return key
   }
 
-  /** A token of this issuer, good for an hour, unless its claims say otherwise. */
+  /** Signs a token of this issuer, valid for an hour unless its claims say otherwise. */
   sign(
     claims: Record<string, unknown> = {},
     header: { kid?: string | undefined; typ?: string } = {},
@@ -73,7 +58,14 @@ export class IssuerServer {
   }
 }
 
-/** A pair of keys, the public one as an issuer publishes it. */
+/** Starts an issuer, with a key of its own unless it is given one. */
+export const startIssuer = async (key?: Key, ports?: readonly number[]): Promise<IssuerServer> => {
+  const issuer = await new IssuerServer().listen(ports)
+  issuer.keys = [key ?? (await makeKey('first', 'RS256'))]
+  return issuer
+}
+
+/** Makes a pair of keys, the public one in the form in which an issuer publishes it. */
 export const makeKey = async (kid: string, alg: string): Promise<Key> => {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
   return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }

@@ -1,0 +1,108 @@
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { SharedHostName } from './global-setup.ts'
+import {
+  token as adminToken,
+  type Host,
+  type OwnHost,
+  sendRaw,
+  sharedHost,
+  startHost,
+  startSharedUpstream,
+} from './host.ts'
+import { startUpstream, type UpstreamServer } from './upstream.ts'
+
+/** A request to the host; a body that is no text is sent as JSON. */
+export type Sent = {
+  method?: string
+  headers?: Record<string, string>
+  body?: Json | Uint8Array
+  token?: string | undefined
+}
+
+/** A response of the host, its body parsed where it is JSON. */
+export type Received = { status: number; headers: Headers; text: string; body: Json }
+
+/** A host with an agent behind it that responds as a test says. */
+export type CalledHost<AnyHost extends Host = OwnHost> = {
+  host: AnyHost
+  agent: UpstreamServer
+  /** Sends a request from a client address that no other request has. */
+  send: (path: string, sent?: Sent) => Promise<Received>
+  /** Sends a request with several headers of one name. */
+  sendLines: (path: string, headers: Record<string, string | string[]>, body: string) => Promise<Received>
+  /** Registers an agent, and returns the host's report. */
+  register: (id: string, manifest: JsonObject) => Promise<JsonObject>
+  /** Issues a token. */
+  issue: (request: JsonObject) => Promise<{ token: string; id: string }>
+  close: () => Promise<void>
+}
+
+/** Starts an agent, and a host for one file that may call it. */
+export const startCalledHost = async (
+  vars: Record<string, string> = {},
+  start: (vars: Record<string, string>) => Promise<OwnHost> = startHost,
+): Promise<CalledHost> => {
+  const agent = await startUpstream()
+  const host = await start({ ALLOWED_ORIGINS: agent.origin, ...vars })
+  const close = async () => {
+    await agent.close()
+    await host.close()
+  }
+  return { ...calling(host, agent), close }
+}
+
+/** Starts an agent that a shared host may call. */
+export const useSharedHost = async (name?: SharedHostName): Promise<CalledHost<Host>> => {
+  const agent = await startSharedUpstream()
+  return { ...calling(sharedHost(name), agent), close: () => agent.close() }
+}
+
+let addresses = 0
+
+/** Returns a client address that no request has had yet. Each process that runs tests has a block of them. */
+export const nextAddress = (): string => {
+  addresses++
+  return `10.${process.env.VITEST_POOL_ID}.${addresses >> 8}.${addresses & 255}`
+}
+
+const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Omit<CalledHost<AnyHost>, 'close'> => {
+  const send: CalledHost['send'] = async (path, { method = 'POST', headers = {}, body, token } = {}) =>
+    received(
+      await host.fetch(path, {
+        method,
+        headers: {
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          'CF-Connecting-IP': nextAddress(),
+          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+          ...headers,
+        },
+        ...(body !== undefined && {
+          body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+        }),
+      }),
+    )
+  return {
+    host,
+    agent,
+    send,
+    sendLines: async (path, headers, body) => {
+      const sent = { 'Content-Type': 'application/json', 'CF-Connecting-IP': nextAddress(), ...headers }
+      return received(await sendRaw(new URL(path, host.url), { method: 'POST', headers: sent, body }))
+    },
+    register: async (id, manifest) => {
+      const { status, body } = await send(`/agents/${id}`, { method: 'PUT', token: adminToken, body: manifest })
+      if (status !== 201 && status !== 200) throw new Error(`${id}: ${status} ${JSON.stringify(body)}`)
+      return body as JsonObject
+    },
+    issue: async request => {
+      const { body } = await send('/tokens', { token: adminToken, body: request })
+      return body as { token: string; id: string }
+    },
+  }
+}
+
+const received = async (response: Response): Promise<Received> => {
+  const text = await response.text()
+  const isJson = /json/.test(response.headers.get('Content-Type') ?? '')
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text }
+}

@@ -1,0 +1,116 @@
+import { expect } from 'vitest'
+import type { Failure } from '../../src/a2a/errors.ts'
+import type { A2ACall } from '../../src/a2a/operations.ts'
+import type { CallProfile } from '../../src/card/call-profile.ts'
+import { type ForwardOptions, forward } from '../../src/gateway/forward.ts'
+import type { UpstreamCall } from '../../src/gateway/upstream-request.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+
+/** A JSON-RPC call; `SendMessage` with a text unless told otherwise. */
+export const call = (method = 'SendMessage', params: Json = message(), id: Json = 7): JsonObject => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+})
+
+/** The parameters of a message of v1.0. */
+export const message = (more: JsonObject = {}): JsonObject => ({
+  message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Does it rain?' }] },
+  ...more,
+})
+
+/** The parameters of a message of v0.3. */
+export const message0 = (more: JsonObject = {}): JsonObject => ({
+  message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Does it rain?' }] },
+  ...more,
+})
+
+/** An agent's response to `call`. */
+export const answer = { jsonrpc: '2.0', id: 7, result: { said: 'It rains' } }
+
+/** Returns the code of a JSON-RPC error or of one in v0.3's HTTP+JSON; for v1.0's HTTP+JSON, the status in the body. */
+export const codeOf = (body: Json): Json | undefined => {
+  const { error, code } = body as { error?: { code: number }; code?: number }
+  return error?.code ?? code
+}
+
+/** A parsed call: a message sent in v1.0 over JSON-RPC, with `changes`. */
+export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
+  binding: 'JSONRPC',
+  operation: 'send',
+  version: '1.0',
+  id: 1,
+  params: { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Hello' }] } },
+  extensions: [],
+  ...changes,
+})
+
+/** An agent that allows everything in both versions and bindings and constrains nothing, with `changes`. */
+export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => ({
+  visibility: 'public',
+  route: 'gateway',
+  gate: { capabilities: 'enforce', modes: 'enforce', extensions: 'enforce', version: 'enforce' },
+  targets: (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
+    (['1.0', '0.3'] as const).map(version => ({
+      binding,
+      version,
+      url: `https://agent.example/${binding}/${version}`,
+    })),
+  ),
+  streaming: true,
+  pushNotifications: true,
+  extendedAgentCard: true,
+  tiers: ['extended'],
+  requiredExtensions: [],
+  modes: { defaults: { input: [], output: [] }, union: { input: [], output: [] }, skills: {} },
+  apiKeyHeaders: [],
+  openIdConnectUrls: [],
+  requiresAuthentication: false,
+  ...changes,
+})
+
+/** The body of a call that is forwarded. */
+export const forwardedBody = '{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{}}'
+
+/** Forwards a call to an agent on this machine. */
+export const forwardTo = (
+  origin: string,
+  outgoing: Partial<UpstreamCall> = {},
+  options: Partial<ForwardOptions> = {},
+): Promise<Response | Failure> =>
+  forward(
+    {
+      call: { binding: outgoing.target?.binding ?? 'JSONRPC', version: '1.0', id: 7 },
+      target: { binding: 'JSONRPC', version: '1.0', url: `${origin}/a2a` },
+      method: 'POST',
+      body: forwardedBody,
+      streams: false,
+      extensions: [],
+      headers: new Headers({ 'Content-Type': 'application/json' }),
+      credentials: { pass: ['authorization'] },
+      ...outgoing,
+    },
+    {
+      timeoutSeconds: 5,
+      idleSeconds: 5,
+      heartbeatSeconds: 5,
+      allowedOrigins: origin,
+      pseudonym: 'weather.cards.example.com',
+      ...options,
+    },
+  )
+
+/** Returns the response of a call that did not fail. */
+export const succeeded = (result: Response | Failure): Response => {
+  if ('failed' in result) throw new Error(`failed: ${JSON.stringify(result)}`)
+  return result
+}
+
+/** The headers that this host puts on every response of an agent. */
+export const hostHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': expect.any(String),
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}

@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import type { TestProject } from 'vitest/node'
+import { unstable_readConfig } from 'wrangler'
+import { type HostConfig, type HostOptions, startHostRuntime, token } from './runtime.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The hosts that all files share; none where there is no build. */
+    hostUrls: Record<SharedHostName, string> | undefined
+    hostConfig: HostConfig
+    /** Ports of this machine that the shared host may call. */
+    upstreamPorts: number[]
+  }
+}
+
+/** The hosts that all files share. Each may call the upstream ports of this machine. */
+const sharedHosts = {
+  standard: {},
+  /** Gives up an agent soon. */
+  impatient: { vars: { UPSTREAM_TIMEOUT: '0.3', STREAM_IDLE_TIMEOUT: '0.3' } },
+  /** Refuses all that comes after a few requests. */
+  limited: { rateLimits: { LINT_LIMIT: 5, AUTH_LIMIT: 5, CALL_LIMIT: 30 } },
+} satisfies Record<string, HostOptions>
+
+export type SharedHostName = keyof typeof sharedHosts
+
+/** Two files run at once, and each has a few servers. */
+const upstreamPortCount = 24
+
+let close: (() => Promise<void>) | undefined
+
+/** Starts the shared hosts, where there is a build. */
+export const setup = async ({ provide }: TestProject) => {
+  const config = readHostConfig()
+  const ports = await findFreePorts(upstreamPortCount)
+  provide('hostConfig', config)
+  provide('upstreamPorts', ports)
+  provide('hostUrls', undefined)
+  if (!existsSync('out/index.js')) return
+  const ALLOWED_ORIGINS = ports.map(port => `http://127.0.0.1:${port}`).join(' ')
+  const hosts = Object.entries<HostOptions>(sharedHosts).map(([name, { vars, ...options }]) => {
+    return [name, { ...options, vars: { ALLOWED_ORIGINS, ...secrets, ...vars } }] as const
+  })
+  const runtime = await startHostRuntime(config, Object.fromEntries(hosts))
+  close = runtime.close
+  const urls = Object.entries(runtime.urls).map(([name, { href }]) => [name, href])
+  provide('hostUrls', Object.fromEntries(urls))
+}
+
+export const teardown = (): Promise<void> | undefined => close?.()
+
+/** The secrets of the shared hosts. */
+const secrets = { AGENT_TOKEN: 'the-hosts-own-secret', EMPTY_TOKEN: '' }
+
+/** The part of wrangler's own type that is read here. */
+type WranglerConfig = {
+  compatibility_date?: string
+  vars: Record<string, string>
+  kv_namespaces: { binding: string }[]
+  durable_objects: { bindings: { name: string; class_name: string }[] }
+  services?: { binding: string; service: string }[]
+  ratelimits: { name: string; simple: { limit: number } }[]
+}
+
+const readHostConfig = (): HostConfig => {
+  const config: WranglerConfig = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
+  return {
+    compatibilityDate: config.compatibility_date ?? '',
+    vars: { ...config.vars, ADMIN_TOKEN: token },
+    rateLimits: Object.fromEntries(config.ratelimits.map(({ name, simple }) => [name, simple.limit])),
+    kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
+    durableObjects: Object.fromEntries(
+      config.durable_objects.bindings.map(({ name, class_name }) => [name, class_name]),
+    ),
+    services: Object.fromEntries((config.services ?? []).map(({ binding, service }) => [binding, service])),
+  }
+}
+
+const findFreePorts = async (count: number): Promise<number[]> => {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer()
+      await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+      return server
+    }),
+  )
+  const ports = servers.map(server => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map(server => new Promise(closed => server.close(closed))))
+  return ports
+}

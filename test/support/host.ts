@@ -1,0 +1,107 @@
+import { request as httpRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { inject } from 'vitest'
+import type { Json } from '../../src/json/json.ts'
+import type { SharedHostName } from './global-setup.ts'
+import {
+  type HostConfig,
+  type HostOptions,
+  main,
+  type Runtime,
+  startHostRuntime,
+  startWorkerRuntime,
+  token,
+} from './runtime.ts'
+import { startUpstream, type UpstreamServer } from './upstream.ts'
+
+export { token }
+
+/** A host under test: the production build in the real runtime, which a test talks to over HTTP. */
+export type Host = {
+  url: URL
+  /** Sends a request; an absolute URL sets the host name. */
+  fetch: (path: string, init?: RequestInit) => Promise<Response>
+  /** Registers a card or manifest with the admin token. */
+  put: (id: string, document: Json, headers?: Record<string, string>) => Promise<Response>
+}
+
+/** A host that only one file uses, which can look inside. */
+export type OwnHost = Host & {
+  /** The bindings of the Worker. */
+  env: () => Promise<Env>
+  /** Runs the scheduled job to its end. */
+  scheduled: () => Promise<void>
+  /** The lines that the Worker has logged so far. */
+  logged: () => string[]
+  close: () => Promise<void>
+}
+
+/** Returns a host that all files share. Use ids and host names that no other file uses. */
+export const sharedHost = (name: SharedHostName = 'standard'): Host => {
+  const urls = inject('hostUrls')
+  if (!urls) throw new Error('no build to test: run `npm run build`')
+  return hostAt(new URL(urls[name]))
+}
+
+/** Starts a server that the shared hosts may call. */
+export const startSharedUpstream = (): Promise<UpstreamServer> => startUpstream({ ports: inject('upstreamPorts') })
+
+/** Starts a host for one file, whose configuration differs from the shared one's. */
+export const startHost = async (vars: Record<string, string> = {}, options: HostOptions = {}): Promise<OwnHost> => {
+  const config: HostConfig = inject('hostConfig')
+  const { miniflare, urls, logs, close } = await startHostRuntime(config, { [main]: { ...options, vars } })
+  return {
+    ...hostAt(urls[main]),
+    env: () => miniflare.getBindings<Env>(main),
+    scheduled: async () => {
+      const worker = await miniflare.getWorker(main)
+      await worker.scheduled({ cron: '* * * * *', scheduledTime: new Date() })
+    },
+    logged: () => [...logs],
+    close,
+  }
+}
+
+/** Starts a Worker whose module exports what `source` does; its imports are relative to this folder. */
+export const startWorker = (source: string): Promise<Runtime> =>
+  startWorkerRuntime(source, import.meta.dirname, inject('hostConfig'))
+
+const hostAt = (url: URL): Host => {
+  const send: Host['fetch'] = (path, init = {}) => {
+    const target = new URL(path, url)
+    if (target.origin === url.origin) return fetch(target, { redirect: 'manual', ...init })
+    const headers = Object.fromEntries(new Headers(init.headers))
+    return sendRaw(new URL(target.pathname + target.search, url), {
+      ...init,
+      headers: { ...headers, Host: target.host },
+    })
+  }
+  return {
+    url,
+    fetch: send,
+    put: (id, document, headers = {}) =>
+      send(`/agents/${id}`, {
+        method: 'PUT',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify(document),
+      }),
+  }
+}
+
+/** Sends what `fetch` cannot: a Host header, or several headers of one name. */
+export const sendRaw = (
+  url: URL,
+  { method = 'GET', headers, body }: { method?: string; headers: Record<string, string | string[]>; body?: unknown },
+): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const request = httpRequest(url.href, { method, headers }, async response => {
+      const { statusCode: status = 0, headersDistinct } = response
+      const received = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+        values.map((value): [string, string] => [name, value]),
+      )
+      // Such a response has no body, not even an empty one.
+      const content = status === 204 || status === 304 ? null : await text(response)
+      resolve(new Response(content, { status, headers: received }))
+    })
+    request.on('error', reject).end(body)
+  })

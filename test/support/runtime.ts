@@ -1,0 +1,193 @@
+import { readFile } from 'node:fs/promises'
+import { builtinModules } from 'node:module'
+import { join } from 'node:path'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { Miniflare, type MiniflareOptions } from 'miniflare'
+
+/** The admin token of every host under test that is not given another. */
+export const token = 'the-admin-token-of-tests'
+
+const root = join(import.meta.dirname, '../..')
+
+/** The part of wrangler.toml that a runtime needs. */
+export type HostConfig = {
+  compatibilityDate: string
+  vars: Record<string, string>
+  rateLimits: Record<string, number>
+  kvNamespaces: string[]
+  /** Classes of Durable Objects by their bindings. */
+  durableObjects: Record<string, string>
+  /** Names of other Workers by their bindings. */
+  services: Record<string, string>
+}
+
+/** Where a host differs from the configuration that production has. */
+export type HostOptions = {
+  vars?: Record<string, string>
+  /** The requests a minute that rate limits let pass, by their bindings. */
+  rateLimits?: Record<string, number>
+  /** Puts the host's own code behind a KV that fails on command: see workers/faults.ts. */
+  faults?: boolean
+  /** The example agents that run beside the host, by the names of their Workers. */
+  examples?: readonly (keyof typeof examples)[]
+}
+
+/** Workers in one runtime. Each has a socket of its own, with nothing between it and the network. */
+export type Runtime<Name extends string = typeof main> = {
+  miniflare: Miniflare
+  urls: Record<Name, URL>
+  logs: string[]
+  close: () => Promise<void>
+}
+
+type Worker = MiniflareOptions['workers'][number]
+
+/** The name of the Worker that a runtime is started for. */
+export const main = 'main'
+
+/** The example agents by the names of their Workers, with the Durable Objects that they need. */
+const examples = {
+  'echo-agent': { AGENT: 'EchoAgent' },
+  'mcp-server': {},
+}
+
+/** Starts the production build: one host for each name, with nothing in common but the process. */
+export const startHostRuntime = async <Name extends string>(
+  config: HostConfig,
+  hosts: Record<Name, HostOptions>,
+): Promise<Runtime<Name>> => {
+  const options = Object.values<HostOptions>(hosts)
+  const started = [...new Set(options.flatMap(({ examples = [] }) => examples))]
+  const workers = Object.entries<HostOptions>(hosts).map(([name, each]) => hostWorker(name, config, each))
+  const others = started.map(name => exampleWorker(name, config.compatibilityDate))
+  return start(await Promise.all([...workers, ...others]), Object.keys(hosts) as Name[])
+}
+
+const hostWorker = async (
+  name: string,
+  config: HostConfig,
+  { vars = {}, rateLimits = {}, faults = false, examples = [] }: HostOptions,
+): Promise<Worker> => {
+  const bound = examples.map(String)
+  const env = {
+    ...textBindings({ ...config.vars, ...vars }),
+    ...mapValues(config.rateLimits, (limit, binding) => ({
+      type: 'rate-limit' as const,
+      namespace: `${name} ${binding}`,
+      simple: { limit: rateLimits[binding] ?? limit, period: 60 as const },
+    })),
+    ...Object.fromEntries(config.kvNamespaces.map(kv => [kv, { type: 'kv' as const, id: `${name}-${kv}` }])),
+    // The Worker of an example that is not started is the host itself: production always has one there.
+    ...mapValues(config.services, service => ({
+      type: 'worker' as const,
+      worker: bound.includes(service) ? service : name,
+    })),
+  }
+  const modules: Record<string, string> = {
+    ...(faults && { 'faults.js': await faultsModule() }),
+    'index.js': await readFile(join(root, 'out/index.js'), 'utf8'),
+  }
+  return worker(name, modules, { ...config, env })
+}
+
+/** Starts a Worker whose module exports what `source` does; its imports are relative to `directory`. */
+export const startWorkerRuntime = async (
+  source: string,
+  directory: string,
+  { compatibilityDate }: HostConfig,
+): Promise<Runtime> => {
+  const modules = { 'worker.js': await bundle({ stdin: { contents: source, resolveDir: directory } }) }
+  return start([worker(main, modules, { compatibilityDate })], [main])
+}
+
+type WorkerOptions = {
+  compatibilityDate: string
+  durableObjects?: Record<string, string>
+  env?: Worker['config']['env']
+}
+
+/** Describes a Worker whose main module is the first. */
+const worker = (
+  name: string,
+  modules: Record<string, string>,
+  { compatibilityDate, durableObjects = {}, env = {} }: WorkerOptions,
+): Worker => ({
+  config: {
+    name,
+    compatibilityDate,
+    manifest: {
+      mainModule: Object.keys(modules)[0] ?? '',
+      modules: mapValues(modules, contents => ({ type: 'esm' as const, contents })),
+    },
+    exports: Object.fromEntries(
+      Object.values(durableObjects).map(className => [className, { type: 'durable-object', storage: 'sqlite' }]),
+    ),
+    env: {
+      ...env,
+      ...mapValues(durableObjects, exportName => ({ type: 'durable-object' as const, worker: name, exportName })),
+    },
+  },
+  dev: { stripCfConnectingIp: false, unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] },
+})
+
+const exampleWorker = async (name: keyof typeof examples, compatibilityDate: string): Promise<Worker> => {
+  const modules = { 'index.js': await bundle({ entryPoints: [join(root, 'examples', name, 'worker.ts')] }) }
+  return worker(name, modules, { compatibilityDate, durableObjects: examples[name] })
+}
+
+const start = async <Name extends string>(workers: Worker[], names: readonly Name[]): Promise<Runtime<Name>> => {
+  const logs: string[] = []
+  const miniflare = new Miniflare({
+    enableDevRegistry: false,
+    handleStructuredLogs: ({ message }) => void logs.push(message),
+    workers,
+  })
+  const urls = await Promise.all(names.map(async name => [name, await miniflare.unsafeGetDirectURL(name)] as const))
+  return { miniflare, urls: Object.fromEntries(urls) as Record<Name, URL>, logs, close: () => miniflare.dispose() }
+}
+
+let faultsText: Promise<string> | undefined
+
+/** Bundles the faults around the production build, which stays a module of its own. */
+const faultsModule = (): Promise<string> => {
+  faultsText ??= bundle({ entryPoints: [join(import.meta.dirname, 'workers/faults.ts')] })
+  return faultsText
+}
+
+const bundle = async (entry: Pick<BuildOptions, 'entryPoints' | 'stdin'>): Promise<string> => {
+  const { outputFiles } = await build({
+    ...entry,
+    bundle: true,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['cloudflare:*'],
+    write: false,
+    plugins: [productionBuild, nodeModules],
+  })
+  return outputFiles?.[0]?.text ?? ''
+}
+
+/** Leaves the host's own code out of a bundle: it is the module that `npm run build` made. */
+const productionBuild: Plugin = {
+  name: 'production-build',
+  setup: ({ onResolve }) => onResolve({ filter: /\/src\/index\.ts$/ }, () => ({ path: './index.js', external: true })),
+}
+
+/** Leaves Node's modules to the runtime, also where a dependency asks for them with `require`, which a module cannot. */
+const nodeModules: Plugin = {
+  name: 'node-modules',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: new RegExp(`^(node:)?(${builtinModules.join('|')})$`) }, ({ path, kind }) => {
+      const name = `node:${path.replace('node:', '')}`
+      return kind === 'require-call' ? { path: name, namespace: 'node-require' } : { path: name, external: true }
+    })
+    onLoad({ filter: /.*/, namespace: 'node-require' }, ({ path }) => ({
+      contents: `import value from '${path}'\nmodule.exports = value`,
+    }))
+  },
+}
+
+const textBindings = (texts: Record<string, string>) => mapValues(texts, value => ({ type: 'text' as const, value }))
+
+const mapValues = <From, To>(record: Record<string, From>, map: (value: From, name: string) => To) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]): [string, To] => [name, map(value, name)]))

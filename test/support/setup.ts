@@ -1,0 +1,13 @@
+import fc from 'fast-check'
+import { afterEach, vi } from 'vitest'
+import { numRuns } from './cards/generated.ts'
+
+// A nightly run tries more cards and calls: FC_RUNS=1000 npm test.
+fc.configureGlobal({ numRuns })
+
+// Files share a process: none may leave another its clock, spies or globals.
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+})
