@@ -1,20 +1,13 @@
-import { deploy } from './deployment/deploy.ts'
-import { wranglerDeploy } from './deployment/wrangler-deploy.ts'
-import { readEnvironment } from './environment.ts'
-import { exitCodes } from './exit-codes.ts'
-import { voice } from './sync/voice.ts'
-import { UsageError } from './usage-error.ts'
+import { createContext, processIo } from './config.ts'
+import { deploy } from './deploy/deploy.ts'
+import { createWrangler } from './deploy/wrangler.ts'
+import { ExitCode, UsageError } from './exit-codes.ts'
 
+const context = createContext(processIo(), 'npm run deploy')
 try {
-  process.exitCode = await deploy({
-    args: process.argv.slice(2),
-    environment: readEnvironment(),
-    folder: process.cwd(),
-    voice: voice(false),
-    deployWorker: wranglerDeploy,
-  })
+  process.exitCode = await deploy(process.argv.slice(2), context, createWrangler(context.cwd, process.env))
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
-  process.stderr.write(`npm run deploy: ${error.message}\n`)
-  process.exitCode = exitCodes.usage
+  context.terminal.error(error.message)
+  process.exitCode = ExitCode.usage
 }

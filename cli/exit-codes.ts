@@ -1,18 +1,15 @@
-/** What the command's exit code says; where several apply, the highest is told. */
-export const exitCodes = {
-  ok: 0,
-  outOfDate: 1,
-  usage: 2,
-  refused: 3,
-  unreachable: 4,
-} as const
+/** Exit codes of `sync-card` and `npm run deploy`. Where several apply, the highest wins. */
+export const ExitCode = { ok: 0, outOfDate: 1, usage: 2, rejected: 3, unreachable: 4 } as const
 
 /** The exit codes as `--help` explains them. */
-export const exitCodeHelp = `
+export const EXIT_CODE_HELP = `
 Exit codes:
-  0  in sync, or nothing to complain of
+  0  in sync, no findings
   1  --check: something differs, or lint found an error; lint: an error; --wait: not live in time;
-     a card that comes from elsewhere did not come
-  2  the command was called wrongly
-  3  a file is bad, or the host refused it (invalid, taken host name, changed by somebody else)
-  4  the host cannot be reached, or does not accept the token`
+     an upstream card could not be fetched or waits for approval
+  2  wrong usage, or no cards
+  3  a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else)
+  4  the host is unreachable, or rejects the token`
+
+/** A mistake in how the program was called. Its message is shown without a stack; the exit code is `usage`. */
+export class UsageError extends Error {}

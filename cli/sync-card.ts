@@ -1,4 +1,5 @@
 #!/usr/bin/env node
-import { runCommand } from './command.ts'
+import { run } from './cli.ts'
+import { processIo } from './config.ts'
 
-await runCommand(process.argv.slice(2))
+process.exitCode = await run(process.argv.slice(2), processIo())

@@ -1,72 +1,64 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Compiled } from '../../src/card/compile/index.ts'
 import { dialectNames, type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
-import type { Report } from '../../src/card/model/report.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { cardFiles } from '../files/card-files.ts'
-import type { Draft } from '../files/draft.ts'
-import { load } from '../files/load.ts'
-import type { Problem } from '../files/problem.ts'
-import { distinct, problemText } from '../report/findings-text.ts'
-import { localUrl, readUrl } from '../settings.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Context, localUrl, parseHostUrl } from '../config.ts'
+import { ExitCode, UsageError } from '../exit-codes.ts'
+import { type Diagnostic, type Draft, findCardFiles, isSystemError, loadManifests } from '../manifests/index.ts'
+import { distinct, problemText } from '../reporters/index.ts'
 
 type Flags = { to: RepresentationName; out?: string; url?: string }
 
 /** Adds `convert`, which writes cards in another dialect. */
-export const addConvert = (command: Command): Command => {
-  command
+export const addConvert = (program: Command, context: Context, exit: (code: number) => void): void => {
+  program
     .command('convert')
     .description('write cards in another dialect, as the host would serve them')
     .argument('<files...>', 'files or folders')
     .addOption(
-      new Option('--to <dialect>', `${dialectNames.join(', ')}; or a well-known path's document`)
+      new Option('--to <dialect>', `${dialectNames.join(', ')}; or the document of a well-known path`)
         .choices(representationNames)
         .makeOptionMandatory(),
     )
-    .option('--out <folder>', 'write a file for each card there; without it, one card goes to stdout')
-    .option('--url <url>', 'the host that gateway addresses in the card name')
-    .action((named: string[], flags: Flags) => {
-      const { drafts, bad } = load(cardFiles(named), flags.url === undefined ? localUrl({}) : readUrl(flags.url))
-      const { to, out } = flags
-      const sound = drafts.filter(isCompiled)
-      if (out === undefined && sound.length > 1) throw new UsageError('For more than one card, name a folder: --out.')
-      for (const draft of sound) convert(draft, to, out)
-      const problems = [...bad.flatMap(file => file.problems), ...drafts.filter(isFetched).map(unfetched)]
-      for (const line of distinct(problems.map(problemText))) process.stderr.write(`${line}\n`)
-      process.exitCode = problems.length > 0 ? exitCodes.refused : exitCodes.ok
-    })
-  return command
+    .option('--out <folder>', 'write each card to a file in this folder; default: one card to stdout')
+    .option('--url <url>', 'the host that gateway URLs in the card name')
+    .action((named: string[], flags: Flags) => exit(convertCards(named, flags, context)))
+}
+
+const convertCards = (named: readonly string[], { to, out, url }: Flags, { cwd, terminal }: Context): number => {
+  const origin = url === undefined ? localUrl({}) : parseHostUrl(url)
+  const { drafts, invalid } = loadManifests(findCardFiles(named, cwd), origin, cwd)
+  const compiled = drafts.filter(isCompiled)
+  if (out === undefined && compiled.length > 1) throw new UsageError('More than one card: name a folder with --out.')
+  for (const draft of compiled) {
+    const text = JSON.stringify(draft.compiled.documents[to], null, 2)
+    if (out === undefined) terminal.out(text)
+    else writeCard(join(out, `${draft.id}.json`), `${text}\n`, { out, cwd })
+    const dropped = draft.compiled.report.dropped[to] ?? []
+    if (dropped.length > 0) terminal.info(`${draft.file}: ${to} has no field for ${dropped.join(', ')}`)
+  }
+  const problems = [
+    ...invalid.flatMap(file => file.problems),
+    ...drafts.filter(draft => !isCompiled(draft)).map(describeRemote),
+  ]
+  for (const line of distinct(problems.map(problemText))) terminal.info(line)
+  return problems.length > 0 ? ExitCode.rejected : ExitCode.ok
 }
 
 type CompiledDraft = Draft & { compiled: Compiled }
 
 const isCompiled = (draft: Draft): draft is CompiledDraft => draft.compiled !== undefined
 
-const isFetched = (draft: Draft): boolean => !isCompiled(draft)
+const describeRemote = ({ sourceMap }: Draft): Diagnostic =>
+  sourceMap.locateError({ pointer: '/upstream', message: 'names where the card is: only the host can fetch it' })
 
-const unfetched = ({ places }: Draft): Problem =>
-  places.problem({ pointer: '/upstream', message: 'says where the card is: only the host can fetch it' })
-
-const convert = ({ id, file, compiled }: CompiledDraft, to: RepresentationName, out: string | undefined): void => {
-  write(`${JSON.stringify(compiled.documents[to], null, 2)}\n`, id, out)
-  const lost = lostIn(compiled.report, to)
-  if (lost.length > 0) process.stderr.write(`${file}: ${to} has no place for ${lost.join(', ')}\n`)
-}
-
-const write = (text: string, id: string, out: string | undefined): void => {
-  if (out === undefined) {
-    process.stdout.write(text)
-    return
-  }
+const writeCard = (file: string, text: string, { out, cwd }: { out: string; cwd: string }): void => {
   try {
-    mkdirSync(out, { recursive: true })
-    writeFileSync(join(out, `${id}.json`), text)
-  } catch {
-    throw new UsageError(`Nothing can be written to the folder ${out}.`)
+    mkdirSync(resolve(cwd, out), { recursive: true })
+    writeFileSync(resolve(cwd, file), text)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`Cannot write to the folder ${out}: ${error.message}`)
   }
 }
-
-const lostIn = ({ dropped }: Report, to: RepresentationName): string[] => dropped[to] ?? []

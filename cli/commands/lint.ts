@@ -1,33 +1,34 @@
 import { type Command, Option } from 'commander'
-import { exitCodes } from '../exit-codes.ts'
-import { cardFiles } from '../files/card-files.ts'
-import { load } from '../files/load.ts'
-import { lintJson } from '../report/lint-json.ts'
-import { lintSarif } from '../report/lint-sarif.ts'
-import { lintText } from '../report/lint-text.ts'
-import { type Reading, readingsOf } from '../report/reading.ts'
-import { localUrl } from '../settings.ts'
+import { type Context, localUrl } from '../config.ts'
+import { ExitCode } from '../exit-codes.ts'
+import { findCardFiles, loadManifests } from '../manifests/index.ts'
+import { collectLintResults, type LintResult, lintJson, lintSarif, lintText } from '../reporters/index.ts'
 
-const formats = { text: lintText, json: lintJson, sarif: lintSarif }
-type Format = keyof typeof formats
+const FORMATS = ['text', 'json', 'sarif'] as const
+type Format = (typeof FORMATS)[number]
 
-/** Adds `lint`, which tells what the host would say of the files, without a host. */
-export const addLint = (command: Command): Command => {
-  command
+/** Adds `lint`, which reports on files as the host would, without a host. */
+export const addLint = (program: Command, context: Context, exit: (code: number) => void): void => {
+  const { cwd } = context
+  program
     .command('lint')
     .description('report on files as POST /lint does, without a host')
-    .argument('[files...]', 'files or folders; the folder cards/ where none is named')
-    .addOption(new Option('--format <format>', 'how to report').choices(Object.keys(formats)).default('text'))
+    .argument('[files...]', 'files or folders; default: the folder cards/')
+    .addOption(new Option('--format <format>', 'the format of the report').choices(FORMATS).default('text'))
     .action((files: string[], { format }: { format: Format }) => {
-      const readings = readingsOf(load(cardFiles(files), localUrl({})))
-      process.stdout.write(`${formats[format](readings)}\n`)
-      process.exitCode = lintExitCode(readings)
+      const results = collectLintResults(loadManifests(findCardFiles(files, cwd), localUrl({}), cwd))
+      print(results, format, context)
+      exit(lintExitCode(results))
     })
-  return command
 }
 
-const lintExitCode = (readings: readonly Reading[]): number => {
-  if (readings.some(({ problems }) => problems.length > 0)) return exitCodes.refused
-  const errors = readings.some(({ findings }) => findings.some(({ issue }) => issue.severity === 'error'))
-  return errors ? exitCodes.outOfDate : exitCodes.ok
+const print = (results: readonly LintResult[], format: Format, { terminal }: Context): void => {
+  if (format === 'text') terminal.report(lintText(results))
+  else terminal.out(format === 'json' ? lintJson(results) : lintSarif(results))
+}
+
+const lintExitCode = (results: readonly LintResult[]): number => {
+  if (results.some(({ problems }) => problems.length > 0)) return ExitCode.rejected
+  const hasError = results.some(({ findings }) => findings.some(({ issue }) => issue.severity === 'error'))
+  return hasError ? ExitCode.outOfDate : ExitCode.ok
 }

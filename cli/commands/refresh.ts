@@ -1,37 +1,75 @@
 import type { Command } from 'commander'
-import { exitCodes } from '../exit-codes.ts'
-import { type Refreshed, refreshOn } from '../host/sources.ts'
-import { refreshedText } from '../report/refreshed-text.ts'
-import { UsageError } from '../usage-error.ts'
-import { fail, type HostFlags, print, withConnection, withHost } from './with-host.ts'
+import type { CardChange, RefreshResult } from '../client/index.ts'
+import type { Context } from '../config.ts'
+import { ExitCode, UsageError } from '../exit-codes.ts'
+import { colors, withoutControls } from '../terminal.ts'
+import { addHostOptions, connect, forEachId, type HostFlags } from './host-options.ts'
 
-type RefreshFlags = HostFlags & { accept?: string }
+type Flags = HostFlags & { accept?: string }
 
-/** Adds `refresh`, which has the host read cards from their sources again. */
-export const addRefresh = (command: Command): Command => {
-  withHost(command.command('refresh'), 'write')
-    .description('have the host read cards that come from elsewhere (upstream.card, upstream.mcp) again, now')
+/** Adds `refresh`, which has the host fetch upstream cards again. */
+export const addRefresh = (program: Command, context: Context, exit: (code: number) => void): void => {
+  addHostOptions(program.command('refresh'), 'write')
+    .description('re-fetch upstream cards (upstream.card, upstream.mcp) now')
     .argument('<ids...>', 'the agents')
-    .option('--accept <etag>', 'take the card that is held back, as `refresh` has shown it')
-    .action((ids: string[], flags: RefreshFlags) => refresh(ids, flags))
-  return command
+    .option('--accept <etag>', 'accept the card that waits for approval, as `refresh` has shown it')
+    .action(async (ids: string[], flags: Flags) => exit(await refresh(ids, flags, context)))
 }
 
-const refresh = (ids: readonly string[], flags: RefreshFlags): Promise<void> => {
+const refresh = async (ids: readonly string[], flags: Flags, context: Context): Promise<number> => {
   const { accept, json } = flags
-  if (accept !== undefined && ids.length !== 1) throw new UsageError('--accept is for one agent: name that one.')
-  return withConnection(flags, async connection => {
-    const agents: ({ id: string } & (Refreshed | { error: string }))[] = []
-    for (const id of ids) {
-      const refreshed = await refreshOn(connection, id, accept)
-      if ('declined' in refreshed) {
-        agents.push({ id, error: refreshed.declined })
-        fail(`${id}: ${refreshed.declined}`, exitCodes.refused)
-        continue
-      }
-      agents.push({ id, ...refreshed })
-      if (!json) print(refreshedText(id, refreshed, flags.url))
+  const { terminal } = context
+  if (accept !== undefined && ids.length !== 1) throw new UsageError('--accept takes exactly one agent.')
+  const client = connect(flags, context)
+  const agents: ({ id: string } & (RefreshResult | { error: string }))[] = []
+  const { exitCode, failure } = await forEachId(ids, context, async id => {
+    const result = await client.refresh(id, accept)
+    if ('rejected' in result) {
+      agents.push({ id, error: result.detail })
+      terminal.error(`${id}: ${result.detail}`)
+      return ExitCode.rejected
     }
-    if (json) print(JSON.stringify({ agents }))
+    agents.push({ id, ...result })
+    if (!json) terminal.report(refreshText(id, result, flags.url))
+    return ExitCode.ok
   })
+  if (json) terminal.out(JSON.stringify({ agents, ...(failure !== undefined && { failure }) }))
+  return exitCode
+}
+
+/** Formats the result for people; `url` is the host's if the command was given it. */
+const refreshText = (id: string, { outcome, drift, notes, held }: RefreshResult, url: string | undefined): string => {
+  const agent = colors.bold(id)
+  if (!held)
+    return [
+      `${outcome} ${agent}`,
+      ...drift.map(changeText),
+      ...notes.map(({ pointer, message }) => `    its card: ${withoutControls(`${pointer} ${message}`)}`),
+    ].join('\n')
+  const command = `npx sync-card refresh ${id}${url === undefined ? '' : ` --url ${url}`} --accept '${withoutControls(held.etag)}'`
+  return [
+    `${colors.yellow('held')} ${agent} · the new card widens access, so the previous one is still served:`,
+    ...held.widens.map(({ pointer, message }) => `    ${withoutControls(`${pointer} ${message}`)}`),
+    '  all changes:',
+    ...held.drift.map(changeText),
+    `  To accept: ${colors.cyan(command)}`,
+  ].join('\n')
+}
+
+const CHANGE_MARKS: Record<string, string> = { add: '+', remove: '-', replace: '~' }
+
+const changeText = (change: CardChange): string => {
+  const { op, pointer, leftOut = [], count } = change
+  if (op === 'more') return `    … and ${count} more`
+  const values = (['before', 'after'] as const).flatMap(side =>
+    leftOut.includes(side) ? ['(too long to show)'] : change[side] === undefined ? [] : [abbreviate(change[side])],
+  )
+  return `    ${CHANGE_MARKS[op] ?? op} ${withoutControls(pointer)} ${values.join(' → ')}`
+}
+
+const MAX_VALUE_LENGTH = 80
+
+const abbreviate = (value: unknown): string => {
+  const text = withoutControls(JSON.stringify(value))
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 1)}…` : text
 }

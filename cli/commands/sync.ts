@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { readEnvironment } from '../environment.ts'
-import { exitCodeHelp } from '../exit-codes.ts'
-import { areFolders } from '../files/card-files.ts'
-import { outcomeJson } from '../report/outcome-json.ts'
-import { outcomeText } from '../report/outcome-text.ts'
-import { isLoopback, readSettings } from '../settings.ts'
-import { News } from '../sync/news.ts'
-import { exitCodeOf, type Outcome, type Result } from '../sync/outcome.ts'
-import { syncCards } from '../sync/sync.ts'
-import { type Voice, voice } from '../sync/voice.ts'
-import { watchCards } from '../sync/watch.ts'
-import { UsageError } from '../usage-error.ts'
-import { confirmDeletion } from './confirm.ts'
+import { type Context, resolveHost, warnUnencrypted } from '../config.ts'
+import { EXIT_CODE_HELP, UsageError } from '../exit-codes.ts'
+import { isFolder } from '../manifests/index.ts'
+import { differenceText, syncJson, syncText } from '../reporters/index.ts'
+import {
+  type AgentResult,
+  ChangeTracker,
+  exitCodeOf,
+  type SyncOptions,
+  type SyncResult,
+  syncCards,
+  watchCards,
+} from '../sync/index.ts'
+import { withoutReports } from '../terminal.ts'
+import { DEFAULT_RETRIES } from './host-options.ts'
 
 type Flags = {
   url?: string
@@ -24,116 +27,142 @@ type Flags = {
   force?: true
   refresh?: true
   watch?: true
-  wait?: number | true
+  wait?: number | string | true
   retries: number
   json?: true
 }
 
-/** How long `--wait` waits where it is not told, in seconds: KV takes up to a minute to reach every place. */
-const usualWait = 90
+/** Default of `--wait`: KV takes up to a minute to reach every location. */
+const DEFAULT_WAIT_SECONDS = 90
 
-const count = (text: string): number => {
+/** Adds the synchronisation, which runs if no subcommand is named. */
+export const addSync = (program: Command, context: Context, exit: (code: number) => void): void => {
+  program
+    .argument('[files...]', 'files or folders; default: the folder cards/')
+    .option('--url <url>', 'the host; default: SYNC_CARD_URL, else the one that `npm start` runs')
+    .option('--token <token>', 'prefer SYNC_CARD_TOKEN or ADMIN_TOKEN, in the environment or .env: ps shows flags')
+    .option('--dry-run', 'show what would be done, and do nothing')
+    .option('--check', 'for CI: change nothing; exit 1 if something differs or lint finds errors')
+    .option('--prune', 'delete from the host what no file describes; asks first')
+    .option('--yes', 'do not ask')
+    .option('--force', 'overwrite concurrent changes of somebody else')
+    .option('--refresh', 'also send what is unchanged, after the host was upgraded or moved')
+    .option('--watch', 'keep running, push what changes, and report only that')
+    .option(
+      '--wait [seconds]',
+      `wait until the edge serves what was pushed (default: at most ${DEFAULT_WAIT_SECONDS} seconds)`,
+      parseWait,
+    )
+    .option('--retries <count>', 'how often a request is retried', parseCount, DEFAULT_RETRIES)
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', EXIT_CODE_HELP)
+    .action((named: string[], given: Flags) => {
+      const { files, flags } = separateWait(named, given)
+      rejectUnknownCommand(files, program, context.cwd)
+      validateFlags(files, flags, context)
+      return synchronise(files, flags, context, exit)
+    })
+}
+
+const parseCount = (text: string): number => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
   return Number(text)
 }
 
-/** Adds the synchronisation, which is what the command does where no subcommand is named. */
-export const addSync = (command: Command): Command =>
-  command
-    .argument('[files...]', 'files or folders; the folder cards/ where none is named')
-    .option('--url <url>', 'the host; else SYNC_CARD_URL, else the one that `npm start` runs')
-    .option('--token <token>', 'prefer SYNC_CARD_TOKEN or ADMIN_TOKEN, in the environment or .env: a flag shows in ps')
-    .option('--dry-run', 'show what would be done, and do nothing')
-    .option('--check', 'for CI: change nothing; exit 1 where something differs or lint finds errors')
-    .option('--prune', 'delete from the host what no file describes; asks first')
-    .option('--yes', 'do not ask')
-    .option('--force', 'overwrite what somebody else wrote meanwhile')
-    .option('--refresh', 'send what is unchanged too, after the host was upgraded or moved')
-    .option('--watch', 'go on, push what changes, and tell only that')
-    .option('--wait [seconds]', `wait until the edge serves what was pushed (at most ${usualWait} seconds)`, count)
-    .option('--retries <count>', 'how often a lost connection is tried again', count, 4)
-    .option('--json', 'print one JSON object on stdout')
-    .addHelpText('after', exitCodeHelp)
-    .action(async (files: string[], flags: Flags, sync: Command) => {
-      refuseUnknownCommand(files, sync)
-      refuseNonsense(files, flags)
-      const settings = readSettings(flags, readEnvironment())
-      const speaker = voice(flags.json === true)
-      if (settings.url.startsWith('http:') && !isLoopback(settings.url))
-        speaker.note(`The token goes to ${settings.url} unencrypted: use https.`)
-      const once = () => syncCards(files, settings, optionsOf(flags), speaker)
-      if (flags.watch) await keepGoing(files, once, flags, speaker)
-      else finish(await once(), flags, speaker)
-    })
+/** Keeps what does not look like a number: in `--wait cards/a.yaml`, it is a file. */
+const parseWait = (text: string): number | string => (/^[\d.,]+$/.test(text) ? parseCount(text) : text)
 
-/** A word may be meant for a command, what looks like a path only for a file. */
-const refuseUnknownCommand = (files: readonly string[], sync: Command): void => {
-  const word = files.find(file => /^[\w-]+$/.test(file) && !existsSync(file))
+const separateWait = (named: readonly string[], flags: Flags): { files: string[]; flags: Flags } =>
+  typeof flags.wait === 'string'
+    ? { files: [flags.wait, ...named], flags: { ...flags, wait: true } }
+    : { files: [...named], flags }
+
+/** A single word may be a mistyped command; anything that looks like a path is a file. */
+const rejectUnknownCommand = (files: readonly string[], program: Command, cwd: string): void => {
+  const word = files.find(file => /^[\w-]+$/.test(file) && !existsSync(resolve(cwd, file)))
   if (word === undefined) return
-  const names = sync
+  const names = program
     .createHelp()
-    .visibleCommands(sync)
+    .visibleCommands(program)
     .map(command => command.name())
   const commands = new Intl.ListFormat('en-GB').format(names)
   throw new UsageError(`"${word}" is neither a file nor a command; the commands are ${commands}.`)
 }
 
-const refuseNonsense = (files: readonly string[], { prune, check, watch, yes, dryRun }: Flags): void => {
+const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }: Context): void => {
+  const { prune, check, watch, yes, dryRun } = flags
   if (watch && check) throw new UsageError('--watch and --check exclude each other.')
   if (!prune) return
-  if (!areFolders(files))
-    throw new UsageError('--prune needs the whole folder: with single files, all others would go.')
-  if (!yes && !check && !dryRun && (watch || !process.stdin.isTTY))
+  if (!files.every(file => isFolder(file, cwd)))
+    throw new UsageError('--prune takes folders only: with single files, every other agent would be deleted.')
+  if (!yes && !check && !dryRun && (watch || !terminal.canAsk))
     throw new UsageError('--prune cannot ask here: add --yes to delete without being asked.')
 }
 
-const optionsOf = ({ dryRun, check, prune, force, refresh, retries, wait, yes }: Flags) => ({
-  dryRun: dryRun === true,
-  check: check === true,
-  prune: prune === true,
-  force: force === true,
-  refresh: refresh === true,
-  retries,
-  wait: wait === true ? usualWait : wait,
-  confirm: yes ? async () => true : confirmDeletion,
-})
-
-const finish = (outcome: Outcome, { json, check }: Flags, { say }: Voice, news = outcome.results): void => {
-  if (news.length > 0 || outcome.failure !== undefined) say(outcomeText(outcome, news))
-  if (json) process.stdout.write(`${outcomeJson(outcome, check === true)}\n`)
-  process.exitCode = exitCodeOf(outcome, check === true)
+const synchronise = async (
+  files: readonly string[],
+  flags: Flags,
+  outer: Context,
+  exit: (code: number) => void,
+): Promise<void> => {
+  const { json, check } = flags
+  const terminal = json ? withoutReports(outer.terminal) : outer.terminal
+  const context = { ...outer, terminal }
+  const settings = resolveHost(flags, context.env)
+  const warning = warnUnencrypted(settings.url)
+  if (warning !== undefined) terminal.info(warning)
+  const sync = () => syncCards(files, settings, toOptions(flags, context), context)
+  const finish = (result: SyncResult, shown: readonly AgentResult[] = result.results): void => {
+    if (shown.length > 0 || result.failure !== undefined) terminal.report(syncText(result, shown))
+    if (json) terminal.out(syncJson(result, check === true))
+    exit(exitCodeOf(result, check === true))
+  }
+  if (flags.watch) await watch(files, sync, finish, context)
+  else finish(await sync())
 }
 
-const keepGoing = async (
+const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
+  const { dryRun, check, prune, force, refresh, retries, wait, yes } = flags
+  return {
+    dryRun: dryRun === true,
+    check: check === true,
+    prune: prune === true,
+    force: force === true,
+    refresh: refresh === true,
+    retries,
+    ...(wait !== undefined && { wait: typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS }),
+    confirm: yes ? async () => true : terminal.confirm,
+    onDifference: result => terminal.report(differenceText(result)),
+  }
+}
+
+const watch = async (
   files: readonly string[],
-  once: () => Promise<Outcome>,
-  flags: Flags,
-  speaker: Voice,
+  sync: () => Promise<SyncResult>,
+  finish: (result: SyncResult, shown: readonly AgentResult[]) => void,
+  { cwd, terminal, onInterrupt }: Context,
 ): Promise<void> => {
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-  const news = new News()
-  const tellRemoved = (results: readonly Result[]): void => {
-    for (const { file, id } of news.removed(results))
-      speaker.note(`${file} is gone; ${id} is still registered; --prune removes it.`)
+  const interrupted = new AbortController()
+  onInterrupt(() => interrupted.abort())
+  const tracker = new ChangeTracker()
+  const reportRemoved = (results: readonly AgentResult[]): void => {
+    for (const { file, id } of tracker.removedFiles(results))
+      terminal.info(`${file} is gone; ${id} is still registered; --prune removes it.`)
   }
-  const work = async () => {
+  let isFirst = true
+  const syncOnce = async (): Promise<void> => {
     try {
-      const outcome = await once()
-      finish(outcome, flags, speaker, news.of(outcome))
-      tellRemoved(outcome.results)
+      const result = await sync()
+      finish(result, tracker.newResults(result))
+      reportRemoved(result.results)
     } catch (error) {
-      // A folder that is empty for a moment is no reason to stop watching it.
+      // A folder may be empty for a moment.
       if (!(error instanceof UsageError)) throw error
-      speaker.note(error.message)
-      tellRemoved([])
+      terminal.info(error.message)
+      reportRemoved([])
     }
+    if (isFirst) terminal.info('Watching for changes; Ctrl-C stops.')
+    isFirst = false
   }
-  let told = false
-  const workAndTell = async () => {
-    await work()
-    if (!told) speaker.note('Watching for changes; Ctrl-C stops.')
-    told = true
-  }
-  await watchCards(files, workAndTell, stop.signal)
+  await watchCards({ named: files, cwd }, syncOnce, interrupted.signal)
 }

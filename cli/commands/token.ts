@@ -1,13 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import colors from 'picocolors'
-import { scopes } from '../../src/card/model/constants.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { connect, type Host } from '../host/host.ts'
-import { connectTokens, type Declined } from '../host/tokens.ts'
-import { unknownNames } from '../host/unknown-names.ts'
-import { tokensText, tokenText } from '../report/tokens-text.ts'
-import { readExpiry } from './expiry.ts'
-import { fail, type HostFlags, print, say, withConnection, withHost } from './with-host.ts'
+import { readManifest } from '../../src/card/manifest/manifest.ts'
+import { agentIdPattern, baseTier, scopes } from '../../src/card/model/constants.ts'
+import type { HostClient, Rejection, Token } from '../client/index.ts'
+import type { Context } from '../config.ts'
+import { ExitCode } from '../exit-codes.ts'
+import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { addHostOptions, connect, forEachId, type HostFlags } from './host-options.ts'
 
 type CreateFlags = HostFlags & {
   scope: string[]
@@ -16,99 +14,145 @@ type CreateFlags = HostFlags & {
   expires?: number | string
   note?: string
 }
-type Tokens = ReturnType<typeof connectTokens>
 
 /** Adds `token`, which issues, lists and revokes the tokens of a host. */
-export const addToken = (command: Command): Command => {
-  const token = command.command('token').description('issue, list and revoke the tokens of a host')
-  addCreate(token)
-  addList(token)
-  addRevoke(token)
-  return command
-}
-
-const addCreate = (token: Command): void => {
-  withHost(token.command('create'), 'admin')
-    .description('issue a token and print it, this one time')
-    .requiredOption('--scope <scope>', `${scopes.join(', ')}: what its bearer may do; name several one by one`, choice)
+export const addToken = (program: Command, context: Context, exit: (code: number) => void): void => {
+  const token = program.command('token').description('issue, list and revoke the tokens of a host')
+  addHostOptions(token.command('create'), 'admin')
+    .description('issue a token and print it; it is shown only this once')
+    .requiredOption('--scope <scope>', `${scopes.join(', ')}: what the token allows; repeatable`, collectScope)
+    .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
+    .option('--tier <tier>', 'an extended card it can read beside the first; * for all; repeatable', collect)
     .option(
-      '--agent <glob>',
-      'the agents that it is for, such as weather-*; else all; name several one by one',
-      several,
+      '--expires <when>',
+      'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',
+      parseExpiry,
     )
-    .option('--tier <tier>', 'an extended card that its bearer may read beside the first; * for all', several)
-    .option('--expires <when>', 'in 90m, 12h, 30d, 8w; or a date such as 2027-01-31; else never', readExpiry)
     .option('--note <text>', 'whose it is, what it is for')
-    .action((flags: CreateFlags) => withTokens(flags, (tokens, host) => create(tokens, host, flags)))
-}
-
-const addList = (token: Command): void => {
-  withHost(token.command('list'), 'admin')
-    .description('show the tokens that were issued; never the tokens themselves')
-    .action((flags: HostFlags) =>
-      withTokens(flags, async tokens => {
-        const found = await tokens.list()
-        if ('declined' in found) return decline(found)
-        print(flags.json ? JSON.stringify({ tokens: found }) : tokensText(found, Date.now()))
-      }),
-    )
-}
-
-const addRevoke = (token: Command): void => {
-  withHost(token.command('revoke'), 'admin')
-    .description('end tokens: at once where the host hears of it, and everywhere within a minute or two')
+    .action(async (flags: CreateFlags) => exit(await create(flags, context)))
+  addHostOptions(token.command('list'), 'admin')
+    .description('list the issued tokens; never the tokens themselves')
+    .action(async (flags: HostFlags) => exit(await list(flags, context)))
+  addHostOptions(token.command('revoke'), 'admin')
+    .description('revoke tokens; this takes effect everywhere within a minute or two')
     .argument('<ids...>', 'their ids, as list shows them')
-    .action((given: string[], flags: HostFlags) => {
-      const ids = given.map(idOf)
-      return withTokens(flags, tokens => revoke(tokens, ids, flags))
-    })
+    .action(async (ids: string[], flags: HostFlags) => exit(await revoke(ids.map(tokenId), flags, context)))
 }
 
-const several = (value: string, before: string[] = []): string[] => [...before, value]
+const collect = (value: string, before: string[] = []): string[] => [...before, value]
 
-const choice = (value: string, before: string[] = []): string[] => {
+const collectScope = (value: string, before: string[] = []): string[] => {
   if (!scopes.some(scope => scope === value))
     throw new InvalidArgumentError(`Allowed choices are ${scopes.join(', ')}.`)
   return [...before, value]
 }
 
-/** Who pastes the whole token means its id; the rest of it is not to be sent anywhere. */
-const idOf = (text: string): string => /^cc_([a-z2-7]+)_/.exec(text)?.[1] ?? text
+const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 7 * 86_400 }
 
-const create = async (
-  tokens: Tokens,
-  host: Host,
-  { scope, agent, tier, expires, note, json }: CreateFlags,
-): Promise<void> => {
-  const unknown = await unknownNames(host, { agents: agent, tiers: tier })
-  const issued = await tokens.issue({
+/** Parses when a token expires, as the host takes it: a duration such as 30d in seconds from now, or a date as it is. */
+export const parseExpiry = (text: string): number | string => {
+  const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? []
+  if (count !== undefined) return Number(count) * (SECONDS[unit] ?? 1)
+  if (/^\d{4}-\d{2}-\d{2}(?:T\S+)?$/.test(text)) return text
+  throw new InvalidArgumentError('Use a duration such as 90m, 12h, 30d or 8w, or a date such as 2027-01-31.')
+}
+
+/** Accepts a whole token in place of its id. The secret part of it is not sent anywhere. */
+const tokenId = (text: string): string => /^cc_([a-z2-7]+)_/.exec(text)?.[1] ?? text
+
+const create = async (flags: CreateFlags, context: Context): Promise<number> => {
+  const { scope, agent, tier, expires, note, json } = flags
+  const { terminal, clock } = context
+  const client = connect(flags, context)
+  const warnings = await warnUnknownAgents(client, agent ?? [], tier ?? [])
+  const issued = await client.tokens.issue({
     scopes: scope,
     ...(agent && { agents: agent }),
     ...(tier && { tiers: tier }),
     ...(expires !== undefined && { expires }),
     ...(note !== undefined && { note }),
   })
-  if ('declined' in issued) return decline(issued)
-  print(json ? JSON.stringify(issued) : issued.token)
-  say(`${tokenText(issued, Date.now())}. Keep the token: nobody can show it again.`)
-  for (const words of unknown)
-    say(`${colors.yellow('warning:')} ${words}: the token is for what may come by that name.`)
-  if (!issued.published) say('The edge has not taken it yet: the host goes on publishing.')
+  if ('rejected' in issued) return reportRejection(issued.detail, context)
+  terminal.out(json ? JSON.stringify(issued) : issued.token)
+  const { scopes: allowed, agents, tiers, expires: end } = describe(issued, clock.now())
+  terminal.info(
+    `${issued.id}: ${allowed} for ${agents}${tiers === '-' ? '' : `, tiers ${tiers}`}, expires ${end}. Store the token: it cannot be shown again.`,
+  )
+  for (const warning of warnings) terminal.info(`${colors.yellow('warning:')} ${warning}`)
+  if (!issued.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
+  return ExitCode.ok
 }
 
-const revoke = async (tokens: Tokens, ids: readonly string[], { json }: HostFlags): Promise<void> => {
+const list = async (flags: HostFlags, context: Context): Promise<number> => {
+  const { terminal, clock } = context
+  const tokens = await connect(flags, context).tokens.list()
+  if ('rejected' in tokens) return reportRejection(tokens.detail, context)
+  if (flags.json) terminal.out(JSON.stringify({ tokens }))
+  else terminal.report(tokensText(tokens, clock.now()))
+  return ExitCode.ok
+}
+
+const revoke = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  const { tokens } = connect(flags, context)
   const revoked: string[] = []
-  for (const id of ids) {
-    const refusal = await tokens.revoke(id)
-    if (refusal) decline(refusal, id)
-    else revoked.push(id)
-    if (!refusal && !json) print(`revoked ${id}`)
-  }
-  if (json) print(JSON.stringify({ revoked }))
+  const { exitCode, failure } = await forEachId(ids, context, async id => {
+    const rejection = await tokens.revoke(id)
+    if (rejection) return reportRejection(`${id}: ${rejection.detail}`, context)
+    revoked.push(id)
+    if (!flags.json) terminal.report(`revoked ${id}`)
+    return ExitCode.ok
+  })
+  if (flags.json) terminal.out(JSON.stringify({ revoked, ...(failure !== undefined && { failure }) }))
+  return exitCode
 }
 
-const withTokens = (flags: HostFlags, work: (tokens: Tokens, host: Host) => Promise<void>): Promise<void> =>
-  withConnection(flags, connection => work(connectTokens(connection), connect(connection)))
+const reportRejection = (detail: Rejection['detail'], { terminal }: Context): number => {
+  terminal.error(detail)
+  return ExitCode.rejected
+}
 
-const decline = ({ declined }: Declined, id?: string): void =>
-  fail(id === undefined ? declined : `${id}: ${declined}`, exitCodes.refused)
+/** The most agents that are looked up; a host takes no more in one token. */
+const MAX_AGENTS = 20
+
+/** Returns a warning for each agent and tier that the host does not have: most likely they are mistyped. */
+const warnUnknownAgents = async (
+  client: HostClient,
+  agents: readonly string[],
+  tiers: readonly string[],
+): Promise<string[]> => {
+  const ids = agents.filter(id => agentIdPattern.test(id)).slice(0, MAX_AGENTS)
+  const registered = await Promise.all(ids.map(client.getAgent))
+  const unknown = ids.filter((_, index) => registered[index] === undefined)
+  const tiersOfAgents = registered.flatMap(agent => {
+    const parsed = agent && 'manifest' in agent ? readManifest(agent.manifest) : { errors: [] }
+    return 'manifest' in parsed ? [Object.keys(parsed.manifest.tiers ?? {})] : []
+  })
+  // A glob may match agents that do not exist yet, and they may have the tier.
+  const areAllKnown = agents.length > 0 && tiersOfAgents.length === agents.length
+  const known = ['*', baseTier, ...tiersOfAgents.flat()]
+  const unknownTiers = areAllKnown ? tiers.filter(tier => !known.includes(tier)) : []
+  return [
+    ...unknown.map(id => `No agent "${id}" exists on this host yet; the token will apply once it does.`),
+    ...unknownTiers.map(tier => `None of the agents has a tier "${tier}" yet; the token will apply once one does.`),
+  ]
+}
+
+const tokensText = (tokens: readonly Token[], now: number): string => {
+  if (tokens.length === 0) return 'No tokens besides the ADMIN_TOKEN: sync-card token create issues one.'
+  const head = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'].map(colors.dim)
+  const rows = tokens.map(token => {
+    const { scopes: allowed, agents, tiers, expires } = describe(token, now)
+    return [token.id, allowed, agents, tiers, expires, withoutControls(token.note)]
+  })
+  return formatTable([head, ...rows])
+}
+
+const describe = ({ scopes: allowed, agents, tiers, expires }: Token, now: number) => ({
+  scopes: join(allowed),
+  agents: join(agents),
+  tiers: join(tiers) || '-',
+  expires: expires === null ? 'never' : Date.parse(expires) > now ? expires : colors.yellow(`expired ${expires}`),
+})
+
+const join = (words: readonly string[]): string => withoutControls(words.join(', '))

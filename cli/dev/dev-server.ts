@@ -1,62 +1,156 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, globSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Environment } from '../environment.ts'
-import { withLocalTools } from '../local-tools.ts'
-import { exampleWorkers } from './example-workers.ts'
+import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
+import { poll } from '../clock.ts'
+import type { Context } from '../config.ts'
+import { withLocalBin } from '../deploy/wrangler.ts'
 
-/** Longest that the runtime may take to answer, in milliseconds. */
-const patience = 60_000
+/** How long the runtime may take until it responds. */
+const START_TIMEOUT_MS = 60_000
 
-/** What of the environment is handed to the Worker as its variables. */
-const passedThrough = ['ALLOWED_ORIGINS', 'ROOT_AGENT', 'PUBLIC_URL']
+/** How long processes may take to end by themselves. */
+const STOP_TIMEOUT_MS = 5000
 
-/** Starts `wrangler dev`, quiet but for errors unless `VERBOSE` is set. The admin token goes by the environment: flags show in ps. */
-export const startDevServer = (port: number, adminToken: string, environment: Environment): ChildProcess => {
-  const variables = passedThrough.flatMap(name => (environment[name] ? ['--var', `${name}:${environment[name]}`] : []))
-  // Named, because wrangler reads the environment beside the files that it is given, but not beside .dev.vars found by itself.
-  const files = ['.dev.vars', '.env'].filter(file => existsSync(file)).flatMap(file => ['--env-file', file])
-  const examples = exampleWorkers()
-  // The first is the host, to which the flags apply; named only where there are others.
-  const workers = examples.length === 0 ? [] : ['wrangler.toml', ...examples]
+/** How often the scheduled job runs: as the cron of wrangler.toml. */
+const CRON_INTERVAL_MS = 60_000
+
+/** How often the parent process is checked. */
+const PARENT_INTERVAL_MS = 500
+
+/** Variables that the Worker gets from the environment. */
+const WORKER_VARIABLES = ['ALLOWED_ORIGINS', 'ROOT_AGENT', 'PUBLIC_URL']
+
+/** Returns why a host cannot listen on a port of this machine; undefined if it can. */
+export const checkPort = async (url: string, port: string, fetch: Context['fetch']): Promise<string | undefined> => {
+  const number = Number(port)
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) return `PORT is "${port}", which is not a port.`
+  if (!(await isPortFree(number)))
+    return `Port ${port} is in use. Stop what runs there, or choose another: PORT=8788 npm start`
+  // Nothing listens there yet, so every other error is expected.
+  const isBlocked = await fetch(url).then(() => false, isBlockedPort)
+  return isBlocked ? `${blockedPortMessage(url)}.` : undefined
+}
+
+const isPortFree = async (port: number): Promise<boolean> => {
+  const server = createServer()
+  server.listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return true
+  } catch (error) {
+    // In use, or reserved for other users.
+    if (error instanceof Error && 'syscall' in error) return false
+    throw error
+  } finally {
+    server.close()
+  }
+}
+
+/**
+ * Starts `wrangler dev` with the example agents; it prints only errors unless `VERBOSE` is set. The admin token goes by
+ * the environment, because ps shows flags.
+ */
+export const startDevServer = (port: string, adminToken: string, { env, cwd }: Context): ChildProcess => {
+  const variables = WORKER_VARIABLES.flatMap(name => (env[name] ? ['--var', `${name}:${env[name]}`] : []))
+  // wrangler reads the environment only if its files are named, not if it finds .dev.vars by itself.
+  const files = ['.dev.vars', '.env'].filter(file => existsSync(join(cwd, file))).flatMap(file => ['--env-file', file])
+  const examples = globSync('examples/*/wrangler.toml', { cwd }).sort()
+  // All flags apply to the first, the host.
+  const configs = examples.length === 0 ? [] : ['wrangler.toml', ...examples]
   return spawn(
     'wrangler',
     [
-      ...['dev', ...workers.flatMap(config => ['-c', config])],
-      ...['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'],
-      ...['--log-level', environment.VERBOSE ? 'info' : 'error', '--show-interactive-dev-session=false'],
+      ...['dev', ...configs.flatMap(config => ['-c', config])],
+      ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
+      ...['--log-level', env.VERBOSE ? 'info' : 'error', '--show-interactive-dev-session=false'],
       ...variables,
       ...files,
     ],
     {
-      // A group of its own, so that all of it can be ended.
+      cwd,
+      // Makes a process group, so that all of it can be ended.
       detached: true,
-      stdio: ['ignore', environment.VERBOSE ? 'inherit' : 'ignore', 'inherit'],
-      env: { ...withLocalTools(process.env), ADMIN_TOKEN: adminToken, WRANGLER_SEND_METRICS: 'false' },
+      stdio: ['ignore', env.VERBOSE ? 'inherit' : 'ignore', 'inherit'],
+      env: withLocalBin({ ...process.env, ADMIN_TOKEN: adminToken, WRANGLER_SEND_METRICS: 'false' }, cwd),
     },
   )
 }
 
-/** Waits until the server answers; false where it ends before, or takes too long. */
-export const untilAnswering = async (url: string, server: ChildProcess): Promise<boolean> => {
-  let gone = false
-  server.once('exit', () => {
-    gone = true
-  })
-  server.once('error', () => {
-    gone = true
-  })
-  for (const deadline = Date.now() + patience; !gone && Date.now() < deadline; await sleep(100))
-    if (await answers(url)) return true
-  return false
+/** Waits until the server responds. Returns false if it ends first, or takes too long. */
+export const waitUntilResponding = async (url: string, server: ChildProcess, context: Context): Promise<boolean> => {
+  const { fetch, clock } = context
+  let hasEnded = false
+  for (const event of ['exit', 'error'])
+    server.once(event, () => {
+      hasEnded = true
+    })
+  const check = async () => hasEnded || (await isResponding(url, fetch))
+  return (await poll(check, { clock, timeoutMs: START_TIMEOUT_MS, pauseMs: 100 })) && !hasEnded
 }
 
-const answers = async (url: string): Promise<boolean> => {
+const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
+  fetch(url, { signal: AbortSignal.timeout(5000) }).then(
+    async response => {
+      await response.body?.cancel()
+      return true
+    },
+    () => false,
+  )
+
+/**
+ * Ends a child that was spawned `detached` and everything it started: wrangler runs workerd, which would keep the port.
+ * Waits until the child has ended.
+ */
+export const stopGroup = async (child: ChildProcess): Promise<void> => {
+  if (child.pid === undefined) return
+  const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit')
+  signalGroup(child.pid, 'SIGTERM')
+  await Promise.race([ended, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })])
+  signalGroup(child.pid, 'SIGKILL')
+  await ended
+}
+
+/** Ends a group at once, for when this process ends and cannot wait. */
+export const killGroup = (child: ChildProcess): void => {
+  if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
+}
+
+const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(5000) })
-    await response.body?.cancel()
-    return true
-  } catch {
-    return false
+    process.kill(-pid, signal)
+  } catch (error) {
+    // The group has ended already; macOS says EPERM for processes that have ended and were not waited for.
+    if (!(error instanceof Error && 'code' in error && ['ESRCH', 'EPERM'].includes(String(error.code)))) throw error
   }
+}
+
+/** Runs the host's scheduled job each minute, which `wrangler dev` does not do. It keeps no process alive. */
+export const runCron = (url: string, fetch: Context['fetch']): void => {
+  const timer = setInterval(() => {
+    fetch(`${url}/cdn-cgi/handler/scheduled`).then(
+      response => response.body?.cancel(),
+      // The host is stopping or restarting; the next minute follows.
+      () => undefined,
+    )
+  }, CRON_INTERVAL_MS)
+  timer.unref()
+}
+
+/**
+ * Calls `stop` once the npm that started this process is gone: a killed npm tells nobody, and a host left behind keeps
+ * the port. A process that npm did not start may outlive its parent, as with nohup.
+ */
+export const exitWithParent = (stop: () => void): void => {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    stop()
+  }, PARENT_INTERVAL_MS)
+  timer.unref()
 }

@@ -1,31 +1,31 @@
 import { type JsonObject, jsonEquals, omit } from '../../src/json/json.ts'
-import { authoredManifest } from '../files/authored-manifest.ts'
-import type { Draft } from '../files/draft.ts'
-import type { Registered, SourceState } from '../host/host.ts'
+import type { RegisteredAgent, SourceState } from '../client/index.ts'
+import { type Draft, normalizeManifest } from '../manifests/index.ts'
 
-/** What has to be done about a file. `before`, `etag` and `source` are what the host has now. */
+/** What has to be done about a file. `before` and `etag` are what the host has now. */
 export type Step = {
   draft: Draft
   todo: 'create' | 'update' | 'nothing'
   before?: JsonObject
   etag?: string
-  /** How the source of a card stands that comes from elsewhere. */
+  /** The state of the agent's upstream card. */
   source?: SourceState
 }
 
 /** Compares a file with what is registered under its id. */
-export const plan = (draft: Draft, registered: Registered | undefined): Step => {
+export const planStep = (draft: Draft, registered: RegisteredAgent | undefined): Step => {
   if (registered === undefined) return { draft, todo: 'create' }
-  const before = comparable(registered.manifest)
-  const same = jsonEquals(before, comparable(draft.manifest))
-  return { draft, todo: same ? 'nothing' : 'update', before, etag: registered.etag }
+  const before = toComparable(registered.manifest)
+  const isSame = jsonEquals(before, toComparable(draft.manifest))
+  return { draft, todo: isSame ? 'nothing' : 'update', before, etag: registered.etag }
 }
 
-/** A manifest in the one form in which two that say the same are equal: a bare card was registered by somebody's curl. */
-export const comparable = (manifest: JsonObject): JsonObject => omit(authoredManifest(manifest, false).manifest, 'id')
+/** Returns the form in which equivalent manifests are equal. A bare card may have been registered with curl. */
+export const toComparable = (manifest: JsonObject): JsonObject =>
+  omit(normalizeManifest(manifest, false).manifest, 'id')
 
-/** The agents that are registered, but that no file describes any more. */
-export const strays = (registered: readonly string[], local: readonly string[]): string[] => {
-  const known = new Set(local)
-  return registered.filter(id => !known.has(id))
+/** Returns the registered agents that no file describes. */
+export const findOrphans = (registered: readonly string[], local: readonly string[]): string[] => {
+  const described = new Set(local)
+  return registered.filter(id => !described.has(id))
 }

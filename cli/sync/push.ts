@@ -1,71 +1,114 @@
-import { findingsOf } from '../files/findings.ts'
-import type { Host, Refused, SourceState, Stored } from '../host/host.ts'
-import type { Result } from './outcome.ts'
-import { comparable, plan, type Step } from './plan.ts'
+import type { HostClient, PutResult, Rejection, SourceState } from '../client/index.ts'
+import { type Clock, poll } from '../clock.ts'
+import { findingsOf } from '../manifests/index.ts'
+import { planStep, type Step, toComparable } from './plan.ts'
+import type { Action, AgentResult } from './result.ts'
 
-/** How often a replacement is tried against somebody who writes at the same time. */
-const attempts = 3
+/** How often a replacement is tried while somebody else writes the same agent. */
+const MAX_ATTEMPTS = 3
 
 /**
- * Sends what a step has to send, if the host still has what the step saw. Where somebody wrote meanwhile, nothing is
- * overwritten unless `force`; where it was this very manifest (an answer was lost), that is a success.
+ * Registers the manifest of a step if the host still has what the step saw. Without `force`, a concurrent write is not
+ * overwritten. If that write was this very manifest, a response was lost and the push succeeded.
  */
-export const push = async (host: Host, step: Step, force: boolean): Promise<Result> => {
+export const push = async (client: HostClient, step: Step, force: boolean): Promise<AgentResult> => {
   const { draft } = step
   let etag = step.etag
   for (let attempt = 1; ; attempt++) {
-    const answer = await host.put(draft.id, draft.manifest, etag)
-    if (!('refused' in answer)) return { ...resultOf(step), action: doneAction(step, answer), ...storedResult(answer) }
-    if (answer.refused !== 'changed' || attempt === attempts) return refusedResult(step, answer)
-    const now = await host.registered(draft.id)
-    if (now && 'refused' in now) return refusedResult(step, now)
-    if (!force && plan(draft, now).todo !== 'nothing')
+    const result = await client.putAgent(draft.id, draft.manifest, etag)
+    if (!('rejected' in result))
+      return { ...describeStep(step), action: actionOf(step, result), ...describePut(result) }
+    if (result.rejected !== 'conflict' || attempt === MAX_ATTEMPTS) return describeRejection(step, result)
+    const current = await client.getAgent(draft.id)
+    if (current && 'rejected' in current) return describeRejection(step, current)
+    if (!force && planStep(draft, current).todo !== 'nothing')
       return {
-        ...resultOf(step),
+        ...describeStep(step),
         action: 'changed meanwhile',
-        detail: now ? 'somebody else wrote it after it was read' : 'somebody else deleted it after it was read',
-        change: { before: step.before ?? {}, after: now ? comparable(now.manifest) : {} },
+        detail: `somebody else ${current ? 'changed' : 'deleted'} it after it was read`,
+        change: { before: step.before ?? {}, after: current ? toComparable(current.manifest) : {} },
       }
-    etag = now?.etag
+    etag = current?.etag
   }
 }
 
-/** What a host made of a manifest: of one that it had already, perhaps another card. */
-const doneAction = ({ todo }: Step, { changed }: Stored) =>
-  todo === 'create' ? 'created' : todo === 'update' || changed ? 'updated' : 'unchanged'
+/** An agent on the host that no file describes. */
+export type Orphan = { id: string; etag: string }
 
-/** What a step says of its file, before anything is done. */
-export const resultOf = ({ draft, todo, before, source }: Step): Omit<Result, 'action'> => ({
+/** Returns the current entity tag of an orphan, so that nothing is deleted that changes in the meantime. */
+export const getOrphan = async (client: HostClient, id: string): Promise<Orphan | AgentResult | undefined> => {
+  const registered = await client.getAgent(id)
+  if (registered === undefined) return undefined
+  if ('rejected' in registered) return { id, action: 'forbidden', detail: registered.detail }
+  return { id, etag: registered.etag }
+}
+
+/** Deletes an orphan if it is still what was looked up. */
+export const deleteOrphan = async (client: HostClient, { id, etag }: Orphan): Promise<AgentResult> => {
+  const rejection = await client.deleteAgent(id, etag)
+  if (rejection === undefined) return { id, action: 'deleted' }
+  return { id, action: REJECTED_ACTIONS[rejection.rejected], detail: rejection.detail }
+}
+
+/** Waits until the edge serves the card with this entity tag. Returns false after `seconds`. */
+export const waitUntilLive = (
+  client: HostClient,
+  { id, etag }: { id: string; etag: string },
+  seconds: number,
+  clock: Clock,
+): Promise<boolean> =>
+  poll(async () => (await client.getLiveCard(id)).etag === etag, {
+    clock,
+    timeoutMs: seconds * 1000,
+    pauseMs: 100,
+    maxPauseMs: 3000,
+  })
+
+/** Returns what is known about the file of a step before anything is done. */
+export const describeStep = ({ draft, todo, before, source }: Step): Omit<AgentResult, 'action'> => ({
   file: draft.file,
   id: draft.id,
   ...(draft.unexposed && { unexposed: true }),
-  ...(source && source.state !== 'fresh' && { source: sourceText(source) }),
+  ...describeSource(source),
   ...(draft.compiled && { findings: findingsOf(draft) }),
-  ...(todo === 'update' && before && { change: { before, after: comparable(draft.manifest) } }),
+  ...(todo === 'update' && before && { change: { before, after: toComparable(draft.manifest) } }),
 })
 
-/** A refusal by the host, with its errors at their places in the file. */
-export const refusedResult = (step: Step, { refused, detail, errors }: Refused): Result => ({
-  ...resultOf(step),
-  action: refused === 'forbidden' ? 'forbidden' : refused === 'changed' ? 'changed meanwhile' : 'refused',
+/** Returns the result of a rejected step, with the errors of the host at their places in the file. */
+export const describeRejection = (step: Step, { rejected, detail, errors }: Rejection): AgentResult => ({
+  ...describeStep(step),
+  action: REJECTED_ACTIONS[rejected],
   detail,
-  ...(errors.length > 0 && { problems: errors.map(error => step.draft.places.problem(error)) }),
+  ...(errors.length > 0 && { problems: errors.map(step.draft.sourceMap.locateError) }),
 })
 
-const storedResult = ({ seq, etags, urls, root, published, source }: Stored): Partial<Result> => ({
+const REJECTED_ACTIONS = {
+  conflict: 'changed meanwhile',
+  forbidden: 'forbidden',
+  invalid: 'refused',
+} as const satisfies Record<Rejection['rejected'], Action>
+
+/** A host may make another card of an unchanged manifest after an upgrade. */
+const actionOf = ({ todo }: Step, { changed }: PutResult): Action =>
+  todo === 'create' ? 'created' : todo === 'update' || changed ? 'updated' : 'unchanged'
+
+const describePut = ({ seq, etags, urls, root, published, source }: PutResult): Partial<AgentResult> => ({
   ...(seq !== undefined && { seq }),
   ...(etags['agent-card.json'] !== undefined && { etag: etags['agent-card.json'] }),
   ...(urls.card !== undefined && { url: urls.card }),
   ...(root && { root }),
   ...(!published && { published }),
-  ...(source && source.state !== 'fresh' && { source: sourceText(source) }),
+  ...describeSource(source),
   ...(source &&
     source.notes.length > 0 && { notes: source.notes.map(({ pointer, message }) => `${pointer} ${message}`) }),
 })
 
-/** What an owner is told of a card that comes from elsewhere, and did not come. */
-const sourceText = ({ state, failure }: SourceState): string => {
-  if (state === 'held') return 'its source has a card that widens access: sync-card refresh shows it'
-  const served = state === 'stale' ? 'the card that came before is served' : 'there is no card to serve yet'
-  return `${served}, and the host goes on trying. ${failure?.message ?? ''}`.trimEnd()
+const describeSource = (source: SourceState | undefined): Pick<AgentResult, 'source'> =>
+  source === undefined || source.state === 'fresh' ? {} : { source: sourceMessage(source) }
+
+const sourceMessage = ({ state, failure }: SourceState): string => {
+  if (state === 'held')
+    return 'its upstream card widens access and waits for approval: sync-card refresh shows the changes'
+  const served = state === 'stale' ? 'the previous card is served' : 'there is no card to serve yet'
+  return `${served}, and the host keeps retrying. ${failure?.message ?? ''}`.trimEnd()
 }

@@ -1,53 +1,91 @@
 import { dirname, join } from 'node:path'
-import { cardsFolder } from '../files/card-files.ts'
-import { defaultsNames } from '../files/defaults-file.ts'
+import { CARDS_FOLDER, DEFAULTS_NAMES } from '../manifests/index.ts'
+import { type Action, type AgentResult, nameOf, type SyncResult } from './result.ts'
 
-/** Runs `work` once, and again whenever the files change, one run at a time, until the signal. Nothing between is lost. */
+/** Runs `work` once, and again whenever the files change, one run at a time, until the signal. No change is missed. */
 export const watchCards = async (
-  named: readonly string[],
+  { named, cwd }: { named: readonly string[]; cwd: string },
   work: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
   const { watch } = await import('chokidar')
-  const watcher = watch(watched(named), {
+  const watcher = watch(pathsToWatch(named), {
+    cwd,
     ignoreInitial: true,
     depth: 0,
     awaitWriteFinish: { stabilityThreshold: 100, pollInterval: 25 },
   })
-  const changes = new Changes()
-  watcher.on('all', () => changes.announce())
-  signal.addEventListener('abort', () => changes.announce(), { once: true })
-  await new Promise(resolve => watcher.once('ready', () => resolve(undefined)))
+  const changes = new ChangeSignal()
+  watcher.on('all', () => changes.notify())
+  signal.addEventListener('abort', () => changes.notify(), { once: true })
+  await new Promise<void>(resolve => watcher.once('ready', () => resolve()))
   try {
     while (!signal.aborted) {
       await work()
-      await changes.next()
+      await changes.wait()
     }
   } finally {
     await watcher.close()
   }
 }
 
-/** What was announced while nobody waited is not forgotten. */
-class Changes {
-  #pending = false
+/** Wakes the one who waits; remembers a notification that nobody waited for. */
+class ChangeSignal {
+  #isPending = false
   #wake: (() => void) | undefined
 
-  announce(): void {
-    this.#pending = true
+  notify(): void {
+    this.#isPending = true
     this.#wake?.()
   }
 
-  async next(): Promise<void> {
-    if (!this.#pending)
+  async wait(): Promise<void> {
+    if (!this.#isPending)
       await new Promise<void>(resolve => {
         this.#wake = resolve
       })
-    this.#pending = false
+    this.#isPending = false
   }
 }
 
-const watched = (named: readonly string[]): string[] => [
-  ...(named.length > 0 ? named : [cardsFolder]),
-  ...named.flatMap(file => defaultsNames.map(name => join(dirname(file), name))),
+const pathsToWatch = (named: readonly string[]): string[] => [
+  ...(named.length > 0 ? named : [CARDS_FOLDER]),
+  ...named.flatMap(file => DEFAULTS_NAMES.map(name => join(dirname(file), name))),
 ]
+
+/** Actions after which a file and the host are equal. */
+const IN_SYNC: readonly Action[] = ['unchanged', 'created', 'updated']
+
+/** Compares each synchronisation with the one before. */
+export class ChangeTracker {
+  #last = new Map<string, { action: Action; text: string }>()
+  /** The ids under which the files of the last synchronisation are registered. */
+  readonly #registered = new Map<string, string>()
+
+  /** Returns the results that differ from the last ones; all of them the first time. */
+  newResults({ results }: SyncResult): AgentResult[] {
+    const last = this.#last
+    this.#last = new Map(
+      results.map(result => [nameOf(result), { action: result.action, text: JSON.stringify(result) }]),
+    )
+    if (last.size === 0) return results
+    return results.filter(result => {
+      const before = last.get(nameOf(result))
+      // What was pushed the last time is unchanged now: that is nothing new.
+      if (result.action === 'unchanged') return before === undefined || !IN_SYNC.includes(before.action)
+      return IN_SYNC.includes(result.action) || before?.text !== JSON.stringify(result)
+    })
+  }
+
+  /** Returns the agents that are still registered although their files are gone. */
+  removedFiles(results: readonly AgentResult[]): { file: string; id: string }[] {
+    const files = new Set(results.map(({ file }) => file))
+    const ids = new Set(results.map(({ id }) => id))
+    const gone = [...this.#registered].flatMap(([file, id]) => (files.has(file) ? [] : [{ file, id }]))
+    for (const { file } of gone) this.#registered.delete(file)
+    for (const { file, id, action } of results)
+      if (file !== undefined && id !== undefined && IN_SYNC.includes(action)) this.#registered.set(file, id)
+    // The file may have been renamed, or its agent just deleted: then there is a result for it.
+    return gone.filter(({ id }) => !ids.has(id))
+  }
+}

@@ -15,7 +15,7 @@ describe('sync-card convert', () => {
     expect(code).toBe(0)
   })
 
-  it('writes many into a folder, and tells what the dialect has no place for', async () => {
+  it('writes several cards into a folder, and reports the fields that the dialect does not have', async () => {
     const workspace = new Workspace({
       'cards/a.json': { ...minimal, termsOfServiceUrl: 'https://mine.example.com/terms' },
       'cards/b.yaml': `card: ${JSON.stringify(minimal)}`,
@@ -24,12 +24,12 @@ describe('sync-card convert', () => {
     const { code, stdout, stderr } = await workspace.run(['convert', 'cards', '--to', '1.0', '--out', 'out'])
     for (const id of ['a', 'b'])
       expect(JSON.parse(readFileSync(join(workspace.folder, `out/${id}.json`), 'utf8'))).toMatchObject({ name: 'Mine' })
-    expect(stderr).toMatch(/cards\/a\.json: 1\.0 has no place for .*\/termsOfServiceUrl/)
+    expect(stderr).toMatch(/cards\/a\.json: 1\.0 has no field for .*\/termsOfServiceUrl/)
     expect(stderr).toContain('cards/c.json:1:2 error')
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   })
 
-  it('converts what it can of cards/, and says where it cannot', async () => {
+  it('converts all cards of cards/ that need no host, and reports the others (exit 3)', async () => {
     const workspace = new Workspace({ 'bad.json': '{' })
     const args = ['convert', resolve('cards'), 'bad.json', '--to', '0.3', '--out', 'out']
     const { code, stdout, stderr } = await workspace.run(args)
@@ -44,8 +44,8 @@ describe('sync-card convert', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   })
 
-  it('writes the one card to stdout that it can', async () => {
-    const fetched = { upstream: { card: 'https://elsewhere.example.com/agent-card.json' } }
+  it('writes the only card that needs no host to stdout', async () => {
+    const fetched = { upstream: { card: 'https://upstream.example.com/agent-card.json' } }
     const workspace = new Workspace({ 'cards/a.json': fetched, 'cards/b.json': minimal })
     const { code, stdout, stderr } = await workspace.run(['convert', 'cards', '--to', '0.3'])
     expect(JSON.parse(stdout)).toMatchObject({ name: 'Mine' })
@@ -56,10 +56,10 @@ describe('sync-card convert', () => {
   it.each([
     [['cards/a.json', '--to', 'klingon'], /Allowed choices are/],
     [['cards/a.json'], /required option/],
-    [['cards', '--to', '0.3'], /name a folder/],
+    [['cards', '--to', '0.3'], /name a folder with --out/],
     [
       ['cards', '--to', '0.3', '--out', 'cards/a.json'],
-      /^sync-card: Nothing can be written to the folder cards\/a\.json\.\n$/,
+      /^sync-card: Cannot write to the folder cards\/a\.json: EEXIST/,
     ],
   ])('refuses %j (exit 2)', async (args, message) => {
     const workspace = new Workspace({ 'cards/a.json': minimal, 'cards/b.json': minimal })

@@ -3,30 +3,30 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One request as the host saw it. */
+/** A request that the host received. */
 export type Seen = { method: string; path: string; headers: IncomingMessage['headers']; body: string }
 
-/** Answers a request in the host's place, and says whether it did. */
+/** Responds to a request instead of the host; returns whether it did. */
 export type Fault = (seen: Seen, response: ServerResponse) => boolean
 
 type Agent = { manifest: unknown; served: string }
 
 const tagOf = (value: unknown): string => `"${createHash('sha256').update(JSON.stringify(value)).digest('hex')}"`
 
-/** The registry's HTTP contract in memory, as far as the command needs it, with faults to order. */
+/** The API of a host in memory, as far as the commands need it, with injected faults. */
 export class FakeHost {
   readonly agents = new Map<string, Agent>()
   readonly seen: Seen[] = []
-  /** Asked first for every request; a fault that answers is what the client gets. */
+  /** Called first for every request, in order, until one responds. */
   faults: Fault[] = []
-  /** How many reads of a card are answered with the old one after a write. */
+  /** How many requests for a card still get the previous one. */
   slowReads = 0
   pageSize = 100
-  /** Whether the edge takes what is written. */
+  /** Whether writes are published to the edge. */
   publishes = true
-  /** Whether it makes another card of a manifest than it did when it took it. */
+  /** Whether it makes another card of an unchanged manifest than before. */
   upgraded = false
-  /** The agent that the host name stands for. */
+  /** The agent of the root card. */
   rootAgent: string | undefined
   token = 'the-secret-admin-token'
   readonly #server: Server
@@ -51,17 +51,17 @@ export class FakeHost {
     await new Promise(resolve => this.#server.close(resolve))
   }
 
-  /** Registers an agent as somebody else would. */
+  /** Registers an agent as somebody else. */
   register(id: string, manifest: unknown): void {
     this.agents.set(id, { manifest, served: tagOf(manifest) })
   }
 
-  /** The next request that matches, once it has been answered. */
+  /** Waits for the next request that matches, until it has a response. */
   next(matches: (seen: Seen) => boolean): Promise<Seen> {
     return new Promise(found => this.#waiting.push({ matches, found }))
   }
 
-  /** The writes that arrived, in order. */
+  /** The methods and paths of all writes, in order. */
   get writes(): string[] {
     return this.seen.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`)
   }
@@ -76,26 +76,26 @@ export class FakeHost {
       body: Buffer.concat(chunks).toString(),
     }
     this.seen.push(seen)
-    if (!this.faults.some(fault => fault(seen, response))) this.#answer(seen, response)
+    if (!this.faults.some(fault => fault(seen, response))) this.#respond(seen, response)
     for (const waiter of this.#waiting.filter(({ matches }) => matches(seen))) {
       this.#waiting = this.#waiting.filter(other => other !== waiter)
       waiter.found(seen)
     }
   }
 
-  #answer(seen: Seen, response: ServerResponse): ServerResponse {
+  #respond(seen: Seen, response: ServerResponse): ServerResponse {
     const { pathname, searchParams } = new URL(seen.path, this.url)
     const [, id = '', rest = ''] = /^\/agents\/([^/]+)(\/.*)?$/.exec(pathname) ?? []
     if (rest === '/.well-known/agent-card.json') return this.#card(id, response)
     if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', response)
-    const authorised = seen.headers.authorization === `Bearer ${this.token}`
+    const isAuthorized = seen.headers.authorization === `Bearer ${this.token}`
     if (pathname === '/agents' && seen.method === 'GET')
-      return this.#list(searchParams.get('cursor') ?? '', authorised, response)
-    if (!authorised) return problem(response, 401, 'unauthorised', 'No.')
+      return this.#list(searchParams.get('cursor') ?? '', isAuthorized, response)
+    if (!isAuthorized) return problem(response, 401, 'unauthorized', 'No.')
     const agent = this.agents.get(id)
     if (rest === '/manifest' && agent) return json(response, 200, agent.manifest, tagOf(agent.manifest))
     if (rest !== '' || (!agent && seen.method !== 'PUT')) return problem(response, 404, 'agent-not-found', 'No agent.')
-    if (!holds(seen, agent)) return problem(response, 412, 'precondition-failed', 'It has changed.')
+    if (!isPreconditionMet(seen, agent)) return problem(response, 412, 'precondition-failed', 'It has changed.')
     if (seen.method === 'PUT') return this.#put(id, JSON.parse(seen.body), agent, response)
     this.agents.delete(id)
     return response.writeHead(204).end()
@@ -111,9 +111,9 @@ export class FakeHost {
     return json(response, 200, {}, `W/${agent.served}`)
   }
 
-  #list(cursor: string, authorised: boolean, response: ServerResponse): ServerResponse {
+  #list(cursor: string, isAuthorized: boolean, response: ServerResponse): ServerResponse {
     const ids = [...this.agents.keys()].sort().filter(id => id > cursor)
-    const visible = ids.filter(id => authorised || !isInternal(this.agents.get(id)))
+    const visible = ids.filter(id => isAuthorized || !isInternal(this.agents.get(id)))
     const shown = visible.slice(0, this.pageSize)
     const agents = shown.map(id => ({ id, name: id, description: id, version: '1', card: '', url: '' }))
     return json(response, 200, { agents, ...(visible.length > shown.length && { cursor: shown.at(-1) }) })
@@ -139,7 +139,7 @@ export class FakeHost {
 const isInternal = (agent: Agent | undefined): boolean =>
   (agent?.manifest as { visibility?: string } | undefined)?.visibility === 'internal'
 
-const holds = ({ headers }: Seen, agent: Agent | undefined): boolean => {
+const isPreconditionMet = ({ headers }: Seen, agent: Agent | undefined): boolean => {
   if (headers['if-none-match'] === '*') return agent === undefined
   return headers['if-match'] === undefined || (agent !== undefined && headers['if-match'] === tagOf(agent.manifest))
 }
@@ -149,7 +149,7 @@ const json = (response: ServerResponse, status: number, body: unknown, etag?: st
     .writeHead(status, { 'Content-Type': 'application/json', ...(etag && { ETag: etag }) })
     .end(JSON.stringify(body))
 
-/** Answers a problem, as the host does. */
+/** Responds with problem details, as the host does. */
 export const problem = (
   response: ServerResponse,
   status: number,
@@ -161,22 +161,22 @@ export const problem = (
     .writeHead(status, { 'Content-Type': 'application/problem+json', ...more.headers })
     .end(JSON.stringify({ type: 'about:blank', title: code, status, code, detail, errors: more.errors }))
 
-/** A fault for the first `times` requests that match. */
+/** Returns a fault for the first `count` requests that match. */
 export const times = (
   count: number,
   matches: (seen: Seen) => boolean,
-  answer: (response: ServerResponse) => void,
+  respond: (response: ServerResponse) => void,
 ): Fault => {
   let left = count
   return (seen, response) => {
     if (left === 0 || !matches(seen)) return false
     left--
-    answer(response)
+    respond(response)
     return true
   }
 }
 
-/** Whether a request is a registration, of one agent if it is named. */
+/** Matches registrations, of one agent if it is named. */
 export const isPut =
   (id?: string) =>
   ({ method, path }: Seen): boolean =>

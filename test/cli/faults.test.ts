@@ -12,26 +12,26 @@ afterEach(() => host.close())
 
 const one = () => new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }) })
 
-describe('sync-card and a host in trouble', () => {
-  it('tries again after a lost connection, a 503 and a 429', async () => {
+describe('sync-card with a failing host', () => {
+  it('retries after a lost connection, a 503 and a 429', async () => {
     host.faults = [
       times(1, isPut(), response => response.socket?.destroy()),
       times(1, isPut(), response => problem(response, 503, 'busy', 'Busy.')),
       times(1, isPut(), response => problem(response, 429, 'slow-down', 'Slow.', { headers: { 'Retry-After': '0' } })),
     ]
     const { code, stderr } = await one().run([], env)
-    expect(stderr.match(/trying again/g)).toHaveLength(3)
+    expect(stderr.match(/retrying/g)).toHaveLength(3)
     expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 0, agents: ['a'] })
   })
 
-  it('does not try again a port that no client speaks to', async () => {
+  it('does not retry a port that fetch blocks (exit 4)', async () => {
     const { code, stdout, stderr } = await one().run(['--url', 'http://127.0.0.1:6000'], env)
-    expect(stdout).toContain('6000 is a port that neither fetch nor browsers speak to')
-    expect(stderr).not.toContain('trying again')
+    expect(stdout).toContain('port 6000 is blocked by fetch and browsers')
+    expect(stderr).not.toContain('retrying')
     expect(code).toBe(4)
   })
 
-  it('knows its own write again where only the answer was lost', async () => {
+  it('recognises its own write when only the response was lost', async () => {
     host.faults = [
       (seen, response) => {
         if (!isPut('a')(seen) || host.agents.has('a')) return false
@@ -45,7 +45,7 @@ describe('sync-card and a host in trouble', () => {
     expect(code).toBe(0)
   })
 
-  it('says what was pushed and what was not, where the host is lost on the way (exit 4)', async () => {
+  it('reports what was pushed and what was not when the host is lost on the way (exit 4)', async () => {
     host.faults = [times(Number.POSITIVE_INFINITY, isPut('b'), response => response.socket?.destroy())]
     const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') })
     const { code, stdout } = await workspace.run(['--retries', '1'], env)
@@ -53,7 +53,7 @@ describe('sync-card and a host in trouble', () => {
     expect(code).toBe(4)
   })
 
-  it('says so where nobody answers at all (exit 4)', async () => {
+  it('reports a host that is not running (exit 4)', async () => {
     const { url } = host
     await host.close()
     const { code, stdout } = await one().run(['--retries', '0'], { ...env, SYNC_CARD_URL: url })
@@ -62,14 +62,14 @@ describe('sync-card and a host in trouble', () => {
     host = await new FakeHost().listen()
   })
 
-  it('stops at once where the token is not accepted (exit 4)', async () => {
+  it('stops at the first request when the host rejects the token (exit 4)', async () => {
     const { code, stdout, stderr } = await one().run([], { ...env, SYNC_CARD_TOKEN: 'not-this-one' })
-    expect(stdout).toContain('does not accept the token')
+    expect(stdout).toContain('the host rejects the token')
     expect(stdout + stderr).not.toContain('not-this-one')
     expect({ code, requests: host.seen.length }).toEqual({ code: 4, requests: 1 })
   })
 
-  it('leaves out the agent that the token may not write, and pushes the rest (exit 4)', async () => {
+  it('skips the agent that the token cannot write, and pushes the rest (exit 4)', async () => {
     host.faults = [times(1, isPut('b'), response => problem(response, 403, 'forbidden', 'Not your agent.'))]
     const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b'), 'cards/c.json': card('c') })
     const { code, stdout } = await workspace.run([], env)
@@ -85,18 +85,18 @@ describe('sync-card and a host in trouble', () => {
       },
     ]
     const { code, stdout } = await one().run([], env)
-    expect(stdout).toContain('has moved: it answers 301 to https://elsewhere.example.com/')
+    expect(stdout).toContain('has moved: it responded with 301 to https://elsewhere.example.com/')
     expect(code).toBe(4)
   })
 
-  it('knows a server that is no host (exit 4)', async () => {
+  it('reports a server that is not a Calling Card host (exit 4)', async () => {
     host.faults = [times(1, isPut(), response => response.writeHead(200).end('<html>'))]
     const { code, stdout } = await one().run([], env)
     expect(stdout).toContain('it is not a Calling Card host')
     expect(code).toBe(4)
   })
 
-  const meanwhile = () => {
+  const changeDuringPush = () => {
     host.register('a', { card: card('a', { version: '1.0.0' }) })
     host.faults = [
       seen => {
@@ -107,22 +107,22 @@ describe('sync-card and a host in trouble', () => {
     ]
   }
 
-  it('does not overwrite what somebody wrote meanwhile, and shows it (exit 3)', async () => {
-    meanwhile()
+  it('does not overwrite a concurrent change, and shows it (exit 3)', async () => {
+    changeDuringPush()
     const { code, stdout } = await one().run([], env)
     expect(stdout).toMatch(/✗ changed meanwhile a[\s\S]*\+ *iconUrl/)
     expect(code).toBe(3)
     expect(JSON.stringify(host.agents.get('a'))).toContain('iconUrl')
   })
 
-  it('--force overwrites it', async () => {
-    meanwhile()
+  it('overwrites a concurrent change with --force', async () => {
+    changeDuringPush()
     const { code } = await one().run(['--force'], env)
     expect(code).toBe(0)
     expect(JSON.stringify(host.agents.get('a'))).toContain('2.0.0')
   })
 
-  it('passes on whose host name it is (exit 3)', async () => {
+  it('reports the owner of a host name that is taken (exit 3)', async () => {
     host.faults = [
       times(1, isPut(), response => problem(response, 409, 'host-taken', '"a.example.com" is agent "b"’s.')),
     ]
@@ -131,7 +131,7 @@ describe('sync-card and a host in trouble', () => {
     expect(code).toBe(3)
   })
 
-  it('shows the host’s errors at their places in the file (exit 3)', async () => {
+  it('shows the errors of the host at their positions in the file (exit 3)', async () => {
     const errors = [{ pointer: '/card/version', message: 'is too new' }]
     host.faults = [
       times(1, isPut(), response => problem(response, 422, 'invalid-card', 'Nothing was registered.', { errors })),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lintSarif } from '../../cli/report/lint-sarif.ts'
+import { lintSarif } from '../../cli/reporters/sarif.ts'
 import type { Issue } from '../../src/card/model/report.ts'
 import { Workspace } from './workspace.ts'
 
@@ -7,13 +7,13 @@ const files = {
   'cards/bad.yaml': 'card:\n  name: Bad\n  url: nowhere\n',
   'cards/good.json': {
     name: 'Good',
-    description: 'Answers questions about what is good',
+    description: 'Answers questions about good things',
     url: 'https://good.example.com',
   },
 }
 
 describe('sync-card lint', () => {
-  it('prints for each file what POST /lint answers, as JSON', async () => {
+  it('prints for each file what POST /lint returns, with --format json', async () => {
     const { code, stdout } = await new Workspace(files).run(['lint', '--format', 'json'])
     expect(JSON.parse(stdout)).toMatchObject({
       files: [
@@ -37,13 +37,13 @@ describe('sync-card lint', () => {
     expect(code).toBe(3)
   })
 
-  it('prints for people, with places that a terminal makes links', async () => {
+  it('prints for people, with the dialect and what the host fills in', async () => {
     const { code, stdout } = await new Workspace({ 'cards/good.json': files['cards/good.json'] }).run(['lint'])
     expect(stdout).toMatch(/^cards\/good\.json gopherhole\n[\s\S]*filled \/protocolVersion set to "1\.0"/)
     expect(code).toBe(0)
   })
 
-  it('prints SARIF for code scanning', async () => {
+  it('prints SARIF 2.1.0 with a known rule, a level and a position for each result', async () => {
     const { stdout } = await new Workspace(files).run(['lint', 'cards', '--format', 'sarif'])
     const { version, runs } = JSON.parse(stdout)
     expect(version).toBe('2.1.0')
@@ -60,11 +60,11 @@ describe('sync-card lint', () => {
       expect(Math.min(region.startLine, region.startColumn)).toBeGreaterThanOrEqual(1)
     }
     expect(results).toContainEqual(
-      expect.objectContaining({ ruleId: 'invalid-card', locations: [place('cards/bad.yaml', 3, 3)] }),
+      expect.objectContaining({ ruleId: 'invalid-card', locations: [location('cards/bad.yaml', 3, 3)] }),
     )
   })
 
-  it('gives each finding the level of its severity', () => {
+  it('gives each SARIF result the level of its severity', () => {
     const at = { file: 'cards/a b.json', line: 2, column: 5, pointer: '/url', message: 'm' }
     const findings = (['error', 'warning', 'info'] as const).map(severity => ({
       issue: { rule: `rule-${severity}`, severity, pointer: '/url', message: 'm' } satisfies Issue,
@@ -80,7 +80,7 @@ describe('sync-card lint', () => {
   })
 })
 
-const place = (uri: string, startLine: number, startColumn: number) =>
+const location = (uri: string, startLine: number, startColumn: number) =>
   expect.objectContaining({
     physicalLocation: { artifactLocation: { uri, uriBaseId: '%SRCROOT%' }, region: { startLine, startColumn } },
   })

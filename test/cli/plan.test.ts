@@ -1,23 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import type { Draft } from '../../cli/files/draft.ts'
-import { plan, strays } from '../../cli/sync/plan.ts'
+import type { Draft } from '../../cli/manifests/draft.ts'
+import { findOrphans, planStep } from '../../cli/sync/plan.ts'
 
-const draft = (manifest: object): Draft => ({ file: 'a.json', id: 'a', manifest, places: {} }) as unknown as Draft
+const draft = (manifest: object): Draft => ({ file: 'a.json', id: 'a', manifest, sourceMap: {} }) as unknown as Draft
 
-describe('what has to be done about a file', () => {
+describe('planStep', () => {
   it.each([
-    ['creates what is not registered', undefined, 'create'],
-    ['leaves what says the same, in whatever order', { card: { url: 'u', name: 'A' } }, 'nothing'],
-    ['leaves a bare card that somebody registered with curl', { name: 'A', url: 'u' }, 'nothing'],
-    ['leaves a manifest that names its id', { id: 'a', card: { name: 'A', url: 'u' } }, 'nothing'],
-    ['updates what says something else', { card: { name: 'B', url: 'u' } }, 'update'],
-    ['updates what is hosted otherwise', { card: { name: 'A', url: 'u' }, hosts: ['*'] }, 'update'],
+    ['creates an unregistered agent', undefined, 'create'],
+    ['leaves an equal manifest in any order of members', { card: { url: 'u', name: 'A' } }, 'nothing'],
+    ['leaves a bare card that was registered with curl', { name: 'A', url: 'u' }, 'nothing'],
+    ['leaves a manifest with its id', { id: 'a', card: { name: 'A', url: 'u' } }, 'nothing'],
+    ['updates a different card', { card: { name: 'B', url: 'u' } }, 'update'],
+    ['updates a different hosting', { card: { name: 'A', url: 'u' }, hosts: ['*'] }, 'update'],
   ])('%s', (_, registered, todo) => {
-    const there = registered && { manifest: registered, etag: '"1"' }
-    expect(plan(draft({ card: { name: 'A', url: 'u' } }), there as never)).toMatchObject({ todo })
+    const current = registered && { manifest: registered, etag: '"1"' }
+    expect(planStep(draft({ card: { name: 'A', url: 'u' } }), current as never)).toMatchObject({ todo })
   })
+})
 
-  it('finds what no file describes', () => {
-    expect(strays(['a', 'b', 'c'], ['b'])).toEqual(['a', 'c'])
+describe('findOrphans', () => {
+  it('returns the agents that no file describes', () => {
+    expect(findOrphans(['a', 'b', 'c'], ['b'])).toEqual(['a', 'c'])
   })
 })

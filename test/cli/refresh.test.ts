@@ -32,7 +32,7 @@ afterEach(() => host.close())
 const refresh = (...args: string[]) => new Workspace().run(['refresh', ...args], env)
 
 describe('sync-card refresh', () => {
-  it('has each agent read again, and says what its source has changed', async () => {
+  it('refreshes each agent, and shows what its upstream has changed', async () => {
     const drift = [{ op: 'add', pointer: '/skills/2', after: { id: 'new' } }]
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', seq: 3, drift } }
     answers['/agents/news/refresh'] = { status: 200, body: { id: 'news', outcome: 'unchanged' } }
@@ -40,7 +40,7 @@ describe('sync-card refresh', () => {
     expect([stdout, code]).toEqual(['refreshed weather\n    + /skills/2 {"id":"new"}\nunchanged news\n', 0])
   })
 
-  it('says what of a change is not told, and how many more there are', async () => {
+  it('shows which values are left out, and how many more changes there are', async () => {
     const drift = [
       { op: 'replace', pointer: '/description', after: 'B', leftOut: ['before'] },
       { op: 'more', pointer: '', count: 7 },
@@ -50,20 +50,20 @@ describe('sync-card refresh', () => {
     expect(stdout).toBe('refreshed weather\n    ~ /description (too long to show) → "B"\n    … and 7 more\n')
   })
 
-  it('says what a card that is held would widen, and the command that takes it', async () => {
+  it('shows how a held card widens access, and the command that accepts it', async () => {
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'held', held } }
     const { stdout } = await refresh('weather')
     expect(stdout).toContain('/url is on another host: evil.example.com')
     expect(stdout).toContain(`npx sync-card refresh weather --accept '"abc"'`)
   })
 
-  it('takes the card that it is told to', async () => {
+  it('accepts the named card', async () => {
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', drift: [] } }
     await refresh('weather', '--accept', '"abc"')
     expect(host.seen.map(({ body }) => body)).toEqual(['{"accept":"\\"abc\\""}'])
   })
 
-  it('goes on after one that could not be read, and says so by its exit code', async () => {
+  it('continues after an agent whose upstream fails (exit 3)', async () => {
     const problem = { code: 'upstream-timeout', detail: 'It did not answer within 10 seconds.' }
     answers['/agents/weather/refresh'] = { status: 504, body: problem }
     answers['/agents/news/refresh'] = { status: 200, body: { id: 'news', outcome: 'unchanged' } }
@@ -72,32 +72,32 @@ describe('sync-card refresh', () => {
     expect(stderr).toContain('weather: It did not answer within 10 seconds.')
   })
 
-  it('accepts for one agent at a time', async () => {
+  it('accepts for exactly one agent (exit 2)', async () => {
     const { stderr, code } = await refresh('weather', 'news', '--accept', '"abc"')
-    expect([stderr, code]).toEqual([expect.stringContaining('--accept is for one agent'), 2])
+    expect([stderr, code]).toEqual([expect.stringContaining('--accept takes exactly one agent'), 2])
   })
 })
 
-describe('sync-card, of an agent whose card comes from elsewhere', () => {
+describe('sync-card with an upstream card', () => {
   const manifest = { upstream: { card: 'https://weather.example.com/card.json' } }
   const failure = { message: "The card's address cannot be reached." }
 
   it.each([
     [
-      'has not come',
+      'has not been fetched',
       { state: 'no-card', failure },
       1,
-      `no card to serve yet, and the host goes on trying. ${failure.message}`,
+      `no card to serve yet, and the host keeps retrying. ${failure.message}`,
     ],
     [
-      'is old',
+      'is stale',
       { state: 'stale', failure },
       1,
-      `the card that came before is served, and the host goes on trying. ${failure.message}`,
+      `the previous card is served, and the host keeps retrying. ${failure.message}`,
     ],
-    ['is held back', { state: 'held' }, 1, 'sync-card refresh shows it'],
+    ['is held', { state: 'held' }, 1, 'waits for approval: sync-card refresh shows the changes'],
     ['is fresh', { state: 'fresh' }, 0, '= unchanged weather (cards/weather.json)\n'],
-  ])('says of one that is unchanged, and whose card %s, how it stands', async (_, source, code, text) => {
+  ])('reports for an unchanged agent that its card %s', async (_, source, code, text) => {
     host.register('weather', { ...manifest, card: {} })
     host.faults = [
       ({ method, path }, response) => {
@@ -106,7 +106,7 @@ describe('sync-card, of an agent whose card comes from elsewhere', () => {
         return true
       },
     ]
-    const ended = await new Workspace({ 'cards/weather.json': manifest }).run(['--check'], env)
-    expect([ended.code, ended.stdout]).toEqual([code, expect.stringContaining(text)])
+    const result = await new Workspace({ 'cards/weather.json': manifest }).run(['--check'], env)
+    expect([result.code, result.stdout]).toEqual([code, expect.stringContaining(text)])
   })
 })

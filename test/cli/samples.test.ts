@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { cardFiles } from '../../cli/files/card-files.ts'
-import { load } from '../../cli/files/load.ts'
+import { findCardFiles, loadManifests } from '../../cli/manifests/load.ts'
 
-const { drafts, bad } = load(cardFiles([]), 'https://cards.example.com')
-/** But for those whose cards only a host can fetch. */
+const { drafts, invalid } = loadManifests(findCardFiles([]), 'https://cards.example.com')
+/** Only the host can fetch the other cards. */
 const written = drafts.filter(draft => draft.compiled !== undefined)
 const sample = (id: string) => drafts.find(draft => draft.id === id)
 
 describe('cards/', () => {
-  it('holds no bad file', () => {
-    expect(bad).toEqual([])
+  it('has no invalid file', () => {
+    expect(invalid).toEqual([])
     expect(drafts.length).toBeGreaterThanOrEqual(6)
   })
 
@@ -17,12 +16,12 @@ describe('cards/', () => {
     expect(draft.compiled?.report.issues.filter(issue => issue.severity === 'error')).toEqual([])
   })
 
-  it('shows every dialect that people write', () => {
+  it('has a card in every dialect', () => {
     const dialects = new Set(written.map(draft => draft.compiled?.report.dialect))
     expect([...dialects].sort()).toEqual(['0.3', '1.0', 'gopherhole', 'shaman', 'superx', 'telex'])
   })
 
-  it('comes back from GopherHole’s dialect as GopherHole documents it', () => {
+  it('writes the GopherHole sample as GopherHole documents it', () => {
     expect(sample('my-agent')?.compiled?.documents.gopherhole).toEqual({
       name: 'My Agent',
       description: 'Does something useful',
@@ -34,7 +33,7 @@ describe('cards/', () => {
     })
   })
 
-  it('has an agent of somebody else, that is called by its name there', () => {
+  it('has an external agent that is called by its own name', () => {
     const { manifest, compiled } = sample('partner-agent') ?? {}
     expect([manifest?.route, compiled?.card.name]).toEqual(['gateway', 'DataProcessor'])
     expect(compiled?.profile.targets).toEqual([
@@ -42,7 +41,7 @@ describe('cards/', () => {
     ])
   })
 
-  it('sends nothing of Shaman’s prompt, model, temperature and tools', () => {
+  it('does not send the prompt, model, temperature and tools of Shaman’s files', () => {
     const sent = JSON.stringify(sample('customer-support')?.manifest)
     expect(sent).not.toMatch(/gpt-4|temperature|run_data|helpful/)
     expect(sample('customer-support')?.compiled?.card.supportedInterfaces[0]?.url).toBe(

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => host.close())
 
 describe('sync-card', () => {
-  it('creates what is new, updates what differs and leaves the rest, whatever the file’s kind', async () => {
+  it('creates new agents, updates changed ones and leaves the others, from files of every kind', async () => {
     host.register('same', { card: card('same') })
     host.register('other', { card: card('other', { version: '1.0.0' }) })
     const workspace = new Workspace({
@@ -44,28 +44,28 @@ describe('sync-card', () => {
   it.each([
     ['another', true, '~ updated'],
     ['the same', false, '= unchanged'],
-  ])(
-    'sends with --refresh what is unchanged, and says that the host makes %s card of it',
-    async (_, upgraded, told) => {
-      host.upgraded = upgraded
-      host.register('same', { card: card('same') })
-      const workspace = new Workspace({ 'cards/same.json': card('same') })
-      const { code, stdout } = await workspace.run(['--refresh'], env)
-      expect([code, host.writes, stdout.includes(told)]).toEqual([0, ['PUT /agents/same'], true])
-    },
-  )
+  ])('sends unchanged files with --refresh; the host makes %s card', async (_, upgraded, line) => {
+    host.upgraded = upgraded
+    host.register('same', { card: card('same') })
+    const workspace = new Workspace({ 'cards/same.json': card('same') })
+    const { code, stdout } = await workspace.run(['--refresh'], env)
+    expect([code, host.writes, stdout.includes(line)]).toEqual([0, ['PUT /agents/same'], true])
+  })
 
-  it('says when the host kept a card that the edge has not taken yet', async () => {
+  it('reports a card that is stored but not at the edge yet', async () => {
     host.publishes = false
     const workspace = new Workspace({ 'cards/late.json': card('late') })
     const { code, stdout } = await workspace.run([], env)
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/created {3}late .*kept, but not at the edge yet/)])
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/created {3}late .*stored, but not at the edge yet; the host keeps retrying/),
+    ])
     host.register('late', { card: card('late', { version: '0.0.1' }) })
     const { stdout: json } = await workspace.run(['--json'], env)
     expect(JSON.parse(json)).toMatchObject({ agents: [{ id: 'late', action: 'updated', published: false }] })
   })
 
-  it('reads the host and the token from .env, and prints the token nowhere', async () => {
+  it('reads the host and the token from .env, and never prints the token', async () => {
     const workspace = new Workspace({
       '.env': `SYNC_CARD_URL=${host.url}\nADMIN_TOKEN="${host.token}"\n`,
       'cards/a.json': card('a'),
@@ -75,7 +75,7 @@ describe('sync-card', () => {
     expect(stdout + stderr).not.toContain(host.token)
   })
 
-  it('--json prints one object on stdout and nothing else', async () => {
+  it('prints one object and nothing else on stdout with --json', async () => {
     host.register('a', { card: card('a', { version: '1.0.0' }) })
     const workspace = new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }), 'cards/0.json': '{' })
     const { code, stdout } = await workspace.run(['--json', '--url', host.url, '--token', host.token])
@@ -93,14 +93,14 @@ describe('sync-card', () => {
   it.each([
     [['--dry-run'], 0],
     [['--check'], 1],
-  ])('%j shows what differs and writes nothing', async (flags, expected) => {
+  ])('shows the differences and writes nothing with %j', async (flags, expected) => {
     const workspace = new Workspace({ 'cards/a.json': card('a') })
     const { code, stdout } = await workspace.run(flags, env)
     expect(stdout).toContain('+ to create a')
     expect({ code, writes: host.writes }).toEqual({ code: expected, writes: [] })
   })
 
-  it('--check tells what the linter finds, and where (exit 1)', async () => {
+  it('reports lint errors and their positions with --check (exit 1)', async () => {
     const leaky = card('a', {
       securitySchemes: { key: { type: 'http', scheme: 'bearer', token: 'sk-proj-0123456789abcdefghijklmnop' } },
     })
@@ -110,12 +110,12 @@ describe('sync-card', () => {
     expect(code).toBe(1)
   })
 
-  it('--check is content where everything is in sync', async () => {
+  it('succeeds with --check when everything is in sync', async () => {
     host.register('a', { card: card('a') })
     expect((await new Workspace({ 'cards/a.json': card('a') }).run(['--check'], env)).code).toBe(0)
   })
 
-  it('tells every bad file with its place, and pushes the good ones beside', async () => {
+  it('reports every invalid file with its position, and pushes the valid ones (exit 3)', async () => {
     const workspace = new Workspace({
       'cards/bad.yaml': 'card:\n  name: Bad\n  description: Has a bad url\n  url: 7\n',
       'cards/field.yaml': `hosst: [a]\ncard: ${JSON.stringify(card('field'))}`,
@@ -128,12 +128,12 @@ describe('sync-card', () => {
     expect(stdout).toMatch(/cards\/bad\.yaml:4:3 error \/card\/url must be/)
     expect(stdout).toMatch(/cards\/field\.yaml:1:1 error \/hosst .*is not a field of a manifest/)
     expect(stdout).toMatch(/cards\/NoId\.json:1:1 error .*name the file no-id\.json/)
-    expect(stdout).toMatch(/cards\/one\.yaml:1:1 error \/id "same" is the id of cards\/same\.json too/)
-    expect(stdout).toMatch(/cards\/same\.json:1:1 error .*"same" is the id of cards\/one\.yaml too/)
+    expect(stdout).toMatch(/cards\/one\.yaml:1:1 error \/id "same" is also the id of cards\/same\.json/)
+    expect(stdout).toMatch(/cards\/same\.json:1:1 error .*"same" is also the id of cards\/one\.yaml/)
     expect({ code, writes: host.writes }).toEqual({ code: 3, writes: ['PUT /agents/good'] })
   })
 
-  it('publishes no front matter that does not say `exposed: true`, and says so', async () => {
+  it('publishes no front matter without `exposed: true`, and reports that', async () => {
     const head = '---\nname: A\ndescription: Answers questions\nmodel: gpt-4\n'
     const workspace = new Workspace({
       'cards/silent.md': `${head}---\n`,
@@ -142,7 +142,7 @@ describe('sync-card', () => {
       'cards/defaults.yaml': 'upstream: { url: https://acme.example.com/a2a }\nvisibility: public\n',
     })
     const { code, stdout } = await workspace.run([], env)
-    expect(stdout).toMatch(/\+ created {3}silent .*internal: it does not say `exposed: true`/)
+    expect(stdout).toMatch(/\+ created {3}silent .*internal: it does not have `exposed: true`/)
     expect(stdout).toContain('cards/text.md:5:1 error /exposed must be true or false')
     expect(stdout).toMatch(/cards\/beside\.yaml:3:1 error \/visibility `visibility` belongs to a manifest/)
     expect(code).toBe(3)
@@ -151,41 +151,45 @@ describe('sync-card', () => {
     })
   })
 
-  it('blames the defaults for what stands in the defaults', async () => {
+  it('reports errors of the defaults in the defaults file', async () => {
     const workspace = new Workspace({ 'cards/defaults.yaml': 'visibility: secret\n', 'cards/a.json': card('a') })
     const { code, stdout } = await workspace.run([], env)
     expect(stdout).toContain('cards/defaults.yaml:1:1 error /visibility must be public or internal')
     expect(code).toBe(3)
   })
 
-  it('takes files by name, in whatever folder and with whatever ending', async () => {
-    const workspace = new Workspace({ 'elsewhere/a.card': card('a'), 'cards/b.json': card('b') })
-    expect((await workspace.run(['elsewhere/a.card'], env)).code).toBe(0)
+  it('accepts files in any folder and with any extension', async () => {
+    const workspace = new Workspace({ 'other/a.card': card('a'), 'cards/b.json': card('b') })
+    expect((await workspace.run(['other/a.card'], env)).code).toBe(0)
     expect(host.writes).toEqual(['PUT /agents/a'])
   })
 
   it.each([
-    ['no folder', [], /no folder cards here\. Make one/],
-    ['an empty folder', ['empty'], /holds no cards\. Make one/],
-    ['a file that is not there', ['gone.json'], /There is no gone\.json/],
+    ['no folder', [], /no folder cards here\. Create one/],
+    ['an empty folder', ['empty'], /empty has no cards\. Create one/],
+    ['a missing file', ['gone.json'], /gone\.json does not exist\./],
     [
       'a word',
       ['bogus'],
       /"bogus" is neither a file nor a command; the commands are lint, convert, refresh, token and help\.\n/,
     ],
-    ['a word beside a file', ['empty/x.txt', 'bogus'], /"bogus" is neither a file nor a command/],
-    ['a word for a file of a command', ['lint', 'bogus'], /There is no bogus\./],
+    ['a word next to a file', ['empty/x.txt', 'bogus'], /"bogus" is neither a file nor a command/],
+    ['a word as a file of lint', ['lint', 'bogus'], /bogus does not exist\./],
     ['an unknown flag', ['--colour'], /unknown option/],
-    ['--prune with a single file', ['--prune', 'empty/x.txt'], /needs the whole folder/],
+    [
+      '--prune with a single file',
+      ['--prune', 'empty/x.txt'],
+      /takes folders only: with single files, every other agent would be deleted/,
+    ],
     ['--prune without a terminal', ['--prune', 'empty'], /add --yes/],
     ['--watch with --check', ['--watch', '--check'], /exclude each other/],
-  ])('says what is wrong with %s (exit 2)', async (_, args, message) => {
+  ])('rejects %s with an explanation (exit 2)', async (_, args, message) => {
     const { code, stderr } = await new Workspace({ 'empty/x.txt': '' }).run(args, env)
     expect(stderr).toMatch(message)
     expect(code).toBe(2)
   })
 
-  it('--wait goes on when the edge serves the new card', async () => {
+  it('waits with --wait until the edge serves the new card', async () => {
     host.slowReads = 2
     const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--wait'], env)
     expect(stdout).toContain('live')
@@ -194,10 +198,10 @@ describe('sync-card', () => {
     expect(polls.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined, undefined])
   })
 
-  it('--wait gives up in time (exit 1)', async () => {
+  it('gives up after the seconds of --wait (exit 1)', async () => {
     host.slowReads = Number.POSITIVE_INFINITY
-    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--wait', '0'], env)
-    expect(stdout).toContain('serves the old card still')
+    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--wait', '7'], env)
+    expect(stdout).toContain('stored; the edge still serves the previous card')
     expect(code).toBe(1)
   })
 
@@ -211,14 +215,14 @@ describe('sync-card', () => {
     expect(host.writes[0]).toBe('PUT /agents/agent-0')
   })
 
-  it('tells of what was pushed how much more lint has to say', async () => {
+  it('counts the infos of the linter for pushed agents only', async () => {
     const { description, url } = { description: 'Answers questions about the weather', url: 'https://a.example.com' }
     const workspace = new Workspace({ 'cards/a.json': { name: 'A', description, url } })
     expect((await workspace.run([], env)).stdout).toMatch(/^\d infos?: sync-card lint$/m)
     expect((await workspace.run([], env)).stdout).not.toMatch(/infos?:/)
   })
 
-  it('says a thing once, however often it is wrong in one place', async () => {
+  it('prints repeated errors of one place once', async () => {
     host.faults = [
       times(1, isPut('a'), response => {
         const error = { pointer: '/card/name', message: 'must be another' }
@@ -229,17 +233,17 @@ describe('sync-card', () => {
     expect(stdout.split('must be another')).toHaveLength(2)
   })
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     expect((await new Workspace().run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  it.each(['--help', 'help'])('%s explains its exit codes', async word => {
+  it.each(['--help', 'help'])('explains the exit codes with %s', async word => {
     const { code, stdout } = await new Workspace().run([word])
-    expect(stdout).toMatch(/Exit codes:[\s\S]*4 {2}the host cannot be reached/)
+    expect(stdout).toMatch(/Exit codes:[\s\S]*4 {2}the host is unreachable/)
     expect(code).toBe(0)
   })
 
-  it('leaves the owner’s files as they are', async () => {
+  it('does not change the files', async () => {
     const workspace = new Workspace({ 'cards/a.yaml': `# mine\ncard: ${JSON.stringify(card('a'))}\n` })
     await workspace.run([], env)
     expect(readFileSync(join(workspace.folder, 'cards/a.yaml'), 'utf8')).toMatch(/^# mine/)

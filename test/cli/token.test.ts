@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readExpiry } from '../../cli/commands/expiry.ts'
+import { parseExpiry } from '../../cli/commands/token.ts'
 import { FakeHost, problem } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
@@ -16,7 +16,7 @@ type Token = {
 
 let host: FakeHost
 let env: Record<string, string>
-/** What the host keeps of its tokens, and how many of them a page shows. */
+/** The tokens of the host. */
 let tokens: Map<string, Token>
 const pageSize = 2
 const secret = 'b'.repeat(32)
@@ -31,8 +31,8 @@ const token = (letter: string, more: Partial<Token> = {}): Token => ({
   expires: null,
   ...more,
 })
-const keep = (...kept: Token[]) => {
-  for (const one of kept) tokens.set(one.id, one)
+const store = (...stored: Token[]) => {
+  for (const one of stored) tokens.set(one.id, one)
 }
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ beforeEach(async () => {
       if (method === 'POST') {
         const issued = { ...token('a'), ...JSON.parse(body) }
         if (typeof issued.expires === 'number') issued.expires = '2027-01-01T00:00:00.000Z'
-        keep(issued)
+        store(issued)
         return answer(201, { ...issued, token: `cc_${issued.id}_${secret}`, published: host.publishes })
       }
       if (method === 'GET') {
@@ -69,29 +69,37 @@ afterEach(() => host.close())
 const run = (...args: string[]) => new Workspace().run(['token', ...args], env)
 
 describe('sync-card token create', () => {
-  it('prints the token on stdout, and on stderr what it is good for', async () => {
+  it('prints the token on stdout, and what it allows on stderr', async () => {
     const { code, stdout, stderr } = await run('create', '--scope', 'read', '--scope', 'write', '--agent', 'weather-*')
     expect({ code, stdout }).toEqual({ code: 0, stdout: `cc_${idOf('a')}_${secret}\n` })
-    expect(stderr).toContain(`${idOf('a')}: read, write of weather-*, expires never. Keep the token`)
+    expect(stderr).toContain(`${idOf('a')}: read, write for weather-*, expires never. Store the token`)
     expect(stderr).not.toContain(secret)
   })
 
   it.each<[string, string[], string[]]>([
-    ['an agent that is not there', ['--agent', 'wether'], ['There is no agent "wether" on this host yet']],
-    ['one of two', ['--agent', 'weather', '--agent', 'wether'], ['There is no agent "wether" on this host yet']],
-    ['a tier', ['--agent', 'weather', '--tier', 'partner', '--tier', 'x'], ['None of its agents has a tier "x" yet']],
-    ['a tier of some of them', ['--agent', 'weather', '--agent', 'tides', '--tier', 'partner'], []],
-    ['a tier, where agents may come', ['--agent', 'weather*', '--agent', 'weather', '--tier', 'x'], []],
-    ['nothing', ['--agent', 'weather', '--tier', '*', '--tier', 'base'], []],
-    ['nothing, of all agents', ['--tier', 'x'], []],
-  ])('warns of names that the host does not have: %s', async (_, args, warnings) => {
+    ['an unknown agent', ['--agent', 'wether'], ['No agent "wether" exists']],
+    ['one unknown agent of two', ['--agent', 'weather', '--agent', 'wether'], ['No agent "wether" exists']],
+    [
+      'an unknown tier',
+      ['--agent', 'weather', '--tier', 'partner', '--tier', 'x'],
+      ['None of the agents has a tier "x"'],
+    ],
+    ['a tier that one of the agents has', ['--agent', 'weather', '--agent', 'tides', '--tier', 'partner'], []],
+    [
+      'a tier with a glob, which may match later agents',
+      ['--agent', 'weather*', '--agent', 'weather', '--tier', 'x'],
+      [],
+    ],
+    ['known names', ['--agent', 'weather', '--tier', '*', '--tier', 'base'], []],
+    ['a tier for all agents', ['--tier', 'x'], []],
+  ])('warns only about names that the host does not have: %s', async (_, args, warnings) => {
     host.register('weather', { card: card('weather'), tiers: { partner: {} } })
     host.register('tides', { card: card('tides') })
     const { code, stderr } = await run('create', '--scope', 'read', ...args)
-    expect([code, stderr.match(/(?<=warning:.* )(?:There|None) [^:]*/g) ?? []]).toEqual([0, warnings])
+    expect([code, stderr.match(/(?<=^warning: ).*?(?= on this host| yet)/gm) ?? []]).toEqual([0, warnings])
   })
 
-  it('asks for what the options say', async () => {
+  it('sends what the options specify', async () => {
     const args = [
       '--scope',
       'read',
@@ -116,21 +124,23 @@ describe('sync-card token create', () => {
     })
   })
 
-  it('--json prints all that the host said', async () => {
+  it('prints the whole response with --json', async () => {
     const { stdout } = await run('create', '--scope', 'read', '--json')
     expect(JSON.parse(stdout)).toEqual({ ...token('a'), token: `cc_${idOf('a')}_${secret}`, published: true })
   })
 
-  it('tells that the edge has not taken it yet', async () => {
+  it('reports that the token is not propagated to the edge yet', async () => {
     host.publishes = false
-    expect((await run('create', '--scope', 'read')).stderr).toContain('The edge has not taken it yet')
+    expect((await run('create', '--scope', 'read')).stderr).toContain(
+      'Not propagated to the edge yet; the host will keep retrying.',
+    )
   })
 
-  it('is not tried again: nobody would know the first one', async () => {
+  it('is never retried: nobody would know the first token', async () => {
     host.faults = [(_, response) => Boolean(response.writeHead(503).end())]
     const { code, stderr } = await run('create', '--scope', 'read')
-    expect({ code, asked: host.seen.length }).toEqual({ code: 4, asked: 1 })
-    expect(stderr).toContain('the host answers 503')
+    expect({ code, requests: host.seen.length }).toEqual({ code: 4, requests: 1 })
+    expect(stderr).toContain('the host responded with 503')
   })
 
   it.each([
@@ -138,26 +148,26 @@ describe('sync-card token create', () => {
     [['--scope', 'root'], 'Allowed choices are read, write, admin.'],
     [['--scope', 'read', '--expires', 'soon'], 'such as 90m, 12h, 30d or 8w'],
     [['--scope', 'read', 'extra'], 'too many arguments'],
-  ])('refuses %j (exit 2)', async (args, message) => {
+  ])('rejects %j (exit 2)', async (args, message) => {
     const { code, stderr } = await run('create', ...args)
-    expect({ code, stderr, asked: host.seen.length }).toEqual({
+    expect({ code, stderr, requests: host.seen.length }).toEqual({
       code: 2,
       stderr: expect.stringContaining(message),
-      asked: 0,
+      requests: 0,
     })
   })
 
   it.each([
     [403, 'This token lacks the scope `admin`.', 3],
     [422, "No token was issued. /agents/0 must be an agent's id.", 3],
-    [401, 'the host does not accept the token (401).', 4],
-  ])('says why the host declined: %i', async (status, detail, code) => {
+    [401, 'the host rejects the token (401).', 4],
+  ])('reports why the host responded with %i', async (status, detail, code) => {
     host.faults = [(_, response) => Boolean(problem(response, status, 'declined', detail))]
-    const ended = await run('create', '--scope', 'read', '--agent', '?')
-    expect(ended).toEqual({ code, stdout: '', stderr: `sync-card: ${detail}\n` })
+    const result = await run('create', '--scope', 'read', '--agent', '?')
+    expect(result).toEqual({ code, stdout: '', stderr: `sync-card: ${detail}\n` })
   })
 
-  it('says that what answers is no Calling Card host', async () => {
+  it('reports a server that is not a Calling Card host (exit 4)', async () => {
     host.faults = [(_, response) => Boolean(response.writeHead(201).end('{"token":"x"}'))]
     expect(await run('create', '--scope', 'read')).toMatchObject({
       code: 4,
@@ -167,8 +177,8 @@ describe('sync-card token create', () => {
 })
 
 describe('sync-card token list', () => {
-  it('shows all of them in a table, on every page of the host', async () => {
-    keep(
+  it('shows the tokens of all pages in a table', async () => {
+    store(
       token('a', { scopes: ['read', 'write'], agents: ['weather-*', 'zoo'], tiers: ['gold'], note: 'CI' }),
       token('b', { expires: '2020-01-01T00:00:00.000Z' }),
       token('c', { expires: '2999-01-01T00:00:00.000Z' }),
@@ -186,24 +196,24 @@ describe('sync-card token list', () => {
     })
   })
 
-  it('--json prints them as the host tells of them', async () => {
-    keep(token('a'), token('b'), token('c'))
+  it('prints the tokens of the host with --json', async () => {
+    store(token('a'), token('b'), token('c'))
     expect(JSON.parse((await run('list', '--json')).stdout)).toEqual({ tokens: [token('a'), token('b'), token('c')] })
   })
 
-  it('says that there are none', async () => {
-    expect((await run('list')).stdout).toContain('No tokens beside the ADMIN_TOKEN')
+  it('reports that there are none', async () => {
+    expect((await run('list')).stdout).toContain('No tokens besides the ADMIN_TOKEN')
   })
 
-  it('lets no note of a host command the terminal', async () => {
-    keep(token('a', { note: '\u001b[2Jgone\u0007' }))
+  it('removes control characters from notes', async () => {
+    store(token('a', { note: '\u001b[2Jgone\u0007' }))
     expect((await run('list')).stdout).toContain('[2Jgone\n')
   })
 })
 
 describe('sync-card token revoke', () => {
-  it('ends each of them by its id', async () => {
-    keep(token('a'), token('b'), token('c'))
+  it('revokes each token by its id', async () => {
+    store(token('a'), token('b'), token('c'))
     const { code, stdout } = await run('revoke', idOf('a'), idOf('b'))
     expect({ code, stdout, left: [...tokens.keys()] }).toEqual({
       code: 0,
@@ -212,8 +222,8 @@ describe('sync-card token revoke', () => {
     })
   })
 
-  it('takes the whole token for its id, and sends no more of it', async () => {
-    keep(token('a'))
+  it('accepts a whole token, and sends only its id', async () => {
+    store(token('a'))
     const { code } = await run('revoke', `cc_${idOf('a')}_${secret}`)
     expect({ code, left: tokens.size, sent: host.writes }).toEqual({
       code: 0,
@@ -222,8 +232,8 @@ describe('sync-card token revoke', () => {
     })
   })
 
-  it('tells which there is not, and ends the others (exit 3)', async () => {
-    keep(token('b'))
+  it('reports an unknown token, and revokes the others (exit 3)', async () => {
+    store(token('b'))
     const { code, stdout, stderr } = await run('revoke', idOf('a'), idOf('b'), '--json')
     expect({ code, stdout: JSON.parse(stdout), stderr }).toEqual({
       code: 3,
@@ -237,9 +247,9 @@ describe('sync-card token revoke', () => {
   })
 })
 
-describe('the bearer of the commands', () => {
+describe('the admin token', () => {
   it('is never printed', async () => {
-    keep(token('a'))
+    store(token('a'))
     for (const args of [['list'], ['create', '--scope', 'read'], ['revoke', idOf('a')], ['revoke', 'nobody']]) {
       const { stdout, stderr } = await run(...args)
       expect(stdout + stderr).not.toContain(host.token)
@@ -247,7 +257,7 @@ describe('the bearer of the commands', () => {
   })
 })
 
-describe('when a token is to end', () => {
+describe('parseExpiry', () => {
   it.each([
     ['45s', 45],
     ['90m', 5400],
@@ -256,11 +266,11 @@ describe('when a token is to end', () => {
     ['8w', 4_838_400],
     ['2027-01-31', '2027-01-31'],
     ['2027-01-31T12:00:00Z', '2027-01-31T12:00:00Z'],
-  ])('%s', (text, expected) => {
-    expect(readExpiry(text)).toBe(expected)
+  ])('parses %s', (text, expected) => {
+    expect(parseExpiry(text)).toBe(expected)
   })
 
-  it.each(['', '30', 'd', '-1d', '1.5h', '30 d', '1y', '30D', '2027', '9999999999d'])('is not "%s"', text => {
-    expect(() => readExpiry(text)).toThrow(InvalidArgumentError)
+  it.each(['', '30', 'd', '-1d', '1.5h', '30 d', '1y', '30D', '2027', '9999999999d'])('rejects "%s"', text => {
+    expect(() => parseExpiry(text)).toThrow(InvalidArgumentError)
   })
 })

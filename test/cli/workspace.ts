@@ -2,15 +2,23 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
+import { run } from '../../cli/cli.ts'
+import type { Clock } from '../../cli/clock.ts'
+import type { Environment, Io } from '../../cli/config.ts'
 
 /** How a command ended. */
 export type Ended = { code: number | null; stdout: string; stderr: string }
 
-/** The same code starts hundreds of times: once made ready, it starts in half the time. */
+/** A command that is running in this process. */
+export type Running = { stdout: PassThrough; stderr: PassThrough; interrupt: () => void; ended: Promise<Ended> }
+
+/** Processes start the same code again and again: with a compile cache, in half the time. */
 const compileCache = join(tmpdir(), 'calling-card-compile-cache')
 
-/** A folder of an owner, gone after the test. */
+/** An owner's folder, deleted after the test. */
 export class Workspace {
   readonly folder = mkdtempSync(join(tmpdir(), 'sync-card-'))
 
@@ -28,49 +36,85 @@ export class Workspace {
     }
   }
 
-  /** Starts a script of cli/ in the folder, with only these environment variables. */
-  start(script: string, args: readonly string[], env: Record<string, string> = {}): ChildProcessWithoutNullStreams {
+  /** Runs sync-card in this process until it ends, with only these environment variables. */
+  run(args: readonly string[], env: Environment = {}): Promise<Ended> {
+    return this.start(args, env).ended
+  }
+
+  /** Starts sync-card in this process. */
+  start(args: readonly string[], env: Environment = {}): Running {
+    let interrupt = () => {}
+    const { io, stdout, stderr, output } = this.io(env)
+    const onInterrupt = (stop: () => void) => {
+      interrupt = stop
+    }
+    const ended = run(args, { ...io, onInterrupt }).then(code => ({ code, ...output() }))
+    return { stdout, stderr, interrupt: () => interrupt(), ended }
+  }
+
+  /** Returns surroundings for a program in this process, and what it has written so far. */
+  io(env: Environment = {}): { io: Io; stdout: PassThrough; stderr: PassThrough; output: () => Omit<Ended, 'code'> } {
+    const stdout = new PassThrough()
+    const stderr = new PassThrough()
+    const texts = { stdout: collect(stdout), stderr: collect(stderr) }
+    const io = { cwd: this.folder, env, stdin: Readable.from([]), stdout, stderr, clock: createClock() }
+    return { io, stdout, stderr, output: () => ({ stdout: texts.stdout(), stderr: texts.stderr() }) }
+  }
+
+  /** Starts a script of cli/ in a process of its own, with only these environment variables. */
+  spawn(script: string, args: readonly string[], env: Environment = {}): ChildProcessWithoutNullStreams {
     const child = spawn(process.execPath, [resolve('cli', script), ...args], {
       cwd: this.folder,
-      // The Worker's own variables are declared as if every process had them.
+      // The Worker's variables are declared as if every process had them.
       env: { NO_COLOR: '1', NODE_COMPILE_CACHE: compileCache, ...env } as unknown as NodeJS.ProcessEnv,
     })
     child.stdin.end()
     onTestFinished(() => void child.kill('SIGKILL'))
     return child
   }
+}
 
-  /** Runs sync-card to its end. */
-  run(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-    return ended(this.start('sync-card.ts', args, env))
+/** Creates a clock that passes the time at once. */
+export const createClock = (): Clock => {
+  let now = Date.now()
+  return {
+    now: () => now,
+    sleep: async ms => {
+      now += ms
+      await nextTick()
+    },
   }
 }
 
-/** Waits for a command's end. */
-export const ended = async (child: ChildProcessWithoutNullStreams): Promise<Ended> => {
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
+/** Waits until a process ends. */
+export const waitForEnd = async (child: ChildProcessWithoutNullStreams): Promise<Ended> => {
+  const texts = { stdout: collect(child.stdout), stderr: collect(child.stderr) }
   const code = await new Promise<number | null>(done => child.once('close', done))
-  return { code, ...output }
+  return { code, stdout: texts.stdout(), stderr: texts.stderr() }
 }
 
-/** Waits until a stream has said something. */
-export const said = (stream: NodeJS.ReadableStream, text: string): Promise<void> =>
+const collect = (stream: Readable): (() => string) => {
+  let text = ''
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  return () => text
+}
+
+/** Waits until a stream has had a text in it. */
+export const waitForText = (stream: NodeJS.ReadableStream, text: string): Promise<void> =>
   new Promise(done => {
-    let heard = ''
+    let written = ''
     const listen = (chunk: Buffer | string) => {
-      heard += chunk
-      if (!heard.includes(text)) return
+      written += chunk
+      if (!written.includes(text)) return
       stream.off('data', listen)
       done()
     }
     stream.on('data', listen)
   })
 
-/** A card of GopherHole's kind that is sound. */
+/** Returns a valid card in GopherHole's dialect. */
 export const card = (name: string, more: object = {}): object => ({
   name,
   description: `Answers questions about ${name}`,

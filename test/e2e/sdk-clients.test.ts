@@ -2,11 +2,10 @@ import { readdirSync } from 'node:fs'
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client'
 import { DefaultAgentCardResolver as V0Resolver } from 'a2a-sdk-v0.3/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cardFiles } from '../../cli/files/card-files.ts'
-import { load } from '../../cli/files/load.ts'
+import { findCardFiles, loadManifests } from '../../cli/manifests/load.ts'
 import { type OwnHost, startHost } from '../support/host.ts'
 
-const { drafts, bad } = load(cardFiles([]), 'https://cards.example.com')
+const { drafts, invalid } = loadManifests(findCardFiles([]), 'https://cards.example.com')
 /** Those that anybody may read, but for those whose cards only a host can fetch. */
 const samples = drafts
   .filter(({ manifest, compiled }) => manifest.visibility !== 'internal' && compiled !== undefined)
@@ -61,8 +60,8 @@ const base = (id: string) => new URL(`/agents/${id}/`, host.url).href
 describe('the samples of cards/', () => {
   it('are all good', () => {
     const files = new Set(drafts.map(({ file }) => file.replace(/#.*$/, '')))
-    expect({ bad, files: files.size }).toEqual({
-      bad: [],
+    expect({ invalid, files: files.size }).toEqual({
+      invalid: [],
       files: readdirSync('cards').filter(name => /\.(json|ya?ml|md)$/.test(name) && !name.startsWith('defaults'))
         .length,
     })

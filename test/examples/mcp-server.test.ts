@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { load } from '../../cli/files/load.ts'
+import { loadManifests } from '../../cli/manifests/load.ts'
 import worker from '../../examples/mcp-server/worker.ts'
 import { compile } from '../../src/card/compile/index.ts'
 import { toSuperxCard } from '../../src/mcp/agent-card.ts'
@@ -93,7 +93,7 @@ describe('the example MCP server', () => {
 })
 
 describe('cards/tool-box.yaml', () => {
-  const [draft] = load(['cards/tool-box.yaml'], 'https://cards.example.com').drafts
+  const [draft] = loadManifests(['cards/tool-box.yaml'], 'https://cards.example.com').drafts
 
   it('makes a card from the tools of the server and the overlay of the manifest', async () => {
     const discovery = await discover('https://mcp-server.internal/mcp', fetchFromWorker)

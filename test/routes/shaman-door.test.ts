@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { load } from '../../cli/files/load.ts'
+import { loadManifests } from '../../cli/manifests/load.ts'
 import type { Json } from '../../src/json/json.ts'
 import { bilingualCard, minimalCard } from '../support/cards/cards.ts'
 import { seed } from '../support/cards/seeds.ts'
@@ -101,12 +101,12 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'shaman-'))
   for (const [name, text] of Object.entries({ ...files, 'defaults.yaml': defaults }))
     writeFileSync(join(folder, name), text)
-  const { drafts, bad } = load(
+  const { drafts, invalid } = loadManifests(
     Object.keys(files).map(name => join(folder, name)),
     'http://127.0.0.1',
   )
   rmSync(folder, { recursive: true })
-  expect(bad).toEqual([])
+  expect(invalid).toEqual([])
   for (const host of [open, closed]) {
     for (const { id, manifest } of drafts) expect((await host.put(id, manifest)).status).toBe(201)
     await host.put('bilingual', bilingualCard)

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { load } from '../../../cli/files/load.ts'
+import { loadManifests } from '../../../cli/manifests/load.ts'
 import { createEchoApp, createEchoCard } from '../../../examples/echo-agent/app.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import type { Host } from '../../support/host.ts'
 
 /** The manifest of the example agent, as `cards/` has it. */
 export const echoManifest = (): JsonObject => {
-  const [draft] = load(['cards/echo.yaml'], 'https://cards.example.com').drafts
+  const [draft] = loadManifests(['cards/echo.yaml'], 'https://cards.example.com').drafts
   if (!draft) throw new Error('cards/echo.yaml is bad')
   return structuredClone(draft.manifest) as JsonObject
 }

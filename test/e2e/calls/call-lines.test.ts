@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { callable, callLines, toolBox, toolLines } from '../../../cli/dev/call-lines.ts'
-import { load } from '../../../cli/files/load.ts'
+import { ECHO_ID, echoCommands, TOOL_BOX_ID, toolCommands } from '../../../cli/dev/welcome.ts'
+import { loadManifests } from '../../../cli/manifests/load.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { echoManifest, register } from './agents.ts'
 
@@ -25,8 +25,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'curl'), curl)
   chmodSync(join(folder, 'curl'), 0o755)
   host = await startHost({}, { examples: ['echo-agent', 'mcp-server'] })
-  const { manifest = {} } = load(['cards/tool-box.yaml'], host.url.origin).drafts[0] ?? {}
-  await register(host, { [callable]: echoManifest(), [toolBox]: manifest })
+  const { manifest = {} } = loadManifests(['cards/tool-box.yaml'], host.url.origin).drafts[0] ?? {}
+  await register(host, { [ECHO_ID]: echoManifest(), [TOOL_BOX_ID]: manifest })
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const typed = async (index: number): Promise<string> => {
   const { origin } = host.url
-  const line = [...callLines(origin, `'Authorization: Bearer ${token}'`), ...toolLines(origin)][index] ?? ''
+  const line = [...echoCommands(origin, `'Authorization: Bearer ${token}'`), ...toolCommands(origin)][index] ?? ''
   const env = { PATH: `${folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
   return (await promisify(execFile)('sh', ['-c', line], { env })).stdout
 }

@@ -1,0 +1,213 @@
+import * as v from 'valibot'
+import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { type Connection, HostError, type Reply, request } from './http.ts'
+
+const Note = v.object({ pointer: v.string(), message: v.string() })
+type Note = v.InferOutput<typeof Note>
+
+/** What is registered as an agent: its manifest, and the entity tag that a replacement must name. */
+export type RegisteredAgent = { manifest: JsonObject; etag: string }
+
+const SourceState = v.looseObject({
+  state: v.string(),
+  notes: v.optional(v.array(Note), []),
+  failure: v.optional(v.looseObject({ message: v.string() })),
+})
+/** The state of an upstream card, as the host reports it. */
+export type SourceState = v.InferOutput<typeof SourceState>
+
+const PutResult = v.object({
+  id: v.string(),
+  seq: v.optional(v.number()),
+  changed: v.optional(v.boolean(), true),
+  published: v.optional(v.boolean(), true),
+  etags: v.optional(v.record(v.string(), v.string()), {}),
+  root: v.optional(v.boolean(), false),
+  urls: v.optional(v.record(v.string(), v.string()), {}),
+  source: v.optional(SourceState),
+})
+/** What the host reports about a registration that it accepted. */
+export type PutResult = v.InferOutput<typeof PutResult>
+
+/** Why the host rejected a request. `conflict`: somebody else wrote in the meantime. */
+export type Rejection = { rejected: 'conflict' | 'forbidden' | 'invalid'; detail: string; errors: Note[] }
+
+const AgentPage = v.looseObject({
+  agents: v.array(v.looseObject({ id: v.string(), name: v.optional(v.string()) })),
+  cursor: v.optional(v.nullable(v.string())),
+})
+/** An agent as the host lists it. */
+export type ListedAgent = v.InferOutput<typeof AgentPage>['agents'][number]
+
+/** The card that an anonymous client gets. `isPending`: the agent's upstream card has not been fetched yet. */
+export type LiveCard = { etag?: string; isPending: boolean }
+
+const CardChange = v.object({
+  op: v.string(),
+  pointer: v.string(),
+  before: v.optional(v.unknown()),
+  after: v.optional(v.unknown()),
+  leftOut: v.optional(v.array(v.string())),
+  count: v.optional(v.number()),
+})
+/** One change of an upstream card. With `op: 'more'`, `count` is how many more there are. */
+export type CardChange = v.InferOutput<typeof CardChange>
+
+const RefreshResult = v.object({
+  outcome: v.picklist(['refreshed', 'unchanged', 'held']),
+  seq: v.optional(v.number()),
+  drift: v.optional(v.array(CardChange), []),
+  notes: v.optional(v.array(Note), []),
+  held: v.optional(v.object({ etag: v.string(), widens: v.array(Note), drift: v.array(CardChange) })),
+})
+/** The result of fetching an upstream card again. One that widens access is `held`: it waits for approval. */
+export type RefreshResult = v.InferOutput<typeof RefreshResult>
+
+const Token = v.object({
+  id: v.string(),
+  note: v.string(),
+  scopes: v.array(v.string()),
+  agents: v.array(v.string()),
+  tiers: v.array(v.string()),
+  created: v.string(),
+  expires: v.nullable(v.string()),
+})
+/** What the host knows about a token; never its text. */
+export type Token = v.InferOutput<typeof Token>
+
+const IssuedToken = v.object({ ...Token.entries, token: v.string(), published: v.boolean() })
+/** A new token with its text, which the host returns only once. */
+export type IssuedToken = v.InferOutput<typeof IssuedToken>
+
+const TokenPage = v.object({ tokens: v.array(Token), cursor: v.optional(v.string()) })
+
+/** The permissions of a token that is to be issued. `expires`: seconds from now, or a date. */
+export type TokenRequest = {
+  scopes: string[]
+  agents?: string[]
+  tiers?: string[]
+  note?: string
+  expires?: number | string
+}
+
+/** The API of a host, as the commands need it. */
+export type HostClient = ReturnType<typeof createClient>
+
+/** Creates a client. It returns what the host rejects, and throws a HostError if the host cannot be used at all. */
+export const createClient = (connection: Connection) => ({
+  /** Returns what is registered as an agent. */
+  getAgent: async (id: string): Promise<RegisteredAgent | Rejection | undefined> => {
+    const reply = await request(connection, 'GET', `/agents/${id}/manifest`)
+    if (reply.status === 404) return undefined
+    if (reply.status !== 200) return toRejection(reply)
+    const etag = reply.headers.get('ETag')
+    if (!isJsonObject(reply.body) || etag === null) throw notCallingCard(connection)
+    return { manifest: reply.body, etag }
+  },
+
+  /** Registers a manifest. `etag` is of what it replaces; without one, the agent must be new. */
+  putAgent: async (id: string, manifest: JsonObject, etag?: string): Promise<PutResult | Rejection> => {
+    const headers: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
+    const reply = await request(connection, 'PUT', `/agents/${id}`, { headers, body: manifest })
+    if (reply.status !== 200 && reply.status !== 201) return toRejection(reply)
+    return parseReply(PutResult, reply, connection)
+  },
+
+  /** Deletes an agent if its entity tag is still `etag`. */
+  deleteAgent: async (id: string, etag: string): Promise<Rejection | undefined> => {
+    const reply = await request(connection, 'DELETE', `/agents/${id}`, { headers: { 'If-Match': etag } })
+    return reply.status === 204 || reply.status === 404 ? undefined : toRejection(reply)
+  },
+
+  /** Returns all agents, internal ones included. */
+  listAgents: async (): Promise<ListedAgent[]> => {
+    const agents: ListedAgent[] = []
+    let cursor: string | undefined
+    do {
+      const reply = await request(connection, 'GET', `/agents?${pageQuery(cursor)}`)
+      // A token without the scope `read` can do everything else.
+      if (reply.status === 403) throw new HostError(`the host does not list its agents: ${toRejection(reply).detail}`)
+      const page = v.safeParse(AgentPage, reply.body)
+      if (!page.success) throw new HostError(`the host does not list its agents (${reply.status})`)
+      agents.push(...page.output.agents)
+      cursor = page.output.cursor ?? undefined
+    } while (cursor !== undefined)
+    return agents
+  },
+
+  /** Returns the card of an agent, or of the host's root, as the edge serves it to anonymous clients. */
+  getLiveCard: async (id?: string): Promise<LiveCard> => {
+    const agent = id === undefined ? '' : `/agents/${id}`
+    const reply = await request(connection, 'GET', `${agent}/.well-known/agent-card.json`, { anonymous: true })
+    // A compressing proxy makes the tag weak.
+    const etag = reply.headers.get('ETag')?.replace(/^W\//, '')
+    return { ...(etag !== undefined && { etag }), isPending: reply.status >= 500 }
+  },
+
+  /** Returns the state of an agent's upstream card; undefined if its manifest has the card itself. */
+  getSource: async (id: string): Promise<SourceState | undefined> => {
+    const reply = await request(connection, 'GET', `/agents/${id}/source`)
+    const parsed = v.safeParse(v.looseObject({ source: SourceState }), reply.body)
+    return parsed.success ? parsed.output.source : undefined
+  },
+
+  /** Has the host fetch an agent's upstream card again, or accept the held one with the entity tag `accept`. */
+  refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | Rejection> => {
+    const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
+    const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)
+    return reply.status === 200 ? parseReply(RefreshResult, reply, connection) : toRejection(reply)
+  },
+
+  /** The tokens of the host. */
+  tokens: {
+    /** Issues a token. Never retried: if the response is lost, a token lives on that nobody knows. */
+    issue: async (wanted: TokenRequest): Promise<IssuedToken | Rejection> => {
+      const reply = await request({ ...connection, retries: 0 }, 'POST', '/tokens', { body: wanted })
+      return reply.status === 201 ? parseReply(IssuedToken, reply, connection) : toRejection(reply)
+    },
+
+    /** Returns all tokens, ordered by id. */
+    list: async (): Promise<Token[] | Rejection> => {
+      const tokens: Token[] = []
+      let cursor: string | undefined
+      do {
+        const reply = await request(connection, 'GET', `/tokens?${pageQuery(cursor)}`)
+        if (reply.status !== 200) return toRejection(reply)
+        const page = parseReply(TokenPage, reply, connection)
+        tokens.push(...page.tokens)
+        cursor = page.cursor
+      } while (cursor !== undefined)
+      return tokens
+    },
+
+    /** Revokes a token. */
+    revoke: async (id: string): Promise<Rejection | undefined> => {
+      const reply = await request(connection, 'DELETE', `/tokens/${encodeURIComponent(id)}`)
+      return reply.status === 204 ? undefined : toRejection(reply)
+    },
+  },
+})
+
+const pageQuery = (cursor: string | undefined): string =>
+  cursor === undefined ? 'limit=100' : `limit=100&cursor=${encodeURIComponent(cursor)}`
+
+const parseReply = <Schema extends v.GenericSchema>(schema: Schema, { body }: Reply, connection: Connection) => {
+  const parsed = v.safeParse(schema, body)
+  if (!parsed.success) throw notCallingCard(connection)
+  return parsed.output
+}
+
+const notCallingCard = ({ url }: Connection): HostError =>
+  new HostError(`${url} responds, but it is not a Calling Card host`)
+
+const REJECTIONS: Record<number, Rejection['rejected']> = { 403: 'forbidden', 412: 'conflict' }
+
+const toRejection = ({ status, body }: Reply): Rejection => {
+  const problem: JsonObject = isJsonObject(body) ? body : {}
+  const errors = v.safeParse(v.array(Note), problem.errors)
+  return {
+    rejected: REJECTIONS[status] ?? 'invalid',
+    detail: typeof problem.detail === 'string' ? problem.detail : `the host responded with ${status}`,
+    errors: errors.success ? errors.output : [],
+  }
+}

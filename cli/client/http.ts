@@ -1,0 +1,135 @@
+import { isJsonObject, type Json } from '../../src/json/json.ts'
+import type { Clock } from '../clock.ts'
+
+/** A response of the host. `body` is absent if it is not JSON. */
+export type Reply = { status: number; headers: Headers; body?: Json }
+
+/** How requests are sent to a host, and how often they are retried. */
+export type Connection = {
+  url: string
+  token: string
+  retries: number
+  fetch: typeof globalThis.fetch
+  clock: Clock
+  /** Called before each retry with what failed. */
+  onRetry: (message: string) => void
+}
+
+/** The parts of a request that not every request has. An `anonymous` one is sent without the token. */
+type RequestDetails = { headers?: Record<string, string>; body?: Json; anonymous?: boolean }
+
+/** A failure that concerns every file alike: the host is unreachable, or rejects the token. */
+export class HostError extends Error {}
+
+/** A failure that may pass. `retryAfterMs` is how long the host asked to wait. */
+class TransientError extends HostError {
+  readonly retryAfterMs: number
+
+  constructor(message: string, retryAfterMs = 0) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Statuses after which the same request may succeed. */
+const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
+
+const FIRST_RETRY_DELAY_MS = 250
+const MAX_RETRY_DELAY_MS = 8000
+/** Longest `Retry-After` that is obeyed. */
+const MAX_RETRY_AFTER_MS = 30_000
+const REQUEST_TIMEOUT_MS = 30_000
+
+/** Sends one request, and retries with exponential back-off while the host is unreachable or busy. */
+export const request = async (
+  connection: Connection,
+  method: string,
+  path: string,
+  { headers = {}, body, anonymous = false }: RequestDetails = {},
+): Promise<Reply> => {
+  const { url, token, retries, clock, onRetry } = connection
+  for (let attempt = 0; ; attempt++)
+    try {
+      return await send(connection.fetch, url + path, {
+        method,
+        headers: {
+          Accept: 'application/json',
+          ...(!anonymous && { Authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        // The token must not follow a redirect to another host.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      })
+    } catch (error) {
+      if (!(error instanceof TransientError) || attempt >= retries) throw error
+      onRetry(`${method} ${path}: ${error.message}; retrying (${retries - attempt} left)`)
+      await clock.sleep(Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS) + backOffMs(attempt))
+    }
+}
+
+/** Doubles with each attempt; the random part keeps clients apart that failed at the same time. */
+const backOffMs = (attempt: number): number =>
+  Math.min(FIRST_RETRY_DELAY_MS * 2 ** attempt * (1 + Math.random()), MAX_RETRY_DELAY_MS)
+
+const send = async (fetch: Connection['fetch'], url: string, init: RequestInit): Promise<Reply> => {
+  const { response, text } = await fetchText(fetch, url, init)
+  const { status, headers } = response
+  const reply: Reply = { status, headers, ...parseBody(text) }
+  if (TRANSIENT_STATUSES.includes(status) && !isUpstreamProblem(reply))
+    throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers))
+  if (status >= 300 && status < 400 && status !== 304)
+    throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
+  if (status === 401) throw new HostError('the host rejects the token (401)')
+  return reply
+}
+
+const fetchText = async (
+  fetch: Connection['fetch'],
+  url: string,
+  init: RequestInit,
+): Promise<{ response: Response; text: string }> => {
+  try {
+    const response = await fetch(url, init)
+    return { response, text: await response.text() }
+  } catch (error) {
+    if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
+    if (!isNetworkError(error)) throw error
+    const cause = error.cause instanceof Error ? error.cause : error
+    throw new TransientError(`the connection failed (${cause.message || cause.name})`)
+  }
+}
+
+/** Fetch reports a network failure as a TypeError with a cause; one without a cause is a mistake in the request itself. */
+const isNetworkError = (error: unknown): error is Error =>
+  error instanceof Error &&
+  (error.name === 'TimeoutError' || (error instanceof TypeError && error.cause instanceof Error))
+
+/** Whether a request failed because fetch, as browsers do, blocks the port, such as 6000 or 6667. */
+export const isBlockedPort = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port'
+
+/** Returns the message for a blocked port. */
+export const blockedPortMessage = (url: string): string =>
+  `port ${new URL(url).port} is blocked by fetch and browsers: use another`
+
+const parseBody = (text: string): { body?: Json } => {
+  try {
+    return { body: JSON.parse(text) }
+  } catch (error) {
+    if (error instanceof SyntaxError) return {}
+    throw error
+  }
+}
+
+/** Whether the host reports a failure of an upstream: sending the request again is of no use. */
+const isUpstreamProblem = ({ body }: Reply): boolean => isJsonObject(body) && String(body.code).startsWith('upstream-')
+
+const parseRetryAfterMs = (headers: Headers): number => {
+  const value = headers.get('Retry-After')
+  if (value === null) return 0
+  const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  return Number.isFinite(wait) ? Math.max(0, wait) : 0
+}

@@ -1,0 +1,2 @@
+export * from './host-client.ts'
+export { blockedPortMessage, type Connection, HostError, isBlockedPort } from './http.ts'

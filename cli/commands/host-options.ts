@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+import { createClient, type HostClient, HostError } from '../client/index.ts'
+import { type Context, resolveHost, warnUnencrypted } from '../config.ts'
+import { ExitCode } from '../exit-codes.ts'
+
+/** How often a request is retried by default. */
+export const DEFAULT_RETRIES = 4
+
+/** The options of every command that talks to a host. */
+export type HostFlags = { url?: string; token?: string; json?: true }
+
+/** Adds the options that name the host; `scope` is what the token needs. */
+export const addHostOptions = (command: Command, scope: string): Command =>
+  command
+    .option('--url <url>', 'the host; default: SYNC_CARD_URL, else the one that `npm start` runs')
+    .option(
+      '--token <token>',
+      `a token with the scope ${scope}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env`,
+    )
+    .option('--json', 'print one JSON object on stdout')
+
+/** Creates a client for the host that the flags name. */
+export const connect = (flags: HostFlags, { env, terminal, fetch, clock }: Context): HostClient => {
+  const settings = resolveHost(flags, env)
+  const warning = warnUnencrypted(settings.url)
+  if (warning !== undefined) terminal.info(warning)
+  return createClient({ ...settings, retries: DEFAULT_RETRIES, fetch, clock, onRetry: terminal.info })
+}
+
+/** Calls `work`, which returns an exit code, for one id after the other until the host is lost. */
+export const forEachId = async (
+  ids: readonly string[],
+  { terminal }: Context,
+  work: (id: string) => Promise<number>,
+): Promise<{ exitCode: number; failure?: string }> => {
+  let exitCode: number = ExitCode.ok
+  try {
+    for (const id of ids) exitCode = Math.max(exitCode, await work(id))
+    return { exitCode }
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error
+    terminal.error(`${error.message}.`)
+    return { exitCode: ExitCode.unreachable, failure: error.message }
+  }
+}

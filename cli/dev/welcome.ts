@@ -1,0 +1,140 @@
+import pMap from 'p-map'
+import { createClient, type HostClient } from '../client/index.ts'
+import { type Context, type Environment, type HostSettings, LOCAL_TOKEN } from '../config.ts'
+import { UsageError } from '../exit-codes.ts'
+import { syncText } from '../reporters/index.ts'
+import { type AgentResult, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
+import { colors, formatTable } from '../terminal.ts'
+
+/**
+ * Sends the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards do not
+ * affect the others. `authorization` is the admin's header, quoted for a shell.
+ */
+export const welcome = async (host: HostSettings, authorization: string, context: Context): Promise<void> => {
+  const { terminal, fetch, clock } = context
+  try {
+    const result = await syncCards([], host, NON_INTERACTIVE, context)
+    if (result.failure !== undefined || result.results.some(needsAttention)) terminal.report(syncText(result))
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    terminal.report(error.message)
+  }
+  const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, onRetry: terminal.info })
+  terminal.report(welcomeText(host.url, await listAgents(client), authorization))
+}
+
+const needsAttention = ({ action, unexposed, source }: AgentResult): boolean =>
+  !['created', 'updated', 'unchanged'].includes(action) ||
+  source !== undefined ||
+  (unexposed === true && action !== 'unchanged')
+
+/** Why an anonymous client gets no card of an agent, if it gets none. `pending`: it has not been fetched yet. */
+type Visibility = 'public' | 'internal' | 'pending'
+
+/** The agents of a host. `root` is the agent of its root card, else the first public one. */
+type AgentList = {
+  agents: { id: string; name: string; visibility: Visibility }[]
+  root?: string
+  hasRootCard: boolean
+}
+
+/** Lists all agents of a host, and whether each has a public card. */
+const listAgents = async (client: HostClient): Promise<AgentList> => {
+  const served = await pMap(
+    await client.listAgents(),
+    async ({ id, name = id }) => ({ id, name, ...(await client.getLiveCard(id)) }),
+    { concurrency: 6 },
+  )
+  const { etag: rootEtag } = await client.getLiveCard()
+  const withCard = served.filter(({ etag }) => etag !== undefined)
+  const root = (withCard.find(({ etag }) => etag === rootEtag) ?? withCard[0])?.id
+  return {
+    agents: served.map(({ id, name, etag, isPending }) => ({
+      id,
+      name,
+      visibility: etag !== undefined ? 'public' : isPending ? 'pending' : 'internal',
+    })),
+    ...(root !== undefined && { root }),
+    hasRootCard: rootEtag !== undefined,
+  }
+}
+
+const VISIBILITY_TEXT: Record<Visibility, string> = {
+  public: '',
+  internal: 'internal',
+  pending: 'its card has not been fetched yet',
+}
+
+const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, authorization: string): string => {
+  const isPublic = (sample: string) => agents.some(({ id, visibility }) => id === sample && visibility === 'public')
+  const rows = agents.map(({ id, name, visibility }) => [
+    name,
+    `${url}/agents/${id}/`,
+    colors.dim(id === root ? 'root' : VISIBILITY_TEXT[visibility]),
+  ])
+  return [
+    agents.length > 0 ? formatTable(rows) : 'No agents yet: npx sync-card sends those of cards/.',
+    ...section('Try:', cardCommands(url, root, hasRootCard)),
+    ...section(
+      'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
+      isPublic(ECHO_ID) ? echoCommands(url, authorization) : [],
+    ),
+    ...section(
+      'An MCP server as an agent: the card made from it, and a message that calls a tool:',
+      isPublic(TOOL_BOX_ID) ? toolCommands(url) : [],
+    ),
+    'Ctrl-C stops. Registered agents stay in .wrangler/state.',
+  ].join('\n')
+}
+
+const section = (title: string, commands: readonly string[]): string[] =>
+  commands.length === 0 ? [] : [title, ...commands.map(command => colors.cyan(`  ${command}`))]
+
+const cardCommands = (url: string, root: string | undefined, hasRootCard: boolean): string[] => [
+  ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
+  ...(root === undefined
+    ? []
+    : [
+        `curl '${url}/agents/${root}?dialect=gopherhole'`,
+        `curl -H 'A2A-Version: 1.0' ${url}/agents/${root}/.well-known/agent-card.json`,
+      ]),
+]
+
+/** The id of the sample with an agent behind it. */
+export const ECHO_ID = 'echo'
+
+/** The id of the sample that is an MCP server. */
+export const TOOL_BOX_ID = 'tool-box'
+
+/**
+ * Returns shell commands that call the echo agent through the gate: a message, a stream, a call that its card does not
+ * allow, and its extended card.
+ */
+export const echoCommands = (url: string, authorization: string): string[] => [
+  `curl ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendMessage', 'hello')}'`,
+  `curl -N ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendStreamingMessage', 'stream one two three')}'`,
+  `curl ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendMessage', 'hello', { acceptedOutputModes: ['image/png'] })}'`,
+  `curl -H ${authorization} ${url}/agents/${ECHO_ID}/a2a/extendedAgentCard`,
+]
+
+/** Returns shell commands that show an MCP server as an agent: its card, and a message that calls one of its tools. */
+export const toolCommands = (url: string): string[] => [
+  `curl '${url}/agents/${TOOL_BOX_ID}?dialect=superx'`,
+  `curl ${url}/agents/${TOOL_BOX_ID} ${JSON_HEADER} -d '${call('SendMessage', { data: { tool: 'count_words', arguments: { text: 'one two three' } } })}'`,
+]
+
+const JSON_HEADER = "-H 'Content-Type: application/json'"
+
+const textCall = (method: string, text: string, configuration?: object): string => call(method, { text }, configuration)
+
+const call = (method: string, part: object, configuration?: object): string => {
+  const message = { messageId: '1', role: 'ROLE_USER', parts: [part] }
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message, configuration } })
+}
+
+/** Returns the admin's header, quoted for a shell. A secret token is read by the shell and not shown. */
+export const quoteAuthorization = ({ ADMIN_TOKEN }: Environment, shell: Environment): string => {
+  if (ADMIN_TOKEN === undefined) return `'Authorization: Bearer ${LOCAL_TOKEN}'`
+  const token = shell.ADMIN_TOKEN ? '$ADMIN_TOKEN' : '$(node --env-file=.env -p process.env.ADMIN_TOKEN)'
+  return `"Authorization: Bearer ${token}"`
+}

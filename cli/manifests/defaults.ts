@@ -1,0 +1,63 @@
+import { Manifest } from '../../src/card/manifest/manifest.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
+import type { Diagnostic, ParsedFile } from './source-map.ts'
+
+/** The file names, in order of preference, of what every other file of a folder inherits. */
+export const DEFAULTS_NAMES = ['defaults.yaml', 'defaults.yml', 'defaults.json']
+
+/** What the files of a folder inherit, and the file where it is written. */
+export type Defaults = { manifest: JsonObject; source: ParsedFile }
+
+const INHERITABLE = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'hosts')
+
+/** Checks that a defaults file has only manifest fields that more than one agent can have. */
+export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnostic[] } => {
+  const { value, file } = source
+  if (value === null) return { manifest: {}, source }
+  if (!isJsonObject(value))
+    return { problems: [{ file, line: 1, column: 1, pointer: '', message: 'must be an object' }] }
+  const problems = Object.keys(value).flatMap((name): Diagnostic[] => {
+    if (INHERITABLE.includes(name)) return []
+    const pointer = formatPointer(name)
+    const message =
+      name in Manifest.entries
+        ? 'belongs to one agent and cannot be inherited'
+        : 'is not a field of a manifest; fields of the card go under `card`'
+    return [{ file, ...(source.locate(pointer) ?? { line: 1, column: 1 }), pointer, message }]
+  })
+  return problems.length > 0 ? { problems } : { manifest: value, source }
+}
+
+/** The fields that name where an agent is, in a card and in `upstream`. */
+const ENDPOINT_FIELDS = {
+  card: ['url', 'supportedInterfaces', 'additionalInterfaces', 'preferredTransport'],
+  upstream: ['url', 'card', 'mcp', 'service'],
+} as const
+
+/**
+ * Returns a manifest with what it inherits from the defaults of its folder. Objects merge member by member, the
+ * manifest's own values win, and an own `null` removes an inherited member. A manifest that names its own endpoint
+ * inherits no endpoint and no upstream: its calls, and the upstream's secret, would go to the wrong agent.
+ */
+export const applyDefaults = (defaults: JsonObject, own: JsonObject): JsonObject => {
+  const hasEndpoint = hasAny(own.card, ENDPOINT_FIELDS.card) || hasAny(own.upstream, ENDPOINT_FIELDS.upstream)
+  return merge(hasEndpoint ? withoutEndpoint(defaults) : defaults, own)
+}
+
+const hasAny = (value: unknown, fields: readonly string[]): boolean =>
+  isJsonObject(value) && fields.some(field => value[field] !== undefined)
+
+const withoutEndpoint = (defaults: JsonObject): JsonObject => {
+  const rest = omit(defaults, 'upstream')
+  return isJsonObject(rest.card) ? { ...rest, card: omit(rest.card, ...ENDPOINT_FIELDS.card) } : rest
+}
+
+const merge = (inherited: JsonObject, own: JsonObject): JsonObject => {
+  const merged: JsonObject = { ...inherited }
+  for (const [name, value] of Object.entries(own)) {
+    const base = inherited[name]
+    if (value === null && base !== undefined) delete merged[name]
+    else merged[name] = isJsonObject(value) && isJsonObject(base) ? merge(base, value) : value
+  }
+  return merged
+}

@@ -1,0 +1,88 @@
+import { type Compiled, compile } from '../../src/card/compile/index.ts'
+import { readManifest } from '../../src/card/manifest/manifest.ts'
+import type { CardError, Issue } from '../../src/card/model/report.ts'
+import { isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
+import { MAX_BODY_BYTES } from '../../src/limits.ts'
+import { applyDefaults, type Defaults } from './defaults.ts'
+import { isExternalAgents, readExternalAgents } from './external-agents.ts'
+import { agentIdFor, type ManifestSource, normalizeDocument } from './normalize.ts'
+import { emptyMessage } from './parse.ts'
+import { createSourceMap, type Diagnostic, type InvalidFile, type ParsedFile, type SourceMap } from './source-map.ts'
+
+/** A file, or an entry of one, that can be sent to a host. */
+export type Draft = {
+  file: string
+  id: string
+  manifest: JsonObject
+  sourceMap: SourceMap
+  /** Whether it is internal only because its front matter has no `exposed`. */
+  unexposed: boolean
+  /** Absent if the host has to fetch the card. */
+  compiled?: Compiled
+}
+
+/** A finding of the linter, and where it is in the owner's files. */
+export type Finding = { issue: Issue; at: Diagnostic }
+
+/** Turns a file into what is sent to the host at `origin`, and checks it with the host's own code. */
+export const readDrafts = (
+  source: ParsedFile,
+  defaults: Defaults | undefined,
+  origin: string,
+): (Draft | InvalidFile)[] => {
+  const toDraft = (written: ManifestSource): Draft | InvalidFile => readDraft(written, source, defaults, origin)
+  if (isExternalAgents(source))
+    return readExternalAgents(source).map(entry => ('problems' in entry ? entry : toDraft(entry)))
+  const { file, value, markdown } = source
+  if (isJsonObject(value)) return [toDraft(normalizeDocument(file, value, markdown))]
+  const message = value === null ? emptyMessage(markdown) : 'must be an object: a card or a manifest'
+  return [{ file, problems: [{ file, line: 1, column: 1, pointer: '', message }] }]
+}
+
+/** Returns what the linter found in a draft. */
+export const findingsOf = ({ compiled, sourceMap }: Draft): Finding[] =>
+  (compiled?.report.issues ?? []).map(issue => ({
+    issue,
+    at: sourceMap.locateError({ pointer: `/card${issue.pointer}`, message: issue.message }),
+  }))
+
+/** Whether a file can be sent. */
+export const isDraft = (item: Draft | InvalidFile): item is Draft => 'manifest' in item
+
+const readDraft = (
+  { label, mapping, unexposed, ...written }: ManifestSource,
+  source: ParsedFile,
+  defaults: Defaults | undefined,
+  origin: string,
+): Draft | InvalidFile => {
+  const sourceMap = createSourceMap(source, mapping, defaults?.source)
+  const named = agentIdFor(source.file, written.manifest.id)
+  if ('message' in named)
+    return { file: label, problems: [sourceMap.locateError({ pointer: '/id', message: named.message })] }
+  const { id } = named
+  const manifest = applyDefaults(defaults?.manifest ?? {}, omit(written.manifest, 'id'))
+  const errors = [...written.errors, ...checkSize(manifest)]
+  const result = errors.length > 0 ? { errors } : check(manifest, id, origin)
+  if ('errors' in result) return { file: label, id, problems: result.errors.map(sourceMap.locateError) }
+  return { file: label, id, manifest, sourceMap, unexposed, ...result }
+}
+
+const check = (
+  manifest: JsonObject,
+  id: string,
+  requestOrigin: string,
+): { compiled?: Compiled } | { errors: CardError[] } => {
+  // The id is checked too. It is not sent: the URL has it.
+  const result = compile({ ...manifest, id }, { id, requestOrigin })
+  if ('compiled' in result) return result
+  const parsed = readManifest({ ...manifest, id }, id)
+  if ('errors' in parsed) return parsed
+  const { card, mcp } = parsed.manifest.upstream
+  return card === undefined && mcp === undefined ? result : {}
+}
+
+const checkSize = (manifest: JsonObject): CardError[] => {
+  const bytes = Buffer.byteLength(JSON.stringify(manifest))
+  if (bytes <= MAX_BODY_BYTES) return []
+  return [{ pointer: '', message: `has ${bytes} bytes; the limit is ${MAX_BODY_BYTES}` }]
+}

@@ -1,0 +1,13 @@
+export { DEFAULTS_NAMES } from './defaults.ts'
+export { type Draft, type Finding, findingsOf } from './draft.ts'
+export {
+  CARDS_FOLDER,
+  CREATE_CARD_HINT,
+  findCardFiles,
+  isFolder,
+  isSystemError,
+  type LoadedManifests,
+  loadManifests,
+} from './load.ts'
+export { normalizeManifest } from './normalize.ts'
+export type { Diagnostic, InvalidFile } from './source-map.ts'

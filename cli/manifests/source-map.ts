@@ -1,0 +1,113 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from 'yaml'
+import type { CardError } from '../../src/card/model/report.ts'
+import { formatPointer, type Json, type Pointer, parsePointer } from '../../src/json/json.ts'
+
+/** A position in a file; both numbers start at 1. */
+export type Position = { line: number; column: number }
+
+/** What is wrong with a file, and where. `pointer` is into the document of the file. */
+export type Diagnostic = Position & { file: string; pointer: Pointer; message: string }
+
+/** A file, or a part of one, that cannot be sent. `id` is the agent it would be, if that is known. */
+export type InvalidFile = { file: string; id?: string; problems: Diagnostic[] }
+
+/** A parsed text: its document, and where each part of it is. */
+export type ParsedDocument = { value: Json; locate: Locator }
+
+/** Returns the position of the key of a member, or of the start of an item. */
+export type Locator = (pointer: Pointer) => Position | undefined
+
+/** A parsed file. */
+export type ParsedFile = ParsedDocument & { file: string; markdown: boolean }
+
+/** Maps a pointer into the manifest that is sent to pointers into the document where that part may be written. */
+export type PointerMapping = (pointer: Pointer) => Pointer[]
+
+/** Finds the parts of a manifest in the owner's files. */
+export type SourceMap = {
+  /** Turns an error with a pointer into the manifest into a diagnostic of the file where that part is written. */
+  locateError: (error: CardError) => Diagnostic
+}
+
+/** Maps the card of a manifest to any of these pointers, and everything else to itself. */
+export const mapCardTo =
+  (cardPointers: readonly Pointer[]): PointerMapping =>
+  pointer => {
+    const inner = pointerInCard(pointer)
+    return inner === undefined ? [pointer] : cardPointers.map(root => root + inner)
+  }
+
+/** Returns a pointer into the card for a pointer into the manifest; undefined if it is not in the card. */
+export const pointerInCard = (pointer: Pointer): Pointer | undefined =>
+  /^\/card(?=\/|$)/.test(pointer) ? pointer.slice('/card'.length) : undefined
+
+/** Creates the map of a file and the defaults that it inherits. A missing part is located at its nearest ancestor. */
+export const createSourceMap = (file: ParsedFile, mapping: PointerMapping, defaults?: ParsedFile): SourceMap => {
+  const candidates = (pointer: Pointer): [ParsedFile, Pointer][] => {
+    const own = mapping(pointer).map((authored): [ParsedFile, Pointer] => [file, authored])
+    return defaults ? [...own, [defaults, pointer]] : own
+  }
+  const find = (pointer: Pointer): Omit<Diagnostic, 'message'> | undefined => {
+    for (const [source, authored] of candidates(pointer)) {
+      const position = source.locate(authored)
+      if (position) return { file: source.file, ...position, pointer: authored }
+    }
+    return undefined
+  }
+  const findAncestor = (pointer: Pointer): Omit<Diagnostic, 'message'> => {
+    const path = parsePointer(pointer)
+    for (let length = path.length - 1; length > 0; length--) {
+      const parent = formatPointer(...path.slice(0, length))
+      const found = find(parent)
+      if (found) return { ...found, pointer: found.pointer + pointer.slice(parent.length) }
+    }
+    const [root = ''] = mapping('')
+    const start = (root && file.locate(root)) || { line: 1, column: 1 }
+    return { file: file.file, ...start, pointer: candidates(pointer)[0]?.[1] ?? pointer }
+  }
+  return {
+    locateError: ({ pointer, message }) => ({ ...(find(pointer) ?? findAncestor(pointer)), message }),
+  }
+}
+
+/** Creates the locator of a YAML or JSON document. */
+export const createLocator =
+  (document: Document, lines: LineCounter): Locator =>
+  pointer => {
+    let node: unknown = document.contents
+    let offset = document.contents?.range?.[0] ?? 0
+    for (const token of parsePointer(pointer)) {
+      const step = descend(document, node, token)
+      if (step === undefined) return undefined
+      offset = step.offset
+      node = step.value
+    }
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+
+type Step = { offset: number; value: unknown }
+
+const descend = (document: Document, reference: unknown, token: string): Step | undefined => {
+  const node = isAlias(reference) ? reference.resolve(document) : reference
+  if (isMap(node)) {
+    const pair = node.items.find(item => isScalar(item.key) && String(item.key.value) === token)
+    return pair ? { offset: offsetOf(pair.key), value: pair.value } : descendMerged(document, node, token)
+  }
+  const item: unknown = isSeq(node) && /^\d+$/.test(token) ? node.items[Number(token)] : undefined
+  return item === undefined ? undefined : { offset: offsetOf(item), value: item }
+}
+
+/** Finds a member that a merge key (`<<`) adds, in the map that it comes from. */
+const descendMerged = (document: Document, node: YAMLMap, token: string): Step | undefined => {
+  for (const { key, value } of node.items)
+    if (isScalar(key) && typeof key.value === 'symbol')
+      for (const source of isSeq(value) ? value.items : [value]) {
+        const step = descend(document, source, token)
+        if (step) return step
+      }
+  return undefined
+}
+
+/** Returns where a node starts in the text. */
+export const offsetOf = (node: unknown): number => (node as Partial<Node> | null)?.range?.[0] ?? 0

@@ -1,0 +1,136 @@
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  Scalar,
+  visit,
+  type YAMLError,
+} from 'yaml'
+import type { Json } from '../../src/json/json.ts'
+import { MAX_JSON_DEPTH } from '../../src/limits.ts'
+import { createLocator, offsetOf, type ParsedDocument, type Position } from './source-map.ts'
+
+/** What is wrong with a text, and where. */
+export type SyntaxProblem = Position & { message: string }
+
+/** The result of parsing a text. */
+export type ParseResult = ParsedDocument | { problems: SyntaxProblem[] }
+
+/** How many nodes all aliases of a document may repeat, so that a small file cannot expand to a huge one. */
+const MAX_ALIAS_EXPANSIONS = 100
+
+const TOO_DEEP = `The document nests deeper than ${MAX_JSON_DEPTH} levels.`
+
+/**
+ * Parses YAML 1.2 with merge keys. Values that JSON does not have (NaN, infinity) become null; a version keeps the text
+ * that was written.
+ */
+export const parseYaml = (text: string): ParseResult => {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
+  const result = document.errors.length > 0 ? toFlaws(document.errors) : toJson(document)
+  if (!Array.isArray(result)) return { value: result.value, locate: createLocator(document, lines) }
+  return {
+    problems: result.map(({ offset, message }) => {
+      const { line, col } = lines.linePos(offset)
+      return { line, column: col, message }
+    }),
+  }
+}
+
+type Flaw = { offset: number; message: string }
+
+/** Messages of the parser that need other words for the owner of a card. */
+const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
+  MULTIPLE_DOCS: 'The file has more than one document. Write each agent in a file of its own.',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
+}
+
+/** Where the document is too deep, what the parser reports about the rest is wrong. */
+const toFlaws = (errors: readonly YAMLError[]): Flaw[] => {
+  const deep = errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
+  return (deep ? [deep] : errors).map(({ pos, code, message }) => ({
+    offset: pos[0],
+    message: MESSAGES[code] ?? `This is not YAML. ${message}`,
+  }))
+}
+
+const toJson = (document: Document): { value: Json } | Flaw[] => {
+  try {
+    const flaws = findFlaws(document)
+    if (flaws.length > 0) return flaws
+    preserveVersionText(document)
+    // The aliases are counted already, with the position of the one that is too many.
+    return { value: JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: -1 }) ?? null)) }
+  } catch (error) {
+    // The stack overflows in documents that are deep, but not so deep that the parser gives up.
+    if (error instanceof RangeError) return [{ offset: 0, message: TOO_DEEP }]
+    throw error
+  }
+}
+
+/** Finds what is valid YAML but no card: cyclic or excessive aliases, merge keys without a map, and keys that are no text. */
+const findFlaws = (document: Document): Flaw[] => {
+  const flaws: Flaw[] = []
+  const anchors = new Map<string, Node>()
+  const expansions = new Map<unknown, number>()
+  let total = 0
+  const report = (node: unknown, message: string) => void flaws.push({ offset: offsetOf(node), message })
+  const resolve = (node: unknown): unknown => (isAlias(node) ? (anchors.get(node.source) ?? node) : node)
+  visit(document, {
+    // An anchor is valid from here to the next one of its name.
+    Value: (_, node) => void (node.anchor !== undefined && anchors.set(node.anchor, node)),
+    Alias: (_, alias, path) => {
+      const target = anchors.get(alias.source)
+      if (target === undefined) return report(alias, `Alias *${alias.source} has no anchor &${alias.source} before it.`)
+      if (path.includes(target))
+        return report(alias, `Alias *${alias.source} refers to its own anchor; cyclic documents are not supported.`)
+      const added = 1 + (expansions.get(target) ?? 0)
+      for (const node of path) expansions.set(node, (expansions.get(node) ?? 0) + added)
+      total += added
+      if (total <= MAX_ALIAS_EXPANSIONS) return undefined
+      report(alias, `Too many alias expansions (limit ${MAX_ALIAS_EXPANSIONS}). Inline some of them.`)
+      return visit.BREAK
+    },
+    Pair: (_, { key, value }) => {
+      if (isCollection(resolve(key))) report(key, 'A key must be text.')
+      if (!isScalar(key) || typeof key.value !== 'symbol') return
+      const merged = resolve(value)
+      const maps = isSeq(merged) ? merged.items.map(resolve) : [merged]
+      // An alias that cannot be resolved yet is reported by itself.
+      if (!maps.every(map => isMap(map) || isAlias(map))) report(key, 'A merge key (<<) takes a map or a list of maps.')
+    },
+  })
+  return flaws
+}
+
+/** Card members with versions. They are text, although YAML reads `1.10` as the number 1.1. */
+const VERSION_NAMES = ['version', 'protocolVersion', 'protocol_version']
+
+/** Replaces versions that YAML read as numbers by the text that was written. */
+const preserveVersionText = (document: Document): void => {
+  const textOf = (node: unknown): string | undefined => {
+    const scalar = isAlias(node) ? node.resolve(document) : node
+    return isScalar(scalar) && typeof scalar.value === 'number' ? scalar.source : undefined
+  }
+  visit(document, {
+    Pair: (_, pair) => {
+      const isVersion = isScalar(pair.key) && VERSION_NAMES.includes(String(pair.key.value))
+      const text = isVersion ? textOf(pair.value) : undefined
+      // A new scalar: where the same anchor is used elsewhere, it stays a number.
+      if (text !== undefined) pair.value = copyPlace(new Scalar(text), pair.value as Node)
+    },
+  })
+}
+
+const copyPlace = (scalar: Scalar, { range, ...node }: Node & { anchor?: string }): Scalar => {
+  if (range) scalar.range = range
+  if (node.anchor !== undefined) scalar.anchor = node.anchor
+  return scalar
+}

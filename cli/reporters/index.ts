@@ -1,0 +1,4 @@
+export { lintJson, syncJson } from './json.ts'
+export { collectLintResults, type LintResult, lintText } from './lint-text.ts'
+export { lintSarif } from './sarif.ts'
+export { differenceText, distinct, problemText, syncText } from './text.ts'

@@ -1,0 +1,36 @@
+import { exitCodeOf, type SyncResult } from '../sync/index.ts'
+import { toJsonPatch } from './diff.ts'
+import type { LintResult } from './lint-text.ts'
+
+/** Formats a synchronisation as one JSON object. `patch` leads from the host's manifest to the file's. */
+export const syncJson = (result: SyncResult, check: boolean): string => {
+  const { url, results, failure } = result
+  return JSON.stringify({
+    url,
+    exitCode: exitCodeOf(result, check),
+    ...(failure !== undefined && { failure }),
+    agents: results.map(({ change, findings, ...agent }) => ({
+      ...agent,
+      ...(findings && {
+        issues: findings.map(({ issue, at: { file, line, column } }) => ({ ...issue, file, line, column })),
+      }),
+      ...(change && { patch: toJsonPatch(change) }),
+    })),
+  })
+}
+
+/** Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file. */
+export const lintJson = (results: readonly LintResult[]): string =>
+  JSON.stringify(
+    {
+      files: results.map(({ file, id, problems, report }) => ({
+        file,
+        ...(id !== undefined && { id }),
+        valid: problems.length === 0,
+        errors: problems,
+        ...report,
+      })),
+    },
+    null,
+    2,
+  )

@@ -1,0 +1,66 @@
+import type { Report } from '../../src/card/model/report.ts'
+import { type Diagnostic, type Draft, type Finding, findingsOf, type LoadedManifests } from '../manifests/index.ts'
+import { colors } from '../terminal.ts'
+import { distinct, issueText, problemText } from './text.ts'
+
+/** What `lint` found in one file. */
+export type LintResult = {
+  file: string
+  id?: string
+  problems: Diagnostic[]
+  report?: Report
+  findings: Finding[]
+}
+
+/** Returns the lint results of all files, ordered by name. */
+export const collectLintResults = ({ drafts, invalid }: LoadedManifests): LintResult[] =>
+  [
+    ...drafts.map(resultOfDraft),
+    ...invalid.map(
+      ({ file, id, problems }): LintResult => ({ file, ...(id !== undefined && { id }), problems, findings: [] }),
+    ),
+  ].sort((one, other) => (one.file < other.file ? -1 : 1))
+
+const resultOfDraft = (draft: Draft): LintResult => {
+  const { file, id, compiled, unexposed } = draft
+  return {
+    file,
+    id,
+    problems: [],
+    findings: findingsOf(draft),
+    ...(compiled && { report: unexposed ? addUnexposed(compiled.report) : compiled.report }),
+  }
+}
+
+/** Adds what the host reports when it gets the whole front matter. */
+const addUnexposed = (report: Report): Report => ({
+  ...report,
+  filled: [{ pointer: '/exposed', message: 'set to false: only what says true is public' }, ...report.filled],
+})
+
+/** Formats lint results for people: problems first, then what the host changes in the card. */
+export const lintText = (results: readonly LintResult[]): string =>
+  [
+    ...results.flatMap(({ file, problems, findings, report }) => [
+      colors.bold(file) + (report ? colors.dim(` ${report.dialect}`) : ''),
+      ...[
+        ...distinct([...problems.map(problemText), ...findings.map(({ issue, at }) => issueText(issue, at))]),
+        ...(report ? reportLines(report) : []),
+      ].map(line => `  ${line}`),
+    ]),
+    summaryText(results),
+  ].join('\n')
+
+const reportLines = ({ filled, converted, dropped }: Report): string[] =>
+  [
+    ...filled.map(({ pointer, message }) => `filled ${pointer} ${message}`),
+    ...converted.map(({ pointer, message }) => `converted ${pointer} ${message}`),
+    ...Object.entries(dropped).map(([dialect, pointers]) => `not in ${dialect}: ${pointers.join(' ')}`),
+  ].map(colors.dim)
+
+const summaryText = (results: readonly LintResult[]): string => {
+  const severities = results.flatMap(({ findings }) => findings.map(({ issue }) => issue.severity))
+  const count = (severity: string) => severities.filter(found => found === severity).length
+  const invalid = results.filter(({ problems }) => problems.length > 0).length
+  return `${results.length} files: ${invalid} invalid, ${count('error')} errors, ${count('warning')} warnings, ${count('info')} infos`
+}

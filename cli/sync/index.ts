@@ -1,0 +1,3 @@
+export { type AgentResult, exitCodeOf, type SyncResult, styleOf } from './result.ts'
+export { NON_INTERACTIVE, type SyncOptions, syncCards } from './sync.ts'
+export { ChangeTracker, watchCards } from './watch.ts'

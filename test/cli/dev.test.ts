@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createContext } from '../../cli/config.ts'
+import { checkPort } from '../../cli/dev/dev-server.ts'
+import { echoCommands, quoteAuthorization, toolCommands, welcome } from '../../cli/dev/welcome.ts'
+import { FakeHost } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+})
+afterEach(() => host.close())
+
+const authorization = "'Authorization: Bearer dev'"
+
+const runWelcome = async (files: Record<string, unknown>): Promise<string> => {
+  const { io, output } = new Workspace(files).io()
+  await welcome({ url: host.url, token: host.token }, authorization, createContext(io, 'npm start'))
+  return output().stdout
+}
+
+describe('welcome', () => {
+  it('shows how to call the samples', async () => {
+    const stdout = await runWelcome({ 'cards/echo.json': card('echo'), 'cards/tool-box.json': card('tool-box') })
+    for (const command of [...echoCommands(host.url, authorization), ...toolCommands(host.url)])
+      expect(stdout).toContain(`\n  ${command}\n`)
+  })
+
+  it('shows no call of a sample whose card is internal', async () => {
+    const stdout = await runWelcome({ 'cards/echo.json': { card: card('echo'), visibility: 'internal' } })
+    expect(stdout).toContain('echo  ')
+    expect(stdout).not.toContain('SendMessage')
+  })
+
+  it('shows no root card if the hostname has no agent', async () => {
+    const stdout = await runWelcome({ 'cards/a.json': card('a') })
+    expect(stdout).not.toMatch(/\d\/\.well-known/)
+    expect(stdout).toMatch(/agents\/a\?dialect=gopherhole/)
+  })
+
+  it('reports invalid cards, and sends the others', async () => {
+    const stdout = await runWelcome({ 'cards/a.json': card('a'), 'cards/b.json': '{' })
+    expect(stdout).toMatch(/✗ invalid {3}cards\/b\.json\n/)
+    expect(host.writes).toEqual(['PUT /agents/a'])
+  })
+
+  it('reports a card that has not been fetched yet', async () => {
+    host.faults = [({ path }, response) => path.startsWith('/agents/a/.well-known') && unavailable(response)]
+    expect(await runWelcome({ 'cards/a.json': card('a') })).toContain('its card has not been fetched yet')
+  })
+
+  it('works without any cards', async () => {
+    const stdout = await runWelcome({})
+    expect(stdout).toMatch(
+      /^There is no folder cards here\..*\nNo agents yet: npx sync-card sends those of cards\/\.\n/,
+    )
+  })
+})
+
+/** As the host responds if an upstream fails, which is not retried. */
+const unavailable = (response: Parameters<FakeHost['faults'][number]>[1]): boolean =>
+  Boolean(response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"code":"upstream-card-unavailable"}'))
+
+describe('quoteAuthorization', () => {
+  it.each([
+    ['the token of npm start', {}, {}, authorization],
+    [
+      'a token of the shell by its variable',
+      { ADMIN_TOKEN: 'secret' },
+      { ADMIN_TOKEN: 'secret' },
+      '"Authorization: Bearer $ADMIN_TOKEN"',
+    ],
+    [
+      'a token of .env by reading the file',
+      { ADMIN_TOKEN: 'secret' },
+      {},
+      '"Authorization: Bearer $(node --env-file=.env -p process.env.ADMIN_TOKEN)"',
+    ],
+  ])('shows %s', (_, env, shell, header) => {
+    expect(quoteAuthorization(env, shell)).toBe(header)
+  })
+})
+
+describe('checkPort', () => {
+  const check = (port: string) => checkPort(`http://127.0.0.1:${port}`, port, fetch)
+
+  it('accepts a free port', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    await new Promise(done => server.close(done))
+    expect(await check(String(port))).toBeUndefined()
+  })
+
+  it.each([
+    ['0', 'PORT is "0", which is not a port.'],
+    ['http', 'PORT is "http", which is not a port.'],
+    ['70000', 'PORT is "70000", which is not a port.'],
+    ['6000', 'port 6000 is blocked by fetch and browsers: use another.'],
+  ])('rejects %s', async (port, message) => {
+    expect(await check(port)).toBe(message)
+  })
+
+  it('rejects a port that is in use', async () => {
+    const { port } = new URL(host.url)
+    expect(await check(port)).toContain(`Port ${port} is in use.`)
+  })
+})
