@@ -1,60 +1,73 @@
-import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build } from 'rolldown'
+import { unstable_readConfig } from 'wrangler'
+import { buildWorker } from '../build.ts'
 
-const root = join(import.meta.dirname, '..')
+/** The host as it is deployed: its modules by name, the main one first, and the flags and variables of wrangler.toml. */
+export type HostBundle = { modules: Record<string, string>; flags: string[]; vars: Record<string, string> }
 
-/** The host as `wrangler deploy` uploads it: one minified module, made into `directory`. */
-export const hostBundle = async (directory: string): Promise<string> => {
-  const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js')
-  await promisify(execFile)(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', directory], {
-    cwd: root,
-    env: { ...process.env, WRANGLER_SEND_METRICS: 'false' },
-  })
-  return readFile(join(directory, 'index.js'), 'utf8')
+/** Builds the host into a directory and reads it from there. */
+export const buildHost = async (directory: string): Promise<HostBundle> => {
+  await buildWorker(directory)
+  return readHost(directory)
 }
 
-/** The part of the host that every start evaluates: all but what is imported when it is first needed. */
-export const startBundle = async (): Promise<string> => {
-  const { outputFiles, metafile } = await build({
-    entryPoints: [join(root, 'src/index.ts')],
-    absWorkingDir: root,
-    bundle: true,
-    splitting: true,
-    minify: true,
-    metafile: true,
-    format: 'esm',
-    conditions: ['workerd', 'worker', 'browser'],
-    external: ['cloudflare:*', 'node:*'],
-    outdir: 'start',
-    write: false,
-  })
-  const [entry = ''] = Object.keys(metafile.outputs).filter(
-    name => metafile.outputs[name]?.entryPoint === 'src/index.ts',
-  )
-  const reached = new Set([entry])
+/** Reads the host that `npm run build` has written into a directory. */
+export const readHost = (directory: string): HostBundle => {
+  const names = readdirSync(directory).filter(name => name.endsWith('.js') && name !== MAIN)
+  const config = join(import.meta.dirname, '../wrangler.toml')
+  const { compatibility_flags: flags, vars } = unstable_readConfig({ config }, { hideWarnings: true })
+  return {
+    modules: Object.fromEntries([MAIN, ...names].map(name => [name, readFileSync(join(directory, name), 'utf8')])),
+    flags,
+    vars: vars as Record<string, string>,
+  }
+}
+
+const MAIN = 'index.js'
+
+/** Returns the modules that every start compiles and evaluates: those that the main module imports statically. */
+export const startModules = ({ modules }: HostBundle): Record<string, string> => {
+  const reached = new Set([MAIN])
   for (const name of reached)
-    for (const { path, kind } of metafile.outputs[name]?.imports ?? [])
-      if (kind === 'import-statement') reached.add(path)
-  const chosen = outputFiles.filter(({ path }) => [...reached].some(name => path === join(root, name)))
-  return chosen.map(({ text }) => text).join('\n')
+    for (const [, imported = ''] of (modules[name] ?? '').matchAll(/(?:from|import)\s*["']\.\/([^"']+)["']/g))
+      reached.add(imported)
+  return Object.fromEntries([...reached].map(name => [name, modules[name] ?? '']))
 }
 
-/** A Worker of bench/workers as one module. */
-export const workerBundle = async (name: string): Promise<string> => {
-  const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, 'workers', `${name}.js`)],
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    external: ['cloudflare:*', './host.js'],
+/** Joins the modules of the host into one, as a bundler without code splitting would. */
+export const joinModules = async ({ modules }: HostBundle): Promise<Record<string, string>> => {
+  const { output } = await build({
+    input: MAIN,
+    external: /^(cloudflare|node):/,
+    platform: 'neutral',
     write: false,
+    plugins: [
+      {
+        name: 'modules',
+        resolveId: id => (id.replace('./', '') in modules ? id.replace('./', '') : null),
+        load: id => modules[id] ?? null,
+      },
+    ],
+    output: { format: 'esm', minify: true, codeSplitting: false },
   })
-  return outputFiles[0]?.text ?? ''
+  return { [MAIN]: output[0].code }
 }
 
-/** The size of a bundle as it travels: gzip at its best. */
-export const gzipBytes = (bundle: string): number => gzipSync(bundle, { level: 9 }).byteLength
+/** Bundles a Worker of bench/workers into one module. `index.js` beside it stands for the host, and stays an import. */
+export const workerBundle = async (name: string): Promise<string> => {
+  const { output } = await build({
+    input: join(import.meta.dirname, 'workers', `${name}.js`),
+    external: [/^cloudflare:/, './index.js'],
+    platform: 'neutral',
+    write: false,
+    output: { format: 'esm', minify: true },
+  })
+  return output[0].code
+}
+
+/** Returns the size of modules after transfer: all of them together, with gzip at its best. */
+export const gzipBytes = (modules: Record<string, string>): number =>
+  gzipSync(Object.values(modules).join('\n'), { level: 9 }).byteLength

@@ -4,11 +4,11 @@ import type { AgentCard } from '@a2a-js/sdk'
 import { agentCardHandler } from '@a2a-js/sdk/server/express'
 import express from 'express'
 
-// The card comes as an argument, the port goes out on descriptor 3 as workerd tells it.
+// Takes the card as its argument. Reports its port as workerd does: as a line of JSON on file descriptor 3.
 const card = JSON.parse(process.argv[2] ?? '{}') as AgentCard
 const app = express()
 app.use('/agents/:id/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: async () => card }))
 const server = app.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
-  writeSync(3, `${JSON.stringify({ event: 'listen', socket: 'rival', port })}\n`)
+  writeSync(3, `${JSON.stringify({ event: 'listen', socket: 'express', port })}\n`)
 })

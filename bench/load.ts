@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** What one slice of load brought: answers, and the seconds until the last of them. */
+/** The result of one slice of load: responses, and the seconds until the last of them. */
 export type Slice = { responses: number; seconds: number }
 
-/** What a load sends and expects. `next` gives the next whole request, ready for the wire. */
+/** What a load sends and expects. `next` returns the next whole request as bytes. */
 export type Requests = { next: () => Buffer; status: number }
 
-/** `closes`: whether its server said that it would close it after an answer. */
+/** `missing`: the bytes of the body that have not arrived. `closes`: the server announced that it closes the connection. */
 type Connection = { socket: Socket; head: string; missing: number; closes: boolean }
 
 const headEnd = '\r\n\r\n'
 
 /**
- * A lean HTTP/1.1 client for load: keep-alive connections, one request at a time on each, heads read and bodies counted.
- * It takes a fraction of what general load generators take for a request, and can ask for another path every time. Where the
- * server closes a connection after its answer, another is opened in its place.
+ * A small HTTP/1.1 client for load: keep-alive connections, one request at a time on each. It reads heads and counts the bytes of
+ * bodies, which takes a fraction of the CPU time of general load generators, and it can send another request each time. When a
+ * server closes a connection after a response, the client opens a new one.
  */
 export class Load {
   readonly #port: number
@@ -54,12 +54,12 @@ export class Load {
     return socket
   }
 
-  /** Sends on every connection for so long, then waits for the last answers. */
+  /** Sends on every connection for a time, then waits for the last responses. */
   run(milliseconds: number): Promise<Slice> {
     return this.#send(milliseconds, Number.POSITIVE_INFINITY)
   }
 
-  /** Sends so many requests, one at least on every connection. */
+  /** Sends a number of requests, at least one on every connection. */
   requests(count: number): Promise<Slice> {
     return this.#send(Number.POSITIVE_INFINITY, count)
   }
@@ -71,7 +71,7 @@ export class Load {
     this.#responses = 0
     this.#busy = this.#connections.length
     this.#done = Promise.withResolvers()
-    // A server may have closed it since: it was idle while others had their turn.
+    // The server may have closed a connection that was idle during the slices of others.
     for (const [index, { socket }] of this.#connections.entries())
       if (socket.writable) socket.write(this.#requests.next())
       else this.#reconnect(index, true)
@@ -84,22 +84,22 @@ export class Load {
     for (const { socket } of this.#connections) socket.destroy()
   }
 
-  /** Makes the slice under way fail. */
+  /** Fails the current slice. */
   #fail(error: Error): void {
     this.#done.reject(error)
   }
 
-  /** Takes in what one connection received; always true, to go on reading. */
+  /** Handles received bytes. Returns true, which keeps the socket reading. */
   #receive(index: number, bytes: Buffer, size: number): boolean {
     const connection = this.#connections[index]
     if (!connection) return true
     if (connection.missing === 0) connection.missing = this.#begin(connection, bytes, size)
     else connection.missing -= size
-    if (connection.missing === 0 && connection.head === '') this.#answered(index, connection)
+    if (connection.missing === 0 && connection.head === '') this.#finish(index, connection)
     return true
   }
 
-  /** Reads the head of a response; how many bytes of its body are still to come. */
+  /** Reads the head of a response. Returns how many bytes of its body have not arrived. */
   #begin(connection: Connection, bytes: Buffer, size: number): number {
     const text = connection.head + bytes.toString('latin1', 0, size)
     const end = text.indexOf(headEnd)
@@ -116,17 +116,17 @@ export class Load {
     return end + headEnd.length + length - text.length
   }
 
-  #answered(index: number, { socket, closes }: Connection): void {
+  #finish(index: number, { socket, closes }: Connection): void {
     this.#responses++
-    const goesOn = this.#left-- > 0 && performance.now() < this.#end
-    if (closes) this.#reconnect(index, goesOn)
-    else if (goesOn) socket.write(this.#requests.next())
-    if (!goesOn && --this.#busy === 0) this.#done.resolve()
+    const continues = this.#left-- > 0 && performance.now() < this.#end
+    if (closes) this.#reconnect(index, continues)
+    else if (continues) socket.write(this.#requests.next())
+    if (!continues && --this.#busy === 0) this.#done.resolve()
   }
 
-  #reconnect(index: number, goesOn: boolean): void {
+  #reconnect(index: number, continues: boolean): void {
     this.#connect(index).then(
-      socket => goesOn && socket.write(this.#requests.next()),
+      socket => continues && socket.write(this.#requests.next()),
       error => this.#fail(error),
     )
   }

@@ -1,72 +1,77 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { gzipBytes, hostBundle, startBundle } from './bundle.ts'
-import { calls } from './calls.ts'
-import { manyAgents, oneAgent, rivals, type Setting } from './card-reads.ts'
-import { exact, type Figure, judged } from './figure.ts'
-import { canPin, cores, pinSelf } from './pinning.ts'
-import { registrations } from './registrations.ts'
-import { table } from './table.ts'
+import { buildHost } from './bundle.ts'
+import type { Setting } from './compare.ts'
+import { calls } from './scenarios/calls.ts'
+import { alternatives, manyAgents, oneAgent } from './scenarios/reads.ts'
+import { starts } from './scenarios/starts.ts'
+import { registrations } from './scenarios/writes.ts'
+import { canPin, cores, pinSelf } from './servers.ts'
+import { type Baseline, type Figure, judge } from './stats.ts'
+import { formatTable } from './table.ts'
 
-const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+const { values: options, positionals } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    accept: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
 })
 
-const effort = (rounds: number) => ({
-  rounds: options.quick ? Math.ceil(rounds / 6) : rounds,
-  milliseconds: 100,
-  warmUp: options.quick ? 500 : 1_500,
-})
+const tenThousand = { agents: 10_000, sweep: 10_000, settle: options.quick ? 1_000 : 3_000 }
+const hundredThousand = { agents: 100_000, sweep: 50_000, settle: options.quick ? 2_000 : 15_000 }
+/** The scenarios by name, each with its rounds. */
+const scenarios: Record<string, [rounds: number, measure: (setting: Setting) => Promise<Figure[]>]> = {
+  starts: [60, starts],
+  'one-agent': [150, oneAgent],
+  alternatives: [40, alternatives],
+  '10000-agents': [150, setting => manyAgents(setting, tenThousand)],
+  '100000-agents': [200, setting => manyAgents(setting, hundredThousand)],
+  calls: [80, calls],
+  writes: [80, registrations],
+}
+const chosen = positionals.length > 0 ? positionals : Object.keys(scenarios)
+for (const name of chosen)
+  if (!(name in scenarios)) {
+    console.error(`Unknown scenario "${name}". Scenarios: ${Object.keys(scenarios).join(', ')}.`)
+    process.exit(2)
+  }
 
 const directories: string[] = []
 const directory = (): string => {
-  const made = mkdtempSync(join(tmpdir(), 'calling-card-bench-'))
-  directories.push(made)
-  return made
+  const path = mkdtempSync(join(tmpdir(), 'calling-card-bench-'))
+  directories.push(path)
+  return path
 }
 
-const say = (text: string): void => {
-  if (!options.json) console.error(text)
-}
-
-// Servers die with this process, but only where it ends by itself.
+// The exit handler kills the servers; it does not run where a signal ends the process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 pinSelf(cores.load)
-if (!canPin) say('No taskset, or one core only: server and load share what there is, and ratios draw towards 1.')
-say('Building the host …')
-const bundle = await hostBundle(directory())
-const setting = (rounds: number): Setting => ({ bundle, directory, effort: effort(rounds) })
+if (!canPin) console.error('No taskset or only one core: servers share it with the load, which draws ratios towards 1.')
+console.error('Building the host …')
+const bundle = await buildHost(directory())
 
-const figures: Figure[] = [
-  judged({
-    name: 'bundle that every start evaluates, minified, gzip',
-    unit: 'bytes',
-    value: exact(gzipBytes(await startBundle())),
-    bound: { most: 30 * 1024 },
-  }),
-  judged({
-    name: 'bundle as uploaded, minified, gzip',
-    unit: 'bytes',
-    value: exact(gzipBytes(bundle)),
-    bound: { most: 256 * 1024 },
-  }),
-]
-const tenThousand = { agents: 10_000, sweep: 10_000, settle: options.quick ? 1_000 : 3_000 }
-const hundredThousand = { agents: 100_000, sweep: 50_000, settle: options.quick ? 2_000 : 15_000 }
-const parts: [string, () => Promise<Figure[]>][] = [
-  ['One agent', () => oneAgent(setting(150))],
-  ['The alternatives', () => rivals(setting(40))],
-  ['10,000 agents', () => manyAgents(setting(150), tenThousand)],
-  ['100,000 agents', () => manyAgents(setting(200), hundredThousand)],
-  ['Calls', () => calls(setting(80))],
-  ['Registrations', () => registrations(setting(80))],
-]
-for (const [name, measure] of parts) {
-  say(`${name} …`)
-  figures.push(...(await measure()))
+const baselineFile = join(import.meta.dirname, 'baseline.json')
+const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as Baseline
+const figures: Figure[] = []
+for (const name of chosen) {
+  console.error(`Measuring ${name} …`)
+  const [rounds, measure] = scenarios[name] ?? [0, async () => []]
+  const effort = {
+    rounds: options.quick ? Math.ceil(rounds / 6) : rounds,
+    milliseconds: 100,
+    warmUp: options.quick ? 500 : 1_500,
+  }
+  for (const figure of await measure({ bundle, directory, effort })) figures.push(judge(figure, baseline))
 }
-for (const made of directories) rmSync(made, { recursive: true, force: true })
-console.log(options.json ? JSON.stringify(figures, null, 2) : table(figures))
-process.exit(figures.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
+for (const path of directories) rmSync(path, { recursive: true, force: true })
+
+console.log(options.json ? JSON.stringify(figures, null, 2) : formatTable(figures))
+if (options.accept) {
+  for (const { name, better, value } of figures) if (better) baseline[name] = Number(value.median.toPrecision(4))
+  writeFileSync(baselineFile, `${JSON.stringify(baseline, null, 2)}\n`)
+}
+process.exit(!options.accept && figures.some(({ verdict }) => verdict === 'fail') ? 1 : 0)

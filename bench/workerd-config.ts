@@ -1,4 +1,7 @@
-/** A value bound to a Worker. `kv` names another service, `object` a class of the same Worker; `unlimited` lets everything pass. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** A value bound to a Worker. `kv` names another service, `object` a class of the same Worker; `unlimited` is a rate limit without a limit. */
 export type Binding =
   | { text: string }
   | { json: unknown }
@@ -7,42 +10,56 @@ export type Binding =
   | { object: string }
   | { unlimited: true }
 
-/** A service of a workerd process: a Worker, a directory on the disk, or something that listens elsewhere. */
-export type Service =
-  | {
-      modules: Record<string, string>
-      bindings?: Record<string, Binding>
-      objects?: string[]
-      storage?: string
-    }
-  | { directory: string }
-  | { port: number }
+/** A Worker: its ES modules by name, the main one first, and what they are given. */
+export type Worker = {
+  modules: Record<string, string>
+  flags?: readonly string[]
+  bindings?: Record<string, Binding>
+  objects?: readonly string[]
+  storage?: string
+}
 
-/** Everything that one workerd process runs; every named service of `sockets` listens on a free port of its own. */
-export type Runtime = { services: Record<string, Service>; sockets: string[] }
+/** A service of a workerd process: a Worker, a directory on disk, or a server at a port. */
+export type Service = Worker | { directory: string } | { port: number }
 
-/** A rate limit that is never reached: the platform's own counts are its, not the host's. */
+/** What one workerd process runs. Every service named in `sockets` listens on a free port of its own. */
+export type Runtime = { services: Record<string, Service>; sockets: readonly string[] }
+
+const COMPATIBILITY_DATE = '2026-11-01'
+
 const unlimited = 'export default () => ({ limit: async () => ({ success: true }) })'
 
-const compatibilityDate = '2026-11-01'
-
-/** Writes workerd's configuration as Cap'n Proto text. */
-export const workerdConfig = ({
-  services,
-  sockets,
-}: Runtime): string => `using Workerd = import "/workerd/workerd.capnp";
+/**
+ * Writes the configuration of a runtime and the modules of its Workers into a directory, and returns the configuration's path.
+ * The configuration embeds the modules as files: Cap'n Proto would take longer to parse them as text than V8 to compile them.
+ */
+export const writeConfig = (directory: string, { services, sockets }: Runtime): string => {
+  for (const [service, definition] of Object.entries(services))
+    if ('modules' in definition)
+      for (const [name, source] of Object.entries(definition.modules)) {
+        const path = join(directory, service, name)
+        mkdirSync(dirname(path), { recursive: true })
+        writeFileSync(path, source)
+      }
+  const path = join(directory, 'config.capnp')
+  writeFileSync(
+    path,
+    `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "internet", network = (allow = ["public", "private"])), ${Object.entries(services)
-    .map(([name, service]) => `(name = ${quoted(name)}, ${serviceText(service)})`)
+    .map(([name, service]) => `(name = ${quoted(name)}, ${serviceText(name, service)})`)
     .join(', ')}],
   extensions = [(modules = [(name = "bench:unlimited", internal = true, esModule = ${quoted(unlimited)})])],
   sockets = [${sockets
     .map(name => `(name = ${quoted(name)}, address = "127.0.0.1:0", http = (), service = ${quoted(name)})`)
     .join(', ')}],
 );
-`
+`,
+  )
+  return path
+}
 
-/** Cap'n Proto's text is written as C's, byte by byte. */
+/** Quotes text for Cap'n Proto, which escapes byte by byte as C does. */
 const quoted = (text: string): string => `"${[...Buffer.from(text)].map(character).join('')}"`
 
 const character = (byte: number): string =>
@@ -50,15 +67,16 @@ const character = (byte: number): string =>
     ? `\\x${byte.toString(16).padStart(2, '0')}`
     : String.fromCharCode(byte)
 
-const serviceText = (service: Service): string => {
-  if ('directory' in service) return `disk = (path = ${quoted(service.directory)}, writable = true)`
-  if ('port' in service) return `external = (address = "127.0.0.1:${service.port}", http = ())`
-  const { modules, bindings = {}, objects = [], storage } = service
+const serviceText = (service: string, definition: Service): string => {
+  if ('directory' in definition) return `disk = (path = ${quoted(definition.directory)}, writable = true)`
+  if ('port' in definition) return `external = (address = "127.0.0.1:${definition.port}", http = ())`
+  const { modules, flags = [], bindings = {}, objects = [], storage } = definition
   const parts = [
-    `modules = [${Object.entries(modules)
-      .map(([name, source]) => `(name = ${quoted(name)}, esModule = ${quoted(source)})`)
+    `modules = [${Object.keys(modules)
+      .map(name => `(name = ${quoted(name)}, esModule = embed ${quoted(`${service}/${name}`)})`)
       .join(', ')}]`,
-    `compatibilityDate = "${compatibilityDate}"`,
+    `compatibilityDate = "${COMPATIBILITY_DATE}"`,
+    `compatibilityFlags = [${flags.map(quoted).join(', ')}]`,
     `bindings = [${Object.entries(bindings)
       .map(([name, binding]) => `(name = ${quoted(name)}, ${bindingText(binding)})`)
       .join(', ')}]`,

@@ -1,5 +1,5 @@
-// An agent to forward to: a constant answer; for a stream, an event at once and nine more; for one whose text is "flood",
-// 100 MB of events.
+// The agent behind the gateways. It sends a constant response, ten events for a stream, and 100 MB of events for a stream whose
+// text is "flood".
 
 const answer = JSON.stringify({
   jsonrpc: '2.0',

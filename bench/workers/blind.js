@@ -1,4 +1,4 @@
-// A gateway that checks nothing: what comes in goes out, and what comes back is the answer.
+// A gateway that checks nothing: it forwards requests and responses as they are.
 
 export default {
   fetch: (request, env) => fetch(new Request(env.UPSTREAM, request)),

@@ -1,6 +1,5 @@
-// The least that any gateway must do that is not blind: it reads a call as JSON and writes it anew, gives the agent a minute,
-// looks whether the answer is JSON, sends headers of its own and writes a line of log. It checks nothing, knows one agent only,
-// and hands a stream on as it is.
+// The minimum of a gateway that is not blind: it parses and serializes a call, gives the agent a minute, checks that the response
+// is JSON, sends its own headers and logs a line. It validates nothing, knows one agent, and forwards a stream as it is.
 
 const headers = new Headers({
   'Content-Type': 'application/json',
@@ -9,13 +8,13 @@ const headers = new Headers({
   'X-Content-Type-Options': 'nosniff',
 })
 
-const within = (promise, milliseconds) => {
-  const { promise: late, resolve } = Promise.withResolvers()
+const withTimeout = (promise, milliseconds) => {
+  const { promise: timeout, resolve } = Promise.withResolvers()
   const timer = setTimeout(resolve, milliseconds)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
-const answer = async (call, upstreamUrl) => {
+const forward = async (call, upstreamUrl) => {
   const upstream = await fetch(upstreamUrl, {
     method: 'POST',
     redirect: 'manual',
@@ -37,7 +36,7 @@ const answer = async (call, upstreamUrl) => {
 export default {
   async fetch(request, env) {
     const call = JSON.parse(await request.text())
-    const response = await within(answer(call, env.UPSTREAM), 60_000)
+    const response = await withTimeout(forward(call, env.UPSTREAM), 60_000)
     console.info(JSON.stringify({ event: 'call', agent: 'weather', operation: call.method, status: response.status }))
     return response
   },

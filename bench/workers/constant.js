@@ -1,4 +1,4 @@
-// The least that a Worker can do: the same bytes and headers for every request, both made before the first one.
+// The minimum of a Worker: it sends the same bytes and headers for every request, and creates both before the first one.
 
 import { env } from 'cloudflare:workers'
 

@@ -1,5 +1,5 @@
-// The least that a Worker with so much memory can do for many agents: the bytes of the most popular cards that fit, made
-// before the first request, and nothing besides; every other card is read from KV for each request, as large as it is there.
+// The minimum of a Worker with many agents and limited memory: it creates the bytes of the most popular cards that fit before the
+// first request, and reads every other card from KV for each request.
 
 import { env } from 'cloudflare:workers'
 
@@ -18,8 +18,8 @@ export default {
   async fetch(request) {
     const at = request.url.indexOf('/', 8) + idAt
     const id = request.url.slice(at, at + pattern.length)
-    const held = bodies.get(id)
-    if (held) return new Response(held, init)
+    const cached = bodies.get(id)
+    if (cached) return new Response(cached, init)
     const value = await env.CARDS.get(`card:${id}`, 'arrayBuffer')
     return new Response(new Uint8Array(value, value.byteLength - size), init)
   },

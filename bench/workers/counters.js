@@ -1,8 +1,8 @@
-// Counts the work that a warm GET must not do. Imported before the host, so that the host cannot keep an unwatched copy.
+// Counts the work that a GET from memory must not do. Imported before the host, so that the host cannot save an uncounted copy.
 
 export const counts = { requests: 0, kv: 0, parses: 0, hashes: 0, registry: 0 }
 
-const watch = (owner, method, name) => {
+const count = (owner, method, name) => {
   const original = owner[method]
   owner[method] = function (...args) {
     counts[name]++
@@ -10,12 +10,12 @@ const watch = (owner, method, name) => {
   }
 }
 
-watch(JSON, 'parse', 'parses')
-for (const body of [Request.prototype, Response.prototype]) watch(body, 'json', 'parses')
-watch(SubtleCrypto.prototype, 'digest', 'hashes')
-watch(SubtleCrypto.prototype, 'sign', 'hashes')
+count(JSON, 'parse', 'parses')
+for (const body of [Request.prototype, Response.prototype]) count(body, 'json', 'parses')
+count(SubtleCrypto.prototype, 'digest', 'hashes')
+count(SubtleCrypto.prototype, 'sign', 'hashes')
 
-/** A binding whose every method call is counted. */
+/** Returns a binding that counts every method call. */
 export const counted = (binding, name) =>
   new Proxy(binding, {
     get(target, property) {

@@ -1,9 +1,9 @@
-// The host's bundle, watched: GET /counts tells what it did since DELETE /counts. Every other request is the host's.
+// The host with its work counted: GET /counts returns the counts since DELETE /counts. The host gets every other request.
 
 import { counted, counts } from './counters.js'
-import host from './host.js'
+import host from './index.js'
 
-export { Catalog, Registry } from './host.js'
+export { Catalog, McpAgent, Registry } from './index.js'
 
 const zero = () => {
   for (const name of Object.keys(counts)) counts[name] = 0
@@ -17,7 +17,7 @@ export default {
       return new Response(JSON.stringify(before))
     }
     counts.requests++
-    const watched = { ...env, CARDS: counted(env.CARDS, 'kv'), REGISTRY: counted(env.REGISTRY, 'registry') }
-    return host.fetch(request, watched, ctx)
+    const countedEnv = { ...env, CARDS: counted(env.CARDS, 'kv'), REGISTRY: counted(env.REGISTRY, 'registry') }
+    return host.fetch(request, countedEnv, ctx)
   },
 }

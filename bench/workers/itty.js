@@ -1,4 +1,4 @@
-// What one writes by hand in ten lines: a card in a constant, behind itty's AutoRouter and cors().
+// A card in a constant, behind itty's AutoRouter and cors(): what one writes by hand in ten lines.
 
 import { env } from 'cloudflare:workers'
 import { AutoRouter, cors } from 'itty-router'

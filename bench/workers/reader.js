@@ -1,5 +1,5 @@
-// What any Worker must do with a call that it refuses: it reads the body, and answers the same bytes and headers every time.
-// With LOG it reads the body as JSON and writes a line of log, too.
+// The minimum of a Worker that refuses a call: it reads the body and sends the same bytes and headers every time. With LOG it also
+// parses the body and logs a line.
 
 import { env } from 'cloudflare:workers'
 

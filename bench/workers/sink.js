@@ -1,4 +1,4 @@
-// Reads a body and answers nothing: what taking in a PUT costs the runtime before the host does anything.
+// Reads a body and sends an empty response: what a PUT costs the runtime before the host does anything.
 
 export default {
   async fetch(request) {

@@ -56,6 +56,7 @@ const secrets = { AGENT_TOKEN: 'the-hosts-own-secret', EMPTY_TOKEN: '' }
 /** The part of wrangler's own type that is read here. */
 type WranglerConfig = {
   compatibility_date?: string
+  compatibility_flags: string[]
   vars: Record<string, string>
   kv_namespaces: { binding: string }[]
   durable_objects: { bindings: { name: string; class_name: string }[] }
@@ -67,6 +68,7 @@ const readHostConfig = (): HostConfig => {
   const config: WranglerConfig = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
   return {
     compatibilityDate: config.compatibility_date ?? '',
+    compatibilityFlags: config.compatibility_flags,
     vars: { ...config.vars, ADMIN_TOKEN: token },
     rateLimits: Object.fromEntries(config.ratelimits.map(({ name, simple }) => [name, simple.limit])),
     kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
@@ -12,6 +12,7 @@ const root = join(import.meta.dirname, '../..')
 /** The part of wrangler.toml that a runtime needs. */
 export type HostConfig = {
   compatibilityDate: string
+  compatibilityFlags: string[]
   vars: Record<string, string>
   rateLimits: Record<string, number>
   kvNamespaces: string[]
@@ -85,9 +86,16 @@ const hostWorker = async (
   }
   const modules: Record<string, string> = {
     ...(faults && { 'faults.js': await faultsModule() }),
-    'index.js': await readFile(join(root, 'out/index.js'), 'utf8'),
+    ...(await builtModules()),
   }
   return worker(name, modules, { ...config, env })
+}
+
+/** The modules of the production build, the main one first. */
+const builtModules = async (): Promise<Record<string, string>> => {
+  const names = (await readdir(join(root, 'out'))).filter(name => name.endsWith('.js') && name !== 'index.js')
+  const texts = ['index.js', ...names].map(async name => [name, await readFile(join(root, 'out', name), 'utf8')])
+  return Object.fromEntries(await Promise.all(texts))
 }
 
 /** Starts a Worker whose module exports what `source` does; its imports are relative to `directory`. */
@@ -102,6 +110,7 @@ export const startWorkerRuntime = async (
 
 type WorkerOptions = {
   compatibilityDate: string
+  compatibilityFlags?: string[]
   durableObjects?: Record<string, string>
   env?: Worker['config']['env']
 }
@@ -110,11 +119,12 @@ type WorkerOptions = {
 const worker = (
   name: string,
   modules: Record<string, string>,
-  { compatibilityDate, durableObjects = {}, env = {} }: WorkerOptions,
+  { compatibilityDate, compatibilityFlags = [], durableObjects = {}, env = {} }: WorkerOptions,
 ): Worker => ({
   config: {
     name,
     compatibilityDate,
+    compatibilityFlags,
     manifest: {
       mainModule: Object.keys(modules)[0] ?? '',
       modules: mapValues(modules, contents => ({ type: 'esm' as const, contents })),

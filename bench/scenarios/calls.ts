@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { compare, type Effort, type Entrant, type Setting } from '../compare.ts'
+import { callBody, callPath, quickCard, sameCall, samePost } from '../requests.ts'
+import {
+  answerBindings,
+  cores,
+  fetchAnswer,
+  originOf,
+  portOf,
+  register,
+  type Server,
+  startCaddy,
+  startHost,
+  startKv,
+  startPortkey,
+  startWorker,
+} from '../servers.ts'
+import { exact, type Figure, interval, median } from '../stats.ts'
+
+const id = 'weather'
+const text = 'weather in Tokyo'
+const accepted = callBody('SendMessage', text)
+const refused = callBody('SendMessage', text, ['image/png'])
+const streamed = callBody('SendStreamingMessage', text)
+
+/** Calls through the gate: refused ones beside Workers that send a constant, accepted ones beside other gateways. */
+export const calls = async ({ bundle, directory, effort }: Setting): Promise<Figure[]> => {
+  const kv = await startKv(0)
+  // On the core of the load: the agent's CPU time is not the gateway's.
+  const agent = await startWorker('agent', {}, cores.load)
+  const upstream = originOf(agent)
+  const host = await startHost(bundle, kv, directory(), upstream)
+  await register(portOf(host), id, { card: quickCard(id), route: 'gateway', upstream: { url: upstream } })
+  const url = originOf(host) + callPath(id)
+  const refusal = answerBindings(await fetchAnswer(url, post(refused)))
+  const reader = await startWorker('reader', refusal)
+  const logger = await startWorker('reader', { ...refusal, LOG: { text: 'yes' } })
+  const blind = await startWorker('blind', { UPSTREAM: { text: upstream } })
+  const careful = await startWorker('careful', { UPSTREAM: { text: upstream } })
+  for (const gateway of [blind, careful, host]) await checkForwarding(gateway, callPath(id), post(accepted))
+  const refusing = { requests: sameCall(id, refused) }
+  const forwarding = { requests: sameCall(id, accepted) }
+  const gate = { ...forwarding, server: host, better: 'higher' } as const
+  const figures = [
+    ...(await besides({ name: 'a Worker that reads', server: reader, ...refusing }, effort, [
+      { name: 'Worker that parses and logs', server: logger, ...refusing },
+      { name: 'refusal', server: host, ...refusing, better: 'higher' },
+    ])),
+    ...(await besides({ name: 'a Worker that parses and logs', server: logger, ...refusing }, effort, [
+      { name: 'refusal', server: host, ...refusing, better: 'higher' },
+    ])),
+    ...(await besides({ name: 'a blind forwarder', server: blind, ...forwarding }, effort, [
+      { name: 'careful forwarder', server: careful, ...forwarding },
+      { name: 'gate', ...gate },
+    ])),
+    ...(await besides({ name: 'a careful forwarder', server: careful, ...forwarding }, effort, [
+      { name: 'gate', ...gate },
+    ])),
+    ...(await besideGateways(upstream, effort, { name: 'gate', ...gate })),
+    await firstEvents('a blind forwarder', [originOf(blind) + callPath(id), url], effort.rounds),
+    await firstEvents('a careful forwarder', [originOf(careful) + callPath(id), url], effort.rounds),
+    await longStream(host, url),
+  ]
+  await Promise.all([kv, agent, host, reader, logger, blind, careful].map(server => server.stop()))
+  return figures
+}
+
+/** Compares servers with a baseline that the names of the figures mention. */
+const besides = async (baseline: Entrant, effort: Effort, others: readonly Entrant[]): Promise<Figure[]> => {
+  const named = others.map(other => ({ ...other, name: `${other.name}, beside ${baseline.name}` }))
+  return (await compare(baseline, named, effort)).slice(1)
+}
+
+/** Compares the gate with the gateways that one would install. */
+const besideGateways = async (upstream: string, effort: Effort, gate: Entrant): Promise<Figure[]> => {
+  const portkey = await startPortkey()
+  await checkForwarding(portkey, CHAT_PATH, { method: 'POST', headers: chatHeaders(upstream), body: chatBody })
+  const requests = samePost(CHAT_PATH, chatBody, chatHeaders(upstream))
+  const figures = await besides({ name: "Portkey's gateway on Node", server: portkey, requests }, effort, [gate])
+  await portkey.stop()
+  const caddy = await startCaddy(upstream)
+  if (!caddy) {
+    console.error('Caddy is not installed: no comparison with it.')
+    return figures
+  }
+  await checkForwarding(caddy, callPath(id), post(accepted))
+  figures.push(...(await besides({ ...gate, name: 'Caddy', server: caddy }, effort, [gate])))
+  await caddy.stop()
+  return figures
+}
+
+/** Portkey's gateway forwards chat completions, and takes the upstream from the headers of a request. */
+const CHAT_PATH = '/v1/chat/completions'
+const chatBody = JSON.stringify({ model: id, messages: [{ role: 'user', content: text }] })
+const chatHeaders = (upstream: string) => ({
+  'Content-Type': 'application/json',
+  Authorization: 'Bearer the-key-of-the-bench',
+  'x-portkey-provider': 'openai',
+  'x-portkey-custom-host': `${upstream}/v1`,
+})
+
+/** Sends one request to a gateway. Fails unless the agent's response comes back, so that no error page is measured. */
+const checkForwarding = async (server: Server, path: string, init: RequestInit): Promise<void> => {
+  const response = await fetch(originOf(server) + path, init)
+  const body = await response.text()
+  if (!body.includes('Sunny in Tokyo')) throw new Error(`not forwarded: ${response.status} ${body}`)
+}
+
+const post = (body: string): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0', Accept: '*/*' },
+  body,
+})
+
+const STREAMS_PER_BATCH = 20
+/** The runtime interprets what has just started; it compiles code that runs often. */
+const WARM_UP_BATCHES = 25
+
+/** Measures the time to the first event of a stream, one call at a time, host and forwarder in turn. */
+const firstEvents = async (
+  name: string,
+  [forwarder, host]: readonly [forwarder: string, host: string],
+  rounds: number,
+): Promise<Figure> => {
+  const agent = new Agent({ keepAlive: true })
+  const batch = async (url: string) => {
+    const waits: number[] = []
+    for (let call = 0; call < STREAMS_PER_BATCH; call++) waits.push(await firstEvent(url, agent))
+    return median(waits)
+  }
+  for (let warm = 0; warm < WARM_UP_BATCHES; warm++) for (const url of [forwarder, host]) await batch(url)
+  const ratios: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const waits = new Map<string, number>()
+    for (const url of round % 2 === 0 ? [forwarder, host] : [host, forwarder]) waits.set(url, await batch(url))
+    ratios.push((waits.get(host) ?? Number.NaN) / (waits.get(forwarder) ?? Number.NaN))
+  }
+  agent.destroy()
+  return { name: `time to the first event, beside ${name}`, unit: 'ratio', value: interval(ratios), better: 'lower' }
+}
+
+/** Reads a whole stream. Returns the milliseconds until its first event. */
+const firstEvent = (url: string, agent: Agent): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const begin = performance.now()
+    let first = 0
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(streamed),
+      'A2A-Version': '1.0',
+      Accept: 'text/event-stream',
+    }
+    const sent = request(url, { method: 'POST', agent, headers }, response => {
+      if (response.statusCode !== 200 || !response.headers['content-type']?.startsWith('text/event-stream'))
+        reject(new Error(`no stream: ${response.statusCode} ${response.headers['content-type']}`))
+      response.on('data', () => {
+        first ||= performance.now() - begin
+      })
+      response.on('end', () => resolve(first))
+      response.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end(streamed)
+  })
+
+const MEGABYTE = 1024 * 1024
+
+/** Measures how far the host's process grows while 100 MB of events pass through it. A gateway that buffers fails. */
+const longStream = async (host: Server, url: string): Promise<Figure> => {
+  const before = residentBytes(host.pid)
+  let peak = before
+  let [bytes, chunks] = [0, 0]
+  const response = await fetch(url, post(callBody('SendStreamingMessage', 'flood')))
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (++chunks % 64 === 0) peak = Math.max(peak, residentBytes(host.pid))
+  }
+  if (bytes < 100 * MEGABYTE) throw new Error(`the stream ended after ${bytes} bytes`)
+  return {
+    name: '100 MB streamed: growth of the host',
+    unit: 'bytes',
+    value: exact(Math.max(peak, residentBytes(host.pid)) - before),
+    bound: { most: 64 * MEGABYTE },
+  }
+}
+
+const residentBytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024

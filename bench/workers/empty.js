@@ -1,0 +1,8 @@
+// A Worker with the host's classes and none of its code: what a start costs whatever is deployed.
+
+import { DurableObject } from 'cloudflare:workers'
+
+export class Registry extends DurableObject {}
+export class McpAgent extends DurableObject {}
+
+export default { fetch: () => new Response('empty') }
