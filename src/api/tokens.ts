@@ -57,7 +57,10 @@ const few = <Item extends v.GenericSchema<string>>(item: Item, message: string) 
 const TokenRequest = v.object(
   {
     note: v.optional(v.pipe(v.string(), v.regex(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')), ''),
-    scopes: few(v.picklist(scopes), 'must be a list of read, write or admin, with one at least'),
+    scopes: few(
+      v.picklist(scopes, 'must be read, write or admin'),
+      'must be a list of read, write or admin, with one at least',
+    ),
     agents: v.optional(
       few(
         v.pipe(

@@ -12,7 +12,7 @@ const held = vi.hoisted(() => new Map<string, unknown>())
 vi.mock('../../src/sources/revalidate.ts')
 vi.mock('../../src/registry/edge/cards.ts', async importOriginal => ({
   ...(await importOriginal<object>()),
-  heldDocument: () => undefined,
+  getCachedDocument: () => undefined,
   readDocument: async (id: string) => {
     underWay.push(id)
     read++

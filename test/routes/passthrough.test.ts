@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { assertSameTargets } from '../../src/api/registration.ts'
 import { compile } from '../../src/card/compile/index.ts'
 import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
 import { userAgent } from '../../src/http/headers.ts'
@@ -434,29 +433,6 @@ describe('a writer who is no admin', () => {
     serve(card)
     expect(answerOf(await putAs('opened', loose))).toEqual(refused('card.security is not what is registered'))
     expect(answerOf(await putAs('opened', loose, { card: { security: asked.security } }))[0]).toBe(403)
-  })
-
-  it.each([['documentationUrl'], ['iconUrl']])('has nothing else read there for everybody: %s', link => {
-    const fetched = agentCard('https://agent.example.com')
-    const made = (card: JsonObject) => {
-      const upstream = { card: 'https://agent.example.com/card.json', secret: 'WEATHER' }
-      const document = { route: 'gateway', upstream, card }
-      const result = compile(document, { id: 'linked', requestOrigin: 'https://h.example', fetched })
-      if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-      return { document, compiled: result.compiled }
-    }
-    const use = { id: 'linked', etag: '"1"', name: 'secret', origin: 'https://h.example' } as const
-    const writes = (before: JsonObject, after: JsonObject) => () =>
-      assertSameTargets({ ...use, document: made(before).document }, made(after).compiled, {}, fetched)
-    const docs = { [link]: 'https://agent.example.com/docs' }
-    const admin = { [link]: 'https://agent.example.com/admin' }
-    const said = 'card.documentationUrl or card.iconUrl is not what is registered'
-    expect(writes({}, docs)).toThrow(said)
-    expect(writes(docs, admin)).toThrow(said)
-    expect(writes(docs, docs)()).toEqual({ ifMatch: ['"1"'] })
-    expect(
-      writes(docs, { ...docs, [link === 'iconUrl' ? 'documentationUrl' : 'iconUrl']: 'https://cdn.example/x' })(),
-    ).toEqual({ ifMatch: ['"1"'] })
   })
 
   it('accepts no card that was held back, of an agent that uses a secret', async () => {
