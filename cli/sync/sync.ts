@@ -1,5 +1,5 @@
 import pMap from 'p-map'
-import { isFetched } from '../../src/card/manifest/manifest.ts'
+import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
 import { createClient, type HostClient, HostError } from '../client/index.ts'
 import type { Context, HostSettings } from '../config.ts'
 import { UsageError } from '../exit-codes.ts'
@@ -114,7 +114,7 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
 
 /** An unchanged agent may still have an upstream card that could not be fetched. */
 const addSource = async ({ client, breaker }: Run, step: Step): Promise<Step> => {
-  if (step.todo !== 'nothing' || !isFetched(step.draft.manifest)) return step
+  if (step.todo !== 'nothing' || !hasRemoteCard(step.draft.manifest)) return step
   const source = await breaker.call(() => client.getSource(step.draft.id))
   return { ...step, ...(source && { source }) }
 }

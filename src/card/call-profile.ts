@@ -4,9 +4,10 @@ import type { Manifest } from './manifest/manifest.ts'
 import type { TierRule } from './manifest/tiers.ts'
 import type { AgentCard } from './model/agent-card.ts'
 import { type CallModes, type CallTarget, collectModes, type McpTool, resolveTargets } from './model/calls.ts'
+import { allowsAnonymous } from './read/security-requirements.ts'
 
 /** The headers that a card's API keys go in, as it writes them, by the names of their schemes. */
-export const apiKeyHeadersOf = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>
+export const getApiKeyHeaders = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>
   Object.entries(securitySchemes).flatMap(([scheme, { apiKeySecurityScheme: key }]) =>
     isJsonObject(key) && key.location === 'header' && typeof key.name === 'string'
       ? [{ scheme, header: key.name }]
@@ -68,7 +69,7 @@ export const buildCallProfile = (
     tiers: [...tiers],
     requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     modes: collectModes(card),
-    apiKeyHeaders: apiKeyHeadersOf(card).map(({ header }) => header.toLowerCase()),
+    apiKeyHeaders: getApiKeyHeaders(card).map(({ header }) => header.toLowerCase()),
     openIdConnectUrls,
     ...(openIdConnectUrls.length > 0 && {
       jwt: {
@@ -77,7 +78,7 @@ export const buildCallProfile = (
         tiers: jwt?.tiers ?? {},
       },
     }),
-    requiresAuthentication: (card.securityRequirements ?? []).length > 0,
+    requiresAuthentication: !allowsAnonymous(card.securityRequirements),
   }
 }
 

@@ -4,7 +4,7 @@ import type { A2ACall } from '../a2a/operations.ts'
 import { matchRestPath, type RestMatch, restParams, versionMismatch } from '../a2a/rest-paths.ts'
 import { extensionsOf, parseVersion, versionsInQuery } from '../a2a/service-parameters.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { writeV0SchemeTwice } from '../card/read/security-schemes.ts'
+import { writeV0SchemeWithWrapper } from '../card/read/security-schemes.ts'
 import type { Handler } from '../http/handler.ts'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
 import { type Body, byId, type InboundCall, type ParsedCall } from './call-context.ts'
@@ -34,7 +34,7 @@ const wrapSchemesForProto = (body: BufferSource): string => {
     ...card,
     ...(schemes.length > 0 && {
       securitySchemes: Object.fromEntries(
-        schemes.map(([name, scheme]) => [name, isJsonObject(scheme) ? writeV0SchemeTwice(scheme) : scheme]),
+        schemes.map(([name, scheme]) => [name, isJsonObject(scheme) ? writeV0SchemeWithWrapper(scheme) : scheme]),
       ),
     }),
   })

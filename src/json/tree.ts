@@ -13,23 +13,13 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
 }
 
 /** A string somewhere in a document. The place is worked out only when it is asked for: most strings are never reported. */
-export type Text = { value: string; name: string; place: () => Pointer }
-
-/** Several rules read the same card: its strings are gathered once. */
-const gathered = new WeakMap<object, Text[]>()
+export type StringValue = { value: string; name: string; pointer: () => Pointer }
 
 /** Every string value of a document, with the name of the member that it is, or is listed in. */
-export const collectStrings = (document: Json): Text[] => {
-  if (typeof document !== 'object' || document === null) return gather(document)
-  const strings = gathered.get(document) ?? gather(document)
-  gathered.set(document, strings)
-  return strings
-}
-
-const gather = (document: Json): Text[] => {
-  const found: Text[] = []
+export const collectStrings = (document: Json): StringValue[] => {
+  const found: StringValue[] = []
   const visit = (value: Json, name: string, place: () => Pointer): void => {
-    if (typeof value === 'string') found.push({ value, name, place })
+    if (typeof value === 'string') found.push({ value, name, pointer: place })
     else if (Array.isArray(value))
       value.forEach((item, index) => {
         visit(item, name, () => place() + formatPointer(index))

@@ -11,13 +11,13 @@ describe('a manifest', () => {
   it('has its defaults: public, direct, no hosts', () => {
     expect(readManifest({ card })).toMatchObject({
       manifest: { card, visibility: 'public', route: 'direct', hosts: [], upstream: {}, gate: {} },
-      cardAt: '/card',
+      cardPointer: '/card',
     })
   })
 
   it('may be a bare card, which keeps every field', () => {
     const bare = { ...card, x: 'y', card: 'of mine' }
-    expect(readManifest(bare)).toMatchObject({ manifest: { card: bare, hosts: [] }, cardAt: '' })
+    expect(readManifest(bare)).toMatchObject({ manifest: { card: bare, hosts: [] }, cardPointer: '' })
   })
 
   it.each<[string, Json, string, string]>([

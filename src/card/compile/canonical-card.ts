@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { isBridged, type Manifest } from '../manifest/manifest.ts'
-import { tiersOf } from '../manifest/tiers.ts'
+import { listTiers } from '../manifest/tiers.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
@@ -14,9 +14,9 @@ import { validateCard } from '../read/validate.ts'
 import { bridgeCapabilities } from '../rewrite/mcp-bridge.ts'
 
 /** A card with what its manifest says of it: where the agent is, when the card does not say, and that there is more to tell. */
-const applyManifest = (manifest: Manifest, reading: Provenance): JsonObject => {
+const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject => {
   const card = withEndpoint(manifest)
-  return tiersOf(manifest).length > 0 ? withScheme(withExtendedCard(card, reading), reading) : card
+  return listTiers(manifest).length > 0 ? withScheme(withExtendedCard(card, provenance), provenance) : card
 }
 
 /** The document that was made of an MCP server names no endpoint: mcp-card.ts reads it with one. */
@@ -24,11 +24,11 @@ const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject =>
   url === undefined || mcp !== undefined || presentEndpointFields(card).length > 0 ? card : { ...card, url }
 
 /** Each dialect says it in its own field; where a card has both, both. */
-const withExtendedCard = (card: JsonObject, reading: Provenance): JsonObject => {
+const withExtendedCard = (card: JsonObject, provenance: Provenance): JsonObject => {
   const flags = card.capabilities ?? {}
   const named = !isJsonObject(flags)
   if (named || flags.extendedAgentCard !== true)
-    reading.noteDefault('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
+    provenance.noteDefault('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
   return {
     ...card,
     ...(!named && { capabilities: { ...flags, extendedAgentCard: true } }),
@@ -37,10 +37,10 @@ const withExtendedCard = (card: JsonObject, reading: Provenance): JsonObject => 
 }
 
 /** Who is to read an extended card must know how to ask for it: with a token, where the author says nothing else. */
-const withScheme = (card: JsonObject, reading: Provenance): JsonObject => {
+const withScheme = (card: JsonObject, provenance: Provenance): JsonObject => {
   if (declaresScheme(card)) return card
   const bearer = { type: 'http', scheme: 'bearer' }
-  reading.noteDefault(
+  provenance.noteDefault(
     '/securitySchemes',
     `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`,
   )
@@ -70,16 +70,16 @@ export type CompleteCard = { card: AgentCard; authored: JsonObject; dialect: Dia
 /** Reads the card of a manifest, in its dialect unless another is known, and fills its defaults; or why it is refused. */
 export const readCanonicalCard = (
   manifest: Manifest,
-  reading: Provenance,
+  provenance: Provenance,
   known?: DialectName,
 ): CompleteCard | { errors: CardError[] } => {
   const isMcp = manifest.upstream.mcp !== undefined
-  const authored = applyManifest(manifest, reading)
+  const authored = applyManifest(manifest, provenance)
   const dialect = known ?? (isMcp ? 'superx' : detectDialect(authored))
-  const document = isMcp ? withMcpEndpoint(manifest, authored, reading) : authored
+  const document = isMcp ? withMcpEndpoint(manifest, authored, provenance) : authored
   const flags = manifest.route === 'gateway' && isBridged(manifest) ? bridgeCapabilities : undefined
-  const canonical = toCanonical(document, dialect, reading, flags)
-  const errors = validateCard(canonical, document, reading)
+  const canonical = toCanonical(document, dialect, provenance, flags)
+  const errors = validateCard(canonical, document, provenance)
   // Without errors the schema has just found it to be one; what is served is the author's own value, never a parser's copy.
   return errors.length > 0 ? { errors } : { card: canonical as AgentCard, authored, dialect }
 }
@@ -91,9 +91,9 @@ export const readCanonicalCard = (
 export const toCanonical = (
   document: JsonObject,
   dialect: DialectName,
-  reading: Provenance,
+  provenance: Provenance,
   flags?: Record<string, boolean>,
 ): JsonObject => {
   const { read, capabilities } = dialects[dialect]
-  return fillDefaults(read(document, reading), flags ?? capabilities?.(document) ?? {}, reading)
+  return fillDefaults(read(document, provenance), flags ?? capabilities?.(document) ?? {}, provenance)
 }

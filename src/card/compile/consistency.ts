@@ -2,7 +2,7 @@ import { formatPointer, type Pointer } from '../../json/json.ts'
 import { trustedIssuers } from '../call-profile.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { targetOf } from '../model/calls.ts'
+import { toTarget } from '../model/calls.ts'
 import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
 import { isSelfUrl } from '../rewrite/host-leaks.ts'
@@ -29,7 +29,7 @@ const fetchedEndpointErrors = (
   }
   return supportedInterfaces.flatMap((each, index) => {
     const place = formatPointer('supportedInterfaces', index, 'url')
-    const message = targetOf(each) && wrong(each.url, place)
+    const message = toTarget(each) && wrong(each.url, place)
     return message ? [{ pointer: place, message }] : []
   })
 }
@@ -52,18 +52,18 @@ const secretElsewhere =
 export const checkConsistency = (
   sourced: SourcedCard,
   card: AgentCard,
-  reading: Provenance,
+  provenance: Provenance,
   agentUrl: string,
 ): CardError[] => {
   const { manifest, fetched, isOwners, refusedAt } = sourced
   const inCard = fetched
     ? [
         ...bridgeErrors(manifest, card),
-        ...fetchedEndpointErrors(manifest, card, agentUrl, place => isOwners(reading.sourceOf(place))),
+        ...fetchedEndpointErrors(manifest, card, agentUrl, place => isOwners(provenance.sourceOf(place))),
       ]
     : []
   return [
-    ...inCard.map(error => ({ ...error, pointer: refusedAt(reading.sourceOf(error.pointer)) })),
+    ...inCard.map(error => ({ ...error, pointer: refusedAt(provenance.sourceOf(error.pointer)) })),
     ...(manifest.route === 'gateway' ? gatewayErrors(withBridgeInterfaces(manifest, card).supportedInterfaces) : []),
     ...(fetched ? detectLoops(manifest, agentUrl) : []),
     ...jwtErrors(sourced, card),

@@ -1,7 +1,7 @@
 import { formatPointer, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
 import { lint } from '../lint/index.ts'
 import type { Manifest } from '../manifest/manifest.ts'
-import { tiersOf } from '../manifest/tiers.ts'
+import { listTiers } from '../manifest/tiers.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { RepresentationName } from '../model/constants.ts'
 import type { CardError, Note, Report } from '../model/report.ts'
@@ -20,12 +20,12 @@ const mostCharacters = 1024 * 1024
 
 /** The cards of all tiers of a manifest, the lowest first; or why they cannot be made. */
 const buildTierDocuments = (manifest: Manifest, base: CompleteCard): Layer[] | { errors: CardError[] } => {
-  const overTools = manifest.upstream.mcp !== undefined
-  const tiers = tiersOf(manifest).map(([tier, over]) => [tier, over && { ...over, overTools }] as const)
+  const toolsOnly = manifest.upstream.mcp !== undefined
+  const tiers = listTiers(manifest).map(([tier, over]) => [tier, over && { ...over, toolsOnly }] as const)
   const errors = tiers.flatMap(([, over]) => (over ? overlayErrors(over) : []))
   if (errors.length > 0) return { errors }
   const addsSkills =
-    !overTools && tiers.some(([, over]) => Array.isArray(over?.patch.skills) && over.patch.skills.length > 0)
+    !toolsOnly && tiers.some(([, over]) => Array.isArray(over?.patch.skills) && over.patch.skills.length > 0)
   const document = addsSkills ? withSkills(manifest.card, base) : manifest.card
   const bottom: Overlaid = { document, from: () => undefined }
   const [[, extended] = []] = tiers
@@ -94,17 +94,17 @@ const readLayer = (
   { document }: Layer,
   manifest: Manifest,
   base: CompleteCard,
-): (CompleteCard & Findings & { reading: Provenance }) | { errors: CardError[] } => {
+): (CompleteCard & Findings & { provenance: Provenance }) | { errors: CardError[] } => {
   const bounds = checkDocument(document)
   if (bounds.length > 0) return { errors: bounds }
-  const reading = new Provenance()
-  const read = readCanonicalCard({ ...manifest, card: document }, reading, base.dialect)
+  const provenance = new Provenance()
+  const read = readCanonicalCard({ ...manifest, card: document }, provenance, base.dialect)
   if ('errors' in read) return read
   const enforced = (manifest.gate.capabilities ?? 'enforce') === 'enforce'
   const errors = enforced ? promiseErrors(read.card, base.card) : []
   if (errors.length > 0) return { errors }
-  const issues = lint({ ...read, manifest, at: place => reading.sourceOf(place) })
-  return { ...read, filled: reading.filled, converted: reading.converted, issues, reading }
+  const issues = lint({ ...read, manifest, at: place => provenance.sourceOf(place) })
+  return { ...read, filled: provenance.filled, converted: provenance.converted, issues, provenance }
 }
 
 /** Errors where the manifest's overlays say what is wrong. */

@@ -21,14 +21,14 @@ import { mergeFetchedCard, type SourcedCard } from './overlay.ts'
 const droppedAsAuthored = (
   dropped: Record<string, Pointer[]>,
   route: Manifest['route'],
-  reading: Provenance,
+  provenance: Provenance,
   toldAt: (place: Pointer) => Pointer,
 ): Record<string, Pointer[]> => {
   const ours = (place: Pointer) => route === 'gateway' && place.startsWith('/supportedInterfaces/')
   return Object.fromEntries(
     Object.entries(dropped).flatMap(([name, places]) => {
-      const lost = places.filter(place => !ours(place) && !reading.isFilled(place))
-      return lost.length > 0 ? [[name, truncatePointers(lost.map(place => toldAt(reading.sourceOf(place))))]] : []
+      const lost = places.filter(place => !ours(place) && !provenance.isFilled(place))
+      return lost.length > 0 ? [[name, truncatePointers(lost.map(place => toldAt(provenance.sourceOf(place))))]] : []
     }),
   )
 }
@@ -75,26 +75,26 @@ export const compile = (document: Json, registration: CompileContext): Compilati
   if ('errors' in sourced) return refuse(sourced.errors)
   const other = detectForeignDocument(sourced.manifest.card)
   if (other.length > 0) return refuse(other, sourced.refusedAt)
-  const reading = new Provenance()
-  if (hosted.unexposed) reading.noteDefault('/exposed', 'set to false: only what says true is public')
-  return compileSourced(sourced, reading, registration)
+  const provenance = new Provenance()
+  if (hosted.isHiddenByDefault) provenance.noteDefault('/exposed', 'set to false: only what says true is public')
+  return compileSourced(sourced, provenance, registration)
 }
 
-const compileSourced = (sourced: SourcedCard, reading: Provenance, registration: CompileContext): Compilation => {
+const compileSourced = (sourced: SourcedCard, provenance: Provenance, registration: CompileContext): Compilation => {
   const { manifest, written, signed, fetched, toldAt, refusedAt, leftOut } = sourced
-  const read = readCanonicalCard(manifest, reading)
+  const read = readCanonicalCard(manifest, provenance)
   if ('errors' in read) return refuse(read.errors, refusedAt)
   const { card: direct, authored, dialect } = read
   const origin = hostOrigin(manifest, registration)
   const agentUrl = `${origin}/agents/${registration.id}`
-  const unworking = checkConsistency(sourced, direct, reading, agentUrl)
+  const unworking = checkConsistency(sourced, direct, provenance, agentUrl)
   if (unworking.length > 0) return refuse(unworking)
   const serving = createServing(manifest, direct, fetched, agentUrl)
   const card = serving.card(direct)
-  const { documents, dropped, errors } = serving.representations({ card, authored, dialect, reading, signed })
+  const { documents, dropped, errors } = serving.representations({ card, authored, dialect, provenance, signed })
   if (errors.length > 0) return refuse(errors, refusedAt)
-  const issues = lint({ card, authored, dialect, manifest, at: place => reading.sourceOf(place) })
-  const { filled, converted } = reading
+  const issues = lint({ card, authored, dialect, manifest, at: place => provenance.sourceOf(place) })
+  const { filled, converted } = provenance
   const further = extendedCards(sourced, read, { filled, converted, issues }, serving)
   if ('errors' in further) return refuse(further.errors)
   const { extended, findings } = further
@@ -102,7 +102,7 @@ const compileSourced = (sourced: SourcedCard, reading: Provenance, registration:
     dialect,
     filled: truncateNotes([...filled, ...findings.filled], toldAt),
     converted: truncateNotes([...converted, ...findings.converted, ...leftOut], toldAt),
-    dropped: droppedAsAuthored(dropped, manifest.route, reading, toldAt),
+    dropped: droppedAsAuthored(dropped, manifest.route, provenance, toldAt),
     issues: truncateNotes([...issues, ...findings.issues], toldAt),
   }
   const tiers = extended.map(({ tier }) => tier)

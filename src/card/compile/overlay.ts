@@ -80,7 +80,7 @@ const routing = [
 ]
 
 /** What an overlay may not say. */
-export const overlayErrors = ({ at, patch }: Overlay): CardError[] => [
+export const overlayErrors = ({ pointer: at, patch }: Overlay): CardError[] => [
   ...routing
     .filter(name => Object.hasOwn(patch, name))
     .map(name => ({
@@ -101,8 +101,8 @@ export const overlayErrors = ({ at, patch }: Overlay): CardError[] => [
  * Lays an overlay over a card in the author's words: a JSON Merge Patch, except that skills merge by their ids. A signature
  * that the overlay does not bring itself is over something else, and goes.
  */
-export const applyOverlay = ({ document, from }: Overlaid, { at, patch, overTools }: Overlay): Overlaid => {
-  const { skills, sources, leftOut } = overlaySkills(listOf(document.skills), listOf(patch.skills), overTools)
+export const applyOverlay = ({ document, from }: Overlaid, { pointer: at, patch, toolsOnly }: Overlay): Overlaid => {
+  const { skills, sources, leftOut } = overlaySkills(listOf(document.skills), listOf(patch.skills), toolsOnly)
   const names = new Map(Object.keys(patch).map(name => [findField(document, name), name]))
   const renamed = Object.fromEntries([...names].map(([name, own]) => [name, patch[own]]))
   const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) })
@@ -150,13 +150,13 @@ export const mergeFetchedCard = (
   hosted: ParsedManifest,
   fetched: JsonObject | undefined,
 ): SourcedCard | { errors: CardError[] } => {
-  const { manifest, cardAt, authoredAt } = hosted
+  const { manifest, cardPointer, authoredPointer } = hosted
   const source = getSource(manifest.upstream)
-  const refusedAt = (place: Pointer): Pointer => cardAt + authoredAt(place)
+  const refusedAt = (place: Pointer): Pointer => cardPointer + authoredPointer(place)
   if (source === undefined)
     return {
       ...{ manifest, written: manifest.card, signed: manifest.card },
-      ...{ toldAt: authoredAt, refusedAt, isOwners: () => true, leftOut: [] },
+      ...{ toldAt: authoredPointer, refusedAt, isOwners: () => true, leftOut: [] },
     }
   if (fetched === undefined)
     return refused(`/upstream/${source.kind}`, 'is where the card comes from, and nothing was fetched from there')
@@ -173,7 +173,7 @@ const laidOver = (
 ): SourcedCard | { errors: CardError[] } => {
   const { card: said } = manifest
   const bottom = { document: fetched, from: () => undefined }
-  const { document, from, leftOut = [] } = applyOverlay(bottom, { at: '', patch: said, overTools: kind === 'mcp' })
+  const { document, from, leftOut = [] } = applyOverlay(bottom, { pointer: '', patch: said, toolsOnly: kind === 'mcp' })
   const at = (place: Pointer): Pointer => {
     const own = from(place)
     return own === undefined ? place : inManifest(own)

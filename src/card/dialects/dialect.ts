@@ -15,7 +15,7 @@ export type Dialect = {
   /** What the dialect's own documentation says of capabilities that are not declared. */
   capabilities?: (card: JsonObject) => Record<string, boolean>
   /** Brings a document into the canonical model, without defaults; wrong types are left for the schema to name. */
-  read: (card: JsonObject, reading: Provenance) => JsonObject
+  read: (card: JsonObject, provenance: Provenance) => JsonObject
   /** Writes a complete canonical card. */
   write: (card: AgentCard) => Written
   /** A card that was authored in this dialect, as the dialect's own host would serve it. Absent: `write` serves it. */
@@ -34,7 +34,7 @@ export const inSkills = (entries: v.ObjectEntries) =>
   v.optional(v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : json)))
 
 /** Says which of a dialect's own fields have a wrong type: those that the canonical card keeps without knowing them. */
-export const checkFields = (card: JsonObject, fields: v.ObjectEntries, reading: Provenance): void => {
+export const checkFields = (card: JsonObject, fields: v.ObjectEntries, provenance: Provenance): void => {
   const result = validate(looseObject(fields), card)
-  if ('errors' in result) reading.errors.push(...result.errors)
+  if ('errors' in result) provenance.errors.push(...result.errors)
 }

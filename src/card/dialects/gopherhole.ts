@@ -6,7 +6,7 @@ import { link } from '../model/schema.ts'
 import { readCard } from '../read/card.ts'
 import { capabilityDefaults, modeDefaults } from '../read/defaults.ts'
 import { applyAliases, fieldAliases } from '../read/field-names.ts'
-import { protocolOf, v1Interface } from '../read/interfaces.ts'
+import { pickV1Interface, superxProtocol } from '../read/interfaces.ts'
 import { checkFields, type Dialect } from './dialect.ts'
 import { writeV0 } from './v0-base.ts'
 
@@ -15,18 +15,18 @@ const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish
 /** GopherHole's card. It comes last: name, description and url are all that it asks for, so any card may be one. */
 export const gopherhole: Dialect = {
   detect: () => true,
-  read: (card, reading) => {
-    checkFields(card, fields, reading)
-    return readCard(card, '1.0', reading)
+  read: (card, provenance) => {
+    checkFields(card, fields, provenance)
+    return readCard(card, '1.0', provenance)
   },
   write: card => {
-    const main = v1Interface(card.supportedInterfaces)
+    const main = pickV1Interface(card.supportedInterfaces)
     const { document, dropped } = writeV0(card, main)
     const others = card.supportedInterfaces.flatMap((_, index) =>
       index === main ? [] : [formatPointer('supportedInterfaces', index)],
     )
     // A reader takes JSONRPC for granted, unless SuperX's word is there and says otherwise.
-    const protocolLost = card.protocol === protocolOf(card.supportedInterfaces.slice(main, main + 1))
+    const protocolLost = card.protocol === superxProtocol(card.supportedInterfaces.slice(main, main + 1))
     const implied = document.preferredTransport === 'JSONRPC' && card.protocol === undefined
     const unsaid = [
       'additionalInterfaces',
@@ -55,4 +55,4 @@ export const gopherhole: Dialect = {
 
 /** The protocol version that GopherHole's readers are told. */
 export const gopherholeVersion = (card: AgentCard): string =>
-  toPatchVersion(card.supportedInterfaces[v1Interface(card.supportedInterfaces)]?.protocolVersion ?? '1.0')
+  toPatchVersion(card.supportedInterfaces[pickV1Interface(card.supportedInterfaces)]?.protocolVersion ?? '1.0')

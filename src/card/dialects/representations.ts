@@ -2,7 +2,7 @@ import { type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { type DialectName, dialectNames, type RepresentationName } from '../model/constants.ts'
-import { endpointFields, pickV0Interface, presentEndpointFields, protocolOf } from '../read/interfaces.ts'
+import { endpointFields, pickV0Interface, presentEndpointFields, superxProtocol } from '../read/interfaces.ts'
 import { gopherholeVersion } from './gopherhole.ts'
 import { dialects } from './index.ts'
 import { writeV0 } from './v0-base.ts'
@@ -68,7 +68,7 @@ export const writeRepresentations = (
 /** A hybrid is never what was signed. SuperX's readers look at the same paths, and ask for its word. */
 const hybrid = (card: AgentCard, authored: Authored, readers: 'agent-card.json' | 'agent.json'): JsonObject => {
   const document = omit(writeHybrid(card, readers), 'signatures')
-  return authored.dialect === 'superx' ? { ...document, protocol: protocolOf(card.supportedInterfaces) } : document
+  return authored.dialect === 'superx' ? { ...document, protocol: superxProtocol(card.supportedInterfaces) } : document
 }
 
 /** SuperX's card of an MCP server names no endpoint: nothing of it follows the manifest. */

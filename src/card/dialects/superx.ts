@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type JsonObject, omit } from '../../json/json.ts'
 import { json, looseObject } from '../model/schema.ts'
-import { protocolOf } from '../read/interfaces.ts'
+import { superxProtocol } from '../read/interfaces.ts'
 import { readToolCard } from '../read/mcp-tools.ts'
 import { type Dialect, inSkills } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
@@ -22,12 +22,12 @@ export const superx: Dialect = {
   detect: card => card.protocol === 'a2a' || card.protocol === 'mcp',
   capabilities: card =>
     card.protocol === 'mcp' ? { streaming: false, pushNotifications: false, multiTurn: false } : {},
-  read: (card, reading) =>
-    words.read(card.protocol === 'mcp' ? readToolCard(card, isBareTool, reading) : card, reading),
+  read: (card, provenance) =>
+    words.read(card.protocol === 'mcp' ? readToolCard(card, isBareTool, provenance) : card, provenance),
   write: card => {
     const { document, dropped } = words.write(card)
     if (card.protocol !== undefined) return { document, dropped }
-    const protocol = protocolOf(card.supportedInterfaces)
+    const protocol = superxProtocol(card.supportedInterfaces)
     const { name, description, ...rest }: JsonObject =
       protocol === 'mcp' ? omit(document, 'preferredTransport') : document
     return { document: { name, description, protocol, ...rest }, dropped }

@@ -22,9 +22,9 @@ export const v0_3: Dialect = {
     marks.some(name => name in card) ||
     /^0\./.test(String(card.protocolVersion ?? card.protocol_version ?? '')) ||
     (isJsonObject(card.capabilities) && 'stateTransitionHistory' in card.capabilities),
-  read: (card, reading) => {
-    checkFields(card, sharedFields, reading)
-    return readCard(card, '0.3', reading)
+  read: (card, provenance) => {
+    checkFields(card, sharedFields, provenance)
+    return readCard(card, '0.3', provenance)
   },
   write: card => withoutMisfits(writeV0(card, pickV0Interface(card.supportedInterfaces))),
 }

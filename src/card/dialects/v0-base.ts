@@ -2,24 +2,14 @@ import type * as v from 'valibot'
 import { formatPointer, type JsonObject, omit, type Pointer } from '../../json/json.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
 import { readCard } from '../read/card.ts'
-import { applyAliases, type Vocabulary } from '../read/field-names.ts'
+import { applyAliases, type DialectAliases } from '../read/field-names.ts'
 import { pickV0Interface, writeV0Interfaces } from '../read/interfaces.ts'
 import { writeV0Requirements } from '../read/security-requirements.ts'
 import { writeV0Scheme } from '../read/security-schemes.ts'
 import { checkFields, type Dialect, sharedFields, type Written } from './dialect.ts'
 
-/** Seven documents have the same base: it is written once for each card and endpoint. */
-const bases = new WeakMap<AgentCard, Written[]>()
-
 /** Writes the fields of v0.3 with the endpoint at `main` on top; unknown fields stay. The base of every dialect but 1.0. */
 export const writeV0 = (card: AgentCard, main: number): Written => {
-  const known = bases.get(card) ?? []
-  bases.set(card, known)
-  known[main] ??= writeBase(card, main)
-  return known[main]
-}
-
-const writeBase = (card: AgentCard, main: number): Written => {
   const {
     name,
     description,
@@ -57,12 +47,12 @@ const writeSkill = ({ securityRequirements, ...rest }: AgentSkill, at: Pointer, 
 
 /** A dialect that is v0.3 in other words and with fields of its own; what its author wrote comes back as it was. */
 export const defineV0Dialect = (
-  vocabulary: Vocabulary,
+  vocabulary: DialectAliases,
   fields: v.ObjectEntries,
 ): Required<Pick<Dialect, 'read' | 'write' | 'writeAuthored'>> => ({
-  read: (card, reading) => {
-    checkFields(card, { ...sharedFields, ...fields }, reading)
-    return readCard(card, '0.3', reading)
+  read: (card, provenance) => {
+    checkFields(card, { ...sharedFields, ...fields }, provenance)
+    return readCard(card, '0.3', provenance)
   },
   write: card => {
     const { document, dropped } = writeV0(card, pickV0Interface(card.supportedInterfaces))

@@ -1,12 +1,12 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { readCard } from '../read/card.ts'
-import { oauthFlows, wrappersOf } from '../read/security-schemes.ts'
+import { getWrappers, oauthFlows } from '../read/security-schemes.ts'
 import type { Dialect } from './dialect.ts'
 
 /** A2A v1.0. Its representation is strict ProtoJSON: a parser may refuse what the proto does not name. */
 export const v1_0: Dialect = {
   detect: card => ['supportedInterfaces', 'supported_interfaces', 'securityRequirements'].some(name => name in card),
-  read: (card, reading) => readCard(card, '1.0', reading),
+  read: (card, provenance) => readCard(card, '1.0', provenance),
   write: card => {
     const dropped: Pointer[] = []
     return { document: pruneObject(card, agentCard, '', dropped), dropped }
@@ -65,7 +65,7 @@ const isAllowed = (value: Json, shape: Shape): boolean => {
   const { oauth2SecurityScheme: oauth } = value
   const flows = isJsonObject(oauth) ? oauth.flows : undefined
   return (
-    wrappersOf(value).length === 1 && (!isJsonObject(flows) || oauthFlows.filter(flow => flow in flows).length === 1)
+    getWrappers(value).length === 1 && (!isJsonObject(flows) || oauthFlows.filter(flow => flow in flows).length === 1)
   )
 }
 
@@ -81,16 +81,20 @@ const prune = (value: Json, shape: Shape, at: Pointer, dropped: Pointer[]): Json
 const pruneObject = (object: JsonObject, shape: Shape, at: Pointer, dropped: Pointer[]): JsonObject => {
   const shapes = shape as { readonly [name: string]: Shape }
   const shapeOf = (name: string) => shapes['*'] ?? (Object.hasOwn(shapes, name) ? shapes[name] : undefined)
-  const members = new Map(jsonEntries(object))
   // In the proto's order, whatever the author's.
-  const names = '*' in shapes ? [...members.keys()] : Object.keys(shapes)
-  const kept = names.flatMap((name): [string, Json, Shape][] => {
-    const value = members.get(name)
+  const names = '*' in shapes ? Object.keys(object) : Object.keys(shapes)
+  const kept: [string, Json, Shape][] = []
+  for (const name of names) {
+    const value = Object.hasOwn(object, name) ? object[name] : undefined
     const inner = shapeOf(name)
-    return value !== undefined && inner !== undefined && isAllowed(value, inner) ? [[name, value, inner]] : []
-  })
+    if (value !== undefined && inner !== undefined && isAllowed(value, inner)) kept.push([name, value, inner])
+  }
   const keeps = new Set(kept.map(([name]) => name))
-  dropped.push(...[...members.keys()].filter(name => !keeps.has(name)).map(name => at + formatPointer(name)))
+  dropped.push(
+    ...Object.keys(object)
+      .filter(name => !keeps.has(name))
+      .map(name => at + formatPointer(name)),
+  )
   return Object.fromEntries(
     kept.map(([name, value, inner]) => [name, prune(value, inner, at + formatPointer(name), dropped)]),
   )

@@ -1,9 +1,10 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
-import { apiKeyHeadersOf } from '../call-profile.ts'
+import { getApiKeyHeaders } from '../call-profile.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
-import { wrappersOf } from '../read/security-schemes.ts'
+import { allowsAnonymous } from '../read/security-requirements.ts'
+import { getWrappers } from '../read/security-schemes.ts'
 
 /** Where a card sends calls and did not before: another address on the same host is another agent's, or nobody's. */
 const newEndpoints = (before: AgentCard, after: AgentCard): CardError[] =>
@@ -35,7 +36,7 @@ const endpoints = ({ supportedInterfaces }: AgentCard): Address[] =>
 const authorities = ({ securitySchemes = {} }: AgentCard): Address[] =>
   collectStrings(securitySchemes)
     .filter(({ name }) => /url$/i.test(name))
-    .flatMap(({ value, name, place }) => addressed(value, name, `/securitySchemes${place()}`))
+    .flatMap(({ value, name, pointer }) => addressed(value, name, `/securitySchemes${pointer()}`))
 
 const added = (before: readonly Address[], after: readonly Address[]): Address[] =>
   after.filter(({ url, as }) => !before.some(known => known.as === as && leadsThere(known.url, url)))
@@ -87,8 +88,9 @@ const hadBy = (before: AgentCard, after: AgentCard) => {
 
 /** Each alternative must ask for all that one of the earlier ones asked for. */
 const weaker = (before: Requirements = [], after: Requirements = [], at: Pointer): CardError[] => {
-  if (isOpen(before)) return []
-  if (isOpen(after)) return [{ pointer: at, message: 'asks callers for nothing, where credentials were asked for' }]
+  if (allowsAnonymous(before)) return []
+  if (allowsAnonymous(after))
+    return [{ pointer: at, message: 'asks callers for nothing, where credentials were asked for' }]
   return after.flatMap((alternative, index) =>
     before.some(earlier => asksForAll(alternative, earlier))
       ? []
@@ -100,9 +102,6 @@ const weaker = (before: Requirements = [], after: Requirements = [], at: Pointer
         ],
   )
 }
-
-const isOpen = (requirements: Requirements): boolean =>
-  requirements.length === 0 || requirements.some(({ schemes }) => Object.keys(schemes).length === 0)
 
 const asksForAll = ({ schemes }: Requirement, { schemes: earlier }: Requirement): boolean =>
   Object.entries(earlier).every(([name, { list = [] }]) => {
@@ -144,7 +143,7 @@ const weakerSchemes = (
   })
 
 const kindOf = (scheme: JsonObject): { name: string; strength: number } => {
-  const [[wrapper, inner] = []] = wrappersOf(scheme)
+  const [[wrapper, inner] = []] = getWrappers(scheme)
   return kinds.find(kind => kind.wrapper === wrapper && isJsonObject(inner) && (kind.is?.(inner) ?? true)) ?? unknown
 }
 
@@ -172,8 +171,8 @@ export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] 
 
 /** What callers send in the header of an API key goes to the agent; any other header stays here. */
 const newHeaders = (before: AgentCard, after: AgentCard): CardError[] => {
-  const known = new Set(apiKeyHeadersOf(before).map(({ header }) => header.toLowerCase()))
-  return apiKeyHeadersOf(after)
+  const known = new Set(getApiKeyHeaders(before).map(({ header }) => header.toLowerCase()))
+  return getApiKeyHeaders(after)
     .filter(({ header }) => !known.has(header.toLowerCase()))
     .map(({ scheme, header }) => ({
       pointer: formatPointer('securitySchemes', scheme, 'apiKeySecurityScheme', 'name'),

@@ -1,5 +1,5 @@
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
-import { knownFields, type Level } from '../read/field-names.ts'
+import { knownFields, type ObjectKind } from '../read/field-names.ts'
 import {
   authoredSkills,
   type Finding,
@@ -11,7 +11,7 @@ import {
 } from './rule.ts'
 
 /** Where fields stand in a card. */
-type Place = Exclude<Level, 'scheme'>
+type Place = Exclude<ObjectKind, 'scheme'>
 
 const words = (text: string): readonly string[] => text.split(/\s+/)
 

@@ -1,4 +1,4 @@
-import { collectStrings, type Text } from '../../json/tree.ts'
+import { collectStrings, type StringValue } from '../../json/tree.ts'
 import { type Rule, rule } from './rule.ts'
 
 /** Tokens that are known by how they begin: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */
@@ -43,7 +43,7 @@ const holdsSecret = (text: string): boolean =>
   (text.match(token) ?? []).some(found => shapes.some(shape => shape.test(found)) && looksReal(found)) ||
   (text.includes('://') && addressHoldsSecret(text))
 
-const isSecret = ({ name, value }: Text): boolean =>
+const isSecret = ({ name, value }: StringValue): boolean =>
   !publicName.test(value) &&
   members.some(
     ([pattern, fewest, chosen]) =>
@@ -59,6 +59,6 @@ export const secrets: readonly Rule[] = [
     ({ authored }) =>
       collectStrings(authored)
         .filter(text => holdsSecret(text.value) || isSecret(text))
-        .map(({ place }) => place()),
+        .map(({ pointer }) => pointer()),
   ),
 ]

@@ -45,7 +45,7 @@ export const texts: readonly Rule[] = [
     ({ authored }) =>
       collectStrings(authored)
         .filter(({ value }) => !isPlain(value) && hidden.test(value.replace(flags, '')))
-        .map(({ place }) => place()),
+        .map(({ pointer }) => pointer()),
   ),
   rule(
     'instruction-text',
@@ -54,7 +54,7 @@ export const texts: readonly Rule[] = [
     ({ authored }) =>
       collectStrings(authored)
         .filter(({ value }) => instructions.test(spoken(value)))
-        .map(({ place }) => place()),
+        .map(({ pointer }) => pointer()),
   ),
 ]
 

@@ -57,7 +57,7 @@ const authorities = (subject: LintContext): Address[] => {
   const { value = null, place } = getAuthored(subject, '/securitySchemes')
   return collectStrings(value)
     .filter(({ name }) => /Url$/.test(name))
-    .flatMap(text => asAddress(text.value, place + text.place()))
+    .flatMap(text => asAddress(text.value, place + text.pointer()))
 }
 
 const ofEach = (

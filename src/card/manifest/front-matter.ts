@@ -1,38 +1,46 @@
 import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, parsePointer } from '../../json/json.ts'
 
-/** What is the agent's own business: never published, never sent to a host. */
+/** The agent's own settings in Shaman's front matter: never published, and never sent to a host. */
 export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
-const runtimeFields = [...privateFields, 'exposed', 'agentcard']
+const frontMatterFields = [...privateFields, 'exposed', 'agentcard']
 
-/** Shaman generates cards of this version, whatever the front matter says; one that is fetched says its own. */
-const shamansVersion = { protocolVersion: '0.3.0' }
+/** The protocol version that Shaman generates cards with. A fetched card names its own. */
+const generatedVersion = { protocolVersion: '0.3.0' }
 
 /**
- * The manifest that Shaman's authoring front matter stands for, or nothing where a document is not that: `agentcard` holds
- * what goes into the card besides, only what is `exposed` is public, and the settings of the model are left out.
+ * Reads Shaman's authoring front matter as a manifest; undefined where a document is not front matter. Members of `agentcard`
+ * are part of the card, an agent that is not `exposed` is internal, and the agent's own settings are left out.
  */
-export const readFrontMatter = (frontMatter: JsonObject, isFetched = false): JsonObject | undefined => {
-  const marks = ['exposed', 'agentcard', 'temperature', 'prompt'].some(name => name in frontMatter)
-  if (!marks && !(typeof frontMatter.model === 'string' && Array.isArray(frontMatter.tools))) return undefined
-  const { agentcard, customFields } = partsOf(frontMatter)
+export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): JsonObject | undefined => {
+  if (!isFrontMatter(document)) return undefined
+  const { agentcard, customFields } = partsOf(document)
   return {
     card: {
-      ...(!isFetched && shamansVersion),
-      ...omit(frontMatter, ...runtimeFields),
+      ...(!hasRemoteCard && generatedVersion),
+      ...omit(document, ...frontMatterFields),
       ...agentcard,
       ...customFields,
     },
-    ...(frontMatter.exposed !== true && { visibility: 'internal' }),
+    ...(document.exposed !== true && { visibility: 'internal' }),
   }
 }
 
-/** Where the places of a card were authored in the front matter that it was made of. */
-export const frontMatterPointer = (frontMatter: JsonObject): ((place: Pointer) => Pointer) => {
-  const { agentcard, customFields } = partsOf(frontMatter)
-  return place => {
-    const [name = ''] = parsePointer(place)
-    if (Object.hasOwn(customFields, name)) return formatPointer('agentcard', 'customFields') + place
-    return Object.hasOwn(agentcard, name) ? formatPointer('agentcard') + place : place
+/**
+ * Whether a document has Shaman's marks: one of its own fields, or a model with another of the agent's settings. Any other
+ * card may have a field such as `prompt` or `temperature` with a meaning of its own, and keeps it.
+ */
+const isFrontMatter = (document: JsonObject): boolean =>
+  'exposed' in document ||
+  'agentcard' in document ||
+  (typeof document.model === 'string' && privateFields.some(name => name !== 'model' && name in document))
+
+/** Returns a function that maps a pointer into the card to the pointer of the same value in its front matter. */
+export const createFrontMatterLocator = (document: JsonObject): ((pointer: Pointer) => Pointer) => {
+  const { agentcard, customFields } = partsOf(document)
+  return pointer => {
+    const [name = ''] = parsePointer(pointer)
+    if (Object.hasOwn(customFields, name)) return formatPointer('agentcard', 'customFields') + pointer
+    return Object.hasOwn(agentcard, name) ? formatPointer('agentcard') + pointer : pointer
   }
 }
 

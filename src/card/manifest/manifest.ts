@@ -4,7 +4,7 @@ import { MAX_HOSTS } from '../../limits.ts'
 import { agentIdPattern } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import { hostname, jsonObject, strictObject, validate } from '../model/schema.ts'
-import { frontMatterPointer, readFrontMatter } from './front-matter.ts'
+import { createFrontMatterLocator, readFrontMatter } from './front-matter.ts'
 import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
 
@@ -59,11 +59,11 @@ const manifestFields = Object.keys(Manifest.entries).filter(name => name !== 'id
 export type ParsedManifest = {
   manifest: Manifest
   /** Where the card stands in the document. */
-  cardAt: Pointer
+  cardPointer: Pointer
   /** Where a place of the manifest's card was authored: front matter keeps parts of it elsewhere. */
-  authoredAt: (place: Pointer) => Pointer
+  authoredPointer: (place: Pointer) => Pointer
   /** Whether the agent is internal only because its front matter does not say that it is exposed. */
-  unexposed: boolean
+  isHiddenByDefault: boolean
 }
 
 type ManifestReading = ParsedManifest | { errors: CardError[] }
@@ -75,9 +75,9 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
   const misplaced = hosting ? [] : misplacedErrors(document)
   if (misplaced.length > 0) return { errors: misplaced }
   const cardAt = hosting ? '/card' : ''
-  const authored = hosting ? (hosting.card ?? (isFetched(hosting) ? {} : undefined)) : document
+  const authored = hosting ? (hosting.card ?? (hasRemoteCard(hosting) ? {} : undefined)) : document
   const frontMatter = isJsonObject(authored) ? authored : {}
-  const read = readFrontMatter(frontMatter, hosting !== undefined && isFetched(hosting))
+  const read = readFrontMatter(frontMatter, hosting !== undefined && hasRemoteCard(hosting))
   const { exposed } = read ? frontMatter : {}
   if (exposed !== undefined && typeof exposed !== 'boolean')
     return refused(`${cardAt}/exposed`, 'must be true or false')
@@ -95,9 +95,9 @@ export const readManifest = (document: Json, id?: string): ManifestReading => {
     return refused('/id', `is "${manifest.id}", but the card is being registered as "${id}"`)
   return {
     manifest,
-    cardAt,
-    authoredAt: read ? frontMatterPointer(frontMatter) : place => place,
-    unexposed: read !== undefined && exposed === undefined && hosting?.visibility === undefined,
+    cardPointer: cardAt,
+    authoredPointer: read ? createFrontMatterLocator(frontMatter) : place => place,
+    isHiddenByDefault: read !== undefined && exposed === undefined && hosting?.visibility === undefined,
   }
 }
 
@@ -120,7 +120,7 @@ const asManifest = (document: Json): JsonObject | undefined =>
     : undefined
 
 /** Where the card itself is fetched from elsewhere, there may be nothing to say of it here. */
-export const isFetched = ({ upstream }: JsonObject): boolean =>
+export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
 /** What a bare card holds that belongs beside it: published with the card, it would show what it was to hide. */

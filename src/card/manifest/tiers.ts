@@ -26,7 +26,7 @@ const refusal = (name: string) =>
   name === baseTier ? v.never(takenName) : form.test(name) ? undefined : v.never(badName)
 
 /** The tiers of a manifest with the overlay of each, the lowest first: `base` is below all others, and may have none. */
-export const tiersOf = (manifest: {
+export const listTiers = (manifest: {
   extended?: JsonObject | undefined
   tiers?: Record<string, JsonObject> | undefined
 }): [tier: string, overlay: Overlay | undefined][] => {
@@ -34,8 +34,8 @@ export const tiersOf = (manifest: {
   const named = Object.entries(tiers)
   if (extended === undefined && named.length === 0) return []
   return [
-    [baseTier, extended && { at: '/extended', patch: extended }],
-    ...named.map(([name, patch]): [string, Overlay] => [name, { at: formatPointer('tiers', name), patch }]),
+    [baseTier, extended && { pointer: '/extended', patch: extended }],
+    ...named.map(([name, patch]): [string, Overlay] => [name, { pointer: formatPointer('tiers', name), patch }]),
   ]
 }
 
@@ -82,5 +82,5 @@ export const JwtPolicy = strictObject(
 )
 export type JwtPolicy = v.InferOutput<typeof JwtPolicy>
 
-/** What a manifest lays over its card, and where it stands there; `overTools`: over skills that are all there can be. */
-export type Overlay = { at: Pointer; patch: JsonObject; overTools?: boolean }
+/** What a manifest lays over its card, and where it stands there; `toolsOnly`: over skills that are all there can be. */
+export type Overlay = { pointer: Pointer; patch: JsonObject; toolsOnly?: boolean }

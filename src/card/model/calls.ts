@@ -34,7 +34,7 @@ export const resolveTargets = (
 ): CallTarget[] => {
   const targets = new Map<string, CallTarget>()
   for (const each of supportedInterfaces) {
-    const target = targetOf(each)
+    const target = toTarget(each)
     const key = target && `${target.binding} ${target.version}`
     const named = agentName !== undefined && target?.binding === 'JSONRPC' ? { agentName } : {}
     if (key && !targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
@@ -43,7 +43,7 @@ export const resolveTargets = (
 }
 
 /** Where calls go by an interface; undefined where they cannot pass through this host. */
-export const targetOf = ({
+export const toTarget = ({
   url,
   protocolBinding: binding,
   protocolVersion,

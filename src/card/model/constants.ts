@@ -23,8 +23,9 @@ export const toSlug = (name: string, fallback: string): string =>
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 63) || fallback
+    .replace(/^-/, '')
+    .slice(0, 63)
+    .replace(/-$/, '') || fallback
 
 /** The form of an agent's id. */
 export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/

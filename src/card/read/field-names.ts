@@ -26,7 +26,7 @@ export const knownFields = {
 } as const
 
 /** An object of a card whose fields have names. */
-export type Level = keyof typeof knownFields
+export type ObjectKind = keyof typeof knownFields
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
@@ -36,16 +36,21 @@ const spellings = Object.fromEntries(
     level,
     new Map(names.flatMap(name => [[name, name] as const, [snakeCase(name), name] as const])),
   ]),
-) as Record<Level, Map<string, string>>
+) as Record<ObjectKind, Map<string, string>>
 
 /** The proper spelling of a name at one level of the card, or the name as it is. */
-export const canonicalKey = (name: string, level: Level): string => spellings[level].get(name) ?? name
+export const canonicalKey = (name: string, level: ObjectKind): string => spellings[level].get(name) ?? name
 
 /**
  * An object with the known names of its level spelled properly, and without those that are null. Where two spellings of a
  * name are there, the proper one counts.
  */
-export const canonicalizeKeys = (object: JsonObject, level: Level, at: Pointer, reading: Provenance): JsonObject => {
+export const canonicalizeKeys = (
+  object: JsonObject,
+  level: ObjectKind,
+  at: Pointer,
+  provenance: Provenance,
+): JsonObject => {
   const known = spellings[level]
   const entries = jsonEntries(object).flatMap(([name, value]): [string, Json][] => {
     const proper = known.get(name)
@@ -53,22 +58,22 @@ export const canonicalizeKeys = (object: JsonObject, level: Level, at: Pointer, 
     if (proper === undefined || proper === name) return [[name, value]]
     const other = object[proper]
     if (other === undefined || other === null) {
-      reading.noteConversion(at + formatPointer(name), `read as ${proper}`)
-      reading.mapFrom(at + formatPointer(proper), at + formatPointer(name))
+      provenance.noteConversion(at + formatPointer(name), `read as ${proper}`)
+      provenance.mapFrom(at + formatPointer(proper), at + formatPointer(name))
       return [[proper, value]]
     }
     if (!jsonEquals(value, other))
-      reading.noteConversion(at + formatPointer(name), `left out: ${proper} is there too, and counts`)
+      provenance.noteConversion(at + formatPointer(name), `left out: ${proper} is there too, and counts`)
     return []
   })
   return Object.fromEntries(entries)
 }
 
 /** Another word for a field, and which values it may stand for where the word has other meanings elsewhere. */
-type Word = { word: string; canonical: string; fits?: (value: Json) => boolean }
+type Alias = { word: string; canonical: string; fits?: (value: Json) => boolean }
 
 /** The words by which one dialect calls what the canonical card calls otherwise, by the object that holds them. */
-export type Vocabulary = { card?: readonly Word[]; capabilities?: readonly Word[]; provider?: readonly Word[] }
+export type DialectAliases = { card?: readonly Alias[]; capabilities?: readonly Alias[]; provider?: readonly Alias[] }
 
 const isHttpUrl = (value: Json): boolean => typeof value === 'string' && /^https?:\/\//i.test(value)
 
@@ -86,21 +91,21 @@ export const fieldAliases = {
     capabilities: [{ word: 'stateHistory', canonical: 'stateTransitionHistory' }],
     provider: [{ word: 'name', canonical: 'organization' }],
   },
-} as const satisfies Record<string, Vocabulary>
+} as const satisfies Record<string, DialectAliases>
 
 /**
  * Reads every dialect's words, whichever dialect the card is of: authors mix them. Where a card says both words and they
  * differ, both are kept: the canonical word counts, the other is an unknown field.
  */
-export const resolveAliases = (card: JsonObject, reading: Provenance): JsonObject => {
+export const resolveAliases = (card: JsonObject, provenance: Provenance): JsonObject => {
   let read = card
-  for (const vocabulary of Object.values<Vocabulary>(fieldAliases))
-    read = eachObject(read, vocabulary, (object, words, at) => understand(object, words, at, reading))
+  for (const vocabulary of Object.values<DialectAliases>(fieldAliases))
+    read = eachObject(read, vocabulary, (object, words, at) => understand(object, words, at, provenance))
   return read
 }
 
 /** A card in a dialect's own words; a word that an unknown field bears already is not used. */
-export const applyAliases = (card: JsonObject, vocabulary: Vocabulary): JsonObject =>
+export const applyAliases = (card: JsonObject, vocabulary: DialectAliases): JsonObject =>
   eachObject(card, vocabulary, (object, words) =>
     Object.fromEntries(
       jsonEntries(object).map(([name, value]) => {
@@ -110,14 +115,14 @@ export const applyAliases = (card: JsonObject, vocabulary: Vocabulary): JsonObje
     ),
   )
 
-const understand = (object: JsonObject, words: readonly Word[], at: string, reading: Provenance): JsonObject => {
+const understand = (object: JsonObject, words: readonly Alias[], at: string, provenance: Provenance): JsonObject => {
   let read = object
   for (const { word, canonical, fits } of words) {
     const value = Object.hasOwn(read, word) ? read[word] : undefined
     if (value === undefined || fits?.(value) === false) continue
     if (jsonEquals(value, read[canonical])) read = omit(read, word)
     else if (read[canonical] === undefined) {
-      reading.mapFrom(at + formatPointer(canonical), at + formatPointer(word))
+      provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(word))
       read = { ...omit(read, word), [canonical]: value }
     }
   }
@@ -126,8 +131,8 @@ const understand = (object: JsonObject, words: readonly Word[], at: string, read
 
 const eachObject = (
   card: JsonObject,
-  { card: words = [], ...inner }: Vocabulary,
-  change: (object: JsonObject, words: readonly Word[], at: string) => JsonObject,
+  { card: words = [], ...inner }: DialectAliases,
+  change: (object: JsonObject, words: readonly Alias[], at: string) => JsonObject,
 ): JsonObject => {
   const changed = words.length > 0 ? change(card, words, '') : card
   const members = (['capabilities', 'provider'] as const).flatMap(name => {

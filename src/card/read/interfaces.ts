@@ -14,25 +14,26 @@ import type { Provenance } from './provenance.ts'
 /** The interfaces that the endpoint fields of a card say together, in the order of preference. */
 class InterfaceCollector {
   readonly list: Json[] = []
-  readonly #reading: Provenance
+  readonly #provenance: Provenance
 
-  constructor(reading: Provenance) {
-    this.#reading = reading
+  constructor(provenance: Provenance) {
+    this.#provenance = provenance
   }
 
   /** Adds an interface of the list of v1.0, which may say the same address for several tenants. */
   addListed(item: Json, authored: Pointer): void {
     const at = formatPointer('supportedInterfaces', this.list.length)
-    for (const name of ['/protocolBinding', '/protocolVersion', '']) this.#reading.mapFrom(at + name, authored + name)
+    for (const name of ['/protocolBinding', '/protocolVersion', ''])
+      this.#provenance.mapFrom(at + name, authored + name)
     this.list.push(item)
   }
 
   /** Adds what the top of a v0.x card says, unless the list says it. */
   addTop(url: Json, protocolBinding: Json, protocolVersion: Json): void {
     const at = formatPointer('supportedInterfaces', this.list.length)
-    this.#reading.mapWhole(at, '/url')
-    this.#reading.mapFrom(`${at}/protocolBinding`, '/preferredTransport')
-    this.#reading.mapFrom(`${at}/protocolVersion`, '/protocolVersion')
+    this.#provenance.mapWhole(at, '/url')
+    this.#provenance.mapFrom(`${at}/protocolBinding`, '/preferredTransport')
+    this.#provenance.mapFrom(`${at}/protocolVersion`, '/protocolVersion')
     this.list.push({ url, protocolBinding, protocolVersion })
   }
 
@@ -44,7 +45,10 @@ class InterfaceCollector {
     if (!isJsonObject(item) || there.length === 0) this.addListed(item, authored)
     // v0.3 has no place for the version of each.
     else if (!there.some(other => jsonEquals(other, { ...item, protocolVersion: other.protocolVersion })))
-      this.#reading.noteConversion(authored, 'left out: another interface with this address says otherwise, and counts')
+      this.#provenance.noteConversion(
+        authored,
+        'left out: another interface with this address says otherwise, and counts',
+      )
   }
 }
 
@@ -59,7 +63,7 @@ export const pickV0Interface = (interfaces: readonly unknown[]): number =>
   )
 
 /** The interface that GopherHole's readers are sent to: the first that speaks 1.0 or later, else the preferred one. */
-export const v1Interface = (interfaces: readonly unknown[]): number =>
+export const pickV1Interface = (interfaces: readonly unknown[]): number =>
   Math.max(
     0,
     interfaces.findIndex(item => !speaksV0(item)),
@@ -69,7 +73,7 @@ const speaksV0 = (item: unknown): boolean =>
   isJsonObject(item) && typeof item.protocolVersion === 'string' && isPreV1(item.protocolVersion)
 
 /** SuperX's name for the protocol that v0.x readers are told of. */
-export const protocolOf = (interfaces: readonly unknown[]): 'a2a' | 'mcp' => {
+export const superxProtocol = (interfaces: readonly unknown[]): 'a2a' | 'mcp' => {
   const main = interfaces[pickV0Interface(interfaces)]
   return isJsonObject(main) && main.protocolBinding === 'MCP' ? 'mcp' : 'a2a'
 }
@@ -113,41 +117,41 @@ const keyOf = ({ protocolBinding, url }: Interface): string => `${protocolBindin
 const bindings = new Map(['JSONRPC', 'HTTP+JSON', 'GRPC'].map(name => [name.toLowerCase(), name]))
 
 /** Gathers every dialect's endpoint fields into `supportedInterfaces`. */
-export const readInterfaces = (card: JsonObject, assumedVersion: string, reading: Provenance): JsonObject => {
+export const readInterfaces = (card: JsonObject, assumedVersion: string, provenance: Provenance): JsonObject => {
   const { supportedInterfaces, url, preferredTransport, additionalInterfaces, protocolVersion, protocol, ...rest } =
     card
-  const gathered = new InterfaceCollector(reading)
-  for (const [item, at] of items(supportedInterfaces, '/supportedInterfaces', reading))
-    gathered.addListed(readItem(item, at, assumedVersion, reading), at)
+  const gathered = new InterfaceCollector(provenance)
+  for (const [item, at] of items(supportedInterfaces, '/supportedInterfaces', provenance))
+    gathered.addListed(readItem(item, at, assumedVersion, provenance), at)
 
-  const version = readVersion(protocolVersion, assumedVersion, '/protocolVersion', reading)
+  const version = readVersion(protocolVersion, assumedVersion, '/protocolVersion', provenance)
   if (url !== undefined && !gathered.list.some(item => isJsonObject(item) && item.url === url)) {
     const transport = preferredTransport ?? (protocol === 'mcp' ? 'MCP' : 'JSONRPC')
     if (protocolVersion === undefined)
-      reading.noteDefault('/protocolVersion', `set to "${toPatchVersion(assumedVersion)}"`)
-    gathered.addTop(url, readBinding(transport, '/preferredTransport', reading), version)
+      provenance.noteDefault('/protocolVersion', `set to "${toPatchVersion(assumedVersion)}"`)
+    gathered.addTop(url, readBinding(transport, '/preferredTransport', provenance), version)
   }
 
   const odd = isInterfaces(rest.interfaces)
   for (const [item, at] of [
-    ...items(additionalInterfaces, '/additionalInterfaces', reading),
-    ...(odd ? items(rest.interfaces, '/interfaces', reading) : []),
+    ...items(additionalInterfaces, '/additionalInterfaces', provenance),
+    ...(odd ? items(rest.interfaces, '/interfaces', provenance) : []),
   ])
-    gathered.addAdditional(readItem(item, at, version, reading), at)
+    gathered.addAdditional(readItem(item, at, version, provenance), at)
 
   const { list } = gathered
-  if (list.length === 0 && supportedInterfaces === undefined) reading.mapFrom('/supportedInterfaces', '/url')
+  if (list.length === 0 && supportedInterfaces === undefined) provenance.mapFrom('/supportedInterfaces', '/url')
   return {
     ...(odd ? omit(rest, 'interfaces') : rest),
     ...(list.length > 0 && { supportedInterfaces: list }),
     // SuperX's word says nothing more than the interface does, unless it says something else.
-    ...(protocol !== undefined && protocol !== protocolOf(list) && { protocol }),
+    ...(protocol !== undefined && protocol !== superxProtocol(list) && { protocol }),
   }
 }
 
-const items = (list: Json | undefined, at: Pointer, reading: Provenance): [Json, Pointer][] => {
+const items = (list: Json | undefined, at: Pointer, provenance: Provenance): [Json, Pointer][] => {
   if (Array.isArray(list)) return list.map((item, index) => [item, at + formatPointer(index)])
-  if (list !== undefined) reading.addError(at, 'must be a list of interfaces')
+  if (list !== undefined) provenance.addError(at, 'must be a list of interfaces')
   return []
 }
 
@@ -161,42 +165,42 @@ const isInterfaces = (list: Json | undefined): boolean =>
       ['protocolBinding', 'protocol_binding', 'transport'].some(name => typeof item[name] === 'string'),
   )
 
-const readItem = (item: Json, at: Pointer, assumedVersion: Json, reading: Provenance): Json => {
+const readItem = (item: Json, at: Pointer, assumedVersion: Json, provenance: Provenance): Json => {
   if (!isJsonObject(item)) return item
-  const { transport, ...rest } = withoutNothing(canonicalizeKeys(item, 'interface', at, reading))
+  const { transport, ...rest } = withoutNothing(canonicalizeKeys(item, 'interface', at, provenance))
   if (rest.protocolBinding === undefined && transport !== undefined)
-    reading.mapFrom(`${at}/protocolBinding`, `${at}/transport`)
+    provenance.mapFrom(`${at}/protocolBinding`, `${at}/transport`)
   if (rest.protocolBinding === undefined && transport === undefined)
-    reading.noteDefault(`${at}/protocolBinding`, 'set to "JSONRPC"')
+    provenance.noteDefault(`${at}/protocolBinding`, 'set to "JSONRPC"')
   // A list of v0.3 has one version, that on top.
   if (rest.protocolVersion === undefined && !at.startsWith('/supportedInterfaces/'))
-    reading.mapFrom(`${at}/protocolVersion`, '/protocolVersion')
+    provenance.mapFrom(`${at}/protocolVersion`, '/protocolVersion')
   else if (rest.protocolVersion === undefined)
-    reading.noteDefault(`${at}/protocolVersion`, `set to "${assumedVersion}"`)
-  const binding = readBinding(rest.protocolBinding ?? transport ?? 'JSONRPC', `${at}/protocolBinding`, reading)
+    provenance.noteDefault(`${at}/protocolVersion`, `set to "${assumedVersion}"`)
+  const binding = readBinding(rest.protocolBinding ?? transport ?? 'JSONRPC', `${at}/protocolBinding`, provenance)
   const said = transport === undefined || rest.protocolBinding === undefined || transport === binding
   return {
     ...rest,
     ...(!said && { transport }),
     protocolBinding: binding,
-    protocolVersion: readVersion(rest.protocolVersion, assumedVersion, `${at}/protocolVersion`, reading),
+    protocolVersion: readVersion(rest.protocolVersion, assumedVersion, `${at}/protocolVersion`, provenance),
   }
 }
 
 /** What a server made with ProtoJSON's libraries says for "no tenant". */
 const withoutNothing = (item: JsonObject): JsonObject => (item.tenant === '' ? omit(item, 'tenant') : item)
 
-const readBinding = (binding: Json, at: Pointer, reading: Provenance): Json => {
+const readBinding = (binding: Json, at: Pointer, provenance: Provenance): Json => {
   const known = typeof binding === 'string' ? bindings.get(binding.toLowerCase()) : undefined
   if (known === undefined || known === binding) return binding
-  reading.noteConversion(at, `read as "${known}"`)
+  provenance.noteConversion(at, `read as "${known}"`)
   return known
 }
 
-const readVersion = (version: Json | undefined, assumed: Json, at: Pointer, reading: Provenance): Json => {
+const readVersion = (version: Json | undefined, assumed: Json, at: Pointer, provenance: Provenance): Json => {
   if (version === undefined) return assumed
   if (typeof version !== 'number') return typeof version === 'string' ? majorMinor(version) : version
-  reading.noteConversion(at, 'a number, read as text')
+  provenance.noteConversion(at, 'a number, read as text')
   return Number.isInteger(version) ? version.toFixed(1) : String(version)
 }
 

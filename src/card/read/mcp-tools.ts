@@ -12,7 +12,7 @@ import type { Provenance } from './provenance.ts'
  * The tools of a document that was made of an MCP server, beside the skills that were read of it. The server knows a tool by
  * the id that the document gives it; its name there may be an owner's.
  */
-export const mcpTools = (document: JsonObject, skills: readonly AgentSkill[]): McpTool[] =>
+export const listMcpTools = (document: JsonObject, skills: readonly AgentSkill[]): McpTool[] =>
   (Array.isArray(document.skills) ? document.skills : []).flatMap((tool: Json, index) => {
     const name = isJsonObject(tool) ? (tool.id ?? tool.name) : undefined
     const skillId = skills[index]?.id
@@ -38,12 +38,12 @@ const mostNames = 20
 const toolsToSkills = (
   skills: readonly Json[],
   isTool: (skill: JsonObject) => boolean,
-  reading: Provenance,
+  provenance: Provenance,
 ): Json[] => {
   const ids = toolIds(skills, isTool)
   return skills.map((skill, index) =>
     isJsonObject(skill) && isTool(skill)
-      ? readTool(skill, ids[index] ?? 'tool', formatPointer('skills', index), reading)
+      ? readTool(skill, ids[index] ?? 'tool', formatPointer('skills', index), provenance)
       : skill,
   )
 }
@@ -52,22 +52,22 @@ const toolsToSkills = (
 export const readToolCard = (
   card: JsonObject,
   isTool: (skill: JsonObject) => boolean,
-  reading: Provenance,
+  provenance: Provenance,
 ): JsonObject => {
   if (!Array.isArray(card.skills)) return card
-  const skills = toolsToSkills(card.skills, isTool, reading)
+  const skills = toolsToSkills(card.skills, isTool, provenance)
   const tools = skills.filter((skill, index) => skill !== (card.skills as Json[])[index])
-  return tools.length === 0 ? card : { ...card, ...modesOfAll(card, tools, reading), skills }
+  return tools.length === 0 ? card : { ...card, ...modesOfAll(card, tools, provenance), skills }
 }
 
-const modesOfAll = (card: JsonObject, tools: readonly Json[], reading: Provenance): JsonObject =>
+const modesOfAll = (card: JsonObject, tools: readonly Json[], provenance: Provenance): JsonObject =>
   Object.fromEntries(
     (['input', 'output'] as const).flatMap((way): [string, Json][] => {
       const name = way === 'input' ? 'defaultInputModes' : 'defaultOutputModes'
       if (!isBlank(card[findField(card, name)])) return []
       const modes = tools.flatMap((tool): Json[] => (isJsonObject(tool) ? [tool[`${way}Modes`] ?? []].flat() : []))
       const all = [...new Set(modes)]
-      reading.noteDefault(formatPointer(name), `set to ${JSON.stringify(all)}`)
+      provenance.noteDefault(formatPointer(name), `set to ${JSON.stringify(all)}`)
       return [[name, all]]
     }),
   )
@@ -88,7 +88,7 @@ export const toolIds = (skills: readonly Json[], isTool: (skill: JsonObject) => 
   })
 }
 
-const readTool = (tool: JsonObject, id: string, at: Pointer, reading: Provenance): JsonObject => {
+const readTool = (tool: JsonObject, id: string, at: Pointer, provenance: Provenance): JsonObject => {
   const name = typeof tool.name === 'string' ? tool.name.replace(/\p{Cc}+/gu, ' ').trim() || id : (tool.name ?? id)
   const schema = isJsonObject(tool.inputSchema) ? tool.inputSchema : {}
   const made: JsonObject = {
@@ -101,9 +101,9 @@ const readTool = (tool: JsonObject, id: string, at: Pointer, reading: Provenance
   }
   for (const [member, value] of Object.entries(made))
     if (typeof tool[member] !== 'string')
-      reading.noteDefault(at + formatPointer(member), `set to ${JSON.stringify(value)}`)
+      provenance.noteDefault(at + formatPointer(member), `set to ${JSON.stringify(value)}`)
     else if (tool[member] !== value)
-      reading.noteConversion(at + formatPointer(member), `read as ${JSON.stringify(value)}`)
+      provenance.noteConversion(at + formatPointer(member), `read as ${JSON.stringify(value)}`)
   return { ...tool, ...made }
 }
 
@@ -142,14 +142,14 @@ const outputModes = ({ outputSchema }: JsonObject): string[] =>
 export const withMcpEndpoint = (
   { upstream: { mcp, url } }: Pick<Manifest, 'upstream'>,
   document: JsonObject,
-  reading: Provenance,
+  provenance: Provenance,
 ): JsonObject => {
-  const card = readToolCard(document, () => true, reading)
+  const card = readToolCard(document, () => true, provenance)
   if (mcp === undefined || presentEndpointFields(card).length > 0) return card
   if (url === undefined) return { protocol: 'mcp', ...card, url: mcp }
   const said = majorMinor(String(card.protocolVersion))
   const protocolVersion = wireVersionOf.has(said) ? said : '1.0'
-  reading.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
+  provenance.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
   return {
     ...omit(card, 'protocol', 'protocolVersion'),
     supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion }],

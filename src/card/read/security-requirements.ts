@@ -7,6 +7,7 @@ import {
   jsonEquals,
   type Pointer,
 } from '../../json/json.ts'
+import type { AgentCard } from '../model/agent-card.ts'
 import { Provenance } from './provenance.ts'
 import type { SplitSchemes } from './security-schemes.ts'
 
@@ -18,14 +19,14 @@ export const readRequirements = (
   object: JsonObject,
   at: Pointer,
   split: SplitSchemes,
-  reading: Provenance,
+  provenance: Provenance,
 ): JsonObject => {
   const { security, securityRequirements, ...rest } = object
   const name = securityRequirements === undefined ? 'security' : 'securityRequirements'
-  const requirements = readList(object[name], at, name, split, reading)
+  const requirements = readList(object[name], at, name, split, provenance)
   const other = name === 'securityRequirements' ? security : undefined
   if (other !== undefined && !jsonEquals(requirements, readList(other, at, 'security', split, new Provenance())))
-    reading.noteConversion(`${at}/security`, 'left out: securityRequirements is there too, and counts')
+    provenance.noteConversion(`${at}/security`, 'left out: securityRequirements is there too, and counts')
   return requirements === undefined ? rest : { ...rest, securityRequirements: requirements }
 }
 
@@ -34,13 +35,13 @@ const readList = (
   at: Pointer,
   name: string,
   split: SplitSchemes,
-  reading: Provenance,
+  provenance: Provenance,
 ): Json | undefined => {
   const canonical = `${at}/securityRequirements`
-  const authored = reading.sourceOf(at + formatPointer(name))
-  reading.mapTo(canonical, authored)
+  const authored = provenance.sourceOf(at + formatPointer(name))
+  provenance.mapTo(canonical, authored)
   if (isJsonObject(value) && !isRequirement(value)) {
-    reading.noteConversion(canonical, 'left out: must be a list of requirements, such as [{ "bearer": [] }]')
+    provenance.noteConversion(canonical, 'left out: must be a list of requirements, such as [{ "bearer": [] }]')
     return undefined
   }
   const list = isJsonObject(value) ? [value] : value
@@ -53,8 +54,8 @@ const readList = (
     const alternatives = odd ? [{ read: requirement }] : readRequirement(requirement, split)
     for (const { read: alternative, parts } of alternatives) {
       const at = canonical + formatPointer(read.length)
-      reading.mapTo(at, from)
-      if (isJsonObject(requirement) && parts !== undefined) place(requirement, parts, at, from, reading)
+      provenance.mapTo(at, from)
+      if (isJsonObject(requirement) && parts !== undefined) place(requirement, parts, at, from, provenance)
       read.push(alternative)
     }
   }
@@ -93,17 +94,24 @@ const place = (
   parts: ReadonlyMap<string, string>,
   at: Pointer,
   from: Pointer,
-  reading: Provenance,
+  provenance: Provenance,
 ): void => {
   const schemes = isJsonObject(requirement.schemes) ? requirement.schemes : requirement
   const within = schemes === requirement ? from : `${from}/schemes`
-  reading.mapTo(`${at}/schemes`, within)
+  provenance.mapTo(`${at}/schemes`, within)
   for (const [part, name] of parts) {
     const scopes = isJsonObject(schemes[name]) ? '' : '/list'
     if (part !== name || scopes !== '')
-      reading.mapTo(`${at}/schemes${formatPointer(part)}${scopes}`, within + formatPointer(name))
+      provenance.mapTo(`${at}/schemes${formatPointer(part)}${scopes}`, within + formatPointer(name))
   }
 }
+
+/**
+ * Whether callers need no credentials: nothing is required, or one of the alternatives is the empty requirement (OpenAPI's
+ * `{}`), which allows anonymous access.
+ */
+export const allowsAnonymous = (requirements: AgentCard['securityRequirements'] = []): boolean =>
+  requirements.length === 0 || requirements.some(({ schemes }) => Object.keys(schemes).length === 0)
 
 /** Requirements as v0.3 writes them, and the pointers of what it has no place for. */
 export const writeV0Requirements = (

@@ -35,7 +35,7 @@ const wrapperFor = new Map<string, string>([
 export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
 /** Returns the v1.0 wrappers in a scheme, each with the object inside it. */
-export const wrappersOf = (scheme: JsonObject): [wrapper: string, inner: JsonObject][] =>
+export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonObject][] =>
   jsonEntries(scheme).filter((entry): entry is [string, JsonObject] => typeOf.has(entry[0]) && isJsonObject(entry[1]))
 
 /** The names that each scheme was split into, the first its own: v1.0 allows one OAuth flow each. */
@@ -44,13 +44,13 @@ export type SplitSchemes = ReadonlyMap<string, readonly string[]>
 /** Reads schemes of every generation; several OAuth flows in one scheme become several schemes. */
 export const readSchemes = (
   schemes: JsonObject,
-  reading: Provenance,
+  provenance: Provenance,
 ): { securitySchemes: JsonObject; split: SplitSchemes } => {
   const split = new Map<string, string[]>()
   const read: [string, Json][] = []
   const taken = new Set(Object.keys(schemes))
   for (const [name, scheme] of jsonEntries(schemes)) {
-    const parts = splitFlows(name, wrap(name, scheme, reading), taken, reading)
+    const parts = splitFlows(name, wrap(name, scheme, provenance), taken, provenance)
     if (parts.length > 1)
       split.set(
         name,
@@ -61,21 +61,22 @@ export const readSchemes = (
   return { securitySchemes: Object.fromEntries(read), split }
 }
 
-const wrap = (name: string, authored: Json, reading: Provenance): Json => {
+const wrap = (name: string, authored: Json, provenance: Provenance): Json => {
   if (!isJsonObject(authored)) return authored
   const at = formatPointer('securitySchemes', name)
-  const scheme = readProtobufJsScheme(authored, at, reading) ?? authored
-  const [own, ...others] = wrappersOf(scheme)
-  if (own !== undefined) return others.length > 0 ? scheme : unwrap(scheme, own, at, reading)
+  const scheme = readProtobufJsScheme(authored, at, provenance) ?? authored
+  const [own, ...others] = getWrappers(scheme)
+  if (own !== undefined) return others.length > 0 ? scheme : unwrap(scheme, own, at, provenance)
   const { type } = scheme
-  if (type !== undefined && typeof type !== 'string') reading.addError(`${at}/type`, 'must be a string, such as "http"')
+  if (type !== undefined && typeof type !== 'string')
+    provenance.addError(`${at}/type`, 'must be a string, such as "http"')
   const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
   if (wrapper === undefined) return scheme
-  const inner = canonicalizeKeys(omit(scheme, 'type'), 'scheme', at, reading)
+  const inner = canonicalizeKeys(omit(scheme, 'type'), 'scheme', at, provenance)
   for (const member of Object.keys(inner))
-    reading.mapFrom(at + formatPointer(wrapper, member), at + formatPointer(member))
-  reading.mapFrom(at + formatPointer(wrapper), at)
-  return { [wrapper]: wrapper === apiKey ? readLocation(inner, at + formatPointer(wrapper), reading) : inner }
+    provenance.mapFrom(at + formatPointer(wrapper, member), at + formatPointer(member))
+  provenance.mapFrom(at + formatPointer(wrapper), at)
+  return { [wrapper]: wrapper === apiKey ? readLocation(inner, at + formatPointer(wrapper), provenance) : inner }
 }
 
 /** A wrapped scheme; what says again what the wrapper says, or stands beside it, is left out. */
@@ -83,37 +84,37 @@ const unwrap = (
   scheme: JsonObject,
   [wrapper, wrapped]: [string, JsonObject],
   at: Pointer,
-  reading: Provenance,
+  provenance: Provenance,
 ): JsonObject => {
   const within = at + formatPointer(wrapper)
-  const spelled = canonicalizeKeys(wrapped, 'scheme', within, reading)
-  const inner = wrapper === apiKey ? readLocation(spelled, within, reading) : spelled
-  const clashes = ['type', 'in', ...wrappersOf(inner).map(([name]) => name)].filter(name => inner[name] !== undefined)
+  const spelled = canonicalizeKeys(wrapped, 'scheme', within, provenance)
+  const inner = wrapper === apiKey ? readLocation(spelled, within, provenance) : spelled
+  const clashes = ['type', 'in', ...getWrappers(inner).map(([name]) => name)].filter(name => inner[name] !== undefined)
   const beside = Object.keys(omit(scheme, wrapper))
   for (const place of [
     ...clashes.map(name => within + formatPointer(name)),
     ...beside.map(name => at + formatPointer(name)),
   ])
-    reading.noteConversion(place, 'left out: the scheme says all inside its wrapper')
+    provenance.noteConversion(place, 'left out: the scheme says all inside its wrapper')
   return { [wrapper]: omit(inner, ...clashes) }
 }
 
-const readLocation = (inner: JsonObject, within: Pointer, reading: Provenance): JsonObject => {
+const readLocation = (inner: JsonObject, within: Pointer, provenance: Provenance): JsonObject => {
   if (inner.in === undefined || inner.location !== undefined) return inner
-  reading.mapFrom(`${within}/location`, `${within}/in`)
+  provenance.mapFrom(`${within}/location`, `${within}/in`)
   return { ...omit(inner, 'in'), location: inner.in }
 }
 
 /** The official JavaScript server has leaked its memory form: `{scheme: {$case, value}}`. */
-const readProtobufJsScheme = ({ scheme }: JsonObject, at: Pointer, reading: Provenance): JsonObject | undefined => {
+const readProtobufJsScheme = ({ scheme }: JsonObject, at: Pointer, provenance: Provenance): JsonObject | undefined => {
   const { $case: wrapper, value } = isJsonObject(scheme) ? scheme : {}
   if (typeof wrapper !== 'string' || !isJsonObject(value)) return undefined
-  reading.noteConversion(at, 'a memory form of the official JavaScript server, read as a security scheme')
-  reading.mapFrom(at + formatPointer(wrapper), `${at}/scheme/value`)
+  provenance.noteConversion(at, 'a memory form of the official JavaScript server, read as a security scheme')
+  provenance.mapFrom(at + formatPointer(wrapper), `${at}/scheme/value`)
   return { [wrapper]: value }
 }
 
-const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Provenance): [string, Json][] => {
+const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: Provenance): [string, Json][] => {
   const oauth = isJsonObject(scheme) ? scheme.oauth2SecurityScheme : undefined
   const flows = isJsonObject(oauth) ? oauth.flows : undefined
   if (!isJsonObject(scheme) || !isJsonObject(oauth) || !isJsonObject(flows)) return [[name, scheme]]
@@ -121,13 +122,13 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, reading: Pro
   if (first === undefined || others.length === 0) return [[name, scheme]]
   const at = formatPointer('securitySchemes', name)
   const within = `${at}/oauth2SecurityScheme`
-  reading.noteConversion(`${within}/flows`, 'several OAuth flows, read as one scheme each')
+  provenance.noteConversion(`${within}/flows`, 'several OAuth flows, read as one scheme each')
   const parts = others.map((flow): [string, Json] => {
     const part = freeName(`${name}-${flow}`, taken)
     const there = formatPointer('securitySchemes', part)
-    reading.mapFrom(there, at)
+    provenance.mapFrom(there, at)
     for (const member of ['', ...Object.keys(oauth).map(name => formatPointer(name))])
-      reading.mapFrom(`${there}/oauth2SecurityScheme${member}`, within + member)
+      provenance.mapFrom(`${there}/oauth2SecurityScheme${member}`, within + member)
     return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] } } }]
   })
   return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
@@ -142,7 +143,7 @@ const freeName = (wanted: string, taken: Set<string>): string => {
 
 /** A scheme in OpenAPI's form, which v0.3 uses; one that A2A does not know comes back as it is. */
 export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
-  const [own] = wrappersOf(scheme)
+  const [own] = getWrappers(scheme)
   if (own === undefined) return scheme
   const [wrapper, inner] = own
   const type = typeOf.get(wrapper)
@@ -153,7 +154,7 @@ export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
  * A scheme in OpenAPI's form that is in its wrapper besides: of the readers of v0.3's HTTP+JSON, some follow the JSON Schema
  * and some the proto, which wraps it.
  */
-export const writeV0SchemeTwice = (scheme: JsonObject): JsonObject => {
+export const writeV0SchemeWithWrapper = (scheme: JsonObject): JsonObject => {
   const { type, ...inner } = scheme
   const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
   if (wrapper === undefined) return scheme
@@ -183,16 +184,16 @@ export const Authentication = v.lazy(value =>
  * The security that `authentication` stands for: v0.1 and v0.2 cards, SuperX's and Telex's name schemes there. Those that
  * are HTTP's own become real ones; the field itself stays, for there is more to it than that.
  */
-export const readAuthentication = (card: JsonObject, reading: Provenance): JsonObject => {
+export const readAuthentication = (card: JsonObject, provenance: Provenance): JsonObject => {
   const { authentication } = card
   const names = [...new Set(schemeNames(authentication))].filter(scheme => scheme === 'bearer' || scheme === 'basic')
   if (names.length === 0) return card
-  reading.noteConversion('/authentication', 'read as security schemes')
-  reading.mapWhole('/securitySchemes', '/authentication')
+  provenance.noteConversion('/authentication', 'read as security schemes')
+  provenance.mapWhole('/securitySchemes', '/authentication')
   const securitySchemes = Object.fromEntries(names.map(scheme => [scheme, { httpAuthSecurityScheme: { scheme } }]))
   const required = !isJsonObject(authentication) || authentication.required !== false
   if (!required || card.securityRequirements !== undefined) return { ...card, securitySchemes }
-  reading.mapWhole('/securityRequirements', '/authentication')
+  provenance.mapWhole('/securityRequirements', '/authentication')
   return {
     ...card,
     securitySchemes,

@@ -6,26 +6,26 @@ import { readRequirements } from './security-requirements.ts'
 import type { SplitSchemes } from './security-schemes.ts'
 
 /** Reads a list of media types, or one written without its list. Odd modes such as "text" are kept. */
-export const readModes = (modes: Json, at: Pointer, reading: Provenance): Json => {
+export const readModes = (modes: Json, at: Pointer, provenance: Provenance): Json => {
   if (typeof modes !== 'string') return modes
-  reading.noteConversion(at, 'one media type, read as a list')
-  reading.mapWhole(at, at)
+  provenance.noteConversion(at, 'one media type, read as a list')
+  provenance.mapWhole(at, at)
   return [modes]
 }
 
 /** Reads skills written as objects or as bare names, filling what A2A requires of each. */
-export const readSkills = (skills: Json[], split: SplitSchemes, reading: Provenance): Json[] => {
+export const readSkills = (skills: Json[], split: SplitSchemes, provenance: Provenance): Json[] => {
   const newId = idGiver(skills)
   return skills.map((skill, index) => {
     const at = formatPointer('skills', index)
     if (typeof skill === 'string') {
-      reading.noteConversion(at, 'a bare name, read as a skill')
-      reading.mapWhole(at, at)
+      provenance.noteConversion(at, 'a bare name, read as a skill')
+      provenance.mapWhole(at, at)
       return { id: newId(skill), name: skill, description: skill, tags: ['general'] }
     }
     if (!isJsonObject(skill)) return skill
-    const spelled = canonicalizeKeys(skill, 'skill', at, reading)
-    return readLists(readRequirements(fill(spelled, at, newId, reading), at, split, reading), at, reading)
+    const spelled = canonicalizeKeys(skill, 'skill', at, provenance)
+    return readLists(readRequirements(fill(spelled, at, newId, provenance), at, split, provenance), at, provenance)
   })
 }
 
@@ -41,7 +41,7 @@ const idGiver = (skills: readonly Json[]): ((name: string) => string) => {
   }
 }
 
-const fill = (skill: JsonObject, at: Pointer, newId: (name: string) => string, reading: Provenance): JsonObject => {
+const fill = (skill: JsonObject, at: Pointer, newId: (name: string) => string, provenance: Provenance): JsonObject => {
   // A name of a wrong type is one error, not three.
   const label = typeof skill.name === 'string' ? skill.name : 'skill'
   const id = skill.id ?? (skill.name === undefined ? undefined : newId(label))
@@ -55,25 +55,25 @@ const fill = (skill: JsonObject, at: Pointer, newId: (name: string) => string, r
   }
   const given = Object.entries(complete).filter((entry): entry is [string, Json] => entry[1] !== undefined)
   for (const [field, value] of given)
-    if (skill[field] !== value) reading.noteDefault(at + formatPointer(field), `set to ${JSON.stringify(value)}`)
+    if (skill[field] !== value) provenance.noteDefault(at + formatPointer(field), `set to ${JSON.stringify(value)}`)
   return { ...skill, ...Object.fromEntries(given) }
 }
 
-const readLists = (skill: JsonObject, at: Pointer, reading: Provenance): JsonObject => {
+const readLists = (skill: JsonObject, at: Pointer, provenance: Provenance): JsonObject => {
   const read = { ...skill }
-  if (read.examples !== undefined) read.examples = readExamples(read.examples, `${at}/examples`, reading)
+  if (read.examples !== undefined) read.examples = readExamples(read.examples, `${at}/examples`, provenance)
   for (const name of ['inputModes', 'outputModes'])
-    if (read[name] !== undefined) read[name] = readModes(read[name], at + formatPointer(name), reading)
+    if (read[name] !== undefined) read[name] = readModes(read[name], at + formatPointer(name), provenance)
   return read
 }
 
 /** Telex writes an example as an exchange of messages; the text of its input is the example that A2A means. */
-const readExamples = (examples: Json, at: Pointer, reading: Provenance): Json => {
+const readExamples = (examples: Json, at: Pointer, provenance: Provenance): Json => {
   if (!Array.isArray(examples)) return examples
   return examples.map((example, index) => {
     if (!isJsonObject(example)) return example
-    reading.noteConversion(at + formatPointer(index), 'an exchange of messages, read as the text of its input')
-    reading.mapWhole(at + formatPointer(index), at + formatPointer(index))
+    provenance.noteConversion(at + formatPointer(index), 'an exchange of messages, read as the text of its input')
+    provenance.mapWhole(at + formatPointer(index), at + formatPointer(index))
     const input = isJsonObject(example.input) ? example.input : example
     const parts = Array.isArray(input.parts) ? input.parts : [input]
     const texts = parts.flatMap(part => (isJsonObject(part) && typeof part.text === 'string' ? [part.text] : []))

@@ -128,16 +128,16 @@ const missingFields = (document: JsonObject): CardError[] => {
 }
 
 /** Why a canonical card is refused: each place once, in the words and at the pointers of the authored card. */
-export const validateCard = (canonical: JsonObject, authored: JsonObject, reading: Provenance): CardError[] => {
+export const validateCard = (canonical: JsonObject, authored: JsonObject, provenance: Provenance): CardError[] => {
   const result = validate(AgentCard, canonical)
   return dedupeByPointer([
     ...endpointErrors(authored),
-    ...reading.errors,
+    ...provenance.errors,
     // A default made of a wrong value is wrong too, but only the value is the author's.
     ...('errors' in result ? result.errors : [])
-      .filter(error => !reading.isFilled(error.pointer))
-      .map(error => ({ ...error, pointer: reading.sourceOf(error.pointer) })),
-    ...duplicateSkills(canonical, reading),
+      .filter(error => !provenance.isFilled(error.pointer))
+      .map(error => ({ ...error, pointer: provenance.sourceOf(error.pointer) })),
+    ...duplicateSkills(canonical, provenance),
   ])
 }
 
@@ -151,13 +151,13 @@ const endpointErrors = (authored: JsonObject): CardError[] =>
         },
       ]
 
-const duplicateSkills = ({ skills }: JsonObject, reading: Provenance): CardError[] => {
+const duplicateSkills = ({ skills }: JsonObject, provenance: Provenance): CardError[] => {
   const ids = (Array.isArray(skills) ? skills : []).map(skill => (isJsonObject(skill) ? skill.id : undefined))
   const first = new Map(ids.map((id, index) => [id, index] as const).toReversed())
   return ids.flatMap((id, index) => {
     const other = first.get(id)
     if (typeof id !== 'string' || other === index) return []
-    const message = `is "${id}", as that of ${reading.sourceOf(formatPointer('skills', other ?? 0))} is: each skill needs its own id`
-    return [{ pointer: reading.sourceOf(formatPointer('skills', index, 'id')), message }]
+    const message = `is "${id}", as that of ${provenance.sourceOf(formatPointer('skills', other ?? 0))} is: each skill needs its own id`
+    return [{ pointer: provenance.sourceOf(formatPointer('skills', index, 'id')), message }]
   })
 }

@@ -220,7 +220,7 @@ const decoded = (header: string): string => {
 type Served = {
   card: AgentCard
   dialect: DialectName
-  reading: Provenance
+  provenance: Provenance
   documents: Record<RepresentationName, JsonObject>
 }
 
@@ -230,13 +230,13 @@ type Served = {
  */
 export const findLeaks = (
   find: AddressFinder,
-  { card, dialect, reading, documents }: Served,
+  { card, dialect, provenance, documents }: Served,
   says: (found: Found) => string,
 ): CardError[] => {
   // Signatures are served only where they still hold.
   const inCard = find(omit(card, 'signatures'))
-    .filter(({ place }) => !reading.isFilled(place))
-    .map(found => ({ ...found, place: reading.sourceOf(found.place) }))
+    .filter(({ place }) => !provenance.isFilled(place))
+    .map(found => ({ ...found, place: provenance.sourceOf(found.place) }))
   const found = [inCard, ...[documents[dialect], ...Object.values(documents)].map(each => () => find(each))]
   for (const each of found) {
     const places = typeof each === 'function' ? each() : each

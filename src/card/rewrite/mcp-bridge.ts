@@ -3,7 +3,7 @@ import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/manifest.ts'
 import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
-import { mcpTools } from '../read/mcp-tools.ts'
+import { listMcpTools } from '../read/mcp-tools.ts'
 
 /** What the bridge does beyond answering a message. */
 export const bridgeCapabilities = { streaming: true, pushNotifications: false, multiTurn: false } as const
@@ -25,7 +25,7 @@ export const bridgeProfile = (
   { skills }: AgentCard,
 ): Pick<CallProfile, 'mcp'> =>
   upstream.mcp !== undefined && isBridged({ upstream })
-    ? { mcp: { url: upstream.mcp, tools: mcpTools(document, skills) } }
+    ? { mcp: { url: upstream.mcp, tools: listMcpTools(document, skills) } }
     : {}
 
 /** What the card of a bridged agent may not say. */

@@ -157,7 +157,7 @@ const onHosts =
 /** A card that was fetched, with this host in the agent's place wherever it says where the agent is. */
 type HiddenUpstream = {
   card: (card: AgentCard) => AgentCard
-  document: (authored: JsonObject, reading: Provenance) => JsonObject
+  document: (authored: JsonObject, provenance: Provenance) => JsonObject
 }
 
 /** Puts this host into the place of an agent that is at some addresses, in the canonical card as in that of its author. */
@@ -178,9 +178,9 @@ export const rewriteForGateway = (
         withoutLinks(card, field => field),
         map,
       ) as AgentCard,
-    document: (authored, reading) =>
+    document: (authored, provenance) =>
       rewriteUrls(
-        withoutLinks(authored, field => parsePointer(reading.sourceOf(formatPointer(field)))[0] ?? field),
+        withoutLinks(authored, field => parsePointer(provenance.sourceOf(formatPointer(field)))[0] ?? field),
         map,
       ),
   }

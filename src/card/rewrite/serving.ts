@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { writeRepresentations } from '../dialects/representations.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
-import { targetOf, wireVersionOf } from '../model/calls.ts'
+import { toTarget, wireVersionOf } from '../model/calls.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
@@ -12,7 +12,7 @@ import { rewriteForGateway } from './rewrite-urls.ts'
 
 /** Why the calls of a card cannot pass through this host; nothing where they can. */
 export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[] =>
-  interfaces.some(targetOf)
+  interfaces.some(toTarget)
     ? []
     : [
         {
@@ -24,7 +24,7 @@ export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[
 /** The interfaces of an agent whose calls go through this host: its own bindings and versions, at this host's address. */
 const gatewayInterfaces = (interfaces: readonly AgentInterface[], agentUrl: string): AgentInterface[] => {
   const rerouted = new Map<string, AgentInterface>()
-  for (const { protocolBinding, protocolVersion } of interfaces.filter(targetOf)) {
+  for (const { protocolBinding, protocolVersion } of interfaces.filter(toTarget)) {
     const key = `${protocolBinding} ${protocolVersion}`
     if (!rerouted.has(key)) rerouted.set(key, { url: `${agentUrl}/a2a`, protocolBinding, protocolVersion })
   }
@@ -38,7 +38,13 @@ const gatewayCardLink = (card: JsonObject, agentUrl: string): JsonObject =>
     : {}
 
 /** A card as it is to be served, and what it was read of; `signed` is what its signatures are over. */
-type Served = { card: AgentCard; authored: JsonObject; dialect: DialectName; reading: Provenance; signed: JsonObject }
+type Served = {
+  card: AgentCard
+  authored: JsonObject
+  dialect: DialectName
+  provenance: Provenance
+  signed: JsonObject
+}
 
 /** How the cards of one agent are served: as they are, or with this host in the agent's place. */
 export type Serving = {
@@ -84,10 +90,10 @@ const forGateway = (
       }
       return hidden?.card(through) ?? through
     },
-    representations: ({ card, authored, dialect, reading, signed }) => {
-      const document = hidden?.document(authored, reading) ?? authored
+    representations: ({ card, authored, dialect, provenance, signed }) => {
+      const document = hidden?.document(authored, provenance) ?? authored
       const made = writeRepresentations(card, { dialect, document, signed }, manifest.route)
-      const errors = findLeaks(find, { card, dialect, reading, ...made }, fetched ? leakMessage : () => written)
+      const errors = findLeaks(find, { card, dialect, provenance, ...made }, fetched ? leakMessage : () => written)
       return { ...made, errors }
     },
   }

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
+
+describe('a slug', () => {
+  it.each([
+    ['Weather Agent', 'weather-agent'],
+    ['WeatherAgent', 'weather-agent'],
+    ['Österreich', 'osterreich'],
+    ['--a--', 'a'],
+    ['天気', 'none'],
+    ['', 'none'],
+    [`${'a'.repeat(62)} b`, 'a'.repeat(62)],
+    [`${'a'.repeat(70)}`, 'a'.repeat(63)],
+  ])('of %j is %s', (name, slug) => {
+    expect(toSlug(name, 'none')).toBe(slug)
+    expect(slug).toMatch(agentIdPattern)
+  })
+})
