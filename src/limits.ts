@@ -42,3 +42,10 @@ export const MAX_PAGE_SIZE = 100
 
 /** Characters of ADMIN_TOKEN: long enough that a random one cannot be guessed, even without a rate limit. */
 export const MIN_ADMIN_TOKEN_LENGTH = 16
+
+/** `expires` of a token, from now. KV stores nothing for less than a minute. */
+export const MIN_TOKEN_SECONDS = 60
+export const MAX_TOKEN_SECONDS = 3650 * 86_400
+
+/** Entries in `scopes`, `agents` and `tiers` of a token. */
+export const MAX_TOKEN_ENTRIES = 20

@@ -5,42 +5,22 @@ import { agentIdPattern } from '../card/model/constants.ts'
 import { checkRateLimit } from '../gateway/access.ts'
 import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
 import { tooManyRequests } from '../http/errors.ts'
-import type { Handler } from '../http/handler.ts'
+import type { Handler, RequestContext } from '../http/handler.ts'
 import { PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import type { Listed } from '../registry/store/agents.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { type PageQuery, paginate, parsePageQuery } from './pagination.ts'
 
+/** `GET /agents`: a page of the public agents, and of the internal ones that the caller may read. */
+export const listAgents: Handler = (request, env, ctx) => listResponse('/agents', true, { request, env, ctx })
+
 /** A page of agents; there are more after `cursor`. */
 type AgentPage = { agents: Listed[]; cursor?: string }
 
-/**
- * A page for everybody, or for a reader. Where its token is not for all agents (no id is `*`), the internal ones among them are
- * those that the public list has not: then a page may show fewer than were asked for, and there are more while it has a cursor.
- */
-export const listVisibleAgents = async (
-  { after, limit }: PageQuery,
-  env: Env,
-  reader?: Principal,
-): Promise<AgentPage> => {
-  const [all, open] = await Promise.all([
-    getRegistry(env).list(after, limit + 1, reader !== undefined),
-    reader && !hasPermission(reader, 'read', '*') ? getRegistry(env).list(after, limit + 1, false) : undefined,
-  ])
-  const { shown, ...more } = paginate(all, limit)
-  const isPublic = open && new Set(open.map(({ id }) => id))
-  return {
-    agents: isPublic
-      ? shown.filter(({ id }) => isPublic.has(id) || (reader && hasPermission(reader, 'read', id)))
-      : shown,
-    ...more,
-  }
-}
-
-/** What a page of agents is in the words of each endpoint that lists them, by its path. */
+/** Every list of agents, by its path: how it writes a page. */
 export const LIST_FORMATS = {
-  '/agents': ({ agents, ...more }) => ({
+  '/agents': ({ agents, ...rest }) => ({
     agents: agents.map(({ id, origin, name, description, version, url }) => ({
       id,
       name,
@@ -49,10 +29,10 @@ export const LIST_FORMATS = {
       card: cardUrl(origin, id),
       url,
     })),
-    ...more,
+    ...rest,
   }),
 
-  '/.well-known/a2a/agents': ({ agents, ...more }) => ({
+  '/.well-known/a2a/agents': ({ agents, ...rest }) => ({
     protocolVersion: '0.3.0',
     agents: agents.map(({ name, description, version, url, shaman }) => ({
       name,
@@ -60,11 +40,11 @@ export const LIST_FORMATS = {
       version,
       ...(shaman ?? { url, preferredTransport: 'JSONRPC' }),
     })),
-    ...more,
+    ...rest,
   }),
 
-  // SuperX's own lists name an agent by `id` or by `name`, as they are older or newer; its clients send back what they were told.
-  '/rpc': ({ agents, ...more }) => ({
+  // Older versions of SuperX identify an agent by `id`, newer ones by `name`; its clients send back what they got.
+  '/rpc': ({ agents, ...rest }) => ({
     agents: agents.map(({ id, origin, description, version, url, protocol = 'a2a' }) => ({
       id,
       name: id,
@@ -74,68 +54,79 @@ export const LIST_FORMATS = {
       url,
       agentCard: { url: cardUrl(origin, id) },
     })),
-    ...more,
+    ...rest,
   }),
 } as const satisfies Record<string, (page: AgentPage) => object>
 
-/** Where the lists of agents are. */
 type ListPath = keyof typeof LIST_FORMATS
 
-/** Whether a list of agents is at a path. */
 const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
 
-const cardUrl = (origin: Listed['origin'], id: string): string => `${origin}/agents/${id}/.well-known/agent-card.json`
+const cardUrl = (origin: string, id: string): string => `${origin}/agents/${id}/.well-known/agent-card.json`
 
-/** A page of a public list as Workers Cache keeps it, under a tag; throws for a URL that `pageQuery` does not take. */
-export const catalogPage = async (url: URL, tag: string, env: Env): Promise<Response> => {
-  if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
-  const list = JSON.stringify(
-    LIST_FORMATS[url.pathname](await listVisibleAgents(parsePageQuery(url, agentIdPattern), env)),
-  )
-  return jsonResponse(list, 200, {
-    'Cache-Control': publicCacheControl(env),
-    // For Cloudflare's own cache, which would go on showing an old list while it asks for a new one.
-    'Cloudflare-CDN-Cache-Control': 'max-age=60',
-    'Cache-Tag': tag,
-    ETag: await strongEtag(new TextEncoder().encode(list)),
-    Vary: 'Authorization',
-  })
-}
-
-/** `GET /agents`: a page of the agents here, of the internal ones those that the reader's token is for. */
-export const listAgents: Handler = (...asking) => listResponse('/agents', true, ...asking)
-
-/** A page of a list, for everybody where it is `open`, and for a reader with a token. */
-export const listResponse = async (
-  path: ListPath,
-  open: boolean,
-  ...[request, env, ctx]: Parameters<Handler>
-): Promise<Response> => {
+/** Returns a page of a list: for everybody if it `isPublic`, and for callers with the scope `read`. */
+export const listResponse = async (path: ListPath, isPublic: boolean, context: RequestContext): Promise<Response> => {
+  const { request, env, ctx } = context
   const url = new URL(request.url)
   const query = parsePageQuery(url, agentIdPattern)
-  if (open && !request.headers.has('Authorization')) {
-    await count(ANONYMOUS, request, env)
-    const list = await publicList(path, url.searchParams, ctx)
-    return matchesIfNoneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
+  if (isPublic && !request.headers.has('Authorization')) {
+    await countList(ANONYMOUS, request, env)
+    const list = await fetchPublicList(path, url.searchParams, ctx)
+    return list.ok && matchesIfNoneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
       ? new Response(null, { status: 304, headers: list.headers })
       : list
   }
-  const reader = await requireAnyAgent({ request, env, ctx }, 'read')
-  await count(reader, request, env)
+  const reader = await requireAnyAgent(context, 'read')
+  await countList(reader, request, env)
   return jsonResponse(LIST_FORMATS[path](await listVisibleAgents(query, env, reader)), 200, {
     'Cache-Control': PRIVATE_NO_STORE,
     Vary: 'Authorization',
   })
 }
 
-/** A list counts as a call: a page that the cache has not is asked of the one Registry. */
-const count = async (caller: Authentication, request: Request, env: Env): Promise<void> => {
-  if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Lists are asked for too often.')
+/** Counts a list as a call: a page that is not cached is read from the one Registry. */
+const countList = async (caller: Authentication, request: Request, env: Env): Promise<void> => {
+  if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many lists of agents requested.')
 }
 
-/** A page of a list as everybody gets it: from the cache, where it is there. The query must be one that `pageQuery` takes. */
-export const publicList = (path: ListPath, query: URLSearchParams, ctx: ExecutionContext): Promise<Response> =>
-  // The name of the host is no part of what is asked, nor of the cache's key.
-  cachedLists(ctx).fetch(new Request(`https://catalog${path}?${query}`))
+/** Returns a page of a list as everybody gets it, from Workers Cache if it is there. The query must be valid. */
+export const fetchPublicList = (path: ListPath, query: URLSearchParams, ctx: ExecutionContext): Promise<Response> =>
+  // The hostname is constant: the list is the same for every one, and so is the key of the cache.
+  ctx.exports.Catalog({ props: {} }).fetch(new Request(`https://catalog${path}?${query}`))
 
-const cachedLists = (ctx: ExecutionContext) => ctx.exports.Catalog({ props: {} })
+/** Returns a page of a public list with the headers by which Workers Cache keeps it. Throws for an invalid query. */
+export const catalogResponse = async (url: URL, cacheTag: string, env: Env): Promise<Response> => {
+  if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
+  const page = await listVisibleAgents(parsePageQuery(url, agentIdPattern), env)
+  const list = JSON.stringify(LIST_FORMATS[url.pathname](page))
+  return jsonResponse(list, 200, {
+    'Cache-Control': publicCacheControl(env),
+    // Workers Cache ignores stale-while-revalidate with this header: it must not show an old list.
+    'Cloudflare-CDN-Cache-Control': 'max-age=60',
+    'Cache-Tag': cacheTag,
+    ETag: await strongEtag(new TextEncoder().encode(list)),
+    Vary: 'Authorization',
+  })
+}
+
+/**
+ * Returns a page for everybody, or for a reader. If its token does not cover all agents, those that it may not read are left out,
+ * so that a page can be shorter than `limit`.
+ */
+export const listVisibleAgents = async (
+  { after, limit }: PageQuery,
+  env: Env,
+  reader?: Principal,
+): Promise<AgentPage> => {
+  const isRestricted = reader !== undefined && !hasPermission(reader, 'read', '*')
+  const [agents, publicAgents] = await Promise.all([
+    getRegistry(env).list(after, limit + 1, reader !== undefined),
+    isRestricted ? getRegistry(env).list(after, limit + 1, false) : [],
+  ])
+  const { page, ...rest } = paginate(agents, limit)
+  const publicIds = new Set(publicAgents.map(({ id }) => id))
+  return {
+    agents: isRestricted ? page.filter(({ id }) => publicIds.has(id) || hasPermission(reader, 'read', id)) : page,
+    ...rest,
+  }
+}

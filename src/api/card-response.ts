@@ -6,73 +6,65 @@ import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/head
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import { isStale, staleHeaders } from '../registry/records.ts'
 
-/** The two well-known paths, each with its hybrid. */
+/** The hybrid representations, by the file names of the two well-known paths. */
 export type Hybrid = 'agent-card.json' | 'agent.json'
 
-/** A card as any client gets it, or 304 where the client has it. What was asked with a token is for nobody else. */
+/** Returns the response with a card, or 304. The response to a request with a token is not for shared caches. */
 export const cardResponse = (
-  served: CachedDocument,
+  document: CachedDocument,
   name: RepresentationName,
   request: Request,
   env: Env,
 ): Response => {
-  const response = publicCardResponse(served, name, request.headers, env)
+  const response = matchesIfNoneMatch(request.headers.get('If-None-Match'), document.etag)
+    ? new Response(null, notModifiedInit(document.etag, env))
+    : okResponse(document, name, env)
   const { headers } = response
   if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
-  const { source } = served
+  const { source } = document
   if (source && isStale(source))
     for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
   return response
 }
 
-/** A card as it was asked for without a token. */
-export const publicCardResponse = (
-  served: CachedDocument,
-  name: RepresentationName,
-  asked: Headers,
-  env: Env,
-): Response => {
-  const { etag, modified } = served
-  if (matchesIfNoneMatch(asked.get('If-None-Match'), etag)) return new Response(null, notModified(etag, env))
-  const response = new Response(served.body, common(name, env))
-  const { headers } = response
-  headers.set('ETag', etag)
-  headers.set('Last-Modified', modified)
+const okResponse = ({ body, etag, modified }: CachedDocument, name: RepresentationName, env: Env): Response => {
+  const response = new Response(body, okInit(name, env))
+  response.headers.set('ETag', etag)
+  response.headers.set('Last-Modified', modified)
   return response
 }
 
-/** Headers as the runtime itself has them: it copies them in half the time that it takes to read an object. */
-type Ready = { status?: number; headers: Headers }
+/** The runtime clones a Headers object in half the time that it takes to read a plain one. */
+type PrebuiltInit = { status?: number; headers: Headers }
 
-/** What the cards of a representation all say. */
-const commons = new Map<RepresentationName, Ready>()
+const okInits = new Map<RepresentationName, PrebuiltInit>()
 
-const common = (name: RepresentationName, env: Env): Ready => {
-  const known = commons.get(name)
+const okInit = (name: RepresentationName, env: Env): PrebuiltInit => {
+  const known = okInits.get(name)
   if (known) return known
-  const headers = new Headers({ ...CORS_HEADERS, ...updated(env), 'Content-Type': 'application/json' })
-  // Relative to either of the paths that serve it.
+  const headers = new Headers({ ...CORS_HEADERS, ...validatedHeaders(env), 'Content-Type': 'application/json' })
+  // Relative to each of the paths that serve it.
   if (name === 'agent.json') headers.set('Link', '<./agent-card.json>; rel="canonical"')
   if (name === '1.0' || name === '0.3') headers.set('A2A-Version', name)
-  commons.set(name, { headers })
+  okInits.set(name, { headers })
   return { headers }
 }
 
-/** What is said of the documents that are asked for most. Of few: objects of the runtime that live long slow every collection. */
-const notModifieds = new Map<string, Ready>()
-const most = 32
+/** Prebuilt 304 headers for the hottest entity tags. Kept small: long-lived runtime objects slow down every GC. */
+const notModifiedInits = new Map<string, PrebuiltInit>()
+const MAX_NOT_MODIFIED_INITS = 32
 
-const notModified = (etag: string, env: Env): Ready => {
-  const known = notModifieds.get(etag)
+const notModifiedInit = (etag: string, env: Env): PrebuiltInit => {
+  const known = notModifiedInits.get(etag)
   if (known) return known
-  if (notModifieds.size >= most) notModifieds.clear()
-  const made = { status: 304, headers: new Headers({ ...updated(env), ETag: etag }) }
-  notModifieds.set(etag, made)
-  return made
+  if (notModifiedInits.size >= MAX_NOT_MODIFIED_INITS) notModifiedInits.clear()
+  const init = { status: 304, headers: new Headers({ ...validatedHeaders(env), ETag: etag }) }
+  notModifiedInits.set(etag, init)
+  return init
 }
 
-/** What a client updates its copy by; a 304 has that and its entity tag, and no more (RFC 9110 §15.4.5). */
-const updated = (env: Env) => ({
+/** The headers that a client updates its stored response with; a 304 has only these and the entity tag (RFC 9110 §15.4.5). */
+const validatedHeaders = (env: Env) => ({
   'Access-Control-Allow-Origin': '*',
   'Cache-Control': publicCacheControl(env),
   Vary: 'A2A-Version, Authorization',
@@ -85,23 +77,26 @@ const versions = new Map<string, RepresentationName>([
 ])
 const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [name, name]))
 
-/** The document that a GET asks for: `?dialect=`, else the A2A version of header or query, else the `usual` one of its path. */
+/**
+ * Returns the representation that a GET requests: by `?dialect=`, else by the A2A version in header or query, else the default of
+ * its path.
+ */
 export const negotiateRepresentation = (
   headers: Headers,
   query: Record<string, string | string[] | undefined>,
-  usual: RepresentationName,
+  defaultName: RepresentationName,
 ): RepresentationName => {
   const { dialect } = query
-  if (dialect === 'hybrid') return usual === 'agent.json' ? usual : 'agent-card.json'
+  if (dialect === 'hybrid') return defaultName === 'agent.json' ? defaultName : 'agent-card.json'
   if (dialect !== undefined) {
-    const chosen = dialects.get(String(dialect))
-    if (chosen !== undefined) return chosen
+    const requested = dialects.get(String(dialect))
+    if (requested !== undefined) return requested
     throw new HttpError(
       400,
       'unknown-dialect',
-      `This host has no dialect "${String(dialect).slice(0, 40)}". It writes ${['hybrid', ...dialectNames].join(', ')}.`,
+      `Unknown dialect "${String(dialect).slice(0, 40)}". Supported: ${['hybrid', ...dialectNames].join(', ')}.`,
     )
   }
   const version = headers.get('A2A-Version') || query['A2A-Version']
-  return typeof version === 'string' ? (versions.get(majorMinor(version)) ?? usual) : usual
+  return typeof version === 'string' ? (versions.get(majorMinor(version)) ?? defaultName) : defaultName
 }

@@ -1,50 +1,50 @@
 import { HttpError } from '../http/errors.ts'
 import type { SourceHealth } from '../registry/kv-format.ts'
 
-/** There is no public agent of that id here; an internal one looks the same to who has no token. */
+/** The error for an agent that does not exist; an internal one looks the same to callers that may not read it. */
 export const agentNotFound = (id: string): HttpError =>
   new HttpError(
     404,
     'agent-not-found',
-    `There is no agent "${id.slice(0, 80)}" here. GET /agents lists those that are.${hint(id)}`,
+    `No agent "${id.slice(0, 80)}" exists here. GET /agents lists agents.${hint(id)}`,
   )
 
-/** The same of an agent that was asked for by its name. */
-export const agentNotNamed = (name: string): HttpError =>
+/** The same for an agent that was requested by its name. */
+export const agentNameNotFound = (name: string): HttpError =>
   new HttpError(
     404,
     'agent-not-found',
-    `There is no agent of the name or id "${name.slice(0, 80)}" here. GET /.well-known/a2a/agents lists those that are.`,
+    `No agent with the name or id "${name.slice(0, 80)}" exists here. GET /.well-known/a2a/agents lists agents.`,
   )
 
 const hint = (id: string): string => {
   if (id === '.well-known')
-    return ' A client dropped the last segment of its base URL: give it one that ends in a slash, such as /agents/{id}/.'
-  return id !== id.toLowerCase() ? ' Ids are lower case.' : ''
+    return ' Your client dropped the last segment of its base URL: use one that ends in a slash, such as /agents/{id}/.'
+  return id === id.toLowerCase() ? '' : ' Ids are lower case.'
 }
 
-/** No agent stands for this host name, and there is no root agent. */
+/** The error for a hostname without an agent, on a host without a root agent. */
 export const noRootAgent = (): HttpError =>
   new HttpError(
     404,
     'no-root-agent',
-    'No agent stands for this host name. GET /agents lists the agents here; each card is at /agents/{id}/.well-known/agent-card.json.',
+    'No agent is configured for this hostname. GET /agents lists agents; each card is at /agents/{id}/.well-known/agent-card.json.',
   )
 
-/** Of each status one text and one code, whatever the reason: what it is, is for the owner alone. */
-const unavailable = {
-  502: ['upstream-unreachable', 'cannot be had from there, or is none that can be served.'],
-  503: ['upstream-not-ready', 'is not ready there.'],
-  504: ['upstream-timeout', 'did not come from there in time.'],
+/** One code and text for each status: the reason is for the owner only. */
+const upstreamErrors = {
+  502: ['upstream-unreachable', 'an upstream that is unreachable or returned an invalid card'],
+  503: ['upstream-not-ready', 'an upstream that is not ready'],
+  504: ['upstream-timeout', 'an upstream that did not respond in time'],
 } as const
 
-/** How soon it is worth asking again, at the least: about as often as a source that fails is asked. In seconds. */
-const retryAfter = 60
+/** A failing upstream is asked about once a minute, so an earlier retry is in vain. */
+const MIN_RETRY_SECONDS = 60
 
-/** There is an agent, but its card comes from elsewhere, and there is none now. */
+/** The error for a remote card of which there is no usable copy. */
 export const upstreamCardUnavailable = ({ failing = 502, ttl }: SourceHealth): HttpError => {
-  const [code, why] = unavailable[failing]
-  return new HttpError(failing, code, `The card of this agent comes from elsewhere, and ${why} Ask again later.`, {
-    headers: { 'Retry-After': String(Math.min(ttl, retryAfter)) },
+  const [code, upstream] = upstreamErrors[failing]
+  return new HttpError(failing, code, `This agent's card is fetched from ${upstream}. Try again later.`, {
+    headers: { 'Retry-After': String(Math.min(ttl, MIN_RETRY_SECONDS)) },
   })
 }

@@ -5,10 +5,10 @@ import type { Handler } from '../http/handler.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { isJsonObject } from '../json/json.ts'
 
-/** `POST /lint`: the report on a posted card or manifest. Stores nothing. */
+/** `POST /lint`: returns the report on a card or manifest. Stores nothing. */
 export const postLint: Handler = async (request, env) => {
   const { success } = await env.LINT_LIMIT.limit({ key: clientKey(request) })
-  if (!success) throw tooManyRequests('This host lints 60 cards a minute for one address.')
+  if (!success) throw tooManyRequests('Too many cards to lint: the limit is 60 a minute for each address.')
   const document = await readJson(request)
   const id = isJsonObject(document) && typeof document.id === 'string' ? document.id : 'agent'
   const { compile } = await import('../card/compile/index.ts')

@@ -5,80 +5,104 @@ import { scopes } from '../card/model/constants.ts'
 import type { CardError } from '../card/model/report.ts'
 import { validate } from '../card/model/schema.ts'
 import { readJson } from '../http/body.ts'
-import { HttpError } from '../http/errors.ts'
+import { HttpError, serviceUnavailable } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { formatPointer, isJsonObject, type Json } from '../json/json.ts'
+import { MAX_TOKEN_ENTRIES, MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../limits.ts'
 import { cacheToken } from '../registry/edge/lookups.ts'
 import type { TokenRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { paginate, parsePageQuery } from './pagination.ts'
 
-const day = 86_400
-/** In seconds: KV keeps nothing for less than a minute, and nobody knows who holds a token in ten years. */
-const least = 60
-const mostTokenExpiry = 3650 * day
+const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 
-const form = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
-
-/** When a token ends, in ms since 1970, or null for never: from seconds, or from a date (its beginning in UTC) or a time with its zone. */
-const parseExpiry = (expires: string | number | null, now: number): { at: number | null } | { refused: string } => {
-  if (expires === null) return { at: null }
-  const at = typeof expires === 'number' ? now + expires * 1000 : timeOf(expires)
-  if (Number.isNaN(at))
-    return { refused: 'must be seconds from now, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z' }
-  if (typeof expires === 'number' && !Number.isInteger(expires)) return { refused: 'must be whole seconds' }
-  if (at < now + least * 1000) return { refused: `must be at least ${least} seconds from now` }
-  if (at > now + mostTokenExpiry * 1000)
-    return { refused: `must be at most ${mostTokenExpiry / day} days from now; leave it out for no end` }
-  return { at }
+/** `POST /tokens`: issues a token. Its text is in this response and nowhere else. */
+export const postToken: Handler = async (request, env, ctx) => {
+  await requireScope({ request, env, ctx }, 'admin', '*')
+  const parsed = parseTokenRequest(await readJson(request), Date.now())
+  if ('errors' in parsed) {
+    const { pointer = '', message = '' } = parsed.errors[0] ?? {}
+    throw new HttpError(422, 'invalid-token-request', `No token was issued. ${pointer || 'The document'} ${message}.`, {
+      errors: parsed.errors.slice(0, 100),
+    })
+  }
+  const { id, token, hash } = await createToken()
+  const record = { id, ...parsed.record }
+  const issued = await getRegistry(env).issueToken(record, hash)
+  // Ids are random: a collision is less likely than a request that reaches the Registry twice.
+  if (issued.outcome === 'id-taken') throw serviceUnavailable('No token was issued.')
+  if (issued.outcome === 'too-many-tokens')
+    throw new HttpError(409, issued.outcome, `This host stores at most ${issued.most} tokens. Revoke some first.`)
+  cacheToken(hash, record, issued.seq)
+  return jsonResponse({ ...serializeToken(record), token, published: issued.published }, 201, headers)
 }
 
-/** A day that its month has not is no date, though `Date` takes it for one of the next. */
-const timeOf = (text: string): number => {
-  const date = form.exec(text)?.[1]
-  if (date === undefined) return Number.NaN
-  const midnight = Date.parse(date)
-  return new Date(midnight || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN
+/** `GET /tokens`: a page of the issued tokens, by id, without their text, which is not stored. */
+export const listTokens: Handler = async (request, env, ctx) => {
+  await requireScope({ request, env, ctx }, 'admin', '*')
+  const { after, limit } = parsePageQuery(new URL(request.url), tokenId)
+  const { page, ...rest } = paginate(await getRegistry(env).tokens(after, limit + 1), limit)
+  return jsonResponse({ tokens: page.map(serializeToken), ...rest }, 200, headers)
 }
 
-const most = 20
+/** `DELETE /tokens/{id}`: revokes a token, here at once and everywhere within the cache time. */
+export const deleteToken: Handler = async (request, env, ctx) => {
+  await requireScope({ request, env, ctx }, 'admin', '*')
+  const { id = '' } = request.params
+  const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id) : undefined
+  if (revoked?.outcome !== 'revoked')
+    throw new HttpError(404, 'token-not-found', 'No token with this id exists. GET /tokens lists tokens.')
+  cacheToken(revoked.hash, null, revoked.seq)
+  return new Response(null, { status: 204, headers: { ...CORS_HEADERS, ...headers } })
+}
 
-const few = <Item extends v.GenericSchema<string>>(item: Item, message: string) =>
+const serializeToken = ({ id, note, scopes, agents, tiers, created, expires }: TokenRecord) => ({
+  id,
+  note,
+  scopes,
+  agents,
+  tiers,
+  created: new Date(created).toISOString(),
+  expires: expires === null ? null : new Date(expires).toISOString(),
+})
+
+const uniqueList = <Item extends v.GenericSchema<string>>(item: Item, message: string) =>
   v.pipe(
     v.array(item, message),
-    v.nonEmpty(message),
-    v.check(({ length }) => length <= most, `must hold at most ${most} entries`),
+    v.check(({ length }) => length <= MAX_TOKEN_ENTRIES, `must have at most ${MAX_TOKEN_ENTRIES} entries`),
     v.transform(items => [...new Set(items)]),
   )
 
-/** What `POST /tokens` takes: a token for everything of its scopes that does not say less. */
+const scopesMessage = 'must be a list of read, write or admin, with at least one of them'
+const agentsMessage = 'must be a list of agent ids, in which * matches any characters; omit it for all agents'
+
+/** The body of `POST /tokens`. */
 const TokenRequest = v.object(
   {
     note: v.optional(v.pipe(v.string(), v.regex(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')), ''),
-    scopes: few(
-      v.picklist(scopes, 'must be read, write or admin'),
-      'must be a list of read, write or admin, with one at least',
+    scopes: v.pipe(
+      uniqueList(v.picklist(scopes, 'must be read, write or admin'), scopesMessage),
+      v.nonEmpty(scopesMessage),
     ),
     agents: v.optional(
-      few(
-        v.pipe(
-          v.string(),
-          v.regex(/^[a-z0-9*][a-z0-9*-]{0,62}$/, "must be an agent's id, in which * stands for anything"),
+      v.pipe(
+        uniqueList(
+          v.pipe(
+            v.string(),
+            v.regex(/^[a-z0-9*][a-z0-9*-]{0,62}$/, 'must be an agent id, in which * matches any characters'),
+          ),
+          agentsMessage,
         ),
-        "must be a list of agents' ids, in which * stands for anything; leave it out for all agents",
+        v.nonEmpty(agentsMessage),
       ),
       ['*'],
     ),
     tiers: v.optional(
-      v.pipe(
-        v.array(
-          v.pipe(v.string(), v.regex(/^(?:\*|[a-z][a-z0-9-]{0,31})$/, 'must be the name of a tier, or * for all')),
-          'must be a list of names of tiers',
-        ),
-        v.check(({ length }) => length <= most, `must hold at most ${most} entries`),
-        v.transform(tiers => [...new Set(tiers)]),
+      uniqueList(
+        v.pipe(v.string(), v.regex(/^(?:\*|[a-z][a-z0-9-]{0,31})$/, 'must be the name of a tier, or * for all')),
+        'must be a list of tier names',
       ),
       [],
     ),
@@ -90,14 +114,14 @@ const TokenRequest = v.object(
       null,
     ),
   },
-  'must be an object with scopes, and perhaps note, agents, tiers and expires',
+  'must be an object with scopes and, optionally, note, agents, tiers and expires',
 )
 
-/** What a token is to be good for; or what is wrong with the request. `now` in ms since 1970. */
+/** Parses the body of `POST /tokens` into a record without an id. `now` is in ms since 1970. */
 const parseTokenRequest = (
   document: Json,
   now: number,
-): { wanted: Omit<TokenRecord, 'id'> } | { errors: CardError[] } => {
+): { record: Omit<TokenRecord, 'id'> } | { errors: CardError[] } => {
   const unknown = Object.keys(isJsonObject(document) ? document : {}).filter(
     name => !Object.hasOwn(TokenRequest.entries, name),
   )
@@ -112,62 +136,36 @@ const parseTokenRequest = (
   if ('errors' in result || errors.length > 0) return { errors }
   const { note, scopes, agents, tiers, expires } = result.output
   const expiry = parseExpiry(expires, now)
-  if ('refused' in expiry) return { errors: [{ pointer: '/expires', message: expiry.refused }] }
+  if ('error' in expiry) return { errors: [{ pointer: '/expires', message: expiry.error }] }
   if (scopes.includes('admin') && !agents.includes('*'))
     return {
-      errors: [{ pointer: '/agents', message: 'cannot narrow a token with the scope admin, which may do everything' }],
+      errors: [{ pointer: '/agents', message: 'cannot narrow a token with the scope admin, which covers everything' }],
     }
-  return { wanted: { note, scopes, agents, tiers, created: now, expires: expiry.at } }
+  return { record: { note, scopes, agents, tiers, created: now, expires: expiry.at } }
 }
 
-const headers = { 'Cache-Control': PRIVATE_NO_STORE }
-
-/** `POST /tokens`: issues a token. Its text is in this answer and nowhere else. */
-export const postToken: Handler = async (request, env, ctx) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
-  const asked = parseTokenRequest(await readJson(request), Date.now())
-  if ('errors' in asked) {
-    const { pointer = '', message = '' } = asked.errors[0] ?? {}
-    throw new HttpError(422, 'invalid-token-request', `No token was issued. ${pointer || 'The document'} ${message}.`, {
-      errors: asked.errors.slice(0, 100),
-    })
-  }
-  const { id, token, hash } = await createToken()
-  const record = { id, ...asked.wanted }
-  const issued = await getRegistry(env).issueToken(record, hash)
-  // Ids are random: that one is taken is less likely than that the object is away.
-  if (issued.outcome === 'id-taken') throw new HttpError(503, 'unavailable', 'No token was issued. Try again.')
-  if (issued.outcome === 'too-many-tokens')
-    throw new HttpError(409, issued.outcome, `This host keeps ${issued.most} tokens at most. Revoke some first.`)
-  cacheToken(hash, record, issued.seq)
-  return jsonResponse({ ...shown(record), token, published: issued.published }, 201, headers)
+/**
+ * Parses the end of a token's life, in ms since 1970 or null for never: seconds from now, a date, which begins in UTC, or a time
+ * with its zone.
+ */
+const parseExpiry = (expires: string | number | null, now: number): { at: number | null } | { error: string } => {
+  if (expires === null) return { at: null }
+  const at = typeof expires === 'number' ? now + expires * 1000 : parseTime(expires)
+  if (Number.isNaN(at))
+    return { error: 'must be seconds from now, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z' }
+  if (typeof expires === 'number' && !Number.isInteger(expires)) return { error: 'must be whole seconds' }
+  if (at < now + MIN_TOKEN_SECONDS * 1000) return { error: `must be at least ${MIN_TOKEN_SECONDS} seconds from now` }
+  if (at > now + MAX_TOKEN_SECONDS * 1000)
+    return { error: `must be at most ${MAX_TOKEN_SECONDS / 86_400} days from now; omit it for a token without an end` }
+  return { at }
 }
 
-/** `GET /tokens`: a page of the tokens that were issued, by their ids. The tokens themselves nobody knows any more. */
-export const listTokens: Handler = async (request, env, ctx) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
-  const { after, limit } = parsePageQuery(new URL(request.url), tokenId)
-  const { shown: tokens, ...more } = paginate(await getRegistry(env).tokens(after, limit + 1), limit)
-  return jsonResponse({ tokens: tokens.map(shown), ...more }, 200, headers)
-}
+const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
-/** `DELETE /tokens/{id}`: ends a token here at once, and everywhere within the cache time. */
-export const deleteToken: Handler = async (request, env, ctx) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
-  const id = request.params.id ?? ''
-  const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id) : undefined
-  if (revoked?.outcome !== 'revoked')
-    throw new HttpError(404, 'token-not-found', 'There is no token of that id. GET /tokens lists those that there are.')
-  cacheToken(revoked.hash, null, revoked.seq)
-  return new Response(null, { status: 204, headers: { ...CORS_HEADERS, ...headers } })
+/** Returns NaN for a day that its month does not have, which `Date` would take for one of the next month. */
+const parseTime = (text: string): number => {
+  const date = timeForm.exec(text)?.[1]
+  if (date === undefined) return Number.NaN
+  const midnight = Date.parse(date)
+  return new Date(midnight || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN
 }
-
-const shown = ({ id, note, scopes, agents, tiers, created, expires }: TokenRecord) => ({
-  id,
-  note,
-  scopes,
-  agents,
-  tiers,
-  created: new Date(created).toISOString(),
-  expires: expires === null ? null : new Date(expires).toISOString(),
-})

@@ -1,4 +1,5 @@
 import { CORS_HEADERS, NO_STORE } from './headers.ts'
+import { log } from './log.ts'
 import { jsonResponse } from './responses.ts'
 
 /** One thing that is wrong with a body, at a JSON Pointer. */
@@ -74,3 +75,20 @@ export const tooManyRequests = (detail: string): HttpError =>
 /** The error while KV, the Registry or a token's issuer does not respond. Logged where it arises. */
 export const serviceUnavailable = (detail = 'This host cannot look up its agents now.'): HttpError =>
   new HttpError(503, 'unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
+
+/** Returns the response to an error: of an HttpError its problem details, else, for an unexpected one that is logged, nothing. */
+export const toErrorResponse = (error: unknown): Response => {
+  if (error instanceof HttpError) return problemResponse(error)
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (isUnreachableObject(error)) {
+    log('error', 'registry-unavailable', { error: text })
+    return problemResponse(serviceUnavailable('The registry does not respond now.'))
+  }
+  log('error', 'unexpected', { error: text })
+  return internalError()
+}
+
+/** Recognizes the errors of a Durable Object that cannot be reached, is overloaded, or was reset by the platform. */
+const isUnreachableObject = (error: unknown): boolean =>
+  error instanceof Error &&
+  ['retryable', 'overloaded', 'durableObjectReset'].some(name => Reflect.get(error, name) === true)

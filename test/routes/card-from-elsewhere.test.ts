@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import { cardFromElsewhere } from '../../src/api/cards.ts'
+import { serveRemoteCard } from '../../src/api/cards.ts'
 import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
 import { revalidate } from '../../src/sources/revalidate.ts'
 
@@ -18,7 +18,7 @@ it.each<[string, RemoteDocument]>([
   ['that never came', { source: { ...well, checked: 0, failing: 502 } }],
 ])('each GET of a card %s has it looked at whether it is to be read again', (_, found) => {
   try {
-    cardFromElsewhere('a', found, request, env, ctx)
+    serveRemoteCard('a', found, { request, env, ctx })
   } catch {
     // What is told then is for other tests.
   }

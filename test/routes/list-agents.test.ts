@@ -11,7 +11,7 @@ it.each(['/agents', '/.well-known/a2a/agents'] as const)(
     }
     const env = { CALL_LIMIT: { limit } } as unknown as Env
     const request = new Request(`https://cards.example.com${path}`, { headers: { 'CF-Connecting-IP': '192.0.2.1' } })
-    await expect(listResponse(path, true, request as never, env, {} as ExecutionContext)).rejects.toMatchObject({
+    await expect(listResponse(path, true, { request, env, ctx: {} as ExecutionContext })).rejects.toMatchObject({
       status: 429,
       code: 'too-many-requests',
       headers: { 'Retry-After': '60' },

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { cardFor } from '../../src/api/cards.ts'
+import { readCard } from '../../src/api/cards.ts'
 import { listForSuperx } from '../../src/api/compat/superx-methods.ts'
 import type { Handler } from '../../src/http/handler.ts'
 import type { JsonObject } from '../../src/json/json.ts'
@@ -79,7 +79,7 @@ describe('agents/list with includeCard', () => {
     keep([9, 9], 3600)
     expect((await list()).hasCards).toBe(true)
     expect(vi.mocked(revalidate)).not.toHaveBeenCalled()
-    await cardFor('agent-0', 'superx', ...asking)
+    await readCard('agent-0', 'superx', { request: asking[0], env: asking[1], ctx: asking[2] })
     expect(vi.mocked(revalidate)).toHaveBeenCalledOnce()
   })
 })

@@ -3,57 +3,63 @@ import type { Authentication } from '../../auth/principal.ts'
 import { requireAnyAgent, unauthorized } from '../../auth/require.ts'
 import { checkRateLimit, findAgentByName, mayRead } from '../../gateway/access.ts'
 import { tooManyRequests } from '../../http/errors.ts'
-import type { Handler } from '../../http/handler.ts'
+import type { Handler, RequestContext } from '../../http/handler.ts'
 import { log } from '../../http/log.ts'
 import { getCachedByName } from '../../registry/edge/lookups.ts'
 import { listResponse } from '../agent-lists.ts'
 import { cardResponseFor } from '../cards.ts'
-import { agentNotNamed } from '../errors.ts'
+import { agentNameNotFound } from '../errors.ts'
 
-/** Whom Shaman's door is for: `public`, everybody; `internal`, those with a token. */
+/** `GET /.well-known/a2a/agents`: Shaman's list of agents. */
+export const listForShaman: Handler = (request, env, ctx) =>
+  listResponse('/.well-known/a2a/agents', deploymentRole(env) === 'public', { request, env, ctx })
+
+/**
+ * `GET /a2a/v1/agents/{name}`: the card of the agent with a name or id, in any case; in Shaman's dialect unless the request asks
+ * for another.
+ */
+export const namedCard: Handler = async (request, env, ctx) => {
+  const context = { request, env, ctx }
+  const caller =
+    deploymentRole(env) === 'internal' ? await requireAnyAgent(context, 'read') : await authenticate(request, env, ctx)
+  const name = decodeSegment(request.params.name ?? '')
+  const id = name === undefined ? '' : await resolveName(name, caller, context)
+  const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', context, { caller })
+  if (response !== undefined) return response
+  // The credentials were not checked, so there may be an internal agent that they give access to.
+  if (!caller.authenticated && caller.reason === 'throttled') throw unauthorized(caller, request, env)
+  throw agentNameNotFound(name ?? '')
+}
+
+/** Whom Shaman's two GET endpoints are for: everybody, or callers with a token. */
 type Role = 'public' | 'internal'
 
-/** The role of this deployment, as `ROLE` says it: one that is misspelt was hardly meant to be public. */
-export const deploymentRole = ({ ROLE: said = '' }: { ROLE?: string }): Role => {
-  const role = said.trim()
+const reportedRoles = new Set<string>()
+
+/** Returns the role that `ROLE` configures. A misspelt one was hardly meant to be public; it is logged once in an isolate. */
+export const deploymentRole = ({ ROLE = '' }: { ROLE?: string }): Role => {
+  const role = ROLE.trim()
   if (role === '' || role === 'public') return 'public'
-  if (role !== 'internal')
+  if (role !== 'internal' && !reportedRoles.has(role)) {
+    reportedRoles.add(role)
     log('error', 'misconfigured', { why: 'ROLE is neither public nor internal: taken for internal' })
+  }
   return 'internal'
 }
 
-/** `GET /.well-known/a2a/agents`: Shaman's list of the agents here. */
-export const listForShaman: Handler = (...asking) => {
-  const [, env] = asking
-  return listResponse('/.well-known/a2a/agents', deploymentRole(env) === 'public', ...asking)
+/** Resolves a name to an id; empty if there is none. A name that is not cached costs a read of the Registry, so it counts as a call. */
+const resolveName = async (
+  name: string,
+  caller: Authentication,
+  { request, env, ctx }: RequestContext,
+): Promise<string> => {
+  if (getCachedByName(name) === undefined && (await checkRateLimit(caller, request, env)))
+    throw tooManyRequests('Too many agents requested by name.')
+  return findAgentByName(name, mayRead(caller, request, env, ctx), request, env, ctx)
 }
 
-/** `GET /a2a/v1/agents/{name}`: the card of the agent of a name or an id, in any case; in Shaman's dialect unless another is asked for. */
-export const namedCard: Handler = async (...asking) => {
-  const [request, env, ctx] = asking
-  const caller =
-    deploymentRole(env) === 'internal'
-      ? await requireAnyAgent({ request, env, ctx }, 'read')
-      : await authenticate(...asking)
-  const name = decoded(request.params.name ?? '')
-  const id = name === undefined ? '' : await idOf(name, caller, ...asking)
-  const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', ...asking, { caller })
-  if (response !== undefined) return response
-  // Its credentials were not looked at: there may be an internal agent for it.
-  if (!caller.authenticated && caller.reason === 'throttled') throw unauthorized(caller, request, env)
-  throw agentNotNamed(name ?? '')
-}
-
-/** A name that this isolate does not know is asked of the one Registry: that counts as a call. */
-const idOf = async (name: string, caller: Authentication, ...asking: Parameters<Handler>): Promise<string> => {
-  const [request, env] = asking
-  const refusal = getCachedByName(name) === undefined ? await checkRateLimit(caller, request, env) : undefined
-  if (refusal) throw tooManyRequests('Agents are asked for by name too often.')
-  return findAgentByName(name, mayRead(caller, ...asking), ...asking)
-}
-
-/** A segment of a path, which says in percent signs what URLs do not take; undefined where it does not say it right. */
-const decoded = (segment: string): string | undefined => {
+/** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
+const decodeSegment = (segment: string): string | undefined => {
   try {
     return decodeURIComponent(segment)
   } catch {

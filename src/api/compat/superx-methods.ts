@@ -12,8 +12,8 @@ import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { readProfile } from '../../registry/edge/cards.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
-import { LIST_FORMATS, listVisibleAgents, publicList } from '../agent-lists.ts'
-import { type CardRequest, cardFor } from '../cards.ts'
+import { fetchPublicList, LIST_FORMATS, listVisibleAgents } from '../agent-lists.ts'
+import { type CardOptions, readCard } from '../cards.ts'
 import { parsePageQuery } from '../pagination.ts'
 import type { RpcMethod, RpcProblem } from './superx-errors.ts'
 
@@ -46,11 +46,11 @@ const noAgent: Refusal = {
 /** An agent's card in SuperX's dialect, as its reader gets it, with its length in bytes; or why there is none for it. */
 const superxCard = async (
   id: string,
-  reading: CardRequest,
+  options: CardOptions,
   ...asking: Parameters<Handler>
 ): Promise<{ card: JsonObject; length: number } | { problem: RpcProblem }> => {
   try {
-    const served = await cardFor(id, 'superx', ...asking, reading)
+    const served = await readCard(id, 'superx', { request: asking[0], env: asking[1], ctx: asking[2] }, options)
     const card: unknown = served && JSON.parse(new TextDecoder().decode(served.body))
     const length = served?.body.byteLength ?? 0
     return isJsonObject(card) ? { card, length } : { problem: { refused: 'unknown-agent', agent: id } }
@@ -110,7 +110,7 @@ export const listForSuperx: RpcMethod = async (params, caller, ...asking) => {
     ? LIST_FORMATS['/rpc'](
         await listVisibleAgents(query, env, await requireAnyAgent({ request, env, ctx }, 'read', caller)),
       )
-    : await (await publicList('/rpc', asked, ctx)).json()
+    : await (await fetchPublicList('/rpc', asked, ctx)).json()
   return { result: includeCard ? await withCards(list, caller, ...asking) : list }
 }
 
@@ -135,7 +135,7 @@ const withCards = async (
   let room = mostBytes
   while (told.length < agents.length) {
     const next = agents.slice(told.length, told.length + atOnce)
-    const reads = next.map(({ id }) => superxCard(String(id), { caller, isOneOfMany: true }, ...asking))
+    const reads = next.map(({ id }) => superxCard(String(id), { caller, inList: true }, ...asking))
     for (const [index, read] of (await Promise.all(reads)).entries()) {
       room -= 'card' in read ? read.length : 0
       if (room < 0 && told.length > 0) return { ...list, agents: told, cursor: told.at(-1)?.id ?? null }
