@@ -72,7 +72,7 @@ export const getManifest: Handler = async (request, env, ctx) => {
 const toHttpError = (result: Rejection, id: string, condition: Precondition): HttpError => {
   if (result.outcome === 'unknown-agent') return agentNotFound(id)
   if (result.outcome === 'host-not-held')
-    return adminRequired(`The host name "${result.hostname}" is not agent "${id}"'s. To make it so`)
+    return adminRequired(`Assigning the hostname "${result.hostname}" to agent "${id}"`)
   // Whoever gets here may know of every agent: without `admin`, no name that is another's is looked at.
   if (result.outcome === 'host-taken')
     return new HttpError(

@@ -253,10 +253,10 @@ describe('a gateway card', () => {
 describe('tokens', () => {
   it.each([
     ['none', {}, 'no-token', 'Authorization: Bearer'],
-    ['a wrong one', { Authorization: 'Bearer wrong' }, 'bad-token', 'not one that this host knows'],
-    ['an empty one', { Authorization: 'Bearer ' }, 'bad-token', 'not one that this host knows'],
-    ['another scheme', { Authorization: `Basic ${token}` }, 'bad-token', 'cut short or mistyped'],
-    ['a longer one', { Authorization: `Bearer ${token}x` }, 'bad-token', 'cut short or mistyped'],
+    ['a wrong one', { Authorization: 'Bearer wrong' }, 'bad-token', 'unknown, expired or revoked'],
+    ['an empty one', { Authorization: 'Bearer ' }, 'bad-token', 'unknown, expired or revoked'],
+    ['another scheme', { Authorization: `Basic ${token}` }, 'bad-token', 'incomplete or mistyped'],
+    ['a longer one', { Authorization: `Bearer ${token}x` }, 'bad-token', 'incomplete or mistyped'],
   ])('%s: 401 on every write and on the manifest, and nothing changes', async (_, headers, code, detail) => {
     for (const [method, path] of [
       ['PUT', '/agents/locked'],

@@ -158,7 +158,7 @@ describe('an id of a form that ids do not have', () => {
         await send(JSON.stringify(minimalCard), 'application/json', id),
         400,
         'bad-agent-id',
-        "cannot be an agent's id",
+        'is not a valid agent id',
       )
     },
   )

@@ -48,7 +48,7 @@ describe('the scope write', () => {
 
   it.each<[string, string[], string[], string]>([
     ['without it', ['read'], ['*'], 'This token lacks the scope `write`.'],
-    ['for other agents', ['read', 'write'], ['mine-*'], 'This token\'s scope `write` is not for the agent "'],
+    ['for other agents', ['read', 'write'], ['mine-*'], 'The scope `write` of this token does not cover agent "'],
   ])(
     'is asked for: %s, an agent looks the same whether it is public, internal or none',
     async (_, scopes, agents, detail) => {
@@ -335,7 +335,7 @@ describe('a host name', () => {
   const refused = (name: string, id: string) => [
     403,
     'Bearer realm="calling-card", error="insufficient_scope", scope="admin"',
-    `The host name "${name}" is not agent "${id}"'s. To make it so needs a token with the scope \`admin\`.`,
+    `Assigning the hostname "${name}" to agent "${id}" requires a token with the scope \`admin\`.`,
   ]
 
   it.each([['free.example.com'], ['taken.example.com'], ['secret.example.com'], ['127.0.0.1'], ['*']])(

@@ -98,13 +98,13 @@ describe('POST /tokens', () => {
 
   it.each<[unknown, string, string]>([
     [{}, '/scopes', 'is missing'],
-    [{ scopes: [] }, '/scopes', 'with one at least'],
+    [{ scopes: [] }, '/scopes', 'at least one of them'],
     [{ scopes: 'read' }, '/scopes', 'must be a list of read, write or admin'],
     [{ scopes: ['root'] }, '/scopes/0', 'must be read, write or admin'],
     [{ scopes: [null] }, '/scopes/0', 'must be read, write or admin'],
-    [{ scopes: ['read'], agents: [] }, '/agents', 'leave it out for all agents'],
-    [{ scopes: ['read'], agents: ['Weather'] }, '/agents/0', "must be an agent's id"],
-    [{ scopes: ['read'], agents: ['a?'] }, '/agents/0', "must be an agent's id"],
+    [{ scopes: ['read'], agents: [] }, '/agents', 'omit it for all agents'],
+    [{ scopes: ['read'], agents: ['Weather'] }, '/agents/0', 'must be an agent id'],
+    [{ scopes: ['read'], agents: ['a?'] }, '/agents/0', 'must be an agent id'],
     [{ scopes: ['read'], agents: [7] }, '/agents/0', 'must be a string'],
     [{ scopes: ['read'], agents: Array(21).fill('a') }, '/agents', 'at most 20'],
     [{ scopes: ['admin'], agents: ['a'] }, '/agents', 'cannot narrow'],
@@ -235,8 +235,8 @@ describe('who may not', () => {
 
   it.each([
     ['nothing', {}, 'no-token', 'Authorization: Bearer'],
-    ['a wrong token', { Authorization: 'Bearer wrong' }, 'bad-token', 'not one that this host knows'],
-    ['a mistyped token', { Authorization: 'Bearer cc_abc' }, 'bad-token', 'cut short or mistyped'],
+    ['a wrong token', { Authorization: 'Bearer wrong' }, 'bad-token', 'unknown, expired or revoked'],
+    ['a mistyped token', { Authorization: 'Bearer cc_abc' }, 'bad-token', 'incomplete or mistyped'],
     ['two tokens', { Authorization: `Bearer ${adminToken}, Bearer ${adminToken}` }, 'bad-token', 'more than one'],
     ['an API key', { 'X-API-Key': adminToken }, 'no-token', 'Authorization: Bearer'],
   ])('who brings %s: 401', async (_, headers, code, detail) => {
