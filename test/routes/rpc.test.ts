@@ -316,8 +316,8 @@ describe('POST /rpc', () => {
     const line = { event: 'rpc', status: 200, milliseconds: expect.any(Number) }
     expect(lines).toEqual([
       { ...line, agent: 'my-agent', caller: expect.stringMatching(/^token:/), method: 'agents/get', verdict: 'passed' },
-      { ...line, agent: '', caller: 'nothing', method: 'agents/get', verdict: 'unknown-agent' },
-      { ...line, agent: '', caller: 'nothing', method: '', verdict: 'method' },
+      { ...line, agent: '', caller: 'anonymous', method: 'agents/get', verdict: 'unknown-agent' },
+      { ...line, agent: '', caller: 'anonymous', method: '', verdict: 'method' },
     ])
     expect(called.host.logged().join()).not.toMatch(/secret.words/)
   })
