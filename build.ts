@@ -1,3 +1,4 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
 
@@ -8,7 +9,7 @@ const root = import.meta.dirname
  * evaluates. What the source imports with `import()` is in modules of its own, which the runtime compiles on first import.
  */
 export const buildWorker = async (directory: string): Promise<void> => {
-  await build({
+  const { output } = await build({
     cwd: root,
     input: 'src/index.ts',
     external: /^(cloudflare|node):/,
@@ -20,9 +21,9 @@ export const buildWorker = async (directory: string): Promise<void> => {
       if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
       print(level, log)
     },
+    write: false,
     output: {
       dir: directory,
-      cleanDir: true,
       format: 'esm',
       minify: true,
       sourcemap: true,
@@ -31,6 +32,17 @@ export const buildWorker = async (directory: string): Promise<void> => {
       codeSplitting: { groups: [{ name: 'start', tags: ['$initial'] }] },
     },
   })
+  replaceFiles(directory, new Map(output.map(file => [file.fileName, file.type === 'chunk' ? file.code : file.source])))
+}
+
+/** Writes only what changed and removes what is left of other builds: tests and `wrangler dev` may be reading the directory. */
+const replaceFiles = (directory: string, files: ReadonlyMap<string, string | Uint8Array>): void => {
+  mkdirSync(directory, { recursive: true })
+  for (const name of readdirSync(directory)) if (!files.has(name)) rmSync(join(directory, name), { recursive: true })
+  for (const [name, content] of files) {
+    const path = join(directory, name)
+    if (!existsSync(path) || !readFileSync(path).equals(Buffer.from(content))) writeFileSync(path, content)
+  }
 }
 
 if (process.argv[1] === import.meta.filename) await buildWorker(join(root, 'out'))

@@ -79,7 +79,7 @@ export const startReporting = async (command: string[], core: number, sockets: n
   throw new Error(`${command[0]} ended before it listened`)
 }
 
-/** Starts a server that listens where it is told to, and waits up to 20 seconds until it does. */
+/** Starts a server that listens on a given port, and waits up to 20 seconds until it does. */
 const startListening = async (name: string, command: (port: number) => string[]): Promise<Server> => {
   const port = await freePort()
   const { child, pid, stop } = start(command(port), cores.server, 'ignore')

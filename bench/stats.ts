@@ -2,7 +2,7 @@
 export type Interval = { median: number; low: number; high: number }
 
 /** What a figure must be: at least, or at most. */
-export type Bound = { least: number } | { most: number }
+export type Bound = { min: number } | { max: number }
 
 /** `inconclusive`: the bound lies within the interval, so this run cannot decide. */
 export type Verdict = 'pass' | 'fail' | 'inconclusive'
@@ -39,13 +39,12 @@ export const judge = (figure: Figure, baseline: Baseline): Figure => {
 
 const boundFromBaseline = ({ better }: Figure, lastGood: number | undefined): Bound | undefined => {
   if (better === undefined || lastGood === undefined) return undefined
-  return better === 'higher' ? { least: lastGood * (1 - TOLERANCE) } : { most: lastGood * (1 + TOLERANCE) }
+  return better === 'higher' ? { min: lastGood * (1 - TOLERANCE) } : { max: lastGood * (1 + TOLERANCE) }
 }
 
 /** Compares an interval with a bound. It fails only where the whole interval is on the wrong side. */
 export const verdictOf = ({ low, high }: Interval, bound: Bound): Verdict => {
-  const [kept, missed] =
-    'least' in bound ? [low >= bound.least, high < bound.least] : [high <= bound.most, low > bound.most]
+  const [kept, missed] = 'min' in bound ? [low >= bound.min, high < bound.min] : [high <= bound.max, low > bound.max]
   return kept ? 'pass' : missed ? 'fail' : 'inconclusive'
 }
 

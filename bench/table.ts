@@ -15,9 +15,9 @@ export const formatTable = (figures: readonly Figure[]): string => {
       busy === undefined ? '' : `${Math.round(busy * 100)}%`,
       bound === undefined
         ? ''
-        : 'least' in bound
-          ? `≥ ${formatNumber(bound.least, unit)}`
-          : `≤ ${formatNumber(bound.most, unit)}`,
+        : 'min' in bound
+          ? `≥ ${formatNumber(bound.min, unit)}`
+          : `≤ ${formatNumber(bound.max, unit)}`,
       verdict ?? '',
     ])
   const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}.`]))

@@ -181,7 +181,7 @@ const longStream = async (host: Server, url: string): Promise<Figure> => {
     name: '100 MB streamed: growth of the host',
     unit: 'bytes',
     value: exact(Math.max(peak, residentBytes(host.pid)) - before),
-    bound: { most: 64 * MEGABYTE },
+    bound: { max: 64 * MEGABYTE },
   }
 }
 

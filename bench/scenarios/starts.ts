@@ -5,6 +5,7 @@ import type { Setting } from '../compare.ts'
 import { cardPath, idOf, quickCard } from '../requests.ts'
 import {
   cores,
+  cpuMilliseconds,
   hostWorker,
   portOf,
   prepareWorkerd,
@@ -54,34 +55,40 @@ const boots = async ({ bundle, directory, effort }: Setting, contestants: readon
       sockets: ['host'],
     }),
   )
-  const times: number[][] = runtimes.map(() => [])
-  for (const { command } of runtimes) await bootMilliseconds(command)
+  const measured: Boot[][] = runtimes.map(() => [])
+  for (const { command } of runtimes) await boot(command)
   for (let round = 0; round < effort.rounds; round++)
-    for (const index of round % 2 === 0 ? times.keys() : [...times.keys()].reverse())
-      times[index]?.push(await bootMilliseconds(runtimes[index]?.command ?? []))
+    for (const index of round % 2 === 0 ? measured.keys() : [...measured.keys()].reverse())
+      measured[index]?.push(await boot(runtimes[index]?.command ?? []))
   for (const { remove } of runtimes) remove()
   await kv.stop()
-  const [base = [], ...others] = times
+  const [base = [], ...others] = measured
   return contestants.map(({ name, better }, index) => {
     const own = others[index] ?? []
-    const more = median(own.map((time, round) => time - (base[round] ?? 0)))
+    const ratios = (kind: keyof Boot) => interval(own.map((boot, round) => boot[kind] / (base[round] ?? boot)[kind]))
+    const more = (kind: keyof Boot) =>
+      median(own.map((boot, round) => boot[kind] - (base[round] ?? boot)[kind])).toFixed(1)
     return {
       name: `${name}, beside an empty Worker`,
       unit: 'ratio',
-      value: interval(own.map((time, round) => time / (base[round] ?? time))),
-      note: `${median(own).toFixed(1)} ms to the first response, ${more.toFixed(1)} ms more than an empty Worker`,
+      value: ratios('wall'),
+      cpu: ratios('cpu'),
+      note: `${more('wall')} ms more to the first response than an empty Worker, ${more('cpu')} ms more of CPU time`,
       ...(better && { better }),
     }
   })
 }
 
-const bootMilliseconds = async (command: string[]): Promise<number> => {
+/** Milliseconds from starting a runtime to its first response, and its CPU time until then. */
+type Boot = { wall: number; cpu: number }
+
+const boot = async (command: string[]): Promise<Boot> => {
   const begin = performance.now()
   const server = await startReporting(command, cores.server, 1)
   await firstResponse(server)
-  const taken = performance.now() - begin
+  const measured = { wall: performance.now() - begin, cpu: cpuMilliseconds(server.pid) }
   await server.stop()
-  return taken
+  return measured
 }
 
 const firstResponse = async (server: Server): Promise<void> => {

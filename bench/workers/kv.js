@@ -1,7 +1,7 @@
 // A KV namespace with workerd's protocol: GET, PUT and DELETE of /{key}. It stores what is put, and derives card:agent-000001,
 // -000002 … below AGENTS from card:agent-000000, so that 100,000 agents do not need 100,000 writes.
 // Requests to other hosts than workerd's are for tests: GET /counts returns the counts, DELETE /counts resets them, PUT and DELETE
-// of /hold block and release reads, so that requests can queue without a sleep.
+// of /block block and release reads, so that requests can queue without a sleep.
 
 const pattern = 'agent-000000'
 const values = new Map()
@@ -10,7 +10,7 @@ let counts = noCounts()
 let blocked = false
 
 const control = async (path, method) => {
-  if (path === '/hold') blocked = method === 'PUT'
+  if (path === '/block') blocked = method === 'PUT'
   if (path === '/counts' && method === 'DELETE') counts = noCounts()
   return Response.json(counts)
 }

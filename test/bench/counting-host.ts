@@ -40,8 +40,8 @@ export const startCountingHost = async (allowedOrigin: string) => {
     untilPuts: async (wanted: number) => {
       for (let puts = 0; puts < wanted; ) puts = ((await json(`${kv}/counts`)) as KvCounts).put
     },
-    blockReads: () => json(`${kv}/hold`, 'PUT'),
-    releaseReads: () => json(`${kv}/hold`, 'DELETE'),
+    blockReads: () => json(`${kv}/block`, 'PUT'),
+    releaseReads: () => json(`${kv}/block`, 'DELETE'),
     stop: async () => {
       await server.stop()
       rmSync(directory, { recursive: true, force: true })

@@ -27,12 +27,12 @@ describe('interval', () => {
 
 describe('verdictOf', () => {
   it.each([
-    [{ median: 0.95, low: 0.91, high: 0.99 }, { least: 0.9 }, 'pass'],
-    [{ median: 0.91, low: 0.88, high: 0.94 }, { least: 0.9 }, 'inconclusive'],
-    [{ median: 0.85, low: 0.82, high: 0.89 }, { least: 0.9 }, 'fail'],
-    [{ median: 4, low: 3, high: 5 }, { most: 5 }, 'pass'],
-    [{ median: 5, low: 4, high: 6 }, { most: 5 }, 'inconclusive'],
-    [{ median: 7, low: 6, high: 8 }, { most: 5 }, 'fail'],
+    [{ median: 0.95, low: 0.91, high: 0.99 }, { min: 0.9 }, 'pass'],
+    [{ median: 0.91, low: 0.88, high: 0.94 }, { min: 0.9 }, 'inconclusive'],
+    [{ median: 0.85, low: 0.82, high: 0.89 }, { min: 0.9 }, 'fail'],
+    [{ median: 4, low: 3, high: 5 }, { max: 5 }, 'pass'],
+    [{ median: 5, low: 4, high: 6 }, { max: 5 }, 'inconclusive'],
+    [{ median: 7, low: 6, high: 8 }, { max: 5 }, 'fail'],
   ] as const)('compares %o with %o: %s', (value, bound, expected) => {
     expect(verdictOf(value, bound)).toBe(expected)
   })
@@ -64,8 +64,8 @@ describe('judge', () => {
   })
 
   it('prefers a bound of the figure itself', () => {
-    expect(judge(figure(2, { better: 'lower', bound: { most: 3 } }), { host: 1 }).verdict).toBe('pass')
-    expect(judge(figure(4, { bound: { most: 3 } }), {}).verdict).toBe('fail')
+    expect(judge(figure(2, { better: 'lower', bound: { max: 3 } }), { host: 1 }).verdict).toBe('pass')
+    expect(judge(figure(4, { bound: { max: 3 } }), {}).verdict).toBe('fail')
   })
 })
 
