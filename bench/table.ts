@@ -1,27 +1,25 @@
-import Table from 'cli-table3'
+import { formatTable as alignColumns } from '../cli/terminal.ts'
 import type { Figure, Interval } from './stats.ts'
 
 /** Formats figures as a table, with their notes below it. */
 export const formatTable = (figures: readonly Figure[]): string => {
   const head = ['', 'median', '95% interval', 'by CPU time', 'per second', 'busy', 'bound', 'verdict']
-  const rows = new Table({ head, style: { head: [], border: [] } })
-  for (const { name, unit, value, cpu, rate, busy, bound, verdict } of figures)
-    rows.push([
-      name,
-      formatNumber(value.median, unit),
-      value.low === value.high ? '' : formatRange(value, unit),
-      cpu ? `${formatNumber(cpu.median, 'ratio')}  ${formatRange(cpu, 'ratio')}` : '',
-      rate === undefined ? '' : Math.round(rate).toLocaleString('en'),
-      busy === undefined ? '' : `${Math.round(busy * 100)}%`,
-      bound === undefined
-        ? ''
-        : 'min' in bound
-          ? `≥ ${formatNumber(bound.min, unit)}`
-          : `≤ ${formatNumber(bound.max, unit)}`,
-      verdict ?? '',
-    ])
+  const rows = figures.map(({ name, unit, value, cpu, rate, busy, bound, verdict }) => [
+    name,
+    formatNumber(value.median, unit),
+    value.low === value.high ? '' : formatRange(value, unit),
+    cpu ? `${formatNumber(cpu.median, 'ratio')}  ${formatRange(cpu, 'ratio')}` : '',
+    rate === undefined ? '' : Math.round(rate).toLocaleString('en'),
+    busy === undefined ? '' : `${Math.round(busy * 100)}%`,
+    bound === undefined
+      ? ''
+      : 'min' in bound
+        ? `≥ ${formatNumber(bound.min, unit)}`
+        : `≤ ${formatNumber(bound.max, unit)}`,
+    verdict ?? '',
+  ])
   const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}.`]))
-  return [rows.toString(), ...notes].join('\n')
+  return [alignColumns([head, ...rows]), ...notes].join('\n')
 }
 
 const formatNumber = (value: number, unit: Figure['unit']): string =>

@@ -3,11 +3,7 @@ import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
 import { HostError } from './client/index.ts'
-import { addConvert } from './commands/convert.ts'
-import { addLint } from './commands/lint.ts'
-import { addRefresh } from './commands/refresh.ts'
-import { addSync } from './commands/sync.ts'
-import { addToken } from './commands/token.ts'
+import { COMMANDS } from './commands/index.ts'
 import { createContext, type Io } from './config.ts'
 import { ExitCode, UsageError } from './exit-codes.ts'
 
@@ -29,8 +25,8 @@ export const run = async (args: readonly string[], io: Io): Promise<number> => {
       writeOut: text => terminal.out(text.trimEnd()),
       writeErr: text => terminal.info(text.trimEnd()),
     })
-  for (const add of [addSync, addLint, addConvert, addRefresh, addToken])
-    add(program, context, code => {
+  for (const addCommand of COMMANDS)
+    addCommand(program, context, code => {
       exitCode = code
     })
   try {

@@ -33,7 +33,7 @@ export const processIo = (): Io => ({
   },
 })
 
-/** Creates the context of a program, whose name starts its error messages. */
+/** Creates the context of a program. `program` is the name before its error messages. */
 export const createContext = (io: Io, program: string): Context => ({
   cwd: io.cwd,
   env: loadEnv(io.cwd, io.env),

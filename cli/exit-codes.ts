@@ -1,15 +1,20 @@
 /** Exit codes of `sync-card` and `npm run deploy`. Where several apply, the highest wins. */
 export const ExitCode = { ok: 0, outOfDate: 1, usage: 2, rejected: 3, unreachable: 4 } as const
 
+/** What each exit code means. */
+export const EXIT_CODE_MEANINGS: Record<(typeof ExitCode)[keyof typeof ExitCode], string> = {
+  0: 'in sync, no findings',
+  1: '--check: something differs, or lint found an error; lint: an error; --wait: not live in time; an upstream card could not be fetched or waits for approval',
+  2: 'wrong usage, or no cards',
+  3: 'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else)',
+  4: 'the host is unreachable, or rejects the token',
+}
+
 /** The exit codes as `--help` explains them. */
-export const EXIT_CODE_HELP = `
-Exit codes:
-  0  in sync, no findings
-  1  --check: something differs, or lint found an error; lint: an error; --wait: not live in time;
-     an upstream card could not be fetched or waits for approval
-  2  wrong usage, or no cards
-  3  a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else)
-  4  the host is unreachable, or rejects the token`
+export const EXIT_CODE_HELP = [
+  '\nExit codes:',
+  ...Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]) => `  ${code}  ${meaning.replaceAll('; ', ';\n     ')}`),
+].join('\n')
 
 /** A mistake in how the program was called. Its message is shown without a stack; the exit code is `usage`. */
 export class UsageError extends Error {}

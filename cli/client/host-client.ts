@@ -126,7 +126,10 @@ export const createClient = (connection: Connection) => ({
     do {
       const reply = await request(connection, 'GET', `/agents?${pageQuery(cursor)}`)
       // A token without the scope `read` can do everything else.
-      if (reply.status === 403) throw new HostError(`the host does not list its agents: ${toRejection(reply).detail}`)
+      if (reply.status === 403) {
+        const reason = toRejection(reply).detail.replace(/\.$/, '')
+        throw new HostError(`the host does not list its agents: ${reason}`)
+      }
       const page = v.safeParse(AgentPage, reply.body)
       if (!page.success) throw new HostError(`the host does not list its agents (${reply.status})`)
       agents.push(...page.output.agents)

@@ -21,7 +21,7 @@ type RequestDetails = { headers?: Record<string, string>; body?: Json; anonymous
 /** A failure that concerns every file alike: the host is unreachable, or rejects the token. */
 export class HostError extends Error {}
 
-/** A failure that may pass. `retryAfterMs` is how long the host asked to wait. */
+/** A failure that may pass. `retryAfterMs` is from the host's `Retry-After`. */
 class TransientError extends HostError {
   readonly retryAfterMs: number
 
@@ -36,7 +36,7 @@ const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
 
 const FIRST_RETRY_DELAY_MS = 250
 const MAX_RETRY_DELAY_MS = 8000
-/** Longest `Retry-After` that is obeyed. */
+/** The highest `Retry-After` that is obeyed. */
 const MAX_RETRY_AFTER_MS = 30_000
 const REQUEST_TIMEOUT_MS = 30_000
 
@@ -50,7 +50,7 @@ export const request = async (
   const { url, token, retries, clock, onRetry } = connection
   for (let attempt = 0; ; attempt++)
     try {
-      return await send(connection.fetch, url + path, {
+      return await send(connection, url + path, {
         method,
         headers: {
           Accept: 'application/json',
@@ -74,12 +74,12 @@ export const request = async (
 const backOffMs = (attempt: number): number =>
   Math.min(FIRST_RETRY_DELAY_MS * 2 ** attempt * (1 + Math.random()), MAX_RETRY_DELAY_MS)
 
-const send = async (fetch: Connection['fetch'], url: string, init: RequestInit): Promise<Reply> => {
+const send = async ({ fetch, clock }: Connection, url: string, init: RequestInit): Promise<Reply> => {
   const { response, text } = await fetchText(fetch, url, init)
   const { status, headers } = response
   const reply: Reply = { status, headers, ...parseBody(text) }
   if (TRANSIENT_STATUSES.includes(status) && !isUpstreamProblem(reply))
-    throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers))
+    throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers, clock.now()))
   if (status >= 300 && status < 400 && status !== 304)
     throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
   if (status === 401) throw new HostError('the host rejects the token (401)')
@@ -127,9 +127,10 @@ const parseBody = (text: string): { body?: Json } => {
 /** Whether the host reports a failure of an upstream: sending the request again is of no use. */
 const isUpstreamProblem = ({ body }: Reply): boolean => isJsonObject(body) && String(body.code).startsWith('upstream-')
 
-const parseRetryAfterMs = (headers: Headers): number => {
+/** Parses a number of seconds or a date (RFC 9110 §10.2.3). */
+const parseRetryAfterMs = (headers: Headers, now: number): number => {
   const value = headers.get('Retry-After')
   if (value === null) return 0
-  const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now
   return Number.isFinite(wait) ? Math.max(0, wait) : 0
 }

@@ -22,13 +22,13 @@ export const addToken = (program: Command, context: Context, exit: (code: number
     .description('issue a token and print it; it is shown only this once')
     .requiredOption('--scope <scope>', `${scopes.join(', ')}: what the token allows; repeatable`, collectScope)
     .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
-    .option('--tier <tier>', 'an extended card it can read beside the first; * for all; repeatable', collect)
+    .option('--tier <tier>', 'an additional extended card it can read; * for all; repeatable', collect)
     .option(
       '--expires <when>',
       'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',
       parseExpiry,
     )
-    .option('--note <text>', 'whose it is, what it is for')
+    .option('--note <text>', 'its owner and purpose')
     .action(async (flags: CreateFlags) => exit(await create(flags, context)))
   addHostOptions(token.command('list'), 'admin')
     .description('list the issued tokens; never the tokens themselves')
@@ -112,7 +112,7 @@ const reportRejection = (detail: Rejection['detail'], { terminal }: Context): nu
   return ExitCode.rejected
 }
 
-/** The most agents that are looked up; a host takes no more in one token. */
+/** How many agents are looked up at most; a host accepts no more in one token. */
 const MAX_AGENTS = 20
 
 /** Returns a warning for each agent and tier that the host does not have: most likely they are mistyped. */

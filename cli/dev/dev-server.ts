@@ -123,7 +123,7 @@ const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-pid, signal)
   } catch (error) {
-    // The group has ended already; macOS says EPERM for processes that have ended and were not waited for.
+    // The group has ended already; macOS reports EPERM for processes that have ended and were not waited for.
     if (!(error instanceof Error && 'code' in error && ['ESRCH', 'EPERM'].includes(String(error.code)))) throw error
   }
 }
@@ -141,7 +141,7 @@ export const runCron = (url: string, fetch: Context['fetch']): void => {
 }
 
 /**
- * Calls `stop` once the npm that started this process is gone: a killed npm tells nobody, and a host left behind keeps
+ * Calls `stop` once the npm that started this process is gone: a killed npm sends no signal, and a host left behind keeps
  * the port. A process that npm did not start may outlive its parent, as with nohup.
  */
 export const exitWithParent = (stop: () => void): void => {

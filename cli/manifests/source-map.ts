@@ -98,7 +98,7 @@ const descend = (document: Document, reference: unknown, token: string): Step | 
   return item === undefined ? undefined : { offset: offsetOf(item), value: item }
 }
 
-/** Finds a member that a merge key (`<<`) adds, in the map that it comes from. */
+/** Finds a member that a merge key (`<<`) adds, in the map where it is written. */
 const descendMerged = (document: Document, node: YAMLMap, token: string): Step | undefined => {
   for (const { key, value } of node.items)
     if (isScalar(key) && typeof key.value === 'symbol')

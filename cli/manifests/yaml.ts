@@ -123,14 +123,11 @@ const preserveVersionText = (document: Document): void => {
     Pair: (_, pair) => {
       const isVersion = isScalar(pair.key) && VERSION_NAMES.includes(String(pair.key.value))
       const text = isVersion ? textOf(pair.value) : undefined
-      // A new scalar: where the same anchor is used elsewhere, it stays a number.
-      if (text !== undefined) pair.value = copyPlace(new Scalar(text), pair.value as Node)
+      if (text === undefined) return
+      // A new scalar, because other uses of an anchor stay numbers.
+      const scalar = new Scalar(text)
+      if (isScalar(pair.value) && pair.value.anchor !== undefined) scalar.anchor = pair.value.anchor
+      pair.value = scalar
     },
   })
-}
-
-const copyPlace = (scalar: Scalar, { range, ...node }: Node & { anchor?: string }): Scalar => {
-  if (range) scalar.range = range
-  if (node.anchor !== undefined) scalar.anchor = node.anchor
-  return scalar
 }

@@ -7,7 +7,10 @@ import { colors } from '../terminal.ts'
 /** The manifests of the host and of a file. */
 type Change = { before: JsonObject; after: JsonObject }
 
-/** Items of lists are identified by their names, so that a skill inserted at the top does not change all others. */
+/**
+ * The Worker compares cards with a smaller library; this one is too large for it, but formats for people and as JSON Patch.
+ * Items of lists are identified by their names, so that a skill inserted at the top does not change all others.
+ */
 const differ = create({
   objectHash: item =>
     isJsonObject(item) ? String(item.id ?? item.name ?? item.url ?? JSON.stringify(item)) : undefined,

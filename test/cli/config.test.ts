@@ -46,7 +46,7 @@ describe('loadEnv', () => {
     })
   })
 
-  it('needs no .env', () => {
+  it('works without a .env', () => {
     expect(loadEnv(new Workspace().folder, { PORT: '9000' })).toEqual({ PORT: '9000' })
   })
 })

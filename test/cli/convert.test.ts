@@ -44,6 +44,12 @@ describe('sync-card convert', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   })
 
+  it('names the host of --url in the URLs of the gateway', async () => {
+    const workspace = new Workspace({ 'mine.json': { card: minimal, route: 'gateway' } })
+    const args = ['convert', 'mine.json', '--to', 'gopherhole', '--url', 'https://cards.example.com/']
+    expect(JSON.parse((await workspace.run(args)).stdout).url).toMatch(/^https:\/\/cards\.example\.com\/agents\/mine/)
+  })
+
   it('writes the only card that needs no host to stdout', async () => {
     const fetched = { upstream: { card: 'https://upstream.example.com/agent-card.json' } }
     const workspace = new Workspace({ 'cards/a.json': fetched, 'cards/b.json': minimal })
@@ -51,6 +57,11 @@ describe('sync-card convert', () => {
     expect(JSON.parse(stdout)).toMatchObject({ name: 'Mine' })
     expect(stderr).toMatch(/^cards\/a\.json:2:3 error \/upstream /)
     expect(code).toBe(3)
+  })
+
+  it('does not take an unexpected error for a folder that cannot be written', async () => {
+    const workspace = new Workspace({ 'cards/a.json': minimal })
+    await expect(workspace.run(['convert', 'cards', '--to', '0.3', '--out', 'a\0b'])).rejects.toThrow(TypeError)
   })
 
   it.each([
@@ -61,7 +72,7 @@ describe('sync-card convert', () => {
       ['cards', '--to', '0.3', '--out', 'cards/a.json'],
       /^sync-card: Cannot write to the folder cards\/a\.json: EEXIST/,
     ],
-  ])('refuses %j (exit 2)', async (args, message) => {
+  ])('rejects %j (exit 2)', async (args, message) => {
     const workspace = new Workspace({ 'cards/a.json': minimal, 'cards/b.json': minimal })
     const { code, stderr } = await workspace.run(['convert', ...args])
     expect(stderr).toMatch(message)

@@ -16,7 +16,7 @@ afterEach(() => host.close())
 
 const workspace = (files: Record<string, unknown> = {}) => new Workspace({ 'cards/a.json': card('a'), ...files })
 
-/** Deploys with a stand-in for wrangler, which deploys to the fake host. */
+/** Deploys with a replacement of wrangler, which deploys to the fake host. */
 const runDeploy = async (
   folder: Workspace,
   { args = [], env = {}, exitCode }: { args?: string[]; env?: Environment; exitCode?: (args: string) => number } = {},
@@ -73,10 +73,20 @@ services = [{ binding = "ECHO", service = "echo-agent" }, { binding = "AGAIN", s
     }
 
     it('deploys each bound example once before the host, without the token', async () => {
-      const args = ['--dry-run', '--name', 'mine', '--profile', 'work']
+      const args = ['--dry-run', '--name', 'mine', '--profile', 'work', '--env-file', '.env.work']
       const { calls } = await runDeploy(workspace(files), { args })
       expect(calls).toEqual([
-        { args: ['-c', 'examples/echo-agent/wrangler.toml', '--dry-run', '--profile', 'work'] },
+        {
+          args: [
+            '-c',
+            'examples/echo-agent/wrangler.toml',
+            '--dry-run',
+            '--profile',
+            'work',
+            '--env-file',
+            '.env.work',
+          ],
+        },
         { args, secrets: { ADMIN_TOKEN: 'none' } },
       ])
     })

@@ -167,7 +167,7 @@ describe('agents.json', () => {
     expect(loaded({ 'agents.json': document }).drafts.map(({ id }) => id)).toEqual(['agents'])
   })
 
-  it('has a meaning only under this name', () => {
+  it('is a map of agents only under this name', () => {
     const { invalid } = loaded({ 'partners.json': { PartnerAgent: partner } })
     expect(invalid.map(({ file }) => file)).toEqual(['partners.json'])
   })

@@ -53,6 +53,14 @@ describe('sync-card with a failing host', () => {
     expect(code).toBe(4)
   })
 
+  it('sends nothing more after the host is lost', async () => {
+    host.faults = [(_, response) => Boolean(response.socket?.destroy())]
+    const files = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`cards/a${index}.json`, card('a')]))
+    const { code, stdout } = await new Workspace(files).run(['--retries', '0'], env)
+    expect(stdout).toContain('20 not pushed')
+    expect({ code, requests: host.seen.length }).toEqual({ code: 4, requests: 1 })
+  })
+
   it('reports a host that is not running (exit 4)', async () => {
     const { url } = host
     await host.close()
@@ -80,12 +88,12 @@ describe('sync-card with a failing host', () => {
   it('does not follow a redirect with the token', async () => {
     host.faults = [
       (_, response) => {
-        response.writeHead(301, { Location: 'https://elsewhere.example.com/' }).end()
+        response.writeHead(301, { Location: 'https://other.example.com/' }).end()
         return true
       },
     ]
     const { code, stdout } = await one().run([], env)
-    expect(stdout).toContain('has moved: it responded with 301 to https://elsewhere.example.com/')
+    expect(stdout).toContain('has moved: it responded with 301 to https://other.example.com/')
     expect(code).toBe(4)
   })
 

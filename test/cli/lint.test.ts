@@ -37,6 +37,24 @@ describe('sync-card lint', () => {
     expect(code).toBe(3)
   })
 
+  it('reports that front matter without `exposed` is internal', async () => {
+    const text = '---\nname: A\ndescription: Answers questions\nmodel: gpt-4\nurl: https://a.example.com\n---\n'
+    const { stdout } = await new Workspace({ 'cards/a.md': text }).run(['lint', '--format', 'json'])
+    expect(JSON.parse(stdout).files[0].filled).toContainEqual({
+      pointer: '/exposed',
+      message: 'set to false: only what says true is public',
+    })
+  })
+
+  it('fails for an error of the linter (exit 1)', async () => {
+    const securitySchemes = { key: { type: 'http', scheme: 'bearer', token: 'sk-proj-0123456789abcdefghijklmnop' } }
+    const { code, stdout } = await new Workspace({
+      'cards/good.json': { ...files['cards/good.json'], securitySchemes },
+    }).run(['lint'])
+    expect(stdout).toMatch(/1 files: 0 invalid, 1 errors/)
+    expect(code).toBe(1)
+  })
+
   it('prints for people, with the dialect and what the host fills in', async () => {
     const { code, stdout } = await new Workspace({ 'cards/good.json': files['cards/good.json'] }).run(['lint'])
     expect(stdout).toMatch(/^cards\/good\.json gopherhole\n[\s\S]*filled \/protocolVersion set to "1\.0"/)

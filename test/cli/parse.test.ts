@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Document } from 'yaml'
 import { readDrafts } from '../../cli/manifests/draft.ts'
 import { parseFile } from '../../cli/manifests/parse.ts'
 
@@ -123,6 +124,14 @@ describe('an invalid file', () => {
     expect('problems' in source ? source : readDrafts(source, undefined, 'https://cards.example.com')).toEqual([
       { file, problems: [{ file, pointer: '', line: 1, column: 1, message }] },
     ])
+  })
+
+  it('does not take an unexpected error for an invalid file', () => {
+    const toJS = vi.spyOn(Document.prototype, 'toJS').mockImplementation(() => {
+      throw new TypeError('a mistake of the program')
+    })
+    onTestFinished(() => toJS.mockRestore())
+    expect(() => parseFile('a.yaml', 'name: A')).toThrow('a mistake of the program')
   })
 
   const bombs = {

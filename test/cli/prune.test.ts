@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createContext } from '../../cli/config.ts'
-import { syncCards } from '../../cli/sync/index.ts'
-import { FakeHost } from './fake-host.ts'
+import { FakeHost, problem } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
 let host: FakeHost
@@ -37,18 +35,33 @@ describe('sync-card --prune', () => {
   })
 
   it.each([
-    [true, ['a']],
-    [false, ['a', 'old', 'older', 'oldest']],
-  ])('asks once before deleting; the answer is %s', async (answer, left) => {
-    const { io } = new Workspace({ 'cards/a.json': card('a') }).io()
-    const asked: string[] = []
-    const confirm = async (question: string) => {
-      asked.push(question)
-      return answer
-    }
-    const options = { dryRun: false, check: false, prune: true, force: false, refresh: false, retries: 0, confirm }
-    await syncCards([], { url: host.url, token: host.token }, options, createContext(io, 'sync-card'))
-    expect(asked).toEqual(['Delete old, older, oldest from the host? No file describes them.'])
-    expect([...host.agents.keys()]).toEqual(left)
+    ['y\n', ['a']],
+    ['n\n', ['a', 'old', 'older', 'oldest']],
+  ])('asks once before deleting; the answer is %j', async (answer, left) => {
+    const { code, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune'], env, answer)
+    expect(stderr).toBe('Delete old, older, oldest from the host? No file describes them. (y/N) ')
+    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 0, agents: left })
+  })
+
+  it('reports a token that cannot list the agents (exit 4)', async () => {
+    host.faults = [
+      ({ path }, response) =>
+        path.startsWith('/agents?') && Boolean(problem(response, 403, 'forbidden', 'It lacks the scope `read`.')),
+    ]
+    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune', '--yes'], env)
+    expect(stdout).toContain('Stopped: the host does not list its agents: It lacks the scope `read`.\n')
+    expect({ code, writes: host.writes }).toEqual({ code: 4, writes: [] })
+  })
+
+  it('does not delete an agent that changes after it was looked up (exit 3)', async () => {
+    host.faults = [
+      ({ method, path }) => {
+        if (method === 'DELETE' && path === '/agents/old') host.register('old', { card: card('old', { version: '9' }) })
+        return false
+      },
+    ]
+    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune', '--yes'], env)
+    expect(stdout).toMatch(/✗ changed meanwhile old It has changed\./)
+    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 3, agents: ['a', 'old'] })
   })
 })

@@ -57,6 +57,18 @@ describe('sync-card refresh', () => {
     expect(stdout).toContain(`npx sync-card refresh weather --accept '"abc"'`)
   })
 
+  it('repeats the URL of the host in the command that accepts a held card', async () => {
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'held', held } }
+    const { stdout } = await refresh('weather', '--url', host.url)
+    expect(stdout).toContain(`npx sync-card refresh weather --url ${host.url} --accept '"abc"'`)
+  })
+
+  it('abbreviates long values, and removes control characters from texts of the host', async () => {
+    const drift = [{ op: 'add', pointer: '/\u0007a', after: `\u009b${'x'.repeat(100)}` }]
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', drift } }
+    expect((await refresh('weather')).stdout).toBe(`refreshed weather\n    + /a "${'x'.repeat(78)}…\n`)
+  })
+
   it('accepts the named card', async () => {
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', drift: [] } }
     await refresh('weather', '--accept', '"abc"')
@@ -72,6 +84,20 @@ describe('sync-card refresh', () => {
     expect(stderr).toContain('weather: It did not answer within 10 seconds.')
   })
 
+  it('prints with --json what was refreshed before the host is lost (exit 4)', async () => {
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'unchanged' } }
+    answers['/agents/news/refresh'] = { status: 401, body: {} }
+    const { code, stdout, stderr } = await refresh('weather', 'news', 'sport', '--json')
+    expect({ code, stdout: JSON.parse(stdout), stderr }).toEqual({
+      code: 4,
+      stdout: {
+        agents: [{ id: 'weather', outcome: 'unchanged', drift: [], notes: [] }],
+        failure: 'the host rejects the token (401)',
+      },
+      stderr: 'sync-card: the host rejects the token (401).\n',
+    })
+  })
+
   it('accepts for exactly one agent (exit 2)', async () => {
     const { stderr, code } = await refresh('weather', 'news', '--accept', '"abc"')
     expect([stderr, code]).toEqual([expect.stringContaining('--accept takes exactly one agent'), 2])
@@ -79,6 +105,12 @@ describe('sync-card refresh', () => {
 })
 
 describe('sync-card with an upstream card', () => {
+  it('asks for the state of the upstream card only if the manifest is unchanged', async () => {
+    host.register('weather', { upstream: { card: 'https://weather.example.com/previous.json' }, card: {} })
+    const { code } = await new Workspace({ 'cards/weather.json': manifest }).run(['--dry-run'], env)
+    expect({ code, paths: host.seen.map(({ path }) => path) }).toEqual({ code: 0, paths: ['/agents/weather/manifest'] })
+  })
+
   const manifest = { upstream: { card: 'https://weather.example.com/card.json' } }
   const failure = { message: "The card's address cannot be reached." }
 

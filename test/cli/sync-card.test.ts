@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeHost, isPut, problem, times } from './fake-host.ts'
@@ -90,6 +90,22 @@ describe('sync-card', () => {
     expect(code).toBe(3)
   })
 
+  it('identifies skills by their id: one inserted at the top changes no other', async () => {
+    const skills = [{ id: 'old', name: 'Old', description: 'Answers old questions', tags: ['old'] }]
+    const added = { id: 'new', name: 'New', description: 'Answers new questions', tags: ['new'] }
+    host.register('a', { card: card('a', { skills }) })
+    const workspace = new Workspace({ 'cards/a.json': card('a', { skills: [added, ...skills] }) })
+    const { stdout } = await workspace.run(['--json', '--dry-run'], env)
+    expect(JSON.parse(stdout).agents[0].patch).toEqual([{ op: 'add', path: '/card/skills/0', value: added }])
+  })
+
+  it('reports an error about a missing field at its nearest ancestor', async () => {
+    const errors = [{ pointer: '/card/skills/0/outputModes/0', message: 'is missing' }]
+    host.faults = [times(1, isPut(), response => problem(response, 422, 'invalid-card', 'Invalid.', { errors }))]
+    const { stdout } = await new Workspace({ 'cards/a.json': card('a') }).run([], env)
+    expect(stdout).toContain('cards/a.json:6:5 error /skills/0/outputModes/0 is missing\n')
+  })
+
   it.each([
     [['--dry-run'], 0],
     [['--check'], 1],
@@ -138,17 +154,25 @@ describe('sync-card', () => {
     const workspace = new Workspace({
       'cards/silent.md': `${head}---\n`,
       'cards/text.md': `${head}exposed: no\n---\n`,
-      'cards/beside.yaml': 'name: A\ndescription: Answers questions\nvisibility: internal\n',
+      'cards/bare.yaml': 'name: A\ndescription: Answers questions\nvisibility: internal\n',
       'cards/defaults.yaml': 'upstream: { url: https://acme.example.com/a2a }\nvisibility: public\n',
     })
     const { code, stdout } = await workspace.run([], env)
     expect(stdout).toMatch(/\+ created {3}silent .*internal: it does not have `exposed: true`/)
     expect(stdout).toContain('cards/text.md:5:1 error /exposed must be true or false')
-    expect(stdout).toMatch(/cards\/beside\.yaml:3:1 error \/visibility `visibility` belongs to a manifest/)
+    expect(stdout).toMatch(/cards\/bare\.yaml:3:1 error \/visibility `visibility` belongs to a manifest/)
     expect(code).toBe(3)
     expect(JSON.parse(host.seen.find(({ method }) => method === 'PUT')?.body ?? '')).toMatchObject({
       visibility: 'internal',
     })
+  })
+
+  it('reports a file that cannot be read, and pushes the others (exit 3)', async () => {
+    const workspace = new Workspace({ 'cards/a.json': card('a') })
+    symlinkSync('gone.json', join(workspace.folder, 'cards/b.json'))
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toContain('cards/b.json:1:1 error (document) cannot be read: ENOENT')
+    expect({ code, writes: host.writes }).toEqual({ code: 3, writes: ['PUT /agents/a'] })
   })
 
   it('reports errors of the defaults in the defaults file', async () => {
@@ -198,6 +222,29 @@ describe('sync-card', () => {
     expect(polls.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined, undefined])
   })
 
+  it.each([
+    ['a file', ['--wait', 'cards/a.json']],
+    ['a folder', ['--wait', 'cards']],
+  ])('accepts %s after --wait', async (_, args) => {
+    host.slowReads = 2
+    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(args, env)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/\+ created {3}a .*live/) })
+  })
+
+  it('does not wait for internal agents, whose cards the edge serves to nobody', async () => {
+    const manifest = { card: card('a'), visibility: 'internal' }
+    const { code, stdout } = await new Workspace({ 'cards/a.json': manifest }).run(['--wait'], env)
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\+ created {3}a \(cards\/a.json\) · the root agent\n/),
+    })
+  })
+
+  it.each(['1.5', '-1', '1,5'])('rejects %s as the seconds of --wait (exit 2)', async seconds => {
+    const { code, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run([`--wait=${seconds}`], env)
+    expect({ code, stderr, writes: host.writes }).toEqual({ code: 2, stderr: expect.stringMatching(/\S/), writes: [] })
+  })
+
   it('gives up after the seconds of --wait (exit 1)', async () => {
     host.slowReads = Number.POSITIVE_INFINITY
     const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--wait', '7'], env)
@@ -213,6 +260,28 @@ describe('sync-card', () => {
     expect({ code, count: host.agents.size }).toEqual({ code: 0, count: 40 })
     // The first goes ahead alone, and so is the root agent of an empty host.
     expect(host.writes[0]).toBe('PUT /agents/agent-0')
+  })
+
+  it('shows the warnings of the linter for pushed agents only', async () => {
+    const vague = card('a', { skills: [{ id: 'ask', name: 'Ask', description: 'Ask', tags: ['a'] }] })
+    const workspace = new Workspace({ 'cards/a.json': vague })
+    expect((await workspace.run([], env)).stdout).toMatch(/^ {4}cards\/a\.json:\d+:\d+ warning \/skills\/0/m)
+    expect((await workspace.run([], env)).stdout).not.toContain('warning')
+  })
+
+  it('rejects a manifest over the size that the host accepts (exit 3)', async () => {
+    const tags = Array.from({ length: 900 }, (_, index) => `${index}`.padEnd(300, 'x'))
+    const workspace = new Workspace({ 'cards/a.json': card('a', { tags }) })
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toMatch(/cards\/a\.json:1:1 error \(document\) has \d+ bytes; the limit is 262144/)
+    expect({ code, requests: host.seen }).toEqual({ code: 3, requests: [] })
+  })
+
+  it('warns that the token goes unencrypted to another machine', async () => {
+    // This machine under a name that is not a loopback address.
+    const url = host.url.replace('127.0.0.1', '0.0.0.0')
+    const { code, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(['--url', url], env)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `The token goes to ${url} unencrypted: use https.\n` })
   })
 
   it('counts the infos of the linter for pushed agents only', async () => {

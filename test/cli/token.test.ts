@@ -99,6 +99,12 @@ describe('sync-card token create', () => {
     expect([code, stderr.match(/(?<=^warning: ).*?(?= on this host| yet)/gm) ?? []]).toEqual([0, warnings])
   })
 
+  it('looks up at most 20 agents', async () => {
+    const agents = Array.from({ length: 25 }, (_, index) => ['--agent', `agent-${index}`])
+    await run('create', '--scope', 'read', ...agents.flat())
+    expect(host.seen.filter(({ path }) => path.endsWith('/manifest'))).toHaveLength(20)
+  })
+
   it('sends what the options specify', async () => {
     const args = [
       '--scope',
@@ -205,9 +211,9 @@ describe('sync-card token list', () => {
     expect((await run('list')).stdout).toContain('No tokens besides the ADMIN_TOKEN')
   })
 
-  it('removes control characters from notes', async () => {
-    store(token('a', { note: '\u001b[2Jgone\u0007' }))
-    expect((await run('list')).stdout).toContain('[2Jgone\n')
+  it('removes control characters from texts of the host', async () => {
+    store(token('a', { note: '\u001b[2Jgone\u0007', agents: ['a\u0007b'] }))
+    expect((await run('list')).stdout).toMatch(/ ab .* \[2Jgone\n/)
   })
 })
 
@@ -242,12 +248,37 @@ describe('sync-card token revoke', () => {
     })
   })
 
+  it('prints with --json what was revoked before the host is lost (exit 4)', async () => {
+    store(token('a'), token('b'))
+    host.faults.unshift(({ path }, response) => {
+      if (!path.endsWith(idOf('b'))) return false
+      response.socket?.destroy()
+      return true
+    })
+    const { code, stdout, stderr } = await run('revoke', idOf('a'), idOf('b'), '--json')
+    expect({ code, stdout: JSON.parse(stdout) }).toEqual({
+      code: 4,
+      stdout: { revoked: [idOf('a')], failure: expect.stringContaining('the connection failed') },
+    })
+    expect(stderr).toMatch(/^sync-card: the connection failed \(.*\)\.$/m)
+  })
+
   it('needs an id (exit 2)', async () => {
     expect((await run('revoke')).code).toBe(2)
   })
 })
 
 describe('the admin token', () => {
+  it('goes unencrypted to another machine only with a warning', async () => {
+    // This machine under a name that is not a loopback address.
+    env.SYNC_CARD_URL = host.url.replace('127.0.0.1', '0.0.0.0')
+    const { code, stderr } = await run('list')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `The token goes to ${env.SYNC_CARD_URL} unencrypted: use https.\n`,
+    })
+  })
+
   it('is never printed', async () => {
     store(token('a'))
     for (const args of [['list'], ['create', '--scope', 'read'], ['revoke', idOf('a')], ['revoke', 'nobody']]) {

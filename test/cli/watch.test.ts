@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type AgentResult, ChangeTracker } from '../../cli/sync/index.ts'
 import { FakeHost, isPut } from './fake-host.ts'
 import { card, Workspace, waitForText } from './workspace.ts'
 
@@ -66,5 +67,45 @@ describe('sync-card --watch', () => {
       '+ created   bad (cards/bad.json)',
     ])
     expect(stderr.match(/Watching/g)).toHaveLength(1)
+  })
+})
+
+describe('ChangeTracker', () => {
+  const a: AgentResult = { file: 'a.json', id: 'a', action: 'unchanged' }
+  const b: AgentResult = { file: 'b.json', id: 'b', action: 'unchanged' }
+  const track = (...runs: AgentResult[][]) => {
+    const tracker = new ChangeTracker()
+    return runs.map(results => tracker.newResults({ url: '', results }))
+  }
+
+  it.each<[string, AgentResult[], AgentResult[], AgentResult[]]>([
+    ['nothing after an unchanged result', [a, b], [a, b], []],
+    ['nothing after a push that stays', [{ ...a, action: 'updated' }], [a], []],
+    ['a new file', [a], [a, b], [b]],
+    ['a push', [a], [{ ...a, action: 'updated' }], [{ ...a, action: 'updated' }]],
+    ['each push', [{ ...a, action: 'updated' }], [{ ...a, action: 'updated' }], [{ ...a, action: 'updated' }]],
+    ['a file that became invalid', [a], [{ ...a, action: 'invalid' }], [{ ...a, action: 'invalid' }]],
+    ['nothing for a file that stays invalid', [{ ...a, action: 'invalid' }], [{ ...a, action: 'invalid' }], []],
+    ['a file that was repaired', [{ ...a, action: 'invalid' }], [a], [a]],
+  ])('returns %s', (_, first, second, expected) => {
+    expect(track(first, second)).toEqual([first, expected])
+  })
+
+  it.each<[string, AgentResult[][], { file: string; id: string }[]]>([
+    ['a removed file', [[a, b], [a]], [{ file: 'b.json', id: 'b' }]],
+    ['nothing the second time', [[a, b], [a], [a]], []],
+    ['nothing for a renamed file', [[a], [{ ...a, file: 'c.yaml' }]], []],
+    [
+      'nothing for a deleted agent',
+      [
+        [a, b],
+        [a, { id: 'b', action: 'deleted' }],
+      ],
+      [],
+    ],
+    ['nothing for a file that was never registered', [[a, { ...b, action: 'refused' }], [a]], []],
+  ])('reports as removed %s', (_, runs, expected) => {
+    const tracker = new ChangeTracker()
+    expect(runs.map(results => tracker.removedFiles(results)).at(-1)).toEqual(expected)
   })
 })

@@ -36,19 +36,23 @@ export class Workspace {
     }
   }
 
-  /** Runs sync-card in this process until it ends, with only these environment variables. */
-  run(args: readonly string[], env: Environment = {}): Promise<Ended> {
-    return this.start(args, env).ended
+  /**
+   * Runs sync-card in this process until it ends, with only these environment variables. `answer` is what a person on a
+   * terminal types; without one, nobody can answer.
+   */
+  run(args: readonly string[], env: Environment = {}, answer?: string): Promise<Ended> {
+    return this.start(args, env, answer).ended
   }
 
   /** Starts sync-card in this process. */
-  start(args: readonly string[], env: Environment = {}): Running {
+  start(args: readonly string[], env: Environment = {}, answer?: string): Running {
     let interrupt = () => {}
     const { io, stdout, stderr, output } = this.io(env)
     const onInterrupt = (stop: () => void) => {
       interrupt = stop
     }
-    const ended = run(args, { ...io, onInterrupt }).then(code => ({ code, ...output() }))
+    const stdin = answer === undefined ? io.stdin : Object.assign(Readable.from([answer]), { isTTY: true })
+    const ended = run(args, { ...io, stdin, onInterrupt }).then(code => ({ code, ...output() }))
     return { stdout, stderr, interrupt: () => interrupt(), ended }
   }
 

@@ -1,0 +1,13 @@
+import type { Command } from 'commander'
+import type { Context } from '../config.ts'
+import { addConvert } from './convert.ts'
+import { addLint } from './lint.ts'
+import { addRefresh } from './refresh.ts'
+import { addSync } from './sync.ts'
+import { addToken } from './token.ts'
+
+/** Adds a command to the program. It passes its exit code to `exit`; one that keeps running may do so repeatedly. */
+type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
+
+/** All commands, in the order of `--help`. The first is the program's own action. */
+export const COMMANDS: readonly AddCommand[] = [addSync, addLint, addConvert, addRefresh, addToken]

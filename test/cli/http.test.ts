@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { HostError, request } from '../../cli/client/http.ts'
+import { poll } from '../../cli/clock.ts'
+
+/** A clock that passes the time at once, and records every pause. */
+const recordingClock = () => {
+  const pauses: number[] = []
+  const clock = {
+    now: () => pauses.reduce((total, pause) => total + pause, Date.parse('2026-11-22T12:00:00Z')),
+    sleep: async (ms: number) => void pauses.push(ms),
+  }
+  return { clock, pauses }
+}
+
+/** Sends a request to a host that responds in this way, each time anew. */
+const send = async (respond: () => Response, retries = 4) => {
+  const { clock, pauses } = recordingClock()
+  const messages: string[] = []
+  const requests: Request[] = []
+  const connection = {
+    url: 'https://cards.example.com',
+    token: 'secret',
+    retries,
+    clock,
+    onRetry: (message: string) => void messages.push(message),
+    fetch: async (url: string | URL | Request, init?: RequestInit) => {
+      requests.push(new Request(url, init))
+      return respond()
+    },
+  }
+  const outcome = await request(connection, 'GET', '/agents').catch((error: unknown) => error)
+  return { outcome, pauses, messages, requests }
+}
+
+const busy = (headers: Record<string, string> = {}) => new Response('', { status: 503, headers })
+
+const networkError = () => {
+  throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })
+}
+
+describe('request', () => {
+  it('doubles its pauses, and stops after the retries', async () => {
+    const { outcome, pauses, messages } = await send(busy)
+    expect(outcome).toBeInstanceOf(HostError)
+    expect(outcome).toHaveProperty('message', 'the host responded with 503')
+    expect(pauses.map((pause, index) => pause >= 250 * 2 ** index && pause <= 500 * 2 ** index)).toEqual(
+      Array(4).fill(true),
+    )
+    expect(messages[0]).toBe('GET /agents: the host responded with 503; retrying (4 left)')
+    expect(messages).toHaveLength(4)
+  })
+
+  it.each([
+    ['in seconds', '7', 7000],
+    ['as a date', 'Sun, 22 Nov 2026 12:00:20 GMT', 20_000],
+    ['up to its limit', '3600', 30_000],
+    ['unless it is invalid', 'soon', 0],
+  ])('obeys Retry-After %s', async (_, value, wait) => {
+    const { pauses } = await send(() => busy({ 'Retry-After': value }), 1)
+    expect(pauses).toHaveLength(1)
+    expect(pauses[0]).toBeGreaterThanOrEqual(wait + 250)
+    expect(pauses[0]).toBeLessThanOrEqual(wait + 500)
+  })
+
+  it('retries a failed connection', async () => {
+    const { outcome, pauses } = await send(networkError, 2)
+    expect(outcome).toBeInstanceOf(HostError)
+    expect(outcome).toHaveProperty('message', 'the connection failed (connect ECONNREFUSED)')
+    expect(pauses).toHaveLength(2)
+  })
+
+  it('neither retries nor hides a mistake of its own', async () => {
+    const mistake = new TypeError('Cannot read properties of undefined')
+    const { outcome, pauses } = await send(() => {
+      throw mistake
+    })
+    expect(outcome).toBe(mistake)
+    expect(pauses).toEqual([])
+  })
+
+  it('does not retry what an upstream of the host has caused', async () => {
+    const problem = { code: 'upstream-timeout', detail: 'It did not respond.' }
+    const { outcome, pauses } = await send(() => Response.json(problem, { status: 504 }))
+    expect(outcome).toMatchObject({ status: 504, body: problem })
+    expect(pauses).toEqual([])
+  })
+
+  it('never follows a redirect', async () => {
+    const { outcome, requests } = await send(() => new Response(null, { status: 301, headers: { Location: '/' } }))
+    expect(requests.map(({ redirect }) => redirect)).toEqual(['manual'])
+    expect(outcome).toEqual(new HostError('the host has moved: it responded with 301 to /'))
+  })
+})
+
+describe('poll', () => {
+  it('doubles its pauses up to the maximum', async () => {
+    const { clock, pauses } = recordingClock()
+    let left = 5
+    const options = { clock, timeoutMs: 10_000, pauseMs: 100, maxPauseMs: 300 }
+    expect(await poll(async () => left-- === 0, options)).toBe(true)
+    expect(pauses).toEqual([100, 200, 300, 300, 300])
+  })
+
+  it('checks at least once, and stops before the timeout', async () => {
+    const { clock, pauses } = recordingClock()
+    let checks = 0
+    const check = async () => {
+      checks++
+      return false
+    }
+    expect(await poll(check, { clock, timeoutMs: 0, pauseMs: 100 })).toBe(false)
+    expect(await poll(check, { clock, timeoutMs: 250, pauseMs: 100 })).toBe(false)
+    expect({ checks, pauses }).toEqual({ checks: 4, pauses: [100, 100] })
+  })
+})

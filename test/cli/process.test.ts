@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeHost } from './fake-host.ts'
+import { card, Workspace, waitForEnd, waitForText } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+})
+afterEach(() => host.close())
+
+describe('sync-card as a process', () => {
+  it('writes to its own streams, and exits with the code of the command', async () => {
+    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': '{' })
+    const { code, stdout, stderr } = await waitForEnd(workspace.spawn('sync-card.ts', [], env))
+    expect(stdout).toMatch(/^\+ created {3}a .*\n✗ invalid {3}cards\/b\.json\n/)
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' })
+  })
+
+  it('reads .env in the current folder, and ignores empty variables there', async () => {
+    const workspace = new Workspace({
+      '.env': `SYNC_CARD_URL=\nPORT=${new URL(host.url).port}\nSYNC_CARD_TOKEN=\nADMIN_TOKEN=${host.token}\n`,
+      'cards/a.json': card('a'),
+    })
+    const { code, stderr } = await waitForEnd(workspace.spawn('sync-card.ts', []))
+    expect({ code, stderr, writes: host.writes }).toEqual({ code: 0, stderr: '', writes: ['PUT /agents/a'] })
+  })
+
+  it('reports wrong usage without a stack (exit 2)', async () => {
+    const ended = await waitForEnd(new Workspace().spawn('sync-card.ts', ['--watch', '--check'], env))
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: 'sync-card: --watch and --check exclude each other.\n' })
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'stops watching at %s, with the code of the last synchronisation',
+    async signal => {
+      const workspace = new Workspace({ 'cards/a.json': '{' })
+      const child = workspace.spawn('sync-card.ts', ['--watch'], env)
+      const ended = waitForEnd(child)
+      await waitForText(child.stderr, 'Watching for changes')
+      child.kill(signal)
+      expect((await ended).code).toBe(3)
+    },
+  )
+})
