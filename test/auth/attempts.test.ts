@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clientKey } from '../../src/auth/throttle.ts'
+import { clientKey, isBlocked, recordFailure } from '../../src/auth/throttle.ts'
 
 const from = (address?: string) =>
   clientKey(new Request('https://host.example.com/', { headers: address ? { 'CF-Connecting-IP': address } : {} }))
@@ -28,5 +28,21 @@ describe('whose attempts are counted together', () => {
     ['not:an:address', 'no:address:either'],
   ])('are not those of %s and %s', (one, other) => {
     expect(from(one)).not.toBe(from(other))
+  })
+})
+
+describe('a request without an address', () => {
+  const unaddressed = new Request('https://host.example.com/')
+  const limit = { limit: async () => ({ success: false }) }
+
+  it('is not blocked by the failures of others without one', async () => {
+    expect(await recordFailure(unaddressed, limit)).toBe(false)
+    expect(isBlocked(unaddressed, 'digest')).toBe(false)
+  })
+
+  it('is not counted with those that have an address', async () => {
+    const addressed = new Request('https://host.example.com/', { headers: { 'CF-Connecting-IP': '198.51.100.201' } })
+    expect(await recordFailure(addressed, limit)).toBe(true)
+    expect([isBlocked(addressed, 'digest'), isBlocked(unaddressed, 'digest')]).toEqual([true, false])
   })
 })

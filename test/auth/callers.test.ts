@@ -173,6 +173,15 @@ describe('callerOf', () => {
     }
   })
 
+  it('lets unexpected errors through, to be logged', async () => {
+    const defect = {
+      waitUntil: () => {
+        throw new TypeError('a defect')
+      },
+    } as unknown as ExecutionContext
+    await expect(callers.authenticate(bearing(token), env, defect)).rejects.toThrow('a defect')
+  })
+
   it('cannot tell while KV is away', async () => {
     env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('away')) } } as unknown as Env
     expect(await callerOf(bearing(token))).toEqual({ authenticated: false, reason: 'unavailable' })
@@ -362,6 +371,18 @@ describe('callerOfAgent', () => {
       const internal = { ...profile(), visibility: 'internal' as const }
       const caller = await callerOfAgent(bearing(await server.sign({ exp: 1 })), internal)
       expect([caller, failures]).toEqual([{ authenticated: false, reason: 'unrecognized' }, []])
+    })
+
+    it('is not verified for an address that is blocked, unless it was valid before', async () => {
+      const known = await server.sign()
+      expect(await callerOfAgent(bearing(known, '203.0.113.77'), profile())).toMatchObject({ authenticated: true })
+      most = 0
+      await callerOf(bearing(other, '203.0.113.77'))
+      const before = server.paths.length
+      const unknown = bearing(await server.sign({ jti: 'another' }), '203.0.113.77')
+      expect(await callerOfAgent(unknown, profile())).toEqual({ authenticated: false, reason: 'throttled' })
+      expect(server.paths).toHaveLength(before)
+      expect(await callerOfAgent(bearing(known, '203.0.113.77'), profile())).toMatchObject({ authenticated: true })
     })
 
     it('lets nobody pass while the issuer is away, and blames nobody', async () => {

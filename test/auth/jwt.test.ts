@@ -249,6 +249,16 @@ describe("an issuer's keys", () => {
     expect(await judge(token)).toBe('unavailable')
   })
 
+  it('are used while an issuer that hangs is asked for new ones', async () => {
+    const token = await server.sign({ exp: seconds() + 7200 })
+    await judge(token)
+    server.respond(() => undefined)
+    pass(30 * 60_000)
+    const startedAt = performance.now()
+    expect(await judge(token)).toEqual(bearer())
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+  })
+
   it('are asked for again in half a minute where the issuer was away, and not for each token', async () => {
     server.isUp = false
     const token = await server.sign()

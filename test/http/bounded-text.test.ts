@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readText } from '../../src/http/body.ts'
+import { readJson, readText } from '../../src/http/body.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as never))))
@@ -47,5 +47,62 @@ describe('a body whose length is a lie', () => {
       { failed: 'too-large' },
       { text: 'x'.repeat(100) },
     ])
+  })
+})
+
+describe('the declared length of a body', () => {
+  const declaring = (length: string, text: string) =>
+    new Request('https://host.example/', {
+      method: 'POST',
+      headers: { 'Content-Length': length },
+      body: text,
+    })
+
+  // HTTP enforces the length, a service binding does not.
+  it.each([
+    ['5', 'x'.repeat(101)],
+    ['100', '€'.repeat(34)],
+    ['100', 'é'.repeat(51)],
+  ])('does not let a larger body pass: %s', async (length, text) => {
+    expect(await readText(declaring(length, text), 100)).toEqual({ failed: 'too-large' })
+  })
+
+  it('is ignored if it is not a number', async () => {
+    expect(await readText(declaring('many', 'x'), 100)).toEqual({ text: 'x' })
+    expect(await readText(declaring('many', 'x'.repeat(101)), 100)).toEqual({ failed: 'too-large' })
+  })
+
+  it('may be that of a text with as many bytes', async () => {
+    expect(await readText(declaring('100', 'é'.repeat(50)), 100)).toEqual({ text: 'é'.repeat(50) })
+  })
+})
+
+describe('a body that breaks off', () => {
+  const broken = () =>
+    new ReadableStream({
+      pull: controller => {
+        controller.enqueue(new TextEncoder().encode('{"a":'))
+        controller.error(new Error('Network connection lost.'))
+      },
+    })
+  const sending = (headers: Record<string, string> = {}) => {
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: broken() }
+    return new Request('https://host.example/', { ...init, duplex: 'half' } as RequestInit)
+  }
+
+  it.each([
+    ['without a length', {}],
+    ['of a declared length', { 'Content-Length': '10' }],
+    ['too large', { 'Content-Length': '1000' }],
+  ])('is incomplete if a client sends it: %s', async (_, headers) => {
+    expect(await readText(sending(headers), 100)).toEqual({ failed: 'incomplete' })
+  })
+
+  it('is an error of the client, not an unexpected one', async () => {
+    await expect(readJson(sending())).rejects.toMatchObject({ status: 400, code: 'incomplete-body' })
+  })
+
+  it('rejects if a server sends it', async () => {
+    await expect(readText(new Response(broken()), 100)).rejects.toThrow('Network connection lost.')
   })
 })

@@ -16,4 +16,10 @@ describe('the role that ROLE says', () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     expect([deploymentRole(said === undefined ? {} : { ROLE: said }), error.mock.calls.length]).toEqual([role, logged])
   })
+
+  it('is reported once if it is misspelt, not with each request', () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    for (let count = 0; count < 3; count++) deploymentRole({ ROLE: 'Internal' })
+    expect(error).toHaveBeenCalledTimes(1)
+  })
 })

@@ -5,7 +5,7 @@ import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
 import { agentIdPattern, toSlug } from '../../card/model/constants.ts'
 import { authorizeCall, type CanSee, findAgentByName, mayRead } from '../../gateway/access.ts'
 import { type AgentRef, resolveCallContext, unavailable } from '../../gateway/call-context.ts'
-import { HttpError } from '../../http/errors.ts'
+import { HttpError, serviceUnavailable } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
 
@@ -110,8 +110,14 @@ export const listForSuperx: RpcMethod = async (params, caller, ...asking) => {
     ? LIST_FORMATS['/rpc'](
         await listVisibleAgents(query, env, await requireAnyAgent({ request, env, ctx }, 'read', caller)),
       )
-    : await (await fetchPublicList('/rpc', asked, ctx)).json()
+    : await readPublicList(asked, ctx)
   return { result: includeCard ? await withCards(list, caller, ...asking) : list }
+}
+
+const readPublicList = async (query: URLSearchParams, ctx: ExecutionContext): Promise<JsonObject> => {
+  const response = await fetchPublicList('/rpc', query, ctx)
+  if (!response.ok) throw serviceUnavailable()
+  return response.json()
 }
 
 const notAFlag: Refusal = {

@@ -1,0 +1,87 @@
+import { timingSafeEqual } from 'node:crypto'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { Catalog } from '../../src/api/catalog.ts'
+import { handleRequest } from '../../src/app.ts'
+
+const token = 'the-long-admin-token'
+const card = { name: 'Agent', description: 'Does things', url: 'https://agent.example.com/a2a' }
+
+/** The error of the runtime while a Durable Object cannot be reached. */
+let error: Error
+beforeEach(() => {
+  error = Object.assign(new Error('Network connection lost.'), { retryable: true, remote: false })
+  Object.assign(crypto.subtle, {
+    timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
+  })
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  vi.spyOn(console, 'info').mockImplementation(() => undefined)
+})
+
+const registry = new Proxy({}, { get: () => () => Promise.reject(error) })
+const env = {
+  ADMIN_TOKEN: token,
+  PUBLIC_URL: '',
+  CARDS: { getWithMetadata: async () => ({ value: null, metadata: null }), get: async () => null },
+  REGISTRY: { getByName: () => registry },
+  CALL_LIMIT: { limit: async () => ({ success: true }) },
+} as unknown as Env
+const ctx = {
+  waitUntil: () => undefined,
+  exports: {
+    Catalog: () => {
+      const catalog = Object.assign(new Catalog(ctx, env), { env })
+      return { fetch: (request: Request) => catalog.fetch(request) }
+    },
+  },
+} as unknown as ExecutionContext
+
+const send = async (method: string, path: string, body?: object | undefined, headers: Record<string, string> = {}) => {
+  const request = new Request(`https://host.example${path}`, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const response = await handleRequest(request, env, ctx)
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
+}
+const admin = { Authorization: `Bearer ${token}` }
+
+describe('while the Registry is away', () => {
+  it.each<[method: string, path: string, body?: object | undefined, headers?: Record<string, string>]>([
+    ['GET', '/agents'],
+    ['GET', '/agents', undefined, { 'If-None-Match': '*' }],
+    ['GET', '/agents', undefined, admin],
+    ['GET', '/.well-known/a2a/agents'],
+    ['PUT', '/agents/a', card, admin],
+    ['DELETE', '/agents/a', undefined, admin],
+    ['GET', '/agents/a/manifest', undefined, admin],
+    ['GET', '/agents/a/source', undefined, admin],
+    ['POST', '/tokens', { scopes: ['read'] }, admin],
+    ['GET', '/tokens', undefined, admin],
+  ])('%s %s answers 503 with Retry-After', async (...sent) => {
+    const { status, headers, body } = await send(...sent)
+    expect([status, headers.get('Retry-After'), headers.get('Cache-Control'), body.code]).toEqual([
+      503,
+      '10',
+      'no-store',
+      'unavailable',
+    ])
+  })
+
+  it.each(['overloaded', 'durableObjectReset'])('the same if it is %s', async property => {
+    error = Object.assign(new Error('Durable Object is gone.'), { [property]: true })
+    expect((await send('GET', '/agents')).status).toBe(503)
+  })
+
+  it('answers 500 for an error of its own', async () => {
+    error = Object.assign(new Error('no such column'), { remote: true })
+    const { status, body } = await send('GET', '/agents')
+    expect([status, body]).toEqual([500, ''])
+  })
+
+  it('answers agents/list of SuperX with 503', async () => {
+    const call = { jsonrpc: '2.0', id: 1, method: 'agents/list' }
+    expect((await send('POST', '/rpc', call)).status).toBe(503)
+  })
+})
