@@ -49,3 +49,38 @@ export const MAX_TOKEN_SECONDS = 3650 * 86_400
 
 /** Entries in `scopes`, `agents` and `tiers` of a token. */
 export const MAX_TOKEN_ENTRIES = 20
+
+/** JSON text of the tools, resources and prompts in the card of one MCP server. */
+export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
+
+/** JSON text of a tool's schema: arguments are not validated against a longer one. */
+export const MAX_TOOL_SCHEMA_LENGTH = 64 * 1024
+
+/** JSON text of a tool's arguments: longer ones are not validated. */
+export const MAX_TOOL_ARGUMENTS_LENGTH = 128 * 1024
+
+/** A `pattern` in a tool's schema: a longer one is not matched. */
+export const MAX_PATTERN_LENGTH = 256
+
+/** An MCP server's response to the call of a tool. */
+export const MAX_TOOL_RESULT_BYTES = 1024 * 1024
+
+/** The call of a tool, however much progress it reports. */
+export const MAX_TOOL_SECONDS = 15 * 60
+
+/** Tools of one agent that run at once. */
+export const MAX_RUNNING_TOOLS = 16
+
+/** Event streams of one agent that is an MCP server. */
+export const MAX_OPEN_STREAMS = 32
+
+/** Unread events of one such stream: beyond that, it ends. */
+export const MAX_UNREAD_BYTES = 2 * 1024 * 1024
+
+/** Finished tasks that are stored for one agent that is an MCP server, their total size, and how long they stay. */
+export const MAX_TASKS = 200
+export const MAX_TASK_BYTES = 64 * 1024 * 1024
+export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
+
+/** The `contextId` that a caller may give such a task. */
+export const MAX_CONTEXT_ID_LENGTH = 256

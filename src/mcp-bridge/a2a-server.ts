@@ -8,207 +8,193 @@ import {
   ServerCallContext,
   type TaskStore,
 } from '@a2a-js/sdk/server'
-import { eventText } from '../a2a/error-response.ts'
+import { eventText, toJsonRpcError } from '../a2a/error-response.ts'
+import type { Refusal } from '../a2a/errors.ts'
 import { parseJsonLossless } from '../a2a/jsonrpc.ts'
-import type { WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type JsonObject, omit } from '../json/json.ts'
+import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../limits.ts'
 import type { BridgeCall } from './bridge-call.ts'
-import { logTool, type RunningTasks, ToolExecutor, type ToolOfMessage } from './executor.ts'
-import { type EventStream, type Permit, type Principal, type ResponseSemaphore, UnreadEvents } from './quotas.ts'
-import { AccountTaskStore } from './task-store.ts'
+import { type BoundTool, logToolCall, type RunningTasks, ToolExecutor } from './executor.ts'
+import { BoundedEventStream, type Principal, Quota } from './quotas.ts'
+import { PrincipalTaskStore } from './task-store.ts'
 import type { TaskTable } from './task-table.ts'
-import { type ToolClient, watchedBody } from './tool-client.ts'
+import type { ToolClient } from './tool-client.ts'
+import { rejectInvalidArguments } from './validate-arguments.ts'
 
-/** The longest name that a caller may give a context, in characters: it is looked up by. */
-const longestContext = 256
+/** What all calls of one agent share. */
+export type AgentContext = { tasks: TaskTable; running: RunningTasks; client: ToolClient }
 
-/** An A2A server whose tasks are made of one message each: a tool asks nothing back, so that there is nothing to add. */
-class OneMessageHandler extends DefaultRequestHandler {
+/** An A2A server over JSON-RPC, in A2A 1.0 and 0.3, whose skills are the tools of an MCP server. */
+export class ToolAgent {
+  readonly #context: AgentContext
+  readonly #buses = new DefaultExecutionEventBusManager()
+  readonly #streams = new Quota(MAX_OPEN_STREAMS)
+
+  constructor(context: AgentContext) {
+    this.#context = context
+  }
+
+  async answer(call: BridgeCall, principal: Principal): Promise<Response> {
+    const { agent, version, streams, tool } = call
+    const exceeded = streams ? this.#streams.acquire(principal) : undefined
+    const stream = new BoundedEventStream(() => streams && !exceeded && this.#streams.release(principal))
+    const format = formatOf(call, stream)
+    const refusal = exceeded ? tooManyStreams : tool && rejectInvalidArguments(agent, tool)
+    if (refusal) return singleResponse({ jsonrpc: '2.0', error: toJsonRpcError(refusal, version) }, format)
+    try {
+      return await rpcResponse(await this.#handle(call, principal), format)
+    } catch (error) {
+      stream.end()
+      throw error
+    }
+  }
+
+  async #handle(call: BridgeCall, principal: Principal): Promise<RpcResponses> {
+    const { caller, version, request } = call
+    const tasks = new PrincipalTaskStore(this.#context.tasks, principal)
+    const executor = new ToolExecutor(this.#bindTool(call), this.#context.running, principal)
+    const handler = new SingleMessageHandler(card, tasks, executor, this.#buses)
+    const Transport = version === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler
+    const user = { isAuthenticated: caller !== '', userName: caller }
+    const context = new ServerCallContext({ requestedVersion: version, user })
+    return (await new Transport(handler).handle(toSdkRequest(request), context)) as RpcResponses
+  }
+
+  #bindTool({ agent, tool, upstream, timeoutSeconds }: BridgeCall): BoundTool | undefined {
+    if (tool === undefined) return undefined
+    const { client } = this.#context
+    const { name } = tool
+    return {
+      name,
+      call: async options => {
+        const begun = Date.now()
+        const outcome = await client.call(upstream, name, parseArguments(tool.arguments), {
+          ...options,
+          timeoutSeconds,
+        })
+        if (!options.signal.aborted) logToolCall(agent, outcome, Date.now() - begun)
+        return outcome
+      },
+    }
+  }
+}
+
+const tooManyStreams: Refusal = { refused: 'rate-limit', retryAfter: 10 }
+
+/** The SDK asks this card which operations there are. The card that callers read is the host's own. */
+const card = AgentCard.fromJSON({ capabilities: { streaming: true, pushNotifications: false } })
+
+/** Removes `tenant`, which no caller may choose. The id goes into the response as the caller wrote it, not through the SDK. */
+const toSdkRequest = (text: string): JsonObject => {
+  const request: JsonObject = JSON.parse(text)
+  return { ...request, id: 0, ...(isJsonObject(request.params) && { params: omit(request.params, 'tenant') }) }
+}
+
+const parseArguments = (text: string): JsonObject => {
+  const parsed = parseJsonLossless(text)
+  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : {}
+}
+
+/** An A2A server whose tasks consist of one message each: a tool asks for nothing that a second message could add. */
+class SingleMessageHandler extends DefaultRequestHandler {
   readonly #tasks: TaskStore
 
-  constructor(...[card, tasks, ...more]: ConstructorParameters<typeof DefaultRequestHandler>) {
-    super(card, tasks, ...more)
+  constructor(...[card, tasks, ...rest]: ConstructorParameters<typeof DefaultRequestHandler>) {
+    super(card, tasks, ...rest)
     this.#tasks = tasks
   }
 
   override async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<Message | Task> {
-    return super.sendMessage(await this.#first(request, context), context)
+    return super.sendMessage(await this.#checkFirst(request, context), context)
   }
 
   override async *sendMessageStream(
     request: SendMessageRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    yield* super.sendMessageStream(await this.#first(request, context), context)
+    yield* super.sendMessageStream(await this.#checkFirst(request, context), context)
   }
 
-  /** The message as the first of a task. The tasks that it refers to are nothing to a tool, and the library looks each up. */
-  async #first(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageRequest> {
+  /** Rejects a message that continues a task. Removes references to other tasks: the SDK would look up each of them. */
+  async #checkFirst(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageRequest> {
     const { message } = request
     if (message === undefined) return request
     const { taskId, contextId } = message
-    if (contextId.length > longestContext)
-      throw new RequestMalformedError(`\`message.contextId\` must be at most ${longestContext} characters long.`)
+    if (contextId.length > MAX_CONTEXT_ID_LENGTH)
+      throw new RequestMalformedError(`\`message.contextId\` must be at most ${MAX_CONTEXT_ID_LENGTH} characters long.`)
     if (taskId === '') return { ...request, message: { ...message, referenceTaskIds: [] } }
-    if ((await this.#tasks.load(taskId, context)) === undefined) throw new TaskNotFoundError('There is no such task.')
+    if ((await this.#tasks.load(taskId, context)) === undefined) throw new TaskNotFoundError('Task not found.')
     throw new UnsupportedOperationError(
-      'A tool takes one message: leave `message.taskId` out, and it is called anew. `contextId` may stay.',
+      'A task of a tool takes one message. To call the tool again, leave `message.taskId` out; `contextId` may stay.',
     )
   }
 }
 
-/** A JSON-RPC response as the A2A library makes it. */
-export type RpcAnswer = { jsonrpc: '2.0'; error?: unknown; result?: unknown }
+/** A JSON-RPC response as the SDK makes it. */
+export type RpcResponse = { jsonrpc: '2.0'; error?: unknown; result?: unknown }
 
-/** What the library answers a call with: a response, or a stream of them. */
-type RpcAnswers = RpcAnswer | AsyncGenerator<RpcAnswer, void, undefined>
+/** The SDK answers a call with one response or a stream of them. */
+type RpcResponses = RpcResponse | AsyncGenerator<RpcResponse, void, undefined>
 
-/** How an answer is written: under the caller's own id, in the form that the caller reads. */
-type AnswerForm = {
-  /** JSON text. */
+/** How to write the response to a call. */
+type ResponseFormat = {
+  /** JSON text of the caller's own id. */
   id: string
-  /** Whether an error in place of a stream is an event, too: an old client reads nothing else there. */
+  /** Whether an error in place of a stream is an event, too: clients of A2A 0.3 read nothing else there. */
   errorAsEvent: boolean
-  errorOf: (error: unknown) => unknown
-  /** Opens a stream of events. */
-  open: () => EventStream
+  toRpcError: (error: unknown) => unknown
+  /** The stream to write to if the response is one, else to close. */
+  stream: BoundedEventStream
 }
 
-const encoder = new TextEncoder()
+const formatOf = ({ id, version, streams }: BridgeCall, stream: BoundedEventStream): ResponseFormat =>
+  version === '0.3'
+    ? { id, stream, errorAsEvent: streams, toRpcError: LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError }
+    : { id, stream, errorAsEvent: false, toRpcError: JsonRpcTransportHandler.mapToJSONRPCError }
 
-/** The HTTP response of what the A2A library answers. A stream is told to its end, though nobody may read it any more. */
-export const rpcResponse = async (answers: RpcAnswers, form: AnswerForm): Promise<Response> => {
-  if (!(Symbol.asyncIterator in answers)) return single(answers, form)
-  const first = await answers.next().catch((error: unknown) => ({ failed: failed(error, form) }))
-  if ('failed' in first) return single(first.failed, form)
-  return new Response(events(first, answers, form).body, { headers: { 'Content-Type': 'text/event-stream' } })
+/** Returns the HTTP response for what the SDK answers: JSON, or an event stream. */
+export const rpcResponse = async (responses: RpcResponses, format: ResponseFormat): Promise<Response> => {
+  if (!(Symbol.asyncIterator in responses)) return singleResponse(responses, format)
+  const first = await responses.next().catch((error: unknown) => ({ failed: errorResponse(error, format) }))
+  if ('failed' in first) return singleResponse(first.failed, format)
+  writeEvents(first, responses, format).then(
+    () => format.stream.end(),
+    (error: unknown) => format.stream.end(toEvent(errorResponse(error, format), format)),
+  )
+  return new Response(format.stream.body, { headers: { 'Content-Type': 'text/event-stream' } })
 }
 
-const single = (answer: RpcAnswer, form: AnswerForm): Response => {
-  const asEvent = answer.error !== undefined && form.errorAsEvent
-  const text = textOf(answer, form)
+/** Takes every event from the SDK, which stores the task only as its events are taken, whether or not a client reads them. */
+const writeEvents = async (
+  first: IteratorResult<RpcResponse, void>,
+  responses: AsyncGenerator<RpcResponse, void, undefined>,
+  format: ResponseFormat,
+): Promise<void> => {
+  const { stream } = format
+  for (let next = first; !next.done; next = await responses.next())
+    if (!stream.write(toEvent(next.value, format))) stream.end(toEvent(errorResponse(tooMuchUnread, format), format))
+}
+
+const tooMuchUnread = new Error('Too many events of this stream are unread. The task goes on: get it by its id.')
+
+const singleResponse = (response: RpcResponse, format: ResponseFormat): Response => {
+  format.stream.end()
+  const asEvent = response.error !== undefined && format.errorAsEvent
+  const text = responseText(response, format)
   return new Response(asEvent ? eventText(text) : text, {
     headers: { 'Content-Type': asEvent ? 'text/event-stream' : 'application/json' },
   })
 }
 
-const textOf = (answer: RpcAnswer, { id }: AnswerForm): string => JSON.stringify({ ...answer, id: JSON.rawJSON(id) })
+const encoder = new TextEncoder()
 
-const failed = (error: unknown, { errorOf }: AnswerForm): RpcAnswer => ({ jsonrpc: '2.0', error: errorOf(error) })
+const toEvent = (response: RpcResponse, format: ResponseFormat): Uint8Array =>
+  encoder.encode(eventText(responseText(response, format)))
 
-/** Events are written down as tasks change only while somebody takes them from the library: so they are taken, read or not. */
-const events = (
-  first: IteratorResult<RpcAnswer, void>,
-  answers: AsyncGenerator<RpcAnswer, void, undefined>,
-  form: AnswerForm,
-): EventStream => {
-  const stream = form.open()
-  const bytesOf = (answer: RpcAnswer) => encoder.encode(eventText(textOf(answer, form)))
-  const tell = async () => {
-    for (let next = first; !next.done; next = await answers.next())
-      if (!stream.write(bytesOf(next.value))) stream.end(bytesOf(failed(unread, form)))
-  }
-  tell()
-    .then(
-      () => undefined,
-      (error: unknown) => bytesOf(failed(error, form)),
-    )
-    .then(last => stream.end(last))
-  return stream
-}
+const responseText = (response: RpcResponse, { id }: ResponseFormat): string =>
+  JSON.stringify({ ...response, id: JSON.rawJSON(id) })
 
-const unread = new Error(
-  'More events of this agent wait to be read than this host holds. The task goes on: get it by its id.',
-)
-
-/** What an agent consists of beside the calls: its tasks, those whose tools run, and its server. */
-type AgentContext = { rows: TaskTable; open: RunningTasks; large: ResponseSemaphore; server: ToolClient }
-
-/** An A2A agent whose skills are the tools of an MCP server: JSON-RPC of A2A 1.0 and 0.3. */
-export class ToolAgent {
-  readonly #stock: AgentContext
-  readonly #buses = new DefaultExecutionEventBusManager()
-  readonly #unread = new UnreadEvents()
-
-  constructor(stock: AgentContext) {
-    this.#stock = stock
-  }
-
-  async answer(commission: BridgeCall, account: Principal): Promise<Response> {
-    const hold = this.#stock.large.hold(account)
-    const leave = hold.use()
-    try {
-      return delivered(await this.#answer(commission, account, hold), leave)
-    } catch (error) {
-      leave()
-      throw error
-    }
-  }
-
-  async #answer(commission: BridgeCall, account: Principal, hold: Permit): Promise<Response> {
-    const { caller, version, call, id, streams } = commission
-    const { rows, open } = this.#stock
-    const form = { id, ...formOf(version, streams), open: () => this.#unread.stream(account) }
-    const request = requestOf(call)
-    const tasks = new AccountTaskStore(rows, account)
-    if (!commission.tool && tasks.isLarge(request.params) && !(await hold.take()))
-      return rpcResponse({ jsonrpc: '2.0', error: form.errorOf(crowded) }, form)
-    const executor = new ToolExecutor(this.#toolOf(commission, hold), open, account)
-    const handler = new OneMessageHandler(card, tasks, executor, this.#buses)
-    const Transport = version === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler
-    const user = { isAuthenticated: caller !== '', userName: caller }
-    const context = new ServerCallContext({ requestedVersion: version, user })
-    const answers = await new Transport(handler).handle(request, context)
-    return rpcResponse(answers as Parameters<typeof rpcResponse>[0], form)
-  }
-
-  #toolOf({ agent, tool, upstream, patience: seconds }: BridgeCall, hold: Permit): ToolOfMessage | undefined {
-    if (tool === undefined) return undefined
-    const { server } = this.#stock
-    const { name } = tool
-    return {
-      name,
-      call: async terms => {
-        const begun = Date.now()
-        const leave = hold.use()
-        try {
-          const outcome = await server.call(upstream, name, argumentsOf(tool.arguments), { ...terms, seconds, hold })
-          if (!terms.signal.aborted) logTool(agent, outcome, Date.now() - begun)
-          return outcome
-        } finally {
-          // Once it has been told of.
-          setTimeout(leave)
-        }
-      },
-    }
-  }
-}
-
-const formOf = (version: WireVersion, streams: boolean): Pick<AnswerForm, 'errorAsEvent' | 'errorOf'> =>
-  version === '0.3'
-    ? { errorAsEvent: streams, errorOf: LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError }
-    : { errorAsEvent: false, errorOf: JsonRpcTransportHandler.mapToJSONRPCError }
-
-const crowded = new Error('Too many large answers of this agent are under way. Try again later.')
-
-/** A response that is left once it was read. Of a stream, what waits to be read is counted elsewhere. */
-const delivered = (response: Response, leave: () => void): Response => {
-  if (response.body && response.headers.get('Content-Type') === 'application/json')
-    return new Response(watchedBody(response.body, { chunk: () => undefined, end: leave }), response)
-  leave()
-  return response
-}
-
-/** The host's own card is what callers read; this one says what the library asks it. */
-const card = AgentCard.fromJSON({ capabilities: { streaming: true, pushNotifications: false } })
-
-/** The call as the library takes it: whose it is, no caller says, and its id is written back as it was sent. */
-const requestOf = (text: string): JsonObject => {
-  const call: JsonObject = JSON.parse(text)
-  return { ...call, id: 0, ...(isJsonObject(call.params) && { params: omit(call.params, 'tenant') }) }
-}
-
-const argumentsOf = (text: string): JsonObject => {
-  const parsed = parseJsonLossless(text)
-  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : {}
-}
+const errorResponse = (error: unknown, { toRpcError }: ResponseFormat): RpcResponse => ({
+  jsonrpc: '2.0',
+  error: toRpcError(error),
+})

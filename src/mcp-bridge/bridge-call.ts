@@ -1,26 +1,35 @@
 import type { WireVersion } from '../card/model/calls.ts'
+import type { JsonObject } from '../json/json.ts'
 
-/** What the Worker hands to the object of an agent: a call that it has checked, and whose it is. */
+/** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */
 export type BridgeCall = {
   /** The agent's id. */
   agent: string
-  /** Names the caller, where the host knows it; else empty. */
+  /** The subject of an authenticated caller, else empty. */
   caller: string
-  /** Where the call comes from, of a caller whom the host does not know; else empty. */
+  /** The network address of an anonymous caller, else empty. */
   address: string
-  /** The MCP server: its address, and the bindings of the Worker that its manifest names. */
+  /** The MCP server: its URL, and the bindings of the Worker that the manifest names. */
   upstream: { url: string; service?: string; secret?: string }
-  /** Of a message: the tool that it calls. The arguments are JSON text, in which numbers are as they were sent. */
-  tool?: { name: string; arguments: string }
-  /** How long a tool may be silent, in seconds. */
-  patience: number
+  /** The tool that a message calls; absent for every other operation. */
+  tool?: BridgedTool
+  /** How long a tool may be silent. */
+  timeoutSeconds: number
   version: WireVersion
-  /** Whether the call is answered with a stream. */
+  /** Whether the response is a stream. */
   streams: boolean
-  /** JSON text of the JSON-RPC request, and of its id. */
-  call: string
+  /** JSON text of the JSON-RPC request. */
+  request: string
+  /** JSON text of its id. */
   id: string
 }
 
-/** The longest that a tool may take, in seconds, however often it says that it gets on. */
-export const longestTool = 15 * 60
+/** A tool and its arguments. */
+export type BridgedTool = {
+  name: string
+  /** JSON text, so that numbers stay as the caller wrote them. */
+  arguments: string
+  inputSchema: JsonObject
+  /** Where the arguments are in the request, for error messages: `message.parts[0].data.arguments`. */
+  field: string
+}

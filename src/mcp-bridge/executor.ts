@@ -3,89 +3,135 @@ import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestCon
 import type { Progress } from '@modelcontextprotocol/client'
 import { log } from '../http/log.ts'
 import type { JsonObject } from '../json/json.ts'
-import { type Full, type Principal, Quota } from './quotas.ts'
-import { failureWords, type Outcome, partsOf, said, tooMany, type Words } from './results.ts'
-import type { ToolTerms } from './tool-client.ts'
+import { MAX_RUNNING_TOOLS } from '../limits.ts'
+import { type Principal, Quota, type QuotaExceeded } from './quotas.ts'
+import { failureMessage, type Outcome, quotaMessage, type StatusMessage, textMessage, toParts } from './results.ts'
+import type { CallOptions } from './tool-client.ts'
 
-/** The most tools of one agent that run at once. */
-const most = 64
+/** The tool that a message calls, with its arguments. */
+export type BoundTool = {
+  name: string
+  call: (options: Pick<CallOptions, 'signal' | 'onProgress'>) => Promise<Outcome>
+}
 
-/** A task whose tool may run: what tells that it is cancelled. Or who has as many run as may. */
-type Begun = { cancelled: AbortSignal } | { full: Full }
+/** Runs a tool as a task of A2A and reports how it goes. */
+export class ToolExecutor implements AgentExecutor {
+  readonly #tool: BoundTool | undefined
+  readonly #running: RunningTasks
+  readonly #principal: Principal
 
-/** The tasks whose tools run, and how to cancel each. */
-export class RunningTasks {
-  readonly #open = new Map<string, { contextId: string; cancelled: AbortController; account: Principal }>()
-  readonly #shares = new Quota(most)
-
-  get size(): number {
-    return this.#open.size
+  /** `tool` is absent unless the call is a message. */
+  constructor(tool: BoundTool | undefined, running: RunningTasks, principal: Principal) {
+    this.#tool = tool
+    this.#running = running
+    this.#principal = principal
   }
 
-  begin(taskId: string, contextId: string, account: Principal): Begun {
-    const full = this.#shares.take(account)
-    if (full) return { full }
-    const cancelled = new AbortController()
-    this.#open.set(taskId, { contextId, cancelled, account })
-    return { cancelled: cancelled.signal }
+  execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
+    const { taskId, contextId, userMessage } = request
+    const tool = this.#tool
+    if (tool === undefined) throw new Error('This message calls no tool.')
+    const reporter = createReporter({ taskId, contextId }, bus)
+    const status = { state: 'TASK_STATE_WORKING', timestamp: new Date().toISOString() }
+    bus.publish(AgentEvent.task({ ...Task.fromJSON({ id: taskId, contextId, status }), history: [userMessage] }))
+    const begun = this.#running.begin(taskId, contextId, this.#principal)
+    if ('exceeded' in begun) return reporter.status('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
+    const { signal } = begun
+    try {
+      const onProgress = throttleProgress(text => {
+        if (!signal.aborted) reporter.status('TASK_STATE_WORKING', textMessage(text))
+      })
+      const outcome = await tool.call({ signal, onProgress })
+      if (!signal.aborted) reportOutcome(tool.name, outcome, reporter)
+    } catch (error) {
+      // The SDK would send the error's message to the caller.
+      log('error', 'unexpected', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      reporter.status('TASK_STATE_FAILED', textMessage('An internal error of this host stopped the call.'))
+    } finally {
+      this.#running.end(taskId)
+    }
+  }
+
+  cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
+    const contextId = this.#running.cancel(taskId)
+    if (contextId !== undefined) createReporter({ taskId, contextId }, bus).status('TASK_STATE_CANCELED')
+  }
+}
+
+/** The tasks whose tools run. */
+export class RunningTasks {
+  readonly #tasks = new Map<string, { contextId: string; controller: AbortController; principal: Principal }>()
+  readonly #quota = new Quota(MAX_RUNNING_TOOLS)
+
+  get size(): number {
+    return this.#tasks.size
+  }
+
+  /** Adds a task. Returns the signal of its cancellation, or the quota that does not allow it. */
+  begin(
+    taskId: string,
+    contextId: string,
+    principal: Principal,
+  ): { signal: AbortSignal } | { exceeded: QuotaExceeded } {
+    const exceeded = this.#quota.acquire(principal)
+    if (exceeded) return { exceeded }
+    const controller = new AbortController()
+    this.#tasks.set(taskId, { contextId, controller, principal })
+    return { signal: controller.signal }
   }
 
   end(taskId: string): void {
-    const task = this.#open.get(taskId)
-    if (task && this.#open.delete(taskId)) this.#shares.give(task.account)
+    const task = this.#tasks.get(taskId)
+    if (task && this.#tasks.delete(taskId)) this.#quota.release(task.principal)
   }
 
-  /** Cancels a task; returns the id of its context, undefined where it does not run. */
+  /** Cancels a task. Returns its context, or undefined if it does not run. */
   cancel(taskId: string): string | undefined {
-    const task = this.#open.get(taskId)
-    task?.cancelled.abort('The caller cancelled the task.')
+    const task = this.#tasks.get(taskId)
+    task?.controller.abort('The caller cancelled the task.')
     return task?.contextId
   }
 }
 
-/** How many updates may come at once, and how long it takes until there may be one more, in ms. */
-const burst = 20
-const interval = 1000
+/** How many updates may come at once, and how long until one more may. */
+const PROGRESS_BURST = 20
+const PROGRESS_INTERVAL_MS = 1_000
 
-/**
- * Lets through as much of a tool's progress as anybody reads: each update is an event of the task, which is kept, and a server
- * may tell of a thousand in a second.
- */
-export const progressUpdates = (tell: (text: string) => void): ((progress: Progress) => void) => {
-  let allowed = burst
+/** Bounds the rate of progress updates: each is stored with the task, and a server may send a thousand in a second. */
+export const throttleProgress = (report: (text: string) => void): ((progress: Progress) => void) => {
+  let allowed = PROGRESS_BURST
   let counted = Date.now()
   return progress => {
-    const passed = Math.floor((Date.now() - counted) / interval)
-    allowed = Math.min(burst, allowed + passed)
-    counted += passed * interval
+    const passed = Math.floor((Date.now() - counted) / PROGRESS_INTERVAL_MS)
+    allowed = Math.min(PROGRESS_BURST, allowed + passed)
+    counted += passed * PROGRESS_INTERVAL_MS
     if (allowed <= 0) return
     allowed--
-    tell(progressText(progress))
+    report(progressText(progress))
   }
 }
 
-const mostText = 1000
+const MAX_PROGRESS_LENGTH = 1000
 
-/** What a server says of its progress: its words, or how much of how much. */
+/** Returns the server's message with the percentage behind it, or what there is of both. */
 const progressText = ({ progress, total, message }: Progress): string => {
   const share = total === undefined || !(total > 0) ? `${progress}` : `${Math.round((100 * progress) / total)} %`
-  const words = message?.trim() ?? ''
-  if (words === '') return share
-  return `${words.slice(0, mostText).toWellFormed()}${total === undefined ? '' : ` (${share})`}`
+  const text = message?.trim() ?? ''
+  if (text === '') return share
+  return `${text.slice(0, MAX_PROGRESS_LENGTH).toWellFormed()}${total === undefined ? '' : ` (${share})`}`
 }
 
-/** What tells of one task as it goes on. */
+/** Publishes the events of one task. */
 type TaskReporter = {
-  status: (state: keyof typeof TaskState, words?: Words) => void
-  /** Tells of all that a tool has made. */
+  status: (state: keyof typeof TaskState, message?: StatusMessage) => void
+  /** Publishes a complete artifact. */
   artifact: (name: string, parts: JsonObject[]) => void
 }
 
-/** Publishes what happens to a task. */
-const tellingOf = (task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter => ({
-  status: (state, words) => {
-    const message = words && { messageId: crypto.randomUUID(), ...task, role: 'ROLE_AGENT', ...words }
-    const status = { state, timestamp: now(), message }
+const createReporter = (task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter => ({
+  status: (state, content) => {
+    const message = content && { messageId: crypto.randomUUID(), ...task, role: 'ROLE_AGENT', ...content }
+    const status = { state, timestamp: new Date().toISOString(), message }
     bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...task, status })))
   },
   artifact: (name, parts) => {
@@ -94,79 +140,29 @@ const tellingOf = (task: { taskId: string; contextId: string }, bus: ExecutionEv
   },
 })
 
-/** The time as A2A writes it. */
-export const now = (): string => new Date().toISOString()
-
-/** The tool that a message calls. */
-export type ToolOfMessage = {
-  name: string
-  call: (terms: Pick<ToolTerms, 'signal' | 'onProgress'>) => Promise<Outcome>
-}
-
-/** Makes a task of a tool's call, and tells of it. */
-export class ToolExecutor implements AgentExecutor {
-  readonly #tool: ToolOfMessage | undefined
-  readonly #open: RunningTasks
-  readonly #account: Principal
-
-  /** `tool` is there for a message alone. */
-  constructor(tool: ToolOfMessage | undefined, open: RunningTasks, account: Principal) {
-    this.#tool = tool
-    this.#open = open
-    this.#account = account
-  }
-
-  execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
-    const { taskId, contextId, userMessage } = request
-    const tool = this.#tool
-    if (tool === undefined) throw new Error('This message calls no tool.')
-    const telling = tellingOf({ taskId, contextId }, bus)
-    const status = { state: 'TASK_STATE_WORKING', timestamp: now() }
-    bus.publish(AgentEvent.task({ ...Task.fromJSON({ id: taskId, contextId, status }), history: [userMessage] }))
-    const begun = this.#open.begin(taskId, contextId, this.#account)
-    if ('full' in begun) return telling.status('TASK_STATE_REJECTED', tooMany(begun.full))
-    const { cancelled } = begun
-    try {
-      const onProgress = progressUpdates(text => {
-        if (!cancelled.aborted) telling.status('TASK_STATE_WORKING', said(text))
-      })
-      const outcome = await tool.call({ signal: cancelled, onProgress })
-      if (!cancelled.aborted) tell(tool.name, outcome, telling)
-    } finally {
-      this.#open.end(taskId)
-    }
-  }
-
-  cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
-    const contextId = this.#open.cancel(taskId)
-    if (contextId !== undefined) tellingOf({ taskId, contextId }, bus).status('TASK_STATE_CANCELED')
-  }
-}
-
-const tell = (name: string, outcome: Outcome, { status, artifact }: TaskReporter): void => {
+const reportOutcome = (name: string, outcome: Outcome, { status, artifact }: TaskReporter): void => {
   const failed = !('result' in outcome) || outcome.result.isError === true
-  const parts = failed ? [] : partsOf(outcome.result)
+  const parts = failed ? [] : toParts(outcome.result)
   if (parts.length > 0) artifact(name, parts)
-  if (failed) status('TASK_STATE_FAILED', failureWords(outcome))
+  if (failed) status('TASK_STATE_FAILED', failureMessage(outcome))
   else status('TASK_STATE_COMPLETED')
 }
 
-/** Writes the line of one call of a tool: in words of this host; nothing that a caller or a tool wrote. */
-export const logTool = (agent: string, outcome: Outcome, milliseconds: number): void => {
-  const why = whyNot(outcome)
-  // What the owner has to mend is an error, which `npm start` shows.
+/** Logs one call of a tool, without anything that a caller or a tool wrote. */
+export const logToolCall = (agent: string, outcome: Outcome, milliseconds: number): void => {
+  const why = reasonOf(outcome)
+  // `npm start` shows errors: these are what the owner has to fix.
   log(why ? 'error' : 'info', 'tool-call', { agent, outcome: tagOf(outcome), ...(why && { why }), milliseconds })
 }
 
 const tagOf = (outcome: Outcome): string => {
   if ('result' in outcome) return outcome.result.isError ? 'tool-failed' : 'done'
   if ('refused' in outcome) return 'refused'
-  if ('unusable' in outcome) return 'unusable'
-  if ('crowded' in outcome) return 'crowded'
+  if ('invalid' in outcome) return 'invalid'
   return 'notReady' in outcome ? 'not-ready' : outcome.failure.failed
 }
 
-const whyNot = (outcome: Outcome): string => {
+const reasonOf = (outcome: Outcome): string => {
   if ('notReady' in outcome) return outcome.notReady
   return 'failure' in outcome ? (outcome.detail ?? '') : ''
 }

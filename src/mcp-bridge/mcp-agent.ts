@@ -2,24 +2,23 @@ import { DurableObject } from 'cloudflare:workers'
 import type { ToolBridge } from './tool-bridge.ts'
 
 /**
- * The Durable Object in which an MCP server is an A2A agent. All that it does is loaded when it is first called: whoever reads a
- * card does not wait for it.
+ * The Durable Object of an agent that is an MCP server. This shell is part of every start of the Worker, and loads the bridge
+ * with the first call.
  */
 export class McpAgent extends DurableObject<Env> {
   #bridge: ToolBridge | undefined
 
   override async fetch(request: Request): Promise<Response> {
-    return (await this.#loaded()).fetch(request)
+    return (await this.#load()).fetch(request)
   }
 
   override async alarm(): Promise<void> {
-    await (await this.#loaded()).alarm()
+    await (await this.#load()).alarm()
   }
 
-  async #loaded(): Promise<ToolBridge> {
-    if (this.#bridge) return this.#bridge
+  async #load(): Promise<ToolBridge> {
     const { ToolBridge } = await import('./tool-bridge.ts')
-    // Another call may have come here first.
+    // A concurrent call may have created the bridge during the import.
     this.#bridge ??= new ToolBridge(this.ctx, this.env)
     return this.#bridge
   }

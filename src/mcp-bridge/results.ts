@@ -4,20 +4,65 @@ import type { Failure } from '../a2a/errors.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { MAX_JSON_DEPTH } from '../limits.ts'
 import type { McpError } from '../mcp/errors.ts'
-import type { Full } from './quotas.ts'
+import type { QuotaExceeded } from './quotas.ts'
 
-/** What a tool answered. */
+/** The outcome of a tool's call. `detail` is for the owner's log. */
+export type Outcome =
+  | { result: ToolResult }
+  | { failure: Failure; detail?: string }
+  /** The server's own JSON-RPC error. */
+  | { refused: string }
+  | { notReady: string }
+  /** The tool's result is not one that callers can read. */
+  | { invalid: string }
+
 type ToolResult = Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>
 
-/** The content of a tool's result as parts of A2A v1.0, in its order; then what it says as structured data. */
-export const partsOf = ({ content = [], structuredContent }: ToolResult): JsonObject[] => [
-  ...content.map(partOf),
+/** Accepts a tool's result unless it nests deeper than recursive readers of JSON can follow. */
+export const toOutcome = (result: ToolResult): Outcome =>
+  nestsTooDeep(result.structuredContent)
+    ? { invalid: `The tool returned data that nests deeper than ${MAX_JSON_DEPTH} levels.` }
+    : { result }
+
+const nestsTooDeep = (value: unknown): boolean => {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_JSON_DEPTH) return true
+    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return false
+}
+
+/** Reports what the manifest names and this Worker lacks. */
+export const misconfigured = (detail: string): Outcome => ({ failure: { failed: 'misconfigured', detail }, detail })
+
+/** Returns what an error between this host and the MCP server means for the caller: the details are for the owner. */
+export const toFailedOutcome = (error: McpError, timeoutSeconds: number): Outcome => {
+  switch (error.code) {
+    case 'refused':
+      return { refused: error.message }
+    case 'unreachable':
+      return { failure: { failed: 'unreachable' }, detail: error.why }
+    case 'timeout':
+      return { failure: { failed: 'timeout', seconds: timeoutSeconds } }
+    case 'broken-off':
+      return { failure: { failed: 'broken-off' } }
+    case 'too-large':
+      return { failure: { failed: 'too-large', most: error.maxBytes } }
+    default:
+      return { notReady: error.message }
+  }
+}
+
+/** Returns the content of a tool's result as parts of A2A 1.0, in its order; structured content last. */
+export const toParts = ({ content = [], structuredContent }: ToolResult): JsonObject[] => [
+  ...content.map(toPart),
   ...(structuredContent === undefined
     ? []
     : [{ data: structuredContent as Json, mediaType: 'application/json' } satisfies JsonObject]),
 ]
 
-const partOf = (block: ContentBlock): JsonObject => {
+const toPart = (block: ContentBlock): JsonObject => {
   switch (block.type) {
     case 'text':
       return { text: block.text, mediaType: 'text/plain' }
@@ -31,17 +76,17 @@ const partOf = (block: ContentBlock): JsonObject => {
         ...(block.mimeType !== undefined && { mediaType: block.mimeType }),
       }
     case 'resource':
-      return ofResource(block.resource)
+      return toFile(block.resource)
     default:
-      // Kinds of content that MCP does not have yet.
+      // A kind of content that MCP does not define yet.
       return { data: block, mediaType: 'application/json' }
   }
 }
 
 type Resource = Extract<ContentBlock, { type: 'resource' }>['resource']
 
-/** A file, whether its content is text or not; its address is the server's word for it, which need not be one that anybody can open. */
-const ofResource = (resource: Resource): JsonObject => ({
+/** The URI goes into metadata: it identifies the resource at its server, and callers may be unable to open it. */
+const toFile = (resource: Resource): JsonObject => ({
   ...('text' in resource
     ? { raw: base64(resource.text), mediaType: resource.mimeType ?? 'text/plain' }
     : { raw: resource.blob, mediaType: resource.mimeType ?? 'application/octet-stream' }),
@@ -52,86 +97,36 @@ const ofResource = (resource: Resource): JsonObject => ({
 const base64 = (text: string): string =>
   btoa(Array.from(new TextEncoder().encode(text), byte => String.fromCharCode(byte)).join(''))
 
-/** What came of a tool's call. `detail` is for the log of the owner. */
-export type Outcome =
-  | { result: ToolResult }
-  | { failure: Failure; detail?: string }
-  /** The server's own JSON-RPC error, in its words. */
-  | { refused: string }
-  /** The server is there, but not ready. */
-  | { notReady: string }
-  /** The answer was large, and so were others, for as long as this host would wait. */
-  | { crowded: true }
-  /** What the tool answered, no caller could be told. */
-  | { unusable: string }
+/** The message of a task's status: parts of A2A 1.0 for people, metadata for programs. */
+export type StatusMessage = { parts: JsonObject[]; metadata?: JsonObject }
 
-/** A tool's answer, but where readers of JSON, who recurse into it, would not come to its end. */
-export const answered = (result: ToolResult): Outcome =>
-  nestsTooDeep(result.structuredContent)
-    ? { unusable: `The tool answered data that nests deeper than ${MAX_JSON_DEPTH} levels.` }
-    : { result }
-
-const nestsTooDeep = (value: unknown): boolean => {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_JSON_DEPTH) return true
-    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
-  }
-  return false
-}
-
-/** What this Worker lacks that the manifest names. */
-export const misconfigured = (detail: string): Outcome => ({ failure: { failed: 'misconfigured', detail }, detail })
-
-/** What a failure between this host and the server is to the caller: its words are for the owner, but for the server's own. */
-export const outcomeOf = (failure: McpError, seconds: number): Outcome => {
-  switch (failure.code) {
-    case 'refused':
-      return { refused: failure.message }
-    case 'unreachable':
-      return { failure: { failed: 'unreachable' }, ...(failure.why !== '' && { detail: failure.why }) }
-    case 'timeout':
-      return { failure: { failed: 'timeout', seconds } }
-    default:
-      return { notReady: failure.message }
-  }
-}
-
-/** What a task's status says to people, as parts of A2A v1.0, and to programs. */
-export type Words = { parts: JsonObject[]; metadata?: JsonObject }
-
-/** Words as the one text of a status. */
-export const said = (text: string, reason?: string): Words => ({
+export const textMessage = (text: string, reason?: string): StatusMessage => ({
   parts: [{ text, mediaType: 'text/plain' }],
   ...(reason !== undefined && { metadata: { reason } }),
 })
 
-/** What is said of a task that was not begun, because too many run. */
-export const tooMany = (full: Full): Words => said(`${running[full]} Send the message again later.`, exhausted)
+/** The message of a task that is rejected because too many tools run. */
+export const quotaMessage = (exceeded: QuotaExceeded): StatusMessage =>
+  textMessage(`${quotaTexts[exceeded]} Send the message again later.`, 'RESOURCE_EXHAUSTED')
 
-const exhausted = 'RESOURCE_EXHAUSTED'
-
-const running: Readonly<Record<Full, string>> = {
-  all: 'As many tools of this agent run as may run at once.',
-  account: 'As many tools of this agent run for you as one caller may have running at once.',
-  unknown: 'As many tools of this agent run as callers without a token may have running at once.',
+const quotaTexts: Readonly<Record<QuotaExceeded, string>> = {
+  agent: 'This agent is running as many tools as it may at once.',
+  anonymous: 'This agent is running as many tools for callers without a token as it may at once.',
+  principal: 'This agent is running as many tools for you as it may for one caller at once.',
 }
 
-const crowded =
-  'The tool has run, but its answer is large, and too many large answers are under way. Send the message again later.'
-
-/** What is said of a tool's call that failed: in the tool's words, in its server's, or in those that calls fail with elsewhere. */
-export const failureWords = (outcome: Outcome): Words => {
+/** The message of a failed task: the tool's own content, the server's error, or what this host says of failed calls. */
+export const failureMessage = (outcome: Outcome): StatusMessage => {
   if ('result' in outcome) {
-    const parts = partsOf(outcome.result)
+    const parts = toParts(outcome.result)
     return parts.length > 0
       ? { parts, metadata: { reason: 'TOOL_FAILED' } }
-      : said('The tool failed, and does not say why.', 'TOOL_FAILED')
+      : textMessage('The tool failed without a message.', 'TOOL_FAILED')
   }
-  if ('refused' in outcome) return said(outcome.refused, 'MCP_SERVER_REFUSED')
-  if ('notReady' in outcome) return said("The tool's server is not ready. Try again later.", 'MCP_SERVER_NOT_READY')
-  if ('crowded' in outcome) return said(crowded, exhausted)
-  if ('unusable' in outcome) return said(outcome.unusable, 'INVALID_AGENT_RESPONSE')
+  if ('refused' in outcome) return textMessage(outcome.refused, 'MCP_SERVER_REFUSED')
+  if ('notReady' in outcome)
+    return textMessage("The tool's server is not ready. Try again later.", 'MCP_SERVER_NOT_READY')
+  if ('invalid' in outcome) return textMessage(outcome.invalid, 'INVALID_AGENT_RESPONSE')
   const { message, data } = toJsonRpcError(outcome.failure, '0.3')
-  return { ...said(message), ...(data && !Array.isArray(data) && { metadata: data }) }
+  return { ...textMessage(message), ...(data && !Array.isArray(data) && { metadata: data }) }
 }

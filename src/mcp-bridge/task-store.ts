@@ -1,42 +1,43 @@
 import { type ListTasksRequest, type ListTasksResponse, Task, taskStateToJSON } from '@a2a-js/sdk'
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { TaskStore } from '@a2a-js/sdk/server'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { largeBytes, type Principal } from './quotas.ts'
-import type { TaskTable } from './task-table.ts'
+import type { JsonObject } from '../json/json.ts'
+import { MAX_CONTEXT_ID_LENGTH } from '../limits.ts'
+import type { Principal } from './quotas.ts'
+import type { TaskPosition, TaskTable } from './task-table.ts'
 
-/** The most messages of a task's history: the first, which asked for it, and the newest. */
-const mostHistory = 50
+/** Messages of a task's history: the first, which created the task, and the newest. */
+const MAX_HISTORY = 50
 
-/** Ids are UUIDs; contexts may be named by callers. */
-const longestId = 256
+/** Task ids are UUIDs. SQLite refuses to look up much longer ones. */
+const MAX_TASK_ID_LENGTH = 256
 
-/** How many tasks a page has where nobody says (A2A v1.0 §3.1.4). */
-const pageSize = 50
+/** The page size where the request has none (A2A 1.0 §3.1.4). */
+const DEFAULT_PAGE_SIZE = 50
 
 /**
- * The tasks of one caller. Whoever the host does not know shares the tasks of all unknown: those can be had by their ids,
- * which cannot be guessed, and are not listed.
+ * The tasks that one caller may see. All anonymous callers share their tasks, which they find by id alone: ids cannot be guessed,
+ * and nothing lists them.
  */
-export class AccountTaskStore implements TaskStore {
-  readonly #rows: TaskTable
+export class PrincipalTaskStore implements TaskStore {
+  readonly #table: TaskTable
   readonly #owner: string
-  readonly #account: Principal
+  readonly #principal: Principal
 
-  constructor(rows: TaskTable, account: Principal) {
-    this.#rows = rows
-    this.#owner = account.known ? account.name : ''
-    this.#account = account
+  constructor(table: TaskTable, principal: Principal) {
+    this.#table = table
+    this.#owner = principal.authenticated ? principal.name : ''
+    this.#principal = principal
   }
 
   async save(task: Task): Promise<void> {
     const [first, ...others] = task.history
-    const history = first && others.length >= mostHistory ? [first, ...others.slice(1 - mostHistory)] : task.history
+    const history = first && others.length >= MAX_HISTORY ? [first, ...others.slice(1 - MAX_HISTORY)] : task.history
     const { id, contextId, status } = task
-    this.#rows.save({
+    this.#table.save({
       id,
       owner: this.#owner,
-      account: this.#account.name,
+      principal: this.#principal.name,
       context: contextId,
       state: taskStateToJSON(status?.state ?? 0),
       changed: Date.parse(status?.timestamp ?? '') || Date.now(),
@@ -44,42 +45,35 @@ export class AccountTaskStore implements TaskStore {
     })
   }
 
-  /** Whether what a call asks for is large, or may be: a task by its id, or else as many as a page holds. */
-  isLarge(params: Json | undefined): boolean {
-    const id = isJsonObject(params) ? params.id : undefined
-    if (typeof id !== 'string') return this.#owner !== ''
-    return id.length <= longestId && this.#rows.length(id, this.#owner) > largeBytes
-  }
-
   async load(id: string): Promise<Task | undefined> {
-    // What is longer is none of ours, and more than the database looks up.
-    const task = id.length <= longestId ? this.#rows.load(id, this.#owner) : undefined
+    const task = id.length <= MAX_TASK_ID_LENGTH ? this.#table.load(id, this.#owner) : undefined
     return task && Task.fromJSON(task)
   }
 
   async list(request: ListTasksRequest): Promise<ListTasksResponse> {
-    const size = request.pageSize ?? pageSize
-    if (this.#owner === '') return { tasks: [], nextPageToken: '', pageSize: size, totalSize: 0 }
-    const { tasks, total, next } = this.#rows.list({
+    const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE
+    if (this.#owner === '') return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
+    const { tasks, total, last } = this.#table.list({
       owner: this.#owner,
-      context: request.contextId.slice(0, longestId + 1) || undefined,
+      // Longer than any context is, and not too long for SQLite.
+      context: request.contextId.slice(0, MAX_CONTEXT_ID_LENGTH + 1) || undefined,
       state: request.status ? taskStateToJSON(request.status) : undefined,
       changedAfter: request.statusTimestampAfter ? Date.parse(request.statusTimestampAfter) : undefined,
-      before: request.pageToken ? readToken(request.pageToken) : undefined,
-      artifacts: request.includeArtifacts ?? false,
-      limit: size,
+      after: request.pageToken ? parsePageToken(request.pageToken) : undefined,
+      withArtifacts: request.includeArtifacts ?? false,
+      limit: pageSize,
     })
     return {
       tasks: tasks.map(task => Task.fromJSON(task)),
-      nextPageToken: next ? `${next.changed}.${next.id}` : '',
-      pageSize: size,
+      nextPageToken: last ? `${last.changed}.${last.id}` : '',
+      pageSize,
       totalSize: total,
     }
   }
 }
 
-const readToken = (token: string): { changed: number; id: string } => {
+const parsePageToken = (token: string): TaskPosition => {
   const [, changed, id] = /^(\d{1,15})\.(.{1,200})$/s.exec(token) ?? []
-  if (changed === undefined || id === undefined) throw new RequestMalformedError('pageToken is none of this agent.')
+  if (changed === undefined || id === undefined) throw new RequestMalformedError('`pageToken` is not from this agent.')
   return { changed: Number(changed), id }
 }

@@ -1,104 +1,70 @@
 import { log } from '../http/log.ts'
-import { ToolAgent } from './a2a-server.ts'
+import { type AgentContext, ToolAgent } from './a2a-server.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import { RunningTasks } from './executor.ts'
-import { type Principal, ResponseSemaphore } from './quotas.ts'
+import type { Principal } from './quotas.ts'
 import { TaskTable } from './task-table.ts'
 import { ToolClient } from './tool-client.ts'
 
-/**
- * Names accounts. That of an address leads back to none: it is a hash with a secret that is kept nowhere, and gone with the
- * object's memory.
- */
-export class PrincipalQuotas {
-  readonly #secret = crypto.randomUUID()
+/** How long an unused session stays open. */
+const SESSION_IDLE_MS = 60_000
+/** How often the object wakes while tools run, which keeps the platform from evicting it. */
+const HEARTBEAT_MS = 30_000
+/** How long to wait between two refreshes of the card. */
+const REFRESH_INTERVAL_MS = 10_000
 
-  async of({ caller, address }: Pick<BridgeCall, 'caller' | 'address'>): Promise<Principal> {
-    if (caller !== '') return { known: true, name: caller }
-    const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${this.#secret} ${address}`))
-    const name = Array.from(new Uint8Array(hash, 0, 16), byte => byte.toString(16).padStart(2, '0')).join('')
-    return { known: false, name }
-  }
-}
-
-/**
- * Work that is to be done on news, however many come at once: at once, and then at most once in so many ms. Where it was not
- * `done`, it is done again.
- */
-export const throttle = (work: () => Promise<'done' | 'again'>, between: number): (() => Promise<void>) => {
-  let wanted = false
-  let running: Promise<void> | undefined
-  const run = async (): Promise<void> => {
-    while (wanted) {
-      wanted = false
-      if ((await work()) === 'again') wanted = true
-      await new Promise(resolve => setTimeout(resolve, between))
-    }
-    running = undefined
-  }
-  return () => {
-    wanted = true
-    running ??= run()
-    return running
-  }
-}
-
-/** How long a session is kept that nobody uses, how often the object is woken while tools run, and how often news are heard: in ms. */
-const idle = 60_000
-const heartbeat = 30_000
-const between = 10_000
-
-/** An MCP server as an A2A agent: it keeps the tasks that calls of tools are, and the session with the server. */
+/** Serves an MCP server as an A2A agent: stores the tasks, shares the session with the server, keeps the object awake. */
 export class ToolBridge {
   readonly #ctx: DurableObjectState
   readonly #env: Env
-  readonly #rows: TaskTable
-  readonly #open = new RunningTasks()
-  readonly #large = new ResponseSemaphore()
-  readonly #accounts = new PrincipalQuotas()
-  readonly #server: ToolClient
-  readonly #refresh = throttle(() => this.#readAgain(), between)
+  readonly #context: AgentContext
   readonly #agent: ToolAgent
-  #alarm = Number.POSITIVE_INFINITY
+  readonly #namePrincipal = createPrincipalNamer()
+  #alarmAt = Number.POSITIVE_INFINITY
   #id = ''
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx
     this.#env = env
-    this.#rows = new TaskTable(ctx.storage)
-    // Their tools were called by an object that is no more.
-    this.#rows.endOpen()
-    this.#server = new ToolClient(env, this.#large, () => ctx.waitUntil(this.#refresh()))
-    this.#agent = new ToolAgent({ rows: this.#rows, open: this.#open, large: this.#large, server: this.#server })
+    const refresh = throttle(() => this.#refreshCard(), REFRESH_INTERVAL_MS)
+    this.#context = {
+      tasks: new TaskTable(ctx.storage),
+      running: new RunningTasks(),
+      client: new ToolClient(env, () => ctx.waitUntil(refresh())),
+    }
+    this.#context.tasks.failInterrupted()
+    this.#agent = new ToolAgent(this.#context)
   }
 
-  /** Answers a call of this host, which tells what there is to do. */
+  /** Answers a `BridgeCall` of the gateway. */
   async fetch(request: Request): Promise<Response> {
-    const commission: BridgeCall = await request.json()
-    this.#id = commission.agent
-    if (commission.tool) await this.#wake(Date.now() + heartbeat)
-    return this.#agent.answer(commission, await this.#accounts.of(commission))
+    const call: BridgeCall = await request.json()
+    this.#id = call.agent
+    if (call.tool) await this.#wakeAt(Date.now() + HEARTBEAT_MS)
+    return this.#agent.answer(call, await this.#namePrincipal(call))
   }
 
-  /** Keeps the object in memory while tools run; then leaves a server that nobody calls, and forgets old tasks. */
+  /** Keeps the object in memory while tools run. After that, closes the unused session and deletes expired tasks. */
   async alarm(): Promise<void> {
-    this.#alarm = Number.POSITIVE_INFINITY
+    this.#alarmAt = Number.POSITIVE_INFINITY
+    const { tasks, running, client } = this.#context
     const now = Date.now()
-    const oldest = this.#rows.forgetOld(now)
-    if (this.#open.size > 0) return this.#wake(now + heartbeat)
-    if (this.#server.open && this.#server.used + idle > now) return this.#wake(this.#server.used + idle)
-    this.#server.leave()
-    if (oldest !== undefined) await this.#wake(oldest)
+    const nextExpiry = tasks.deleteExpired(now)
+    if (running.size > 0) return this.#wakeAt(now + HEARTBEAT_MS)
+    const closeAt = client.idleSince === undefined ? now : client.idleSince + SESSION_IDLE_MS
+    if (closeAt > now) return this.#wakeAt(closeAt)
+    client.close()
+    if (nextExpiry !== undefined) await this.#wakeAt(nextExpiry)
   }
 
-  async #wake(at: number): Promise<void> {
-    if (at >= this.#alarm) return
-    this.#alarm = at
-    await this.#ctx.storage.setAlarm(at)
+  async #wakeAt(time: number): Promise<void> {
+    if (time >= this.#alarmAt) return
+    this.#alarmAt = time
+    await this.#ctx.storage.setAlarm(time)
   }
 
-  /** The server says that its tools have changed: so has the card. */
-  async #readAgain(): Promise<'done' | 'again'> {
+  /** Fetches the card again after the server has announced other tools. */
+  async #refreshCard(): Promise<'done' | 'again'> {
     try {
       const { refreshAgent } = await import('../sources/refresh.ts')
       const { outcome } = await refreshAgent(this.#id, { force: true }, this.#env, this.#ctx)
@@ -107,5 +73,38 @@ export class ToolBridge {
       log('error', 'refresh', { agent: this.#id, error: String(error) })
       return 'done'
     }
+  }
+}
+
+/**
+ * Returns a function that names the caller of a call. An address is hashed with a secret that exists only in memory, so that
+ * nothing stored leads back to it.
+ */
+export const createPrincipalNamer = () => {
+  const secret = crypto.randomUUID()
+  return async ({ caller, address }: Pick<BridgeCall, 'caller' | 'address'>): Promise<Principal> => {
+    if (caller !== '') return { authenticated: true, name: caller }
+    const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${secret} ${address}`))
+    const name = Array.from(new Uint8Array(hash, 0, 16), byte => byte.toString(16).padStart(2, '0')).join('')
+    return { authenticated: false, name }
+  }
+}
+
+/** Returns a function that runs `work` at once and for all calls meanwhile once more, at most every `intervalMs`. */
+export const throttle = (work: () => Promise<'done' | 'again'>, intervalMs: number): (() => Promise<void>) => {
+  let isRequested = false
+  let running: Promise<void> | undefined
+  const run = async (): Promise<void> => {
+    while (isRequested) {
+      isRequested = false
+      if ((await work()) === 'again') isRequested = true
+      await new Promise(resolve => setTimeout(resolve, intervalMs))
+    }
+    running = undefined
+  }
+  return () => {
+    isRequested = true
+    running ??= run()
+    return running
   }
 }

@@ -1,145 +1,131 @@
 import { type CardError, truncateNotes } from '../card/model/report.ts'
 import { checkDocument } from '../card/read/validate.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { MAX_SKILLS } from '../limits.ts'
+import { MAX_MCP_LISTS_LENGTH, MAX_SKILLS } from '../limits.ts'
 import type { Discovered, Listed } from './discover.ts'
 
-/** How the entries of one list of a document are made of what an MCP server lists. */
-type Listing = {
-  /** The member of the document, and what one of what it lists is called. */
-  name: 'skills' | 'resources' | 'prompts'
-  one: 'tool' | 'resource' | 'prompt'
-  /** The member that tells one from another: of two with the same, the first counts. */
-  key: 'name' | 'uri'
-  /** The entry for an item that has a key. */
-  entry: (item: JsonObject) => JsonObject
-}
-
-/** What is left of what a document may hold: entries of each list, and characters of them all. */
-type Room = { entries: number; characters: number }
-
-/** The entries of a list that a card can hold; what is left out, and why, is in `notes`. */
-const listedEntries = (
-  { items, cut }: Listed,
-  listing: Listing,
-  room: Room,
-): { entries: JsonObject[]; notes: CardError[] } => {
-  const { name, one } = listing
-  const entries: JsonObject[] = []
-  const notes: CardError[] = []
-  const keys = new Set<string>()
-  const say = (message: string): void => {
-    notes.push({ pointer: `/${name}`, message })
-  }
-  for (const [index, item] of items.entries()) {
-    if (entries.length === room.entries) {
-      say(`leaves out ${items.length - index} of the ${items.length} ${one}s: at most ${room.entries} are kept`)
-      break
-    }
-    const read = readItem(item, listing, keys, room)
-    if ('entry' in read) entries.push(read.entry)
-    else say(`leaves out ${one} ${index + 1}${named(item)}: ${read.refused}`)
-  }
-  if (cut !== undefined) say(`lists not all ${one}s: ${cut}`)
-  return { entries, notes }
-}
-
-const readItem = (
-  item: Json,
-  { name, one, key, entry }: Listing,
-  keys: Set<string>,
-  room: Room,
-): { entry: JsonObject } | { refused: string } => {
-  const id = isJsonObject(item) ? item[key] : undefined
-  if (!isJsonObject(item) || typeof id !== 'string' || id === '') return { refused: `it has no ${key}` }
-  if (keys.has(id)) return { refused: `a ${one} of this ${key} came before` }
-  const read = entry(item)
-  const [bad] = checkDocument({ [name]: [read] })
-  if (bad) return { refused: `${bad.message} (at ${bad.pointer.slice(`/${name}/0`.length)})` }
-  const size = JSON.stringify(read).length
-  if (size > room.characters) return { refused: 'there is no room for it: the whole would be larger than 1 MiB' }
-  room.characters -= size
-  keys.add(id)
-  return { entry: read }
-}
-
-const named = (item: Json): string => {
-  const name = isJsonObject(item) ? item.name : undefined
-  return typeof name === 'string' ? ` ("${name.slice(0, 60).toWellFormed()}")` : ''
-}
-
-/** How much a document may hold in its lists, in characters of JSON. */
-const mostCharacters = 1024 * 1024
-
-/** Of a tool, beside what SuperX tells of it: what describes it to callers. */
-const skills: Listing = {
-  name: 'skills',
-  one: 'tool',
-  key: 'name',
-  entry: ({ name = '', description, inputSchema, ...tool }) => ({
-    id: name,
-    name,
-    ...(typeof description === 'string' && { description }),
-    ...(isJsonObject(inputSchema) && { inputSchema }),
-    ...told(tool, 'title', 'outputSchema', 'annotations'),
-  }),
-}
-
-export const resources: Listing = {
-  name: 'resources',
-  one: 'resource',
-  key: 'uri',
-  entry: resource => told(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
-}
-
-const prompts: Listing = {
-  name: 'prompts',
-  one: 'prompt',
-  key: 'name',
-  entry: prompt => told(prompt, 'name', 'title', 'description', 'arguments'),
-}
-
 /**
- * What SuperX says of an MCP server as an agent: the card of agent `id` in the dialect `superx`. What an MCP server lists beyond
- * what a card can hold, or that is no tool, resource or prompt, is left out, and `notes` say so.
+ * Makes the card of agent `id` in the dialect `superx`, as SuperX describes an MCP server. Leaves out what does not fit into a
+ * card and what is no tool, resource or prompt of MCP; `notes` lists these.
  */
 export const toSuperxCard = (id: string, discovered: Discovered): { card: JsonObject; notes: CardError[] } => {
   const { protocolVersion, capabilities, serverInfo } = discovered
-  const room = { entries: MAX_SKILLS, characters: mostCharacters }
+  const budget = { entries: MAX_SKILLS, characters: MAX_MCP_LISTS_LENGTH }
   const lists = [
     [skills, discovered.tools] as const,
     ...(discovered.resources ? [[resources, discovered.resources] as const] : []),
     ...(discovered.prompts ? [[prompts, discovered.prompts] as const] : []),
-  ].map(([listing, listed]) => ({ name: listing.name, ...listedEntries(listed, listing, room) }))
-  const version = text(serverInfo.version)
+  ].map(([form, listed]) => ({ member: form.member, ...toEntries(listed, form, budget) }))
+  const version = nonEmpty(serverInfo.version)
+  const { tools = null, resources: offered = null, prompts: templates = null, sampling = null } = capabilities
   const card: JsonObject = {
     name: id,
     protocol: 'mcp',
     protocolVersion,
-    description: text(serverInfo.name) ?? id,
+    description: nonEmpty(serverInfo.name) ?? id,
     ...(version !== undefined && { version }),
-    capabilities: declared(capabilities),
-    ...Object.fromEntries(lists.map(({ name, entries }) => [name, entries])),
+    // SuperX lists all four, where a server declares only those that it has.
+    capabilities: { tools, resources: offered, prompts: templates, sampling },
+    ...Object.fromEntries(lists.map(({ member, entries }) => [member, entries])),
   }
-  return {
-    card,
-    notes: truncateNotes(
-      lists.flatMap(({ notes }) => notes),
-      place => place,
-    ),
-  }
+  const notes = lists.flatMap(list => list.notes)
+  return { card, notes: truncateNotes(notes, pointer => pointer) }
 }
 
-/** SuperX names all four, though a server names only what it has. */
-const declared = ({ tools = null, resources = null, prompts = null, sampling = null }: JsonObject): JsonObject => ({
-  tools,
-  resources,
-  prompts,
-  sampling,
-})
+/** How one list of an MCP server becomes a list of the card. */
+type ListForm = {
+  /** The member of the card. */
+  member: 'skills' | 'resources' | 'prompts'
+  /** MCP's name for one item. */
+  item: 'tool' | 'resource' | 'prompt'
+  /** The member that identifies an item: of two with the same value, the first counts. */
+  key: 'name' | 'uri'
+  toEntry: (item: JsonObject) => JsonObject
+}
 
-const text = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
+/** A skill has what SuperX documents, and the members that describe a tool to its callers. */
+const skills: ListForm = {
+  member: 'skills',
+  item: 'tool',
+  key: 'name',
+  toEntry: ({ name = '', description, inputSchema, ...tool }) => ({
+    id: name,
+    name,
+    ...(typeof description === 'string' && { description }),
+    ...(isJsonObject(inputSchema) && { inputSchema }),
+    ...pick(tool, 'title', 'outputSchema', 'annotations'),
+  }),
+}
 
-const told = (item: JsonObject, ...names: string[]): JsonObject =>
+const resources: ListForm = {
+  member: 'resources',
+  item: 'resource',
+  key: 'uri',
+  toEntry: resource => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
+}
+
+const prompts: ListForm = {
+  member: 'prompts',
+  item: 'prompt',
+  key: 'name',
+  toEntry: prompt => pick(prompt, 'name', 'title', 'description', 'arguments'),
+}
+
+/** Copies the members that are present. */
+const pick = (item: JsonObject, ...names: string[]): JsonObject =>
   Object.fromEntries(names.flatMap(name => (item[name] == null ? [] : [[name, item[name]]])))
+
+/** What a card has left for its lists: entries of each list, and characters of JSON of all lists together. */
+type Budget = { entries: number; characters: number }
+
+const toEntries = (
+  { items, truncated }: Listed,
+  form: ListForm,
+  budget: Budget,
+): { entries: JsonObject[]; notes: CardError[] } => {
+  const { member, item } = form
+  const entries: JsonObject[] = []
+  const notes: CardError[] = []
+  const keys = new Set<string>()
+  const note = (message: string): void => {
+    notes.push({ pointer: `/${member}`, message })
+  }
+  for (const [index, each] of items.entries()) {
+    if (entries.length === budget.entries) {
+      note(`omits ${items.length - index} of ${items.length} ${item}s: a card lists at most ${budget.entries}`)
+      break
+    }
+    const converted = toEntry(each, form, keys, budget)
+    if ('entry' in converted) entries.push(converted.entry)
+    else note(`omits ${item} ${index + 1}${quotedName(each)}: ${converted.error}`)
+  }
+  if (truncated !== undefined) note(`may lack ${item}s: ${truncated}`)
+  return { entries, notes }
+}
+
+const toEntry = (
+  value: Json,
+  { member, item, key, toEntry }: ListForm,
+  keys: Set<string>,
+  budget: Budget,
+): { entry: JsonObject } | { error: string } => {
+  const id = isJsonObject(value) ? value[key] : undefined
+  if (!isJsonObject(value) || typeof id !== 'string' || id === '') return { error: `it has no ${key}` }
+  if (keys.has(id)) return { error: `another ${item} has the same ${key}` }
+  const entry = toEntry(value)
+  const [error] = checkDocument({ [member]: [entry] })
+  if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }
+  const size = JSON.stringify(entry).length
+  if (size > budget.characters) return { error: 'the lists would be larger than 1 MiB' }
+  budget.characters -= size
+  keys.add(id)
+  return { entry }
+}
+
+const quotedName = (value: Json): string => {
+  const name = isJsonObject(value) ? value.name : undefined
+  return typeof name === 'string' ? ` ("${name.slice(0, 60).toWellFormed()}")` : ''
+}
+
+const nonEmpty = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined

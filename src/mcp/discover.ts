@@ -1,115 +1,96 @@
-import type { Client } from '@modelcontextprotocol/client'
-import * as v from 'valibot'
 import type { UpstreamFetch } from '../http/bindings.ts'
 import type { Json } from '../json/json.ts'
-
+import { MAX_SKILLS } from '../limits.ts'
 import { type McpError, notReady } from './errors.ts'
-import { openSession, type ServerInfo, type Session } from './session.ts'
+import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
 
-/** What an MCP server lists: `tools/list`, `resources/list` or `prompts/list`. */
-type Kind = 'tools' | 'resources' | 'prompts'
+/** Everything that an MCP server declares about itself. */
+export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; prompts?: Listed }
 
-/** What came of a list, in the order in which it came; `cut` says why there is no more of it where the server has more. */
-export type Listed = { items: Json[]; cut?: string }
+/** The items of a list, in the server's order. `truncated` is the reason where the server has more. */
+export type Listed = { items: Json[]; truncated?: string }
 
-/** What listing may cost: of items, of pages, and in ms for each of these. */
-type ListLimits = { items: number; pages: number; timeout: number; signal: AbortSignal }
+/** What a server declares, or why it could not be discovered. */
+type Discovery = { discovered: Discovered } | { failure: McpError }
 
-/** Items are looked at one by one, by others: a bad one must not cost the rest. */
-const pageOf = (kind: Kind) =>
-  v.pipe(
-    v.looseObject({}),
-    v.transform(({ [kind]: listed, nextCursor }) => ({ listed, nextCursor })),
-    v.object({ listed: v.array(v.custom<Json>(() => true)), nextCursor: v.unknown() }),
-  )
-
-/** Lists what a server has, page by page, until it ends or is enough. Rejects as the client does. */
-const listAll = async (client: Client, kind: Kind, limits: ListLimits): Promise<Listed> => {
-  const { items: most, pages, timeout, signal } = limits
-  let items: Json[] = []
-  const seen = new Set<string>()
-  for (let cursor: string | undefined; seen.size < pages; ) {
-    const params = cursor === undefined ? {} : { params: { cursor } }
-    const request = { method: `${kind}/list`, ...params }
-    const { listed, nextCursor } = await client.request(request, pageOf(kind), { timeout, signal })
-    items = items.concat(listed)
-    if (typeof nextCursor !== 'string' || nextCursor === '') return { items }
-    if (seen.has(nextCursor)) return { items, cut: 'the cursor of its next page came before' }
-    if (items.length > most) return { items, cut: `more than ${most} are not asked for` }
-    seen.add(nextCursor)
-    cursor = nextCursor
-  }
-  return { items, cut: `more than ${pages} pages are not asked for` }
-}
-
-/** What discovery may cost: times in ms, for one request and for the whole, and bytes of one response. */
+/** What discovery may cost. */
 export const discoveryLimits = {
-  timeout: 10_000,
-  whole: 20_000,
-  responseBytes: 1024 * 1024,
-  items: 500,
-  pages: 100,
-  // Pages are kept until all have come. It is over within a minute: no second budget follows.
-  budget: { unasked: 10, bytes: 8 * 1024 * 1024, perRequest: { unasked: 0, bytes: 0 } },
+  requestTimeoutMs: 10_000,
+  timeoutMs: 20_000,
+  maxResponseBytes: 1024 * 1024,
+  // All pages are in memory until the last one arrives.
+  maxSessionBytes: 8 * 1024 * 1024,
+  maxItems: MAX_SKILLS,
+  maxPages: 100,
 }
 type DiscoveryLimits = typeof discoveryLimits
 
-/** All that an MCP server says of itself; or why it says nothing. */
-type Discovery = { discovered: Discovered } | { failure: McpError }
-
-/** Asks an MCP server what it has, in a session that is over when it is done. Never rejects. */
+/** Asks an MCP server for everything that it declares, in a session of its own. */
 export const discover = async (
   url: string,
   fetch: UpstreamFetch,
   limits: DiscoveryLimits = discoveryLimits,
 ): Promise<Discovery> => {
-  const signal = AbortSignal.timeout(limits.whole)
-  const first = await ask(url, fetch, limits, signal)
-  if (!isLost(first)) return first
-  const second = await ask(url, fetch, limits, signal)
-  return isLost(second) ? { failure: notReady('loses its sessions (HTTP 404)') } : second
+  const signal = AbortSignal.timeout(limits.timeoutMs)
+  const first = await discoverOnce(url, fetch, limits, signal)
+  if (!isSessionLost(first)) return first
+  const second = await discoverOnce(url, fetch, limits, signal)
+  return isSessionLost(second) ? { failure: notReady('loses its sessions (HTTP 404)') } : second
 }
 
-const isLost = (discovery: Discovery): boolean => 'failure' in discovery && discovery.failure.code === 'lost'
+const isSessionLost = (discovery: Discovery): boolean =>
+  'failure' in discovery && discovery.failure.code === 'session-lost'
 
-const ask = async (
+const discoverOnce = async (
   url: string,
   fetch: UpstreamFetch,
-  { timeout, responseBytes, items, pages, budget }: DiscoveryLimits,
+  limits: DiscoveryLimits,
   signal: AbortSignal,
 ): Promise<Discovery> => {
-  const opened = await openSession(url, fetch, { timeout, signal, responseBytes, budget })
+  const { requestTimeoutMs, maxResponseBytes, maxSessionBytes } = limits
+  const options = { timeoutMs: requestTimeoutMs, signal, maxResponseBytes, maxSessionBytes }
+  const opened = await openSession(url, fetch, options)
   if ('failure' in opened) return opened
-  const { session } = opened
   try {
-    return { discovered: await everything(session, { items, pages, timeout, signal }) }
-  } catch (error) {
-    return { failure: session.failure(error) }
+    return await listEverything(opened.session, limits, signal)
   } finally {
-    await session.close()
+    await opened.session.close()
   }
 }
 
-/** The server is asked for what it says it has, and for nothing else. */
-const everything = async ({ client, server, failure }: Session, limits: ListLimits): Promise<Discovered> => {
-  const has = (kind: Kind): boolean => server.capabilities[kind] != null
-  const listed = async (kind: Kind): Promise<Listed> => {
-    try {
-      return await listAll(client, kind, limits)
-    } catch (error) {
-      const failed = failure(error)
-      // A card is of tools. Of what else there is, it can do without.
-      if (kind === 'tools' || failed.code !== 'refused') throw error
-      return { items: [], cut: failed.message }
-    }
+/** Requests the lists that the server declares as its capabilities. */
+const listEverything = async (session: Session, limits: DiscoveryLimits, signal: AbortSignal): Promise<Discovery> => {
+  const discovered: Discovered = { ...session.server, tools: { items: [] } }
+  for (const kind of ['tools', 'resources', 'prompts'] as const) {
+    if (session.server.capabilities[kind] == null) continue
+    const listed = await listAll(session, kind, limits, signal)
+    if (!('failure' in listed)) discovered[kind] = listed
+    // A card is made of tools, and can do without resources and prompts.
+    else if (kind !== 'tools' && listed.failure.code === 'refused')
+      discovered[kind] = { items: [], truncated: listed.failure.message }
+    else return listed
   }
-  return {
-    ...server,
-    tools: has('tools') ? await listed('tools') : { items: [] },
-    ...(has('resources') && { resources: await listed('resources') }),
-    ...(has('prompts') && { prompts: await listed('prompts') }),
-  }
+  return { discovered }
 }
 
-/** All that an MCP server has said of itself. */
-export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; prompts?: Listed }
+/** Requests a list page by page, until its end or a limit. */
+const listAll = async (
+  session: Session,
+  kind: ListKind,
+  { requestTimeoutMs, maxItems, maxPages }: DiscoveryLimits,
+  signal: AbortSignal,
+): Promise<Listed | { failure: McpError }> => {
+  let items: Json[] = []
+  const cursors = new Set<string>()
+  for (let cursor: string | undefined; cursors.size < maxPages; ) {
+    const requested = await session.listPage(kind, cursor, { timeoutMs: requestTimeoutMs, signal })
+    if ('failure' in requested) return requested
+    items = items.concat(requested.page.items)
+    cursor = requested.page.nextCursor
+    if (cursor === undefined) return { items }
+    if (cursors.has(cursor)) return { items, truncated: 'the server repeats the cursor of a page' }
+    if (items.length > maxItems) return { items, truncated: `this host requests no more than ${maxItems}` }
+    cursors.add(cursor)
+  }
+  return { items, truncated: `this host requests no more than ${maxPages} pages` }
+}

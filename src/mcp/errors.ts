@@ -3,83 +3,82 @@ import { CLOUDFLARE_ERRORS } from '../http/safe-fetch.ts'
 
 /** What went wrong between this host and an MCP server. `message` is for the agent's owner. */
 export type McpError =
-  /** What this host does not call is `unreachable` too: nobody can probe with it. `why` is for the log alone. */
+  /** Blocked, without an address, or not answering: one outcome, so that nobody can probe. `why` is for the log. */
   | { code: 'unreachable'; message: string; why: string }
-  | { code: 'timeout' | 'not-ready'; message: string }
-  /** The server knows the session no longer (HTTP 404): a new one may be opened. */
-  | { code: 'lost'; message: string }
+  | { code: 'timeout' | 'not-ready' | 'broken-off'; message: string }
+  | { code: 'too-large'; message: string; maxBytes: number }
+  /** The server no longer knows the session (HTTP 404). The client may open a new one. */
+  | { code: 'session-lost'; message: string }
   /** The server's own JSON-RPC error. */
-  | { code: 'refused'; message: string; error: RpcError }
+  | { code: 'refused'; message: string }
 
-/** A JSON-RPC error, as an MCP server answers it. */
-export type RpcError = { code: number; message: string; data?: unknown }
-
-/** What is said of a server that took too long. */
 export const timedOut: McpError = { code: 'timeout', message: 'The MCP server did not answer in time.' }
 
-/** What is said of a server that runs but does not do what MCP asks of it. */
+export const brokenOff: McpError = { code: 'broken-off', message: 'The MCP server ended its response too early.' }
+
+export const tooLarge = (maxBytes: number): McpError => ({
+  code: 'too-large',
+  message: `The MCP server answered with more than ${maxBytes} bytes.`,
+  maxBytes,
+})
+
+/** Describes a server that runs but does not do what MCP requires; `what` completes the sentence "The MCP server …". */
 export const notReady = (what: string): McpError => ({ code: 'not-ready', message: `The MCP server ${what}.` })
 
-/** Errors of the client library, by its own marks: to compare with its classes they would have to be loaded. */
-const ProtocolError = v.object({
+/** A request without a response, or a response that the network cut off. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError'
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+  }
+}
+
+/** The `data` of a JSON-RPC error that this host reports to its own MCP client, see `failRequest` in session.ts. */
+export class LocalFailure {
+  readonly error: McpError
+
+  constructor(error: McpError) {
+    this.error = error
+  }
+}
+
+/** Errors of the MCP client library, recognised by name: importing its classes would load the whole library. */
+const SdkProtocolError = v.object({
   name: v.literal('ProtocolError'),
   code: v.number(),
   message: v.string(),
   data: v.optional(v.unknown()),
 })
-const HttpError = v.object({
+const SdkHttpError = v.object({
   name: v.literal('SdkHttpError'),
   data: v.object({ status: v.number(), text: v.optional(v.unknown()) }),
 })
-const LibraryError = v.object({ name: v.literal('SdkError'), code: v.string() })
+const SdkError = v.object({ name: v.literal('SdkError'), code: v.string() })
+
+/** An error response of JSON-RPC as the text of an HTTP error. */
 const ErrorBody = v.pipe(
   v.string(),
   v.parseJson(),
-  v.object({ error: v.object({ code: v.number(), message: v.string(), data: v.optional(v.unknown()) }) }),
+  v.object({ error: v.object({ code: v.number(), message: v.string() }) }),
 )
-const NamedError = v.object({ name: v.string(), message: v.string() })
 
-/** What an error of the client library means. */
-export const sessionFailure = (error: unknown): McpError => {
-  if (v.is(ProtocolError, error)) return refused(error)
-  if (v.is(HttpError, error)) return ofStatus(error.data.status, error.data.text)
-  if (v.is(LibraryError, error)) return byCode[error.code] ?? notReady('answered what MCP does not define')
-  return v.is(NamedError, error) ? ofName(error.name, error.message) : unreachable('')
+/** Returns what an error of the MCP client means. Throws every other error again: those are bugs of this host. */
+export const toMcpError = (error: unknown): McpError => {
+  if (v.is(SdkProtocolError, error)) return error.data instanceof LocalFailure ? error.data.error : refused(error)
+  if (v.is(SdkHttpError, error)) return fromStatus(error.data.status, error.data.text)
+  if (v.is(SdkError, error)) return sdkErrors[error.code] ?? notReady('gave an answer that MCP does not define')
+  if (error instanceof NetworkError) return unreachable(error.message)
+  // The library's parsers throw these for a response that is not JSON, or not JSON-RPC.
+  if (error instanceof SyntaxError || (error instanceof Error && error.name === 'ZodError'))
+    return notReady('answered with something that is not JSON-RPC')
+  const [, version] = /protocol version is not supported: (.*)/s.exec(error instanceof Error ? error.message : '') ?? []
+  if (version !== undefined)
+    return notReady(`speaks MCP version "${truncate(version)}", which this host does not support`)
+  throw error
 }
 
-/** The one message for what was not called, does not answer or has no address. */
-const unreachable = (why: string): McpError => ({
-  code: 'unreachable',
-  message:
-    'The MCP server cannot be reached. See that its address is right, public and https; the log of this host says more.',
-  why,
-})
-
-const refused = ({ code, message, data }: RpcError): McpError => ({
-  code: 'refused',
-  message: `The MCP server answered with error ${code}: ${clipped(message)}`,
-  error: { code, message, ...(data !== undefined && { data }) },
-})
-
-const ofStatus = (status: number, body: unknown): McpError => {
-  const network = CLOUDFLARE_ERRORS.get(status)
-  if (network !== undefined) return network.failed === 'timeout' ? timedOut : unreachable(`HTTP ${status}`)
-  if (status === 404) return { code: 'lost', message: 'The MCP server answered with HTTP 404.' }
-  if (status === 401 || status === 403)
-    return notReady(`does not let this host in (HTTP ${status}): upstream.secret names the secret that is sent to it`)
-  if (status >= 300 && status < 400)
-    return notReady(`redirects (HTTP ${status}), which is not followed: set upstream.mcp to where it leads`)
-  const error = errorIn(body)
-  return error ? refused(error) : notReady(`answered with HTTP ${status}`)
-}
-
-/** The JSON-RPC error that came with an HTTP status that tells of one. */
-const errorIn = (body: unknown): RpcError | undefined => {
-  const parsed = v.safeParse(ErrorBody, body)
-  return parsed.success ? parsed.output.error : undefined
-}
-
-const byCode: Readonly<Record<string, McpError>> = {
+const sdkErrors: Readonly<Record<string, McpError>> = {
   REQUEST_TIMEOUT: timedOut,
   CONNECTION_CLOSED: notReady('ended the session'),
   NOT_CONNECTED: notReady('ended the session'),
@@ -87,12 +86,29 @@ const byCode: Readonly<Record<string, McpError>> = {
   INVALID_RESULT: notReady('answered with a result that MCP does not define'),
 }
 
-const ofName = (name: string, message: string): McpError => {
-  const [, version] = /protocol version is not supported: (.*)/s.exec(message) ?? []
-  if (version !== undefined) return notReady(`speaks version "${clipped(version)}" of MCP, which this host does not`)
-  if (name === 'SyntaxError' || name === 'ZodError') return notReady('answered with something that is not JSON-RPC')
-  return name === 'TimeoutError' ? timedOut : unreachable(message)
+const unreachable = (why: string): McpError => ({
+  code: 'unreachable',
+  message:
+    'The MCP server cannot be reached. Check that its address is correct, public and https; the log of this host has the reason.',
+  why,
+})
+
+const refused = ({ code, message }: { code: number; message: string }): McpError => ({
+  code: 'refused',
+  message: `The MCP server answered with error ${code}: ${truncate(message)}`,
+})
+
+const fromStatus = (status: number, body: unknown): McpError => {
+  const network = CLOUDFLARE_ERRORS.get(status)
+  if (network !== undefined) return network.failed === 'timeout' ? timedOut : unreachable(`HTTP ${status}`)
+  if (status === 404) return { code: 'session-lost', message: 'The MCP server answered with HTTP 404.' }
+  if (status === 401 || status === 403)
+    return notReady(`rejects the credentials of this host (HTTP ${status}): name its secret in upstream.secret`)
+  if (status >= 300 && status < 400)
+    return notReady(`redirects (HTTP ${status}), which this host does not follow: set upstream.mcp to the target`)
+  const { output, success } = v.safeParse(ErrorBody, body)
+  return success ? refused(output.error) : notReady(`answered with HTTP ${status}`)
 }
 
-/** What a server says is shown to people and kept: as much of it as helps. */
-const clipped = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)
+/** Owners read what a server says, and the log stores it: the first 200 characters are enough. */
+const truncate = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)

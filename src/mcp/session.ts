@@ -1,22 +1,272 @@
 import type {
+  CallToolResult,
   Client,
   ClientOptions,
+  Progress,
   ReconnectionScheduler,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
+import * as v from 'valibot'
 import type { UpstreamFetch } from '../http/bindings.ts'
-import { isJsonObject, type JsonObject } from '../json/json.ts'
-import { type Budget, boundedFetch, RateBudget } from './budget.ts'
-import { type McpError, notReady, sessionFailure, timedOut } from './errors.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
 
-/** How long a server is waited for that is told of the end, in ms: nobody has anything from its answer. */
-const patience = 2000
+/** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
+export type Session = {
+  server: ServerInfo
+  callTool: (name: string, args: JsonObject, options: ToolCallOptions) => Promise<{ result: CallToolResult } | Failed>
+  /** Requests one page of a list, from its beginning or from `cursor`. */
+  listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
+  /** Whether the session has ended, so that no request can succeed any more. */
+  isClosed: () => boolean
+  /** Ends the session, here and at the server. Takes at most two seconds and never rejects. */
+  close: () => Promise<void>
+}
 
-/** Tells an MCP server that its session is over, where it has one. Never rejects. */
-const endSession = async (
+/** What an MCP server declares as a session opens. */
+export type ServerInfo = { protocolVersion: string; capabilities: JsonObject; serverInfo: JsonObject }
+
+/** The lists of MCP: `tools/list`, `resources/list` and `prompts/list`. */
+export type ListKind = 'tools' | 'resources' | 'prompts'
+
+/** One page of a list. Its items are not validated: one bad item must not cost the others. */
+type Page = { items: Json[]; nextCursor?: string | undefined }
+
+type Failed = { failure: McpError }
+
+type RequestOptions = { timeoutMs: number; signal: AbortSignal }
+
+type ToolCallOptions = RequestOptions & {
+  /** However much progress the tool reports; `timeoutMs` starts again with each report. */
+  maxTimeoutMs: number
+  onProgress: (progress: Progress) => void
+}
+
+/** What opening a session may cost, and what the session may receive. */
+export type SessionOptions = {
+  /** For each of the at most two ways in which the session is opened. */
+  timeoutMs?: number
+  /** Gives up the opening. */
+  signal?: AbortSignal
+  /** Of one response, event streams included: a request that gets more fails. */
+  maxResponseBytes?: number
+  /** Of all responses: a session that receives more ends. */
+  maxSessionBytes?: number
+  /** Called when the server announces other tools. Without it, the server gets no stream for its own messages. */
+  onToolsChanged?: () => void
+}
+
+/** How this host introduces itself to MCP servers. */
+export const clientInfo = { name: 'calling-card', version: '0.1.0' }
+
+/** The first version of MCP without `initialize`. Servers that support no other version refuse `initialize`. */
+const VERSION_WITHOUT_INITIALIZE = '2026-07-28'
+
+const OPENING_TIMEOUT_MS = 10_000
+const CLOSING_TIMEOUT_MS = 2_000
+
+/** Opens a session over Streamable HTTP, in whichever version of MCP the server speaks. */
+export const openSession = async (
   url: string,
   fetch: UpstreamFetch,
-  { sessionId, protocolVersion }: { sessionId?: string | undefined; protocolVersion?: string | undefined },
+  options: SessionOptions = {},
+): Promise<{ session: Session } | Failed> => {
+  const opened = await open(url, fetch, options, { mode: 'legacy' })
+  if ('session' in opened || !['refused', 'session-lost'].includes(opened.failure.code)) return opened
+  const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
+  if ('session' in newer) return newer
+  // No session was there to lose.
+  return opened.failure.code === 'session-lost'
+    ? { failure: notReady('does not exist at this address (HTTP 404)') }
+    : opened
+}
+
+const open = async (
+  url: string,
+  fetch: UpstreamFetch,
+  options: SessionOptions,
+  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
+): Promise<{ session: Session } | Failed> => {
+  const { timeoutMs = OPENING_TIMEOUT_MS, signal } = options
+  const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
+  if (deadline.aborted) return { failure: timedOut }
+  const connection = await createConnection(url, fetch, options, versionNegotiation)
+  // The client's own timeouts are for single requests, and an opening is several.
+  const onDeadline = () => connection.end(timedOut)
+  deadline.addEventListener('abort', onDeadline)
+  try {
+    const server = await initialize(connection, timeoutMs)
+    return { session: toSession(connection, server) }
+  } catch (error) {
+    try {
+      return { failure: connection.toFailure(error) }
+    } finally {
+      await connection.close()
+    }
+  } finally {
+    deadline.removeEventListener('abort', onDeadline)
+  }
+}
+
+/** Connects, and returns what the server declares: the client itself keeps only the members that it knows. */
+const initialize = async ({ client, transport }: Connection, timeoutMs: number): Promise<ServerInfo> => {
+  let initialized: JsonObject | undefined
+  // The client calls a handler that was there before its own.
+  transport.onmessage = message => {
+    if ('result' in message && isJsonObject(message.result)) initialized ??= message.result
+  }
+  await client.connect(transport, { timeout: timeoutMs })
+  return {
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    // Without `initialize`, the first result is that of `server/discover`, which has the same members.
+    capabilities: objectOr({}, initialized ? initialized.capabilities : client.getServerCapabilities()),
+    serverInfo: objectOr({}, initialized ? initialized.serverInfo : client.getServerVersion()),
+  }
+}
+
+const objectOr = (fallback: JsonObject, value: unknown): JsonObject => (isJsonObject(value) ? value : fallback)
+
+const toSession = (connection: Connection, server: ServerInfo): Session => {
+  const { client, toFailure, isClosed, close } = connection
+  return {
+    server,
+    isClosed,
+    close,
+    callTool: async (name, args, { timeoutMs, maxTimeoutMs, signal, onProgress }) => {
+      const options = {
+        signal,
+        timeout: timeoutMs,
+        maxTotalTimeout: maxTimeoutMs,
+        resetTimeoutOnProgress: true,
+        onprogress: onProgress,
+      }
+      try {
+        return { result: await client.callTool({ name, arguments: args }, options) }
+      } catch (error) {
+        return { failure: toFailure(error) }
+      }
+    },
+    listPage: async (kind, cursor, { timeoutMs, signal }) => {
+      const request = { method: `${kind}/list`, ...(cursor !== undefined && { params: { cursor } }) }
+      try {
+        return { page: await client.request(request, pageSchema(kind), { timeout: timeoutMs, signal }) }
+      } catch (error) {
+        return { failure: toFailure(error) }
+      }
+    },
+  }
+}
+
+const pageSchema = (kind: ListKind) =>
+  v.pipe(
+    v.looseObject({}),
+    v.transform(({ [kind]: items, nextCursor }) => ({ items, nextCursor })),
+    v.object({
+      items: v.array(v.custom<Json>(() => true)),
+      nextCursor: v.fallback(v.optional(v.pipe(v.string(), v.nonEmpty())), undefined),
+    }),
+  )
+
+/** An MCP client and its transport. */
+type Connection = {
+  client: Client
+  transport: StreamableHTTPClientTransport
+  /** Closes the transport: every request under way fails with this error. */
+  end: (failure: McpError) => void
+  toFailure: (error: unknown) => McpError
+  isClosed: () => boolean
+  close: () => Promise<void>
+}
+
+/** The client library is loaded with the first connection, so that no reader of a card waits for it. */
+const createConnection = async (
+  url: string,
+  fetch: UpstreamFetch,
+  {
+    maxResponseBytes = Number.POSITIVE_INFINITY,
+    maxSessionBytes = Number.POSITIVE_INFINITY,
+    onToolsChanged,
+  }: SessionOptions,
+  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
+): Promise<Connection> => {
+  const mcp = await import('@modelcontextprotocol/client')
+  const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
+  const client = new mcp.Client(clientInfo, { versionNegotiation, ...(onToolsChanged && { listChanged }) })
+  let ended: McpError | undefined
+  const end = (failure: McpError): void => {
+    if (ended) return
+    ended = failure
+    // The client takes note of its transport's end only once it is connected, the transport always.
+    transport.close().catch(() => undefined)
+  }
+  const bounded = boundedFetch(fetch, {
+    maxResponseBytes,
+    maxSessionBytes,
+    listens: onToolsChanged !== undefined,
+    onResponseTooLarge: id => failRequest(transport, id, tooLarge(maxResponseBytes)),
+    onSessionTooLarge: () => end(notReady('sends more than a session may receive')),
+  })
+
+  /** Fails a request whose event stream ended without a response: the client would wait for its timeout. */
+  class Transport extends mcp.StreamableHTTPClientTransport {
+    override send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
+      const onRequestStreamEnd = () => {
+        if ('method' in message && 'id' in message) failRequest(this, message.id, brokenOff)
+      }
+      return super.send(message, { onRequestStreamEnd, ...options })
+    }
+  }
+  const transport = new Transport(new URL(url), {
+    fetch: bounded,
+    // The fetch guard does not check where a redirect leads, and MCP needs none.
+    requestInit: { redirect: 'manual' },
+    reconnectionOptions,
+    reconnectionScheduler,
+  })
+  return {
+    client,
+    transport,
+    end,
+    toFailure: error => ended ?? toMcpError(error),
+    isClosed: () => ended !== undefined,
+    close: async () => {
+      await client.close().catch(() => undefined)
+      end(notReady('session was closed by this host'))
+      await deleteSession(url, fetch, transport)
+    },
+  }
+}
+
+/** Fails a request of the client, which takes this for the server's response. Does nothing once there was a response. */
+const failRequest = (transport: StreamableHTTPClientTransport, id: string | number, failure: McpError): void =>
+  transport.onmessage?.({
+    jsonrpc: '2.0',
+    id,
+    error: { code: -32000, message: failure.message, data: new LocalFailure(failure) },
+  })
+
+/** How the client resumes event streams. Servers may set the delay with `retry`, so `maxReconnectionDelay` is for others. */
+const reconnectionOptions = {
+  maxRetries: 2,
+  initialReconnectionDelay: 1_000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+}
+
+const MIN_RECONNECTION_DELAY_MS = 1_000
+
+/** Keeps a server that sends `retry: 0` and ends its streams at once from being asked again without a pause. */
+const reconnectionScheduler: ReconnectionScheduler = (reconnect, delay) => {
+  const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
+  return () => clearTimeout(timer)
+}
+
+/** Tells the server that its session is over, if it has one. Never rejects: servers also end sessions by themselves. */
+const deleteSession = async (
+  url: string,
+  fetch: UpstreamFetch,
+  { sessionId, protocolVersion }: Pick<StreamableHTTPClientTransport, 'sessionId' | 'protocolVersion'>,
 ): Promise<void> => {
   if (sessionId === undefined) return
   const headers = {
@@ -24,198 +274,10 @@ const endSession = async (
     ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
   }
   try {
-    const signal = AbortSignal.timeout(patience)
+    const signal = AbortSignal.timeout(CLOSING_TIMEOUT_MS)
     const response = await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
     response.body?.cancel().catch(() => undefined)
   } catch {
-    // It finds out by itself.
+    // Nothing depends on it.
   }
-}
-
-/** How far apart an event stream of a session is asked for again after another, or after itself, in ms: servers may say 0. */
-const apart = 1000
-
-/** When event streams that have ended are asked for again: when the server says, but one at a time. */
-const pacedReconnections = (): ReconnectionScheduler => {
-  let free = Date.now() + apart
-  return (reconnect, delay) => {
-    let timer = setTimeout(() => {
-      const now = Date.now()
-      const wait = Math.max(0, free - now)
-      free = now + wait + apart
-      timer = setTimeout(reconnect, wait)
-    }, delay)
-    return () => clearTimeout(timer)
-  }
-}
-
-/** How MCP servers are told who calls. */
-export const clientInfo = { name: 'calling-card', version: '0.1.0' }
-
-/** A client of an MCP server and the way to it, not connected yet. */
-type Connection = {
-  client: Client
-  transport: StreamableHTTPClientTransport
-  /** Cuts it: whatever is under way fails for that reason. */
-  cut: (reason: McpError) => void
-  /** Whether it was: then nothing can be asked any more. */
-  isCut: () => boolean
-  /** What an error that a call of `client` threw means. */
-  failure: (error: unknown) => McpError
-  /** Cuts it, and ends the session for the server too. Takes at most 2 s; never rejects. */
-  close: () => Promise<void>
-}
-
-/** What a connection is made with: see `SessionOptions`. */
-type ConnectionOptions = {
-  responseBytes: number
-  budget: Budget
-  onToolsChanged: (() => void) | undefined
-  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>
-}
-
-/** A new connection to an MCP server. The client library is loaded with the first, so that nobody who reads a card waits for it. */
-const newConnection = async (
-  url: string,
-  fetch: UpstreamFetch,
-  { responseBytes, budget, onToolsChanged, versionNegotiation }: ConnectionOptions,
-): Promise<Connection> => {
-  const mcp = await import('@modelcontextprotocol/client')
-  const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
-  const client = new mcp.Client(clientInfo, { versionNegotiation, ...(onToolsChanged && { listChanged }) })
-  let reason: McpError | undefined
-  const cut = (why: McpError): void => {
-    if (reason) return
-    reason = why
-    // The client knows of its transport only once it is connected; the transport tells it.
-    transport.close().catch(() => undefined)
-  }
-  const meter = new RateBudget(budget, cut)
-  const tooLarge = notReady(`answered with more than ${responseBytes} bytes`)
-  const bounds = { responseBytes, listens: onToolsChanged !== undefined, meter, onTooLarge: () => cut(tooLarge) }
-  const transport = new mcp.StreamableHTTPClientTransport(new URL(url), {
-    fetch: boundedFetch(fetch, bounds),
-    // Whoever follows a redirect has to look where it leads: the guard does not, and nobody needs it here.
-    requestInit: { redirect: 'manual' },
-    reconnectionScheduler: pacedReconnections(),
-  })
-  meterSent(transport, meter)
-  const close = async (): Promise<void> => {
-    await client.close().catch(() => undefined)
-    cut(notReady('was left'))
-    await endSession(url, fetch, transport)
-  }
-  return {
-    client,
-    transport,
-    cut,
-    isCut: () => reason !== undefined,
-    failure: error => reason ?? sessionFailure(error),
-    close,
-  }
-}
-
-/** The client answers whatever a server asks it: only as often as the session's budget has it. */
-const meterSent = (transport: StreamableHTTPClientTransport, meter: RateBudget): void => {
-  const send = transport.send.bind(transport)
-  transport.send = async (message, options) => {
-    const isAnswer = !Array.isArray(message) && !('method' in message)
-    if (!isAnswer) meter.asked()
-    if (!isAnswer || meter.mayAsk()) await send(message, options)
-  }
-}
-
-/** What an MCP server says of itself as a session opens. */
-export type ServerInfo = { protocolVersion: string; capabilities: JsonObject; serverInfo: JsonObject }
-
-/**
- * What a server has said to `client`. `initialized` is its answer to `initialize` as it came: the client itself keeps of it only
- * what it knows of. Servers of a version without `initialize` said the same in their answer to `server/discover`.
- */
-const serverFacts = (client: Client, initialized: JsonObject | undefined): ServerInfo => ({
-  protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
-  capabilities: objectOf(initialized ? initialized.capabilities : client.getServerCapabilities()),
-  serverInfo: objectOf(initialized ? initialized.serverInfo : client.getServerVersion()),
-})
-
-const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
-
-/** What the opening of a session may cost, and who is told of news. */
-export type SessionOptions = {
-  /** In ms, for each of the at most two ways in which it is tried. */
-  timeout?: number
-  /** Gives the opening up. */
-  signal?: AbortSignal
-  /** The most bytes of one response, of an event stream too: past it the session ends. */
-  responseBytes?: number
-  /** What the server may cost in a minute: past it the session ends too. */
-  budget?: Budget
-  /** Called when the server says that its tools have changed. Without it no stream for what it says unasked is opened. */
-  onToolsChanged?: () => void
-}
-
-/** A session with an MCP server, initialised. */
-export type Session = Pick<Connection, 'client' | 'failure' | 'isCut' | 'close'> & { server: ServerInfo }
-
-const mebibyte = 1024 * 1024
-
-/** What a session may cost that is kept: enough for a server whose event streams end again and again while it works. */
-const keptBudget: Budget = {
-  unasked: 30,
-  bytes: 16 * mebibyte,
-  perRequest: { unasked: 4, bytes: 4 * mebibyte },
-}
-
-/** A session that is open; or why there is none. */
-type Opened = { session: Session } | { failure: McpError }
-
-/** The version of MCP since which a session opens without `initialize`: servers that know no other refuse that. */
-const withoutInitialize = '2026-07-28'
-
-/** Opens a session with an MCP server over Streamable HTTP, in whichever version of MCP it speaks. Never rejects. */
-export const openSession = async (url: string, fetch: UpstreamFetch, options: SessionOptions = {}): Promise<Opened> => {
-  const opened = await open(url, fetch, options, { mode: 'legacy' })
-  if ('session' in opened || !refusals.has(opened.failure.code)) return opened
-  const newer = await open(url, fetch, options, { mode: { pin: withoutInitialize } })
-  return 'session' in newer ? newer : { failure: ofOpening(opened.failure) }
-}
-
-const refusals = new Set<McpError['code']>(['refused', 'lost'])
-
-/** Nothing can be lost that was not there. */
-const ofOpening = (failure: McpError): McpError =>
-  failure.code === 'lost' ? notReady('is not at its address, which answers with HTTP 404') : failure
-
-const open = async (
-  url: string,
-  fetch: UpstreamFetch,
-  { timeout = 10_000, signal, responseBytes = 4 * mebibyte, budget = keptBudget, onToolsChanged }: SessionOptions,
-  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
-): Promise<Opened> => {
-  const late = AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])])
-  if (late.aborted) return { failure: timedOut }
-  const connection = await newConnection(url, fetch, { responseBytes, budget, onToolsChanged, versionNegotiation })
-  // The client's own limits are for its requests alone: an opening is more than those.
-  const tooLate = () => connection.cut(timedOut)
-  late.addEventListener('abort', tooLate)
-  try {
-    const server = await connected(connection, timeout)
-    return { session: { ...connection, server } }
-  } catch (error) {
-    const failure = connection.failure(error)
-    await connection.close()
-    return { failure }
-  } finally {
-    late.removeEventListener('abort', tooLate)
-  }
-}
-
-const connected = async ({ client, transport }: Connection, timeout: number): Promise<ServerInfo> => {
-  let initialized: JsonObject | undefined
-  // The client leaves who was there before it its place.
-  transport.onmessage = message => {
-    if ('result' in message && isJsonObject(message.result)) initialized ??= message.result
-  }
-  await client.connect(transport, { timeout })
-  return serverFacts(client, initialized)
 }

@@ -26,7 +26,9 @@ const codes = {
   unreachable: 'unreachable',
   timeout: 'timeout',
   'not-ready': 'not-ready',
-  lost: 'not-ready',
+  'broken-off': 'not-ready',
+  'too-large': 'not-ready',
+  'session-lost': 'not-ready',
   refused: 'not-ready',
 } as const satisfies Record<McpError['code'], string>
 
