@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { McpTool } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { resolveToolCall } from '../../src/mcp-bridge/tools/tool-call.ts'
+import { resolveToolCall } from '../../src/mcp-bridge/tool-call.ts'
+import { rejectInvalidArguments } from '../../src/mcp-bridge/validate-arguments.ts'
 
 /** A tool whose arguments are these, `required` or not; its skill's id is its name in kebab case. */
 const toolWith = (name: string, properties: JsonObject, required: string[] = [], more: JsonObject = {}): McpTool => ({
@@ -22,12 +23,15 @@ const now = toolWith('now', { zone: { type: 'string' } })
 
 const both = [search, now]
 
-/** What is made of a message with these parts, and of one that names a skill. */
-const called = (parts: Json, tools: readonly McpTool[] = both, skillId?: Json) =>
-  resolveToolCall(
-    { message: { messageId: 'm', role: 'ROLE_USER', parts, ...(skillId !== undefined && { metadata: { skillId } }) } },
-    tools,
-  )
+/** The tool and the arguments of a message with these parts, or why it is refused. */
+const called = (parts: Json, tools: readonly McpTool[] = both, skillId?: Json) => {
+  const message = { messageId: 'm', role: 'ROLE_USER', parts, ...(skillId !== undefined && { metadata: { skillId } }) }
+  const call = resolveToolCall({ message }, tools)
+  if ('refused' in call) return call
+  const { name, inputSchema } = call.tool
+  const tool = { name, inputSchema, arguments: JSON.stringify(call.arguments), field: call.field }
+  return rejectInvalidArguments('agent', tool) ?? { tool: name, arguments: call.arguments }
+}
 
 const violations = (...asking: Parameters<typeof called>) => {
   const came = called(...asking)
@@ -92,9 +96,9 @@ describe('the tool that a message calls', () => {
 })
 
 describe('a message that calls no tool', () => {
-  const there = 'there are web_search, now'
+  const there = 'Its tools are web_search, now'
   const example = '{"data": {"tool": "…", "arguments": {…}}}'
-  const name = `does not say which tool to call: name it in \`message.metadata.skillId\` or send ${example}. Tools: ${there}`
+  const name = `names no tool: set \`message.metadata.skillId\` or send ${example}. ${there}`
   const part = `must be a data part, such as ${example}, or a text part`
 
   it.each<[title: string, said: Parameters<typeof called>, told: string]>([
@@ -103,7 +107,7 @@ describe('a message that calls no tool', () => {
     [
       'two parts',
       [[{ text: 'a' }, { text: 'b' }]],
-      'message.parts must be one part: the data or the text that calls the tool',
+      'message.parts must have one part: the data or the text that calls the tool',
     ],
     ['a file', [[{ url: 'https://a.example/b' }]], `message.parts[0] ${part}`],
     ['a part that is none', [[7]], `message.parts[0] ${part}`],
@@ -115,32 +119,32 @@ describe('a message that calls no tool', () => {
     [
       'a tool that is not there',
       [[{ data: { tool: 'x' } }]],
-      `message.parts[0].data.tool names no tool of this agent: ${there}`,
+      `message.parts[0].data.tool is not a tool of this agent. ${there}`,
     ],
     [
       'a tool that is no name',
       [[{ data: { tool: 7 } }]],
-      `message.parts[0].data.tool must be the name of a tool: ${there}`,
+      `message.parts[0].data.tool must be the name of a tool. ${there}`,
     ],
     [
       'a skill that is not there',
       [[{ text: 'a' }], both, 'x'],
-      `message.metadata.skillId names no tool of this agent: ${there}`,
+      `message.metadata.skillId is not a tool of this agent. ${there}`,
     ],
     [
       'a skill that is no name',
       [[{ text: 'a' }], both, 7],
-      `message.metadata.skillId must be the name of a tool: ${there}`,
+      `message.metadata.skillId must be the name of a tool. ${there}`,
     ],
     [
       'no tools',
       [[{ data: queried }], []],
-      'message.parts[0].data.tool names no tool of this agent: this agent has none',
+      'message.parts[0].data.tool is not a tool of this agent. This agent has no tools',
     ],
     [
       'two names',
       [[{ data: queried }], both, 'now'],
-      'message.parts[0].data.tool names another tool than `message.metadata.skillId`',
+      'message.parts[0].data.tool names a tool other than `message.metadata.skillId`',
     ],
     [
       'a text for a tool that takes none',
@@ -150,7 +154,7 @@ describe('a message that calls no tool', () => {
     [
       'arguments beside the name',
       [[{ data: { tool: 'web_search', query: 'edge' } }]],
-      'message.parts[0].data.query is not known beside `tool`: arguments go into `arguments`',
+      'message.parts[0].data.query is not allowed next to `tool`: put arguments into `arguments`',
     ],
     [
       'arguments that are no object',
@@ -164,7 +168,7 @@ describe('a message that calls no tool', () => {
   it('is told of twenty tools, and that there are more', () => {
     const tools = Array.from({ length: 30 }, (_, index) => toolWith(`t${index}`, {}))
     expect(violations([{ data: { tool: 'x' } }], tools)).toEqual([
-      `message.parts[0].data.tool names no tool of this agent: there are ${tools
+      `message.parts[0].data.tool is not a tool of this agent. Its tools are ${tools
         .slice(0, 20)
         .map(tool => tool.name)
         .join(', ')}, …`,

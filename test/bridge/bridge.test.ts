@@ -41,7 +41,7 @@ beforeAll(async () => {
           throw new ProtocolError(-32050, 'Nobody is at home')
         },
       },
-      huge: { run: () => ({ content: [{ type: 'text', text: 'x'.repeat(3.5 * 1024 * 1024) }] }) },
+      huge: { run: () => ({ content: [{ type: 'text', text: 'x'.repeat(1.5 * 1024 * 1024) }] }) },
       silent: { run: () => new Promise(() => undefined) },
     },
     // Seconds that a silent tool may take; all others answer at once.
@@ -182,7 +182,7 @@ describe('what a tool answers', () => {
       undefined,
       {
         state: 'FAILED',
-        said: [{ text: 'The tool failed, and does not say why.', mediaType: 'text/plain' }],
+        said: [{ text: 'The tool failed without a message.', mediaType: 'text/plain' }],
         reason: 'TOOL_FAILED',
       },
     ],
@@ -203,7 +203,7 @@ describe('what a tool answers', () => {
         state: 'FAILED',
         said: [
           {
-            text: "The agent's answer is larger than 3145728 bytes, the most that this host passes on.",
+            text: "The agent's answer is larger than 1048576 bytes, the most that this host passes on.",
             mediaType: 'text/plain',
           },
         ],
@@ -231,7 +231,7 @@ describe('what a tool answers', () => {
     expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
       event: 'tool-unchecked',
       agent: 'tools',
-      why: 'the schema is unsound',
+      why: 'the schema is invalid',
     })
   })
 })
@@ -331,7 +331,7 @@ describe('a server that is in trouble', () => {
       },
       {
         state: 'FAILED',
-        said: [{ text: 'The tool answered data that nests deeper than 64 levels.', mediaType: 'text/plain' }],
+        said: [{ text: 'The tool returned data that nests deeper than 64 levels.', mediaType: 'text/plain' }],
         reason: 'INVALID_AGENT_RESPONSE',
       },
     ],

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { ResponseSemaphore } from '../../src/mcp-bridge/quotas.ts'
 import { ToolClient } from '../../src/mcp-bridge/tool-client.ts'
 import { initialized, scripted } from '../support/mcp-server.ts'
 
@@ -28,8 +27,7 @@ it('a session that is cut between calls, since the server says too much, is open
       return new Response(said, { status: said ? 200 : 405, headers: { 'Content-Type': 'text/event-stream' } })
     },
   }
-  const large = new ResponseSemaphore()
-  const server = new ToolClient({ TOOLS } as unknown as Env, large, () => undefined)
+  const server = new ToolClient({ TOOLS } as unknown as Env, () => undefined)
   const call = () =>
     server.call(
       { url: 'https://mcp.internal/mcp', service: 'TOOLS' },
@@ -37,9 +35,8 @@ it('a session that is cut between calls, since the server says too much, is open
       {},
       {
         signal: new AbortController().signal,
-        seconds: 5,
+        timeoutSeconds: 5,
         onProgress: () => undefined,
-        hold: large.hold({ known: true, name: 'alice' }),
       },
     )
   const worked = { result: { content: [{ type: 'text', text: 'ok' }] } }
@@ -48,5 +45,5 @@ it('a session that is cut between calls, since the server says too much, is open
   await cut.promise
   const opening = ['initialize', 'notifications/initialized', 'GET', 'tools/call']
   expect([first, await call(), asked]).toEqual([worked, worked, [...opening, ...opening]])
-  server.leave()
+  server.close()
 })

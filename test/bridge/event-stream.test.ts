@@ -1,90 +1,96 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { EventStream, UnreadEvents } from '../../src/mcp-bridge/quotas.ts'
+import { MAX_UNREAD_BYTES } from '../../src/limits.ts'
+import { BoundedEventStream } from '../../src/mcp-bridge/quotas.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const bytes = (text: string) => new TextEncoder().encode(text)
+const passTime = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
 
-/** A stream with room for so many bytes, and how many of it are free. */
-const streamOf = (room: number) => {
-  const state = { free: room }
-  const stream = new EventStream({
-    take: size => {
-      if (size > state.free) return false
-      state.free -= size
-      return true
-    },
-    give: size => {
-      state.free += size
-    },
-  })
-  return { stream, state }
+const openStream = () => {
+  const onClosed = vi.fn()
+  return { stream: new BoundedEventStream(onClosed), onClosed }
 }
 
 describe('a stream of events', () => {
-  it('has what was written, before it was read and after', async () => {
-    const { stream, state } = streamOf(10)
+  it('has the events that were written before and after its reader came', async () => {
+    const { stream, onClosed } = openStream()
     stream.write(bytes('ab'))
     const text = new Response(stream.body).text()
-    await vi.advanceTimersByTimeAsync(0)
+    await passTime(0)
     stream.write(bytes('cd'))
     stream.write(bytes('ef'))
     stream.end(bytes('!'))
-    expect([await text, state.free]).toEqual(['abcdef!', 10])
+    expect([await text, onClosed.mock.calls.length]).toEqual(['abcdef!', 1])
   })
 
-  it('takes no more than there is room for, until it is read', async () => {
-    const { stream, state } = streamOf(4)
-    expect(['abc', 'de', 'f'].map(text => stream.write(bytes(text)))).toEqual([true, false, true])
-    await stream.body.getReader().read()
-    expect([state.free, stream.write(bytes('ghi'))]).toEqual([3, true])
-  })
-
-  it('has room for its last event always', async () => {
-    const { stream } = streamOf(0)
+  it('accepts no event while more than 2 MiB are unread, except its last one', async () => {
+    const { stream } = openStream()
+    const large = new Uint8Array(MAX_UNREAD_BYTES)
+    expect([large, bytes('a'), bytes('b')].map(event => stream.write(event))).toEqual([true, true, false])
+    const reader = stream.body.getReader()
+    await reader.read()
+    expect(stream.write(bytes('c'))).toBe(true)
+    stream.write(large)
     stream.end(bytes('!'))
-    expect(await new Response(stream.body).text()).toBe('!')
+    const rest: (number | undefined)[] = []
+    for (let next = await reader.read(); !next.done; next = await reader.read()) rest.push(next.value.byteLength)
+    expect(rest).toEqual([1, 1, MAX_UNREAD_BYTES, 1])
   })
 
-  it('gives its room back where its reader leaves, and takes everything from then on', async () => {
-    const { stream, state } = streamOf(4)
+  it('is closed when its last event was read, and not before', async () => {
+    const { stream, onClosed } = openStream()
+    stream.write(bytes('a'))
+    stream.end()
+    expect(onClosed).not.toHaveBeenCalled()
+    await new Response(stream.body).text()
+    expect(onClosed).toHaveBeenCalledOnce()
+  })
+
+  it('is closed at once where it ends without events', () => {
+    const { stream, onClosed } = openStream()
+    stream.end()
+    expect(onClosed).toHaveBeenCalledOnce()
+  })
+
+  it('is closed when its reader leaves, and drops every event from then on', async () => {
+    const { stream, onClosed } = openStream()
     stream.write(bytes('abc'))
     await stream.body.cancel()
-    expect([state.free, stream.write(bytes('abcdef')), state.free]).toEqual([4, true, 4])
+    expect([onClosed.mock.calls.length, stream.write(bytes('d'))]).toEqual([1, true])
+    stream.end()
+    expect(onClosed).toHaveBeenCalledOnce()
   })
 
-  it('breaks off where its reader takes nothing for half a minute, whatever is written', async () => {
-    const { stream, state } = streamOf(4)
+  it('fails where its reader reads nothing for half a minute, even while events are written', async () => {
+    const { stream, onClosed } = openStream()
     const reader = stream.body.getReader()
     stream.write(bytes('ab'))
-    await vi.advanceTimersByTimeAsync(29_999)
+    await passTime(29_999)
     stream.write(bytes('c'))
-    expect(state.free).toBe(1)
-    await vi.advanceTimersByTimeAsync(1)
-    expect(state.free).toBe(4)
-    await expect(reader.read()).rejects.toThrow('not read')
+    expect(onClosed).not.toHaveBeenCalled()
+    await passTime(1)
+    expect(onClosed).toHaveBeenCalledOnce()
+    await expect(reader.read()).rejects.toThrow('did not read')
   })
 
-  it('waits for events as long as its tool takes', async () => {
-    const { stream } = streamOf(4)
+  it('gives its reader another half a minute with each event that it reads', async () => {
+    const { stream, onClosed } = openStream()
+    const reader = stream.body.getReader()
+    for (const text of ['a', 'b', 'c']) stream.write(bytes(text))
+    for (const text of ['a', 'b', 'c']) {
+      await passTime(20_000)
+      expect((await reader.read()).value).toEqual(bytes(text))
+    }
+    expect(onClosed).not.toHaveBeenCalled()
+  })
+
+  it('waits for events as long as the tool takes', async () => {
+    const { stream } = openStream()
     const read = stream.body.getReader().read()
-    await vi.advanceTimersByTimeAsync(15 * 60_000)
+    await passTime(15 * 60_000)
     stream.write(bytes('a'))
     expect((await read).value).toEqual(bytes('a'))
   })
-})
-
-it('bounds what waits to be read of all streams together, 16 MiB, and a quarter of that of one address', () => {
-  const unread = new UnreadEvents()
-  const written = (known: boolean, name: string) => {
-    const stream = unread.stream({ known, name })
-    return [3, 1, 1].map(size => stream.write(new Uint8Array(size * 1024 * 1024)))
-  }
-  expect([written(false, 'here'), written(false, 'here'), written(false, 'there'), written(true, 'alice')]).toEqual([
-    [true, true, false],
-    [false, false, false],
-    [true, true, false],
-    [true, true, true],
-  ])
 })

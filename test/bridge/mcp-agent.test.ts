@@ -58,10 +58,10 @@ const send = (method: string, params: JsonObject, more: Partial<BridgeCall> = {}
     caller: 'alice',
     address: '',
     upstream: { url: server.url },
-    patience: 5,
+    timeoutSeconds: 5,
     version: '1.0',
     streams: false,
-    call: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    request: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     id: '1',
     ...more,
   }
@@ -73,7 +73,7 @@ const ask = async (...call: Parameters<typeof send>): Promise<JsonObject> =>
 
 const use = (name: string, more: Partial<BridgeCall> = {}) =>
   ask('SendMessage', message(calls(name), { configuration: { returnImmediately: name === 'wait' } }), {
-    tool: { name, arguments: '{}' },
+    tool: { name, arguments: '{}', inputSchema: {}, field: 'message.parts[0].data.arguments' },
     ...more,
   })
 
@@ -156,20 +156,20 @@ describe('the object of an agent', () => {
   const stranger = (address: string): Partial<BridgeCall> => ({ caller: '', address })
 
   it('runs so many tools at once for a caller, and rejects one more; others have theirs run', async () => {
-    for (let count = 0; count < 48; count++) await use('wait')
+    for (let count = 0; count < 12; count++) await use('wait')
     expect([await use('answer'), await use('answer', { caller: 'bob' })]).toMatchObject([
-      rejected('run for you'),
+      rejected('for you'),
       completed,
     ])
   })
 
   it('runs a quarter of that for an address, and half for all callers that it does not know', async () => {
-    for (let count = 0; count < 16; count++) await use('wait', stranger('203.0.113.1'))
+    for (let count = 0; count < 4; count++) await use('wait', stranger('203.0.113.1'))
     const first = await use('answer', stranger('203.0.113.1'))
-    for (let count = 0; count < 16; count++) await use('wait', stranger('203.0.113.2'))
+    for (let count = 0; count < 4; count++) await use('wait', stranger('203.0.113.2'))
     const others = await use('answer', stranger('203.0.113.3'))
     expect([first, others, await use('answer')]).toMatchObject([
-      rejected('run for you'),
+      rejected('for you'),
       rejected('callers without a token'),
       completed,
     ])
@@ -179,7 +179,7 @@ describe('the object of an agent', () => {
     const id = idOf(await use('answer'))
     const rows = new TaskTable(stored.storage)
     const task = { owner: '', context: 'c', state: 'TASK_STATE_COMPLETED', changed: Date.now() + 1, task: {} }
-    for (let count = 0; count < 200; count++) rows.save({ ...task, id: `${count}`, account: `${count % 50}` })
+    for (let count = 0; count < 200; count++) rows.save({ ...task, id: `${count}`, principal: `${count % 50}` })
     await use('answer', stranger('203.0.113.1'))
     expect((await ask('GetTask', { id })).result).toMatchObject({ id })
   })
@@ -190,50 +190,46 @@ describe('the object of an agent', () => {
     expect([rows.length, JSON.stringify(rows)]).toEqual([1, expect.not.stringContaining('203.0.113')])
   })
 
-  describe('large answers', () => {
-    /** Answers of the tool `large` in the hands of the test. */
-    const answers: (() => void)[] = []
-    beforeAll(() => {
-      server.tools.large = { run: () => ({ content: [] }) }
-      server.overrides.set('large', id => {
-        const result = { content: [{ type: 'text', text: 'x'.repeat(600_000) }] }
-        const body = new ReadableStream<Uint8Array>({
-          start: stream => {
-            stream.enqueue(new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id, result })))
-            answers.push(() => stream.close())
-          },
-        })
-        return new Response(body, { headers: { 'Content-Type': 'application/json' } })
-      })
+  it('rejects arguments that the schema does not allow before the server hears of the call', async () => {
+    const inputSchema = { properties: { text: { type: 'string' } }, required: ['text'] }
+    const tool = { name: 'answer', arguments: '{}', inputSchema, field: 'message.parts[0].data.arguments' }
+    expect(await use('answer', { tool })).toMatchObject({
+      id: 1,
+      error: { code: -32602, message: '`message.parts[0].data.arguments.text` is required.' },
     })
-    beforeEach(() => void answers.splice(0))
+    expect(methods()).toEqual([])
+  })
 
-    it('are taken up in turn, and small ones meanwhile', async () => {
-      const came = Array.from({ length: 5 }, () => use('large'))
-      await until(() => expect(answers).toHaveLength(5))
-      expect(await use('answer')).toMatchObject(completed)
-      for (const end of answers) end()
-      expect(await Promise.all(came)).toMatchObject(Array(5).fill(completed))
-    })
+  it('rejects them as an event where a client of A2A 0.3 reads a stream', async () => {
+    const tool = {
+      name: 'answer',
+      arguments: '{}',
+      inputSchema: { required: ['text'] },
+      field: 'message.parts[0].data',
+    }
+    const response = await send('message/stream', {}, { version: '0.3', streams: true, tool })
+    expect([response.headers.get('Content-Type'), await response.text()]).toEqual([
+      'text/event-stream',
+      expect.stringMatching(/^data: \{.*-32602.*\}\n\n$/),
+    ])
+  })
 
-    it('that are kept are read in turn, one for an address', async () => {
-      const as = stranger('203.0.113.1')
-      const came = use('large', as)
-      await until(() => expect(answers).toHaveLength(1))
-      answers[0]?.()
-      const id = idOf(await came)
-      const first = await send('GetTask', { id }, as)
-      let isThere = false
-      const second = send('GetTask', { id }, as).finally(() => {
-        isThere = true
+  it('opens so many streams at once for a caller, and one more when one was read', async () => {
+    const as = { ...stranger('203.0.113.1'), streams: true }
+    const stream = () =>
+      send('SendStreamingMessage', message(calls('answer')), {
+        ...as,
+        tool: { name: 'answer', arguments: '{}', inputSchema: {}, field: '' },
       })
-      expect([await use('answer', as), await ask('GetTask', { id: 'x' }, as), isThere]).toMatchObject([
-        completed,
-        { error: { code: -32001 } },
-        false,
-      ])
-      await first.text()
-      expect((await (await second).text()).length).toBeGreaterThan(600_000)
+    const open: Response[] = []
+    for (let count = 0; count < 8; count++) open.push(await stream())
+    expect(new Set(open.map(({ headers }) => headers.get('Content-Type')))).toEqual(new Set(['text/event-stream']))
+    expect(await (await stream()).json()).toMatchObject({
+      id: 1,
+      error: { code: -32000, message: expect.stringContaining('Too many calls') },
     })
+    expect(await open[0]?.text()).toContain('TASK_STATE_COMPLETED')
+    expect(await (await stream()).text()).toContain('TASK_STATE_COMPLETED')
+    for (const response of open.slice(1)) await response.body?.cancel()
   })
 })

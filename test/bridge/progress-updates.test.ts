@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { progressUpdates } from '../../src/mcp-bridge/executor.ts'
+import { throttleProgress } from '../../src/mcp-bridge/executor.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -14,13 +14,13 @@ describe('what is told of progress', () => {
     [{ progress: 1, message: 'x'.repeat(2_000) }, 'x'.repeat(1_000)],
   ])('%j', (progress, text) => {
     const told: string[] = []
-    progressUpdates(each => told.push(each))(progress)
+    throttleProgress(each => told.push(each))(progress)
     expect(told).toEqual([text])
   })
 
   it('is twenty updates at once, and then one a second', () => {
     let told = 0
-    const update = progressUpdates(() => told++)
+    const update = throttleProgress(() => told++)
     const counts = [0, 999, 1, 5_000, 60_000].map(passed => {
       vi.advanceTimersByTime(passed)
       for (let progress = 0; progress < 100; progress++) update({ progress })

@@ -21,7 +21,7 @@ const save = (
   rows.save({
     id,
     owner: String(owner),
-    account: String(owner),
+    principal: String(owner),
     context: 'c',
     state: String(state),
     changed,
@@ -29,7 +29,7 @@ const save = (
   })
 
 const ids = (query: Partial<Parameters<TaskTable['list']>[0]> = {}) =>
-  rows.list({ owner: 'alice', artifacts: false, limit: 300, ...query }).tasks.map(({ id }) => id)
+  rows.list({ owner: 'alice', withArtifacts: false, limit: 300, ...query }).tasks.map(({ id }) => id)
 
 describe('a task that is kept', () => {
   it('is what it was', () => {
@@ -71,9 +71,9 @@ describe('the tasks that are kept', () => {
   it('are those of the last day', () => {
     save('old', 1)
     save('new', day)
-    expect([rows.forgetOld(day), ids()]).toEqual([day + 1, ['new', 'old']])
-    expect([rows.forgetOld(day + 1), ids()]).toEqual([2 * day, ['new']])
-    expect([rows.forgetOld(2 * day), ids()]).toEqual([undefined, []])
+    expect([rows.deleteExpired(day), ids()]).toEqual([day + 1, ['new', 'old']])
+    expect([rows.deleteExpired(day + 1), ids()]).toEqual([2 * day, ['new']])
+    expect([rows.deleteExpired(2 * day), ids()]).toEqual([undefined, []])
   })
 
   it('are those that 64 MiB hold', () => {
@@ -93,16 +93,21 @@ describe('a list of tasks', () => {
   })
 
   it('has the last changed first, by pages', () => {
-    const query = { owner: 'alice', artifacts: false, limit: 2 }
-    const { next, ...first } = rows.list(query)
-    expect([first, next]).toMatchObject([
+    const query = { owner: 'alice', withArtifacts: false, limit: 2 }
+    const { last, ...first } = rows.list(query)
+    expect([first, last]).toMatchObject([
       { tasks: [{ id: 'c' }, { id: 'b' }], total: 3 },
       { changed: 2, id: 'b' },
     ])
-    expect(rows.list({ ...query, ...(next && { before: next }) })).toMatchObject({
+    expect(rows.list({ ...query, ...(last && { after: last }) })).toMatchObject({
       tasks: [{ id: 'a' }],
-      next: undefined,
+      last: undefined,
     })
+  })
+
+  it('counts the tasks of all pages, past the last page too', () => {
+    const after = { changed: 1, id: 'a' }
+    expect(rows.list({ owner: 'alice', withArtifacts: false, limit: 2, after })).toEqual({ tasks: [], total: 3 })
   })
 
   it.each<[query: Parameters<typeof ids>[0], found: string[]]>([
@@ -117,7 +122,7 @@ describe('a list of tasks', () => {
 
   it('has what they made where that is asked for', () => {
     const made = (artifacts: boolean) =>
-      rows.list({ owner: 'alice', artifacts, limit: 9 }).tasks.map(task => task.artifacts)
+      rows.list({ owner: 'alice', withArtifacts: artifacts, limit: 9 }).tasks.map(task => task.artifacts)
     expect([made(true), made(false)]).toEqual([
       [[], [], [{ text: 'a' }]],
       [undefined, undefined, undefined],
@@ -126,8 +131,8 @@ describe('a list of tasks', () => {
 
   it('has fewer to a page where they are long, but one', () => {
     for (const id of ['x', 'y', 'z']) save(id, 9, { history: [{ text: 'x'.repeat(1_500_000) }] })
-    const { tasks, next } = rows.list({ owner: 'alice', artifacts: false, limit: 5 })
-    expect([tasks.map(({ id }) => id), next]).toMatchObject([['z'], { id: 'z' }])
+    const { tasks, last } = rows.list({ owner: 'alice', withArtifacts: false, limit: 5 })
+    expect([tasks.map(({ id }) => id), last]).toMatchObject([['z'], { id: 'z' }])
   })
 })
 
@@ -135,7 +140,7 @@ describe('tasks that were under way when their object died', () => {
   it('have failed, and say so; the others are as they were', () => {
     save('done', Date.now())
     save('open', Date.now(), { state: 'TASK_STATE_WORKING', history: [{ messageId: 'm' }] })
-    new TaskTable(storage).endOpen()
+    new TaskTable(storage).failInterrupted()
     expect([rows.load('done', 'alice'), rows.load('open', 'alice')]).toMatchObject([
       { status: { state: 'TASK_STATE_COMPLETED' } },
       {

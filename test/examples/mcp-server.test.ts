@@ -1,24 +1,23 @@
 import { inflateSync } from 'node:zlib'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
 import worker from '../../examples/mcp-server/worker.ts'
 import { compile } from '../../src/card/compile/index.ts'
 import { toSuperxCard } from '../../src/mcp/agent-card.ts'
 import { discover } from '../../src/mcp/discover.ts'
-import { openSession, type Session } from '../../src/mcp/session.ts'
 
 const fetchFromWorker = async (url: string | URL, init?: RequestInit) => worker.fetch(new Request(url, init) as never)
 
-let session: Session
-beforeAll(async () => {
-  const opened = await openSession('https://mcp-server.internal/mcp', fetchFromWorker)
-  if ('failure' in opened) throw new Error(opened.failure.message)
-  session = opened.session
+const client = new Client({ name: 'test', version: '1.0.0' })
+const transport = new StreamableHTTPClientTransport(new URL('https://mcp-server.internal/mcp'), {
+  fetch: fetchFromWorker,
 })
-afterAll(() => session.close())
+beforeAll(() => client.connect(transport))
+afterAll(() => client.close())
 
 const call = async (name: string, args: Record<string, unknown>) => {
-  const { content, isError, structuredContent } = await session.client.callTool({ name, arguments: args })
+  const { content, isError, structuredContent } = await client.callTool({ name, arguments: args })
   return { content, ...(isError && { isError }), ...(structuredContent !== undefined && { structuredContent }) }
 }
 const textResult = (text: string) => ({ content: [{ type: 'text', text }] })
@@ -57,7 +56,7 @@ describe('the example MCP server', () => {
   it('reports the progress of a countdown', async () => {
     const reported: unknown[] = []
     const onprogress = (progress: unknown) => void reported.push(progress)
-    const { content } = await session.client.callTool({ name: 'count_down', arguments: { from: 2 } }, { onprogress })
+    const { content } = await client.callTool({ name: 'count_down', arguments: { from: 2 } }, { onprogress })
     expect([reported, content]).toEqual([
       [
         { progress: 0, total: 2, message: '2 …' },
@@ -79,11 +78,11 @@ describe('the example MCP server', () => {
   })
 
   it('has a resource and a prompt', async () => {
-    const { resources } = await session.client.listResources()
-    const { contents } = await session.client.readResource({ uri: resources[0]?.uri ?? '' })
+    const { resources } = await client.listResources()
+    const { contents } = await client.readResource({ uri: resources[0]?.uri ?? '' })
     expect(contents).toEqual([{ uri: 'example:rhyme', mimeType: 'text/plain', text: 'One, two, buckle my shoe.' }])
-    const { prompts } = await session.client.listPrompts()
-    const { messages } = await session.client.getPrompt({ name: prompts[0]?.name ?? '' })
+    const { prompts } = await client.listPrompts()
+    const { messages } = await client.getPrompt({ name: prompts[0]?.name ?? '' })
     expect(messages).toMatchObject([{ role: 'user', content: { type: 'text' } }])
   })
 

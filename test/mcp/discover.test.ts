@@ -121,7 +121,7 @@ it('a list that a server names but does not answer is told of, and costs nothing
   const facts = await discovered(scripted({ initialize: initialized({ tools: {}, prompts: {} }) }))
   expect(facts).toMatchObject({
     tools: { items: [{ name: 'look' }] },
-    prompts: { items: [], cut: 'The MCP server answered with error -32601: Method not found' },
+    prompts: { items: [], truncated: 'The MCP server answered with error -32601: Method not found' },
   })
 })
 
@@ -145,29 +145,29 @@ describe('pages', () => {
     const facts = await discovered(paged(() => '1'))
     expect('tools' in facts && facts.tools).toEqual({
       items: [{ name: 't0' }, { name: 't1' }],
-      cut: 'the cursor of its next page came before',
+      truncated: 'the server repeats the cursor of a page',
     })
   })
 
   it('end where there are too many of them', async () => {
     const facts = await discovered(
       paged(cursor => `${cursor + 1}`),
-      { pages: 3 },
+      { maxPages: 3 },
     )
     expect('tools' in facts && facts.tools).toEqual({
       items: [{ name: 't0' }, { name: 't1' }, { name: 't2' }],
-      cut: 'more than 3 pages are not asked for',
+      truncated: 'this host requests no more than 3 pages',
     })
   })
 
   it('end where there are enough tools', async () => {
     const facts = await discovered(
       paged(cursor => `${cursor + 1}`),
-      { items: 1 },
+      { maxItems: 1 },
     )
     expect('tools' in facts && facts.tools).toEqual({
       items: [{ name: 't0' }, { name: 't1' }],
-      cut: 'more than 1 are not asked for',
+      truncated: 'this host requests no more than 1',
     })
   })
 })
@@ -195,6 +195,7 @@ describe('a session that the server forgets', () => {
 })
 
 const notReady = (what: string) => ({ code: 'not-ready', message: `The MCP server ${what}.` })
+const tooLarge = { code: 'too-large', message: 'The MCP server answered with more than 4096 bytes.' }
 const timeout = { code: 'timeout', message: 'The MCP server did not answer in time.' }
 const never = () => new Promise<object>(() => undefined)
 
@@ -203,18 +204,18 @@ describe('a server that is none, or is ill', () => {
     [
       'speaks a version that nobody knows',
       scripted({ initialize: initialized({ tools: {} }, '1999-01-01') }),
-      notReady('speaks version "1999-01-01" of MCP, which this host does not'),
+      notReady('speaks MCP version "1999-01-01", which this host does not support'),
     ],
     ['answers 500', () => new Response('oops', { status: 500 }), notReady('answered with HTTP 500')],
     [
       'answers 404',
       () => new Response('Not found', { status: 404 }),
-      notReady('is not at its address, which answers with HTTP 404'),
+      notReady('does not exist at this address (HTTP 404)'),
     ],
     [
       'wants a token',
       () => new Response(null, { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } }),
-      notReady('does not let this host in (HTTP 401): upstream.secret names the secret that is sent to it'),
+      notReady('rejects the credentials of this host (HTTP 401): name its secret in upstream.secret'),
     ],
     [
       'answers HTML',
@@ -247,25 +248,21 @@ describe('a server that is none, or is ill', () => {
       scripted({ 'tools/list': { tools: 'all' } }),
       notReady('answered with a result that MCP does not define'),
     ],
-    [
-      'says too much',
-      scripted({ 'tools/list': { tools: [{ name: 'x'.repeat(5000) }] } }),
-      notReady('answered with more than 4096 bytes'),
-    ],
+    ['says too much', scripted({ 'tools/list': { tools: [{ name: 'x'.repeat(5000) }] } }), tooLarge],
     [
       'says too much, event by event',
       scripted({ 'tools/list': () => endless({ method: 'notifications/x', params: { text: 'x'.repeat(5000) } }) }),
-      notReady('answered with more than 4096 bytes'),
+      tooLarge,
     ],
     ['crashes', () => undefined, { code: 'unreachable' }],
   ])('%s', async (_, handle, failure) => {
-    expect(await discovered(handle, { responseBytes: 4096 })).toMatchObject(failure)
+    expect(await discovered(handle, { maxResponseBytes: 4096 })).toMatchObject(failure)
   })
 
   it('redirects: nobody follows, not even within its origin', async () => {
     const redirect = () => new Response(null, { status: 307, headers: { Location: '/elsewhere' } })
     expect(await discovered(redirect)).toEqual(
-      notReady('redirects (HTTP 307), which is not followed: set upstream.mcp to where it leads'),
+      notReady('redirects (HTTP 307), which this host does not follow: set upstream.mcp to the target'),
     )
     expect(asked()).toEqual(['initialize'])
   })
@@ -282,7 +279,7 @@ describe('a server that is none, or is ill', () => {
       }),
     ],
   ])('%s: it is waited for as long as is said, and no longer', async (_, handle) => {
-    expect(await discovered(handle, { timeout: 100 })).toEqual(timeout)
+    expect(await discovered(handle, { requestTimeoutMs: 100 })).toEqual(timeout)
   })
 
   it('is not waited for longer in all than is said, however many pages it has', async () => {
@@ -292,7 +289,7 @@ describe('a server that is none, or is ill', () => {
         return { tools: [], nextCursor: `${Number(cursor) + 1}` }
       },
     })
-    expect(await discovered(slow, { whole: 200 })).toEqual(timeout)
+    expect(await discovered(slow, { timeoutMs: 200 })).toEqual(timeout)
   })
 
   it('may leave the event stream open that it answered in', async () => {

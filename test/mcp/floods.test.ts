@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { UpstreamFetch } from '../../src/http/bindings.ts'
 import { discover, discoveryLimits } from '../../src/mcp/discover.ts'
-import { openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
+import { openSession, type Session } from '../../src/mcp/session.ts'
 import { initialized, scripted } from '../support/mcp-server.ts'
 
 /** What a server was asked: the method of MCP, `answer` for an answer to its own request, or that of HTTP. */
@@ -13,8 +13,11 @@ beforeEach(() => {
 
 type Script = Parameters<typeof scripted>[0]
 
-/** A server in this process; `get` is what it says unasked. */
-const serverOf = (script: Script, get = () => new Response(null, { status: 405 })): UpstreamFetch => {
+/** A server in this process; `get` answers requests for its event streams. */
+const serverOf = (
+  script: Script,
+  get = (_lastEventId: string | null): Response => new Response(null, { status: 405 }),
+): UpstreamFetch => {
   const answered = scripted({ initialize: () => initialized({ tools: { listChanged: true } }), ...script })
   return async (url, init) => {
     const request = new Request(url, init)
@@ -24,7 +27,9 @@ const serverOf = (script: Script, get = () => new Response(null, { status: 405 }
     asked.push(method || 'answer')
     init?.signal?.throwIfAborted()
     if (method === '') return new Response(null, { status: 202 })
-    return method === 'GET' ? get() : ((await answered(request)) ?? Response.error())
+    return method === 'GET'
+      ? get(request.headers.get('Last-Event-ID'))
+      : ((await answered(request)) ?? Response.error())
   }
 }
 
@@ -35,27 +40,13 @@ const events = (...data: object[]): Response =>
 const pings = (many: number) => Array.from({ length: many }, (_, id) => ({ id: `p${id}`, method: 'ping' }))
 const tools = [{ name: 'look', inputSchema: { type: 'object' } }]
 
-const overAndOver = {
-  code: 'not-ready',
-  message:
-    'The MCP server has this host make more requests than a session may: it asks for answers, or ends its event streams, over and over.',
-}
-const tooMuch = { code: 'not-ready', message: 'The MCP server sends more in a minute than a session may.' }
-
 describe('discovery', () => {
-  const budget = { unasked: 3, bytes: 50_000, perRequest: { unasked: 0, bytes: 0 } }
   const discovered = (script: Script) =>
-    discover('https://mcp.example.com/mcp', serverOf(script), { ...discoveryLimits, budget })
+    discover('https://mcp.example.com/mcp', serverOf(script), { ...discoveryLimits, maxSessionBytes: 50_000 })
 
   it('answers what a server asks meanwhile', async () => {
     const result = events(...pings(3), { id: 1, result: { tools } })
     expect(await discovered({ 'tools/list': () => result })).toMatchObject({ discovered: { tools: { items: tools } } })
-    expect(times('answer')).toBe(3)
-  })
-
-  it('is over where a server asks too much', async () => {
-    const result = events(...pings(500), { id: 1, result: { tools } })
-    expect(await discovered({ 'tools/list': () => result })).toEqual({ failure: overAndOver })
     expect(times('answer')).toBe(3)
   })
 
@@ -64,94 +55,107 @@ describe('discovery', () => {
       tools: [{ name: `${cursor}`, description: 'x'.repeat(15_000) }],
       nextCursor: `${Number(cursor) + 1}`,
     })
-    expect(await discovered({ 'tools/list': page })).toEqual({ failure: tooMuch })
+    expect(await discovered({ 'tools/list': page })).toEqual({
+      failure: { code: 'not-ready', message: 'The MCP server sends more than a session may receive.' },
+    })
     expect(times('tools/list')).toBe(4)
+  })
+
+  it('resumes the stream of a response, and opens none for messages of the server', async () => {
+    const resumed = vi.fn((_lastEventId: string | null) => events({ id: 1, result: { tools } }))
+    const script = { 'tools/list': () => ending('retry: 10\nid: 1\ndata:\n\n') }
+    expect(await discover('https://mcp.example.com/mcp', serverOf(script, resumed))).toMatchObject({
+      discovered: { tools: { items: tools } },
+    })
+    expect(resumed.mock.calls).toEqual([['1']])
   })
 })
 
-describe('a session that is kept', () => {
-  const opened = async (fetch: UpstreamFetch, options: SessionOptions = {}): Promise<Session> => {
-    const opening = await openSession('https://mcp.example.com/mcp', fetch, {
-      onToolsChanged: () => undefined,
-      ...options,
-    })
+const ending = (text: string) => new Response(text, { headers: { 'Content-Type': 'text/event-stream' } })
+
+describe('a session that stays open', () => {
+  const opened = async (fetch: UpstreamFetch): Promise<Session> => {
+    const options = { onToolsChanged: () => undefined, maxResponseBytes: 10_000 }
+    const opening = await openSession('https://mcp.example.com/mcp', fetch, options)
     if ('failure' in opening) throw new Error(opening.failure.message)
     return opening.session
   }
-  const look = async ({ client, failure }: Session) => {
-    try {
-      return (await client.callTool({ name: 'look' })).content
-    } catch (error) {
-      return failure(error)
-    }
-  }
+  const look = (session: Session) =>
+    session.callTool(
+      'look',
+      {},
+      {
+        signal: new AbortController().signal,
+        timeoutMs: 60_000,
+        maxTimeoutMs: 60_000,
+        onProgress: () => undefined,
+      },
+    )
   /** An event stream that is over at once, and is to be asked for again at once. */
-  const ending = () => new Response('retry: 0\nid: 1\ndata:\n\n', { headers: { 'Content-Type': 'text/event-stream' } })
+  const endingAtOnce = () => ending('retry: 0\nid: 1\ndata:\n\n')
 
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }))
 
   it('asks for a stream that ends at once no more than once in a second, whatever the server says', async () => {
-    const session = await opened(serverOf({}, ending))
+    const session = await opened(serverOf({}, endingAtOnce))
     await vi.advanceTimersByTimeAsync(10_000)
-    expect([times('GET'), session.isCut()]).toEqual([11, false])
+    expect([times('GET'), session.isClosed()]).toEqual([11, false])
     await session.close()
-    await vi.advanceTimersByTimeAsync(10_000)
-    expect(times('GET')).toBe(11)
-  })
-
-  it('asks so for all its streams together', async () => {
-    const session = await opened(serverOf({ 'tools/call': ending }, ending))
-    const calls = [look(session), look(session), look(session)]
     await vi.advanceTimersByTimeAsync(10_000)
     expect(times('GET')).toBe(11)
-    await session.close()
-    await Promise.all(calls)
   })
 
-  it('is cut where the streams end over and over', async () => {
-    const budget = { unasked: 5, bytes: 10_000, perRequest: { unasked: 0, bytes: 0 } }
-    const session = await opened(serverOf({}, ending), { budget })
-    await vi.advanceTimersByTimeAsync(4_000)
-    expect([times('GET'), session.isCut()]).toEqual([5, false])
-    await vi.advanceTimersByTimeAsync(56_000)
-    expect([times('GET'), session.isCut(), await look(session)]).toEqual([5, true, overAndOver])
-  })
-
-  it('may go on for as long as each minute has no more of them than it may', async () => {
-    const budget = { unasked: 60, bytes: 10_000, perRequest: { unasked: 0, bytes: 0 } }
-    const session = await opened(serverOf({}, ending), { budget })
-    await vi.advanceTimersByTimeAsync(600_000)
-    expect([times('GET'), session.isCut()]).toEqual([601, false])
-    await session.close()
-  })
-
-  it('answers more to a server that is called more', async () => {
-    const budget = { unasked: 1, bytes: 0, perRequest: { unasked: 2, bytes: 10_000 } }
-    let id = 0
-    const session = await opened(
-      serverOf({ 'tools/call': () => events(...pings(2), { id: ++id, result: { content: [] } }) }),
-      { budget },
-    )
-    for (const _ of Array.from({ length: 20 })) expect(await look(session)).toEqual([])
-    await vi.advanceTimersByTimeAsync(0)
-    expect([times('answer'), session.isCut()]).toEqual([40, false])
+  it('fails a call with too large a response, and no other', async () => {
+    const slow = Promise.withResolvers<Response>()
+    const responses = [
+      slow.promise,
+      events({ method: 'notifications/x', params: { text: 'x'.repeat(20_000) } }, { id: 2, result: { content: [] } }),
+    ]
+    const session = await opened(serverOf({ 'tools/call': () => responses.shift() ?? {} }))
+    const [first, second] = [look(session), await look(session)]
+    expect([second, session.isClosed()]).toEqual([
+      {
+        failure: {
+          code: 'too-large',
+          message: 'The MCP server answered with more than 10000 bytes.',
+          maxBytes: 10_000,
+        },
+      },
+      false,
+    ])
+    slow.resolve(events({ id: 1, result: { content: [] } }))
+    expect(await first).toEqual({ result: { content: [] } })
     await session.close()
   })
 
-  it('fails the calls that are under way as it is cut', async () => {
-    const session = await opened(serverOf({ 'tools/call': () => events(...pings(500)) }))
-    expect([await look(session), session.isCut()]).toEqual([overAndOver, true])
-    expect(times('answer')).toBe(41)
+  it('does not resume the stream of too large a response', async () => {
+    const large = `id: 1\nretry: 0\ndata:\n\nid: 2\ndata: ${'x'.repeat(20_000)}\n\n`
+    const resumed = vi.fn((_lastEventId: string | null) => new Response(null, { status: 405 }))
+    const session = await opened(serverOf({ 'tools/call': () => ending(large) }, resumed))
+    expect(await look(session)).toMatchObject({ failure: { code: 'too-large' } })
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(resumed.mock.calls).toEqual([[null]])
+    await session.close()
   })
 
-  it('is cut where all its streams together say too much, though none does by itself', async () => {
-    const budget = { unasked: 30, bytes: 10_000, perRequest: { unasked: 0, bytes: 0 } }
-    const loud = () =>
-      new Response(`retry: 0\nid: 1\ndata:\n\n: ${'x'.repeat(3000)}\n\n`, {
-        headers: { 'Content-Type': 'text/event-stream' },
-      })
-    const session = await opened(serverOf({}, loud), { budget, responseBytes: 4000 })
-    await vi.advanceTimersByTimeAsync(20_000)
-    expect([times('GET'), session.isCut(), await look(session)]).toEqual([4, true, tooMuch])
+  it('ends where the server sends too much of its own accord, and fails the calls under way', async () => {
+    const flood = Promise.withResolvers<void>()
+    const stream = () =>
+      new Response(
+        new ReadableStream({
+          pull: async controller => {
+            await flood.promise
+            controller.enqueue(new Uint8Array(20_000).fill(10))
+          },
+        }),
+        { headers: { 'Content-Type': 'text/event-stream' } },
+      )
+    const session = await opened(serverOf({ 'tools/call': () => new Promise<object>(() => undefined) }, stream))
+    const call = look(session)
+    flood.resolve()
+    expect([await call, session.isClosed()]).toEqual([
+      { failure: { code: 'not-ready', message: 'The MCP server sends more than a session may receive.' } },
+      true,
+    ])
   })
 })

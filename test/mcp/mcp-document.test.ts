@@ -42,7 +42,7 @@ const ofTools = (...items: Json[]) => {
   const { card, notes } = documentOf({ tools: { items } })
   return { skills: card.skills, notes }
 }
-const leaves = (message: string) => [{ pointer: '/skills', message: `leaves out tool ${message}` }]
+const leaves = (message: string) => [{ pointer: '/skills', message: `omits tool ${message}` }]
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } })
 const skill = (name: string) => ({ id: name, name, inputSchema: { type: 'object' } })
 
@@ -100,7 +100,7 @@ describe('tools that are not as MCP has them', () => {
     ['a number for a name', { name: 7 }, '2: it has no name'],
     ['an empty name', { name: '' }, '2 (""): it has no name'],
     ['not an object', 'look', '2: it has no name'],
-    ['the name of another', { ...tool('first'), description: 'again' }, '2 ("first"): a tool of this name came before'],
+    ['the name of another', { ...tool('first'), description: 'again' }, '2 ("first"): another tool has the same name'],
     [
       'too long a text',
       { name: 'a', description: 'x'.repeat(16_385) },
@@ -131,7 +131,7 @@ describe('tools that are not as MCP has them', () => {
     const { skills, notes } = ofTools(large('a'), large('b'), tool('c'))
     expect([(skills as { id: string }[]).map(({ id }) => id), notes]).toEqual([
       ['a', 'c'],
-      leaves('2 ("b"): there is no room for it: the whole would be larger than 1 MiB'),
+      leaves('2 ("b"): the lists would be larger than 1 MiB'),
     ])
   })
 })
@@ -140,13 +140,13 @@ describe('more than a card can hold', () => {
   it('is 10,000 tools: the first 500 are kept, and how many are not is said', () => {
     const { skills, notes } = ofTools(...Array.from({ length: 10_000 }, (_, index) => tool(`t${index}`)))
     expect((skills as Json[]).at(-1)).toEqual(skill('t499'))
-    expect(notes).toEqual([{ pointer: '/skills', message: 'leaves out 9500 of the 10000 tools: at most 500 are kept' }])
+    expect(notes).toEqual([{ pointer: '/skills', message: 'omits 9500 of 10000 tools: a card lists at most 500' }])
   })
 
   it('is told, where it was not even asked for', () => {
-    const cut = 'more than 500 are not asked for'
-    expect(documentOf({ tools: { items: [tool('a')], cut } }).notes).toEqual([
-      { pointer: '/skills', message: `lists not all tools: ${cut}` },
+    const truncated = 'this host requests no more than 500'
+    expect(documentOf({ tools: { items: [tool('a')], truncated } }).notes).toEqual([
+      { pointer: '/skills', message: `may lack tools: ${truncated}` },
     ])
   })
 
@@ -154,7 +154,7 @@ describe('more than a card can hold', () => {
     const { notes } = ofTools(...Array.from({ length: 400 }, () => 1))
     expect([notes.length, notes.at(-1)]).toEqual([
       101,
-      { pointer: '/skills', message: 'leaves out tool 101: it has no name (one of 300 more)' },
+      { pointer: '/skills', message: 'omits tool 101: it has no name (one of 300 more)' },
     ])
   })
 
@@ -166,7 +166,7 @@ describe('more than a card can hold', () => {
         {
           pointer: '/resources',
           message:
-            'leaves out resource 1 ("x"): must be an http or https URL, not one that runs or reads local data (at /uri)',
+            'omits resource 1 ("x"): must be an http or https URL, not one that runs or reads local data (at /uri)',
         },
       ],
     ])

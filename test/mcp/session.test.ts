@@ -2,6 +2,7 @@ import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelconte
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registerCountDown, registerCountWords } from '../../examples/mcp-server/tools.ts'
 import packageJson from '../../package.json' with { type: 'json' }
+import type { JsonObject } from '../../src/json/json.ts'
 import { clientInfo, openSession, type Session, type SessionOptions } from '../../src/mcp/session.ts'
 import { endless, initialized, mcpMethod, scripted } from '../support/mcp-server.ts'
 import { type FetchHandler, startUpstream, type UpstreamServer } from '../support/upstream.ts'
@@ -28,13 +29,24 @@ const oneSession = async (): Promise<{ handle: FetchHandler; server: McpServer }
   return { handle: request => transport.handleRequest(request), server }
 }
 
-/** What a call that fails is said to mean. */
-const failureOf = async ({ client, failure }: Session, name = 'look', signal?: AbortSignal) => {
-  try {
-    return await client.callTool({ name }, signal && { signal })
-  } catch (error) {
-    return failure(error)
-  }
+const callTool = (
+  session: Session,
+  name: string,
+  args: JsonObject = {},
+  options: Partial<Parameters<Session['callTool']>[2]> = {},
+) =>
+  session.callTool(name, args, {
+    signal: new AbortController().signal,
+    timeoutMs: 60_000,
+    maxTimeoutMs: 60_000,
+    onProgress: () => undefined,
+    ...options,
+  })
+
+/** Calls a tool, and returns why the call failed. */
+const failureOf = async (session: Session, signal?: AbortSignal) => {
+  const called = await callTool(session, 'look', {}, signal && { signal })
+  return 'failure' in called ? called.failure : called
 }
 
 it('says the version of this host', () => {
@@ -46,12 +58,17 @@ describe('a session', () => {
     const { handle } = await oneSession()
     const session = await opened(handle)
     const said: unknown[] = []
-    const answer = await session.client.callTool(
-      { name: 'count_down', arguments: { from: 2 } },
-      { onprogress: ({ message }) => said.push(message) },
+    const answer = await callTool(
+      session,
+      'count_down',
+      { from: 2 },
+      { onProgress: ({ message }) => said.push(message) },
     )
     await session.close()
-    expect([said, answer.content]).toEqual([['2 …', '1 …'], [{ type: 'text', text: 'Liftoff!' }]])
+    expect([said, answer]).toMatchObject([
+      ['2 …', '1 …'],
+      { result: { content: [{ type: 'text', text: 'Liftoff!' }] } },
+    ])
   })
 
   it('tells when the tools change, where somebody wants to know', async () => {
@@ -75,7 +92,7 @@ describe('a session', () => {
     [
       'the session, which the server forgot',
       scripted({ 'tools/call': () => new Response(null, { status: 404 }) }),
-      { code: 'lost', message: 'The MCP server answered with HTTP 404.' },
+      { code: 'session-lost', message: 'The MCP server answered with HTTP 404.' },
     ],
     [
       'an argument, which the server refuses',
@@ -85,16 +102,15 @@ describe('a session', () => {
       {
         code: 'refused',
         message: 'The MCP server answered with error -32602: No',
-        error: { code: -32602, message: 'No' },
       },
     ],
     [
       'the size of the answer',
       scripted({ 'tools/call': () => endless({ method: 'x', params: { y: 'z'.repeat(5000) } }) }),
-      { code: 'not-ready', message: 'The MCP server answered with more than 4096 bytes.' },
+      { code: 'too-large', message: 'The MCP server answered with more than 4096 bytes.', maxBytes: 4096 },
     ],
   ])('says of a call that fails for %s', async (_, handle, failure) => {
-    const session = await opened(handle, { responseBytes: 4096 })
+    const session = await opened(handle, { maxResponseBytes: 4096 })
     expect(await failureOf(session)).toEqual(failure)
     await session.close()
   })
@@ -115,7 +131,7 @@ describe('a session', () => {
       }),
     )
     const controller = new AbortController()
-    const failing = failureOf(session, 'look', controller.signal)
+    const failing = failureOf(session, controller.signal)
     await asked.promise
     controller.abort('no longer wanted')
     await failing
@@ -134,7 +150,7 @@ describe('a session', () => {
     )
     const failing = failureOf(session)
     await session.close()
-    expect(await failing).toEqual({ code: 'not-ready', message: 'The MCP server was left.' })
+    expect(await failing).toEqual({ code: 'not-ready', message: 'The MCP server session was closed by this host.' })
   })
 })
 
