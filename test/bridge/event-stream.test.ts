@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { MAX_UNREAD_BYTES } from '../../src/limits.ts'
 import { BoundedEventStream } from '../../src/mcp-bridge/quotas.ts'
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const passTime = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)

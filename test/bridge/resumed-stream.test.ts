@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { ToolClient } from '../../src/mcp-bridge/tool-client.ts'
-import { scripted } from '../mcp/scripted.ts'
+import { scripted } from '../support/mcp-server.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
-afterEach(() => void vi.useRealTimers())
 
 const events = (text: string) => new Response(text, { headers: { 'Content-Type': 'text/event-stream' } })
 const upstream = { url: 'https://mcp.internal/mcp', service: 'TOOLS' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TaskTable } from '../../src/mcp-bridge/task-table.ts'
-import { openStorage } from './storage.ts'
+import { openStorage } from '../support/storage.ts'
 
 const mebibyte = 1024 * 1024
 

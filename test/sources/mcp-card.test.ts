@@ -41,7 +41,7 @@ describe('the card of an MCP server', () => {
         skills: [{ id: 'look', name: 'look' }],
       },
       validators: {},
-      notes: [{ pointer: '/skills', message: 'leaves out tool 2 ("look"): a tool of this name came before' }],
+      notes: [{ pointer: '/skills', message: 'omits tool 2 ("look"): another tool has the same name' }],
     })
   })
 
@@ -63,7 +63,7 @@ describe('the card of an MCP server', () => {
 describe('an MCP server that cannot be asked', () => {
   const unreachable = failed(
     'unreachable',
-    'The MCP server cannot be reached. See that its address is right, public and https; the log of this host says more.',
+    'The MCP server cannot be reached. Check that its address is correct, public and https; the log of this host has the reason.',
   )
 
   it.each([
