@@ -97,14 +97,12 @@ describe('a message to an agent that is an MCP server', () => {
 
   it('opens one session for all calls, and calls through it side by side', async () => {
     const sums = await Promise.all(
-      Array.from({ length: 10 }, (_, a) =>
+      Array.from({ length: 4 }, (_, a) =>
         came(calls('add', { a, b: 1 })).then(({ artifacts }) => artifacts?.[0]?.parts),
       ),
     )
-    expect(sums).toEqual(
-      Array.from({ length: 10 }, (_, a) => [{ data: { sum: a + 1 }, mediaType: 'application/json' }]),
-    )
-    expect(agent.server.takeRequests().methods).toEqual(Array(10).fill('tools/call'))
+    expect(sums).toEqual(Array.from({ length: 4 }, (_, a) => [{ data: { sum: a + 1 }, mediaType: 'application/json' }]))
+    expect(agent.server.takeRequests().methods).toEqual(Array(4).fill('tools/call'))
   })
 
   it('hands numbers on as they were written, and answers under the id as it was', async () => {
