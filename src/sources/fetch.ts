@@ -63,6 +63,6 @@ export const checkSourceAllowed = (
   log('warn', 'source-blocked', { why })
   return {
     pointer: `/upstream/${kind}`,
-    message: 'is an address that this host does not call: it calls public names over https (docs/fetch-guard.md)',
+    message: 'is an address that this host does not call: it calls public names over https (docs/security.md)',
   }
 }

@@ -134,7 +134,7 @@ describe('a manifest with upstream.card', () => {
           {
             pointer: '/upstream/card',
             message:
-              'is an address that this host does not call: it calls public names over https (docs/fetch-guard.md)',
+              'is an address that this host does not call: it calls public names over https (docs/security.md)',
           },
         ],
       }),
