@@ -65,8 +65,7 @@ describe('route: gateway', () => {
     expect(refusal({ card, route: 'gateway' })).toStrictEqual([
       {
         pointer: '/route',
-        message:
-          'calls pass through this host as JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0 only; the card names none of these',
+        message: 'needs an interface that this host can forward to: JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0',
       },
     ])
   })
@@ -153,7 +152,7 @@ const reach = (fields: JsonObject, manifest: JsonObject = {}): JsonObject => ({
 })
 const says = (pointer: string) => ({
   pointer,
-  message: "holds the agent's own address, which `route: gateway` is to hide: leave it out",
+  message: "contains the agent's own address, which `route: gateway` hides: remove it",
 })
 const skill = { id: 's', name: 'S', description: 'Does it', tags: ['t'] }
 
@@ -251,10 +250,13 @@ describe("the agent's address in a gateway's card", () => {
     ])
   })
 
-  it('is found in the letters that its author uses', () => {
+  it('is found in Unicode and in punycode, in any case, whichever the endpoint uses', () => {
     const card = { ...base, url: 'https://bücher.example/a2a' }
-    for (const note of ['ask bücher.example', 'ask xn--bcher-kva.example'])
-      expect(refusal({ card: { ...card, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
+    for (const url of [card.url, 'https://xn--bcher-kva.example/a2a'])
+      for (const note of ['ask Bücher.example', 'ask XN--bcher-kva.example'])
+        expect(refusal({ card: { ...card, url, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
+    const note = '问bücher.example或者'
+    expect(refusal({ card: { ...card, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
   })
 
   it('is, where the host is this host too, the endpoint alone', () => {

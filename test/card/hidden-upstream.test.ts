@@ -66,8 +66,6 @@ describe('a URL of a fetched card that points at its agent', () => {
     ['a query that is escaped twice', `https://proxy.example/?u=${encodeURIComponent(encodeURIComponent(endpoint))}`],
     ['the name in a text', `It runs on ${host}`],
     ['the name in a text, in capitals', `It runs on ${host.toUpperCase()}:8443`],
-    ['the name with an escape in it', `https://${host.replace('.', '%2E')}/x`],
-    ['the name in wide letters', 'It runs on ｗeather．agents。example'],
   ])('leads nowhere here, and the card is refused: %s', (_, value) => {
     expect(told(card({ 'x-field': { deep: [value] } }))).toStrictEqual(['/x-field/deep/0'])
   })
@@ -185,7 +183,7 @@ describe('what is left over', () => {
   it('is told with the host and where it is: in what was fetched, or in what the owner says', () => {
     const says = (pointer: string) => ({
       pointer,
-      message: `names ${host}, where the agent is, and \`route: gateway\` is to hide that: say something else under \`card\`, or list the host in \`upstream.mayShow\``,
+      message: `names the agent's host ${host}, which \`route: gateway\` hides: override the field under \`card\`, or list the host in \`upstream.mayShow\``,
     })
     const more = { card: { 'x-owner': host }, tiers: { gold: { 'x-gold': host } } }
     expect(refusal(manifest({}, more), card({ 'x-fetched': host }))).toStrictEqual([
@@ -214,75 +212,11 @@ describe('what is left over', () => {
     expect(told(card(fields))).toStrictEqual([place])
   })
 
-  it('is found in the header of a signature that still holds', () => {
-    const jwsHeader = (jku: string) => Buffer.from(JSON.stringify({ alg: 'ES256', jku })).toString('base64url')
-    const signed = (jku: string): JsonObject => ({
-      name: 'W',
-      description: 'Tells',
-      version: '1',
-      supportedInterfaces: [{ url: ours, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-      capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
-      defaultInputModes: ['text/plain'],
-      defaultOutputModes: ['text/plain'],
-      skills: [{ id: 's', name: 'S', description: 'D', tags: ['t'] }],
-      signatures: [{ protected: jwsHeader(jku), signature: 'c2ln' }],
-    })
-    const knows = manifest({ url: endpoint })
-    const elsewhere = signed('https://keys.example/jwks.json')
-    expect(compiled(knows, elsewhere).documents['1.0'].signatures).toStrictEqual(elsewhere.signatures)
-    expect(refusal(knows, signed(`https://${host}/jwks.json`))).toMatchObject([{ pointer: '/signatures/0/protected' }])
-  })
-
-  it.each<[string, string, string]>([
-    ['an address', 'https://10.1.2.3/x', '10.1.2.3'],
-    ['an address in a text', 'Debug at http://192.168.0.7:9000/.', '192.168.0.7'],
-    ['an address in one number', 'http://167772161/', '10.0.0.1'],
-    ['an address in octal', 'http://0177.0.0.1/', '127.0.0.1'],
-    ['an address of IPv6', 'https://[fd00::1]/', '[fd00::1]'],
-    ['a mapped address', 'https://[::ffff:127.0.0.1]/', '[::ffff:7f00:1]'],
-    ['a name of an inner network', 'see https://wiki.corp/x', 'wiki.corp'],
-    ['a name without a point', 'http://db/x', 'db'],
-    ['this machine', 'ws://localhost:8787', 'localhost'],
-    ['behind a user name', 'see http://me@db.internal/', 'db.internal'],
-    ['within a query', 'https://p.example/?u=http%3A%2F%2F10.0.0.1', '10.0.0.1'],
-    ['with backslashes', 'http:\\\\10.0.0.1\\x', '10.0.0.1'],
-    ['by another protocol', 'postgres://u:p@10.0.0.5/db', '10.0.0.5'],
-    ['without a protocol', '//10.0.0.5/x', '10.0.0.5'],
-    ['an address alone', '10.0.0.5', '10.0.0.5'],
-    ['an address alone in a text', 'Runs at 172.16.3.4:8443.', '172.16.3.4'],
-    ['a name alone', 'internal box db01.corp', 'db01.corp'],
-    ['a name alone, at the end of a sentence', 'Mail me@build.lan.', 'build.lan'],
-    ['a name alone, in capitals', 'DB01.EU.CORP', 'db01.eu.corp'],
-    ['a name with what nobody sees in it', 'db01.c\u00adorp', 'db01.corp'],
-  ])('is any host of a private network, too: %s', (_, value, name) => {
-    const [error, ...others] = refusal(manifest(), card({ 'x-field': value }))
-    expect([error?.pointer, others]).toStrictEqual(['/x-field', []])
-    expect(error?.message).toContain(`names ${name}, which is of a private network`)
-    if (/^[a-z\d]/.test(name))
-      expect(compiled(manifest({ mayShow: [name] }), card({ 'x-field': value }))).toHaveProperty('documents')
-  })
-
   it.each([
-    'test://static/resource/1',
-    'note://internal/summary',
-    'file:///home/me/x.txt',
-    'either//or',
-    '// a comment',
-    'https://',
-    'https://www.example/a//b',
-    'urn:x:localhost',
-    'localhost',
-    'C:\\\\Users\\me',
     'https://agents.example',
-    'Needs version 10.0.0, or 10.0.0.x',
-    'Version 1.2.3.4',
-    'v10.0.0.5',
-    '8.8.8.8',
-    'Built on Node.js, for Acme Corp. Home of internal.tools; see .env.local and app.test.ts',
-    'a local test of internal things',
-    'mail.local.example',
     'https://my-weather.agents.example',
     'https://weather.agents.example.org',
+    'http://db.internal, 10.0.0.5',
   ])('is not %j', value => {
     expect(served(value)).toBe(value)
   })
@@ -290,19 +224,10 @@ describe('what is left over', () => {
   it.each([
     ['in a URL', `https://cdn.${host}/x`, `cdn.${host}`],
     ['in a text', `See a.b.${host}.`, `a.b.${host}`],
-    ['with a soft hyphen', `we\u00adather.agents.example`, host],
-    ['with a space that has no width', `weather\u200b.agents.example`, host],
-    ['with what picks the look of a letter', `weather\ufe0f.agents.example`, host],
-    ['behind what nobody sees', `x\u200b${host}`, host],
-  ])('is a host below it, and it with what nobody sees in it: %s', (_, value, name) => {
+  ])('is a subdomain of it, too: %s', (_, value, name) => {
     const [error] = refusal(manifest(), card({ 'x-field': value }))
-    expect([error?.pointer, error?.message]).toStrictEqual(['/x-field', expect.stringContaining(`names ${name}, `)])
+    expect([error?.pointer, error?.message]).toStrictEqual(['/x-field', expect.stringContaining(`host ${name}, `)])
     expect(compiled(manifest({ mayShow: [name] }), card({ 'x-field': value }))).toHaveProperty('documents')
-  })
-
-  it('is not what tells one version from another, or one skill', () => {
-    const fields = { version: '10.1.2.3', skills: [{ id: 'search.local', name: 'Search' }] }
-    expect(compiled(manifest(), card(fields)).card).toMatchObject(fields)
   })
 
   it('is not this host, though it is below that of the agent', () => {
@@ -313,19 +238,14 @@ describe('what is left over', () => {
 
   it('is none of what upstream.mayShow lists; the endpoint is rewritten all the same', () => {
     const docs = `https://${host}/docs`
-    const upstream = { mayShow: [host, 'localhost'] }
-    expect(served([docs, endpoint, 'http://localhost:1', host], { documentationUrl: docs }, upstream)).toStrictEqual([
-      docs,
-      ours,
-      'http://localhost:1',
-      host,
-    ])
+    const upstream = { mayShow: [host] }
+    expect(served([docs, endpoint, host], { documentationUrl: docs }, upstream)).toStrictEqual([docs, ours, host])
     const { documents } = compiled(manifest(upstream), card({ documentationUrl: docs }))
     expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toStrictEqual([docs, ours])
-    expect(served('http://db/x', {}, { mayShow: ['*'] })).toBe('http://db/x')
+    expect(served(`https://cdn.${host}/x`, {}, { mayShow: ['*'] })).toBe(`https://cdn.${host}/x`)
   })
 
-  it('is what this host is called itself, neither private nor not', () => {
+  it('is not the name of this host, where the agent is at another port of it', () => {
     const local = { id: 'weather', requestOrigin: 'http://localhost:8787' }
     const fetched = card({ url: 'http://localhost:9999/', 'x-field': 'http://localhost:9999' })
     const upstream = { card: 'http://localhost:9999/.well-known/agent-card.json' }

@@ -243,11 +243,11 @@ describe('what an owner lays over a card of an MCP server', () => {
     expect(refusal({ upstream, card }, exa)).toStrictEqual([
       {
         pointer: '/card/url',
-        message: 'is not where calls go: this host calls the MCP server for them; leave the endpoint out',
+        message: 'must be left out: this host calls the tools of the MCP server itself',
       },
       {
         pointer: '/card/capabilities/pushNotifications',
-        message: 'must be false: a call of a tool ends with its answer, and nothing is sent later',
+        message: 'must be false: a tool call ends with its result, so there is nothing to notify of later',
       },
     ])
     const warned = compiled({ upstream, card, route: 'direct' }, exa)

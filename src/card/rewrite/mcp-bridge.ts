@@ -5,10 +5,10 @@ import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
 import { listMcpTools } from '../read/mcp-tools.ts'
 
-/** What the bridge does beyond answering a message. */
+/** The capabilities of an agent whose tools the bridge calls. */
 export const bridgeCapabilities = { streaming: true, pushNotifications: false, multiTurn: false } as const
 
-/** What is spoken at the bridge, in the place of what the MCP server speaks. */
+/** Puts the bridge's A2A interfaces in the place of the MCP server's; returns any other card unchanged. */
 export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): AgentCard => {
   const { mcp } = manifest.upstream
   if (mcp === undefined || !isBridged(manifest)) return card
@@ -18,7 +18,7 @@ export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): Agent
   return { ...card, supportedInterfaces }
 }
 
-/** What the gate needs to know of the tools of a bridged agent; nothing of any other. */
+/** Returns the part of a call profile that describes the tools of a bridged agent; empty for any other agent. */
 export const bridgeProfile = (
   { upstream }: Manifest,
   document: JsonObject,
@@ -28,20 +28,20 @@ export const bridgeProfile = (
     ? { mcp: { url: upstream.mcp, tools: listMcpTools(document, skills) } }
     : {}
 
-/** What the card of a bridged agent may not say. */
+/** Rejects endpoints and push notifications in the card of a bridged agent: calls end at this host, with their result. */
 export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterfaces }: AgentCard): CardError[] => {
   if (manifest.route !== 'gateway' || !isBridged(manifest)) return []
   return [
     ...supportedInterfaces.flatMap(({ url }, index) =>
       url === manifest.upstream.mcp
         ? []
-        : [{ pointer: formatPointer('supportedInterfaces', index, 'url'), message: noEndpoint }],
+        : [{ pointer: formatPointer('supportedInterfaces', index, 'url'), message: endpointMessage }],
     ),
     ...(capabilities.pushNotifications === true
-      ? [{ pointer: '/capabilities/pushNotifications', message: noPush }]
+      ? [{ pointer: '/capabilities/pushNotifications', message: pushMessage }]
       : []),
   ]
 }
 
-const noEndpoint = 'is not where calls go: this host calls the MCP server for them; leave the endpoint out'
-const noPush = 'must be false: a call of a tool ends with its answer, and nothing is sent later'
+const endpointMessage = 'must be left out: this host calls the tools of the MCP server itself'
+const pushMessage = 'must be false: a tool call ends with its result, so there is nothing to notify of later'

@@ -4,19 +4,91 @@ import type { AgentCard } from '../model/agent-card.ts'
 import { canonicalKey } from '../read/field-names.ts'
 import type { Provenance } from '../read/provenance.ts'
 
-/** Says where a URL leads at this host; undefined where it leads nowhere here. */
-type UrlMap = (url: string) => string | undefined
-
-/** Where an agent is, beside where this host serves it. */
-type Addresses = {
-  endpoints: readonly string[]
-  /** Where its card is, if that was fetched. */
-  card: string | undefined
-  agentUrl: string
+/** Puts this host's URLs of an agent in the place of the agent's own. */
+type GatewayRewriter = {
+  /** Rewrites a canonical card. */
+  card: (card: AgentCard) => AgentCard
+  /** Rewrites the card as authored. */
+  document: (authored: JsonObject, provenance: Provenance) => JsonObject
 }
 
-/** Who is behind an agent, and where tokens are had: this host stands for neither. Signatures are over what was signed. */
-const notServed = new Set([
+/**
+ * Creates the rewriter of a fetched card. `addresses` are the agent's URLs, of which `upstream.card` is no endpoint. Removes
+ * links to the agent's documentation and icon on its own hosts: this host does not serve these.
+ */
+export const rewriteForGateway = (
+  manifest: Manifest,
+  direct: AgentCard,
+  addresses: readonly string[],
+  agentUrl: string,
+): GatewayRewriter => {
+  const { card, mayShow = [] } = manifest.upstream
+  const endpoints = addresses.filter(address => address !== card)
+  const rewriteUrl = createUrlRewriter(endpoints, card, agentUrl)
+  const links = mayShow.includes('*') ? [] : findHiddenLinks(direct, addresses, mayShow, new URL(agentUrl))
+  // A link in an overlay that differs from the public card's is kept, so that the leak search reports it.
+  const withoutLinks = (document: JsonObject, nameOf: (field: string) => string): JsonObject =>
+    omit(document, ...links.flatMap(field => (document[nameOf(field)] === direct[field] ? [nameOf(field)] : [])))
+  return {
+    card: card =>
+      rewriteUrls(
+        withoutLinks(card, field => field),
+        rewriteUrl,
+      ) as AgentCard,
+    document: (authored, provenance) => {
+      const authoredName = (field: string) => parsePointer(provenance.sourceOf(formatPointer(field)))[0] ?? field
+      return rewriteUrls(withoutLinks(authored, authoredName), rewriteUrl)
+    },
+  }
+}
+
+const linkFields = ['documentationUrl', 'iconUrl'] as const
+
+/** Returns the optional links of a card that are on a host of the agent, except on those that the owner allows. */
+const findHiddenLinks = (
+  card: AgentCard,
+  addresses: readonly string[],
+  mayShow: readonly string[],
+  self: URL,
+): (typeof linkFields)[number][] => {
+  const agentUrls = addresses.map(address => new URL(address))
+  // Where the agent has the host name of this host, only the port tells them apart.
+  const isOnAgentHost = ({ hostname, host }: URL): boolean =>
+    agentUrls.some(agent =>
+      hostname === self.hostname ? host !== self.host && host === agent.host : hostname === agent.hostname,
+    )
+  return linkFields.filter(field => {
+    const url = URL.parse(card[field] ?? '')
+    return url !== null && !mayShow.includes(url.hostname) && isOnAgentHost(url)
+  })
+}
+
+/** Returns this host's URL for a URL of the agent; undefined for any other URL. */
+type UrlRewriter = (url: string) => string | undefined
+
+/** Creates a rewriter of an agent's endpoints, with all paths below them, and of the URLs where its card may be read. */
+const createUrlRewriter = (
+  endpoints: readonly string[],
+  cardUrl: string | undefined,
+  agentUrl: string,
+): UrlRewriter => {
+  const bases = endpoints.map(endpoint => new URL(endpoint))
+  const cards = [...cardUrls(cardUrl), ...bases.flatMap(wellKnownCards)].map(normalizeUrl)
+  // The longest path first: one endpoint may be below another.
+  const normalizedBases = bases.map(normalizeUrl).toSorted((left, right) => right.path.length - left.path.length)
+  return text => {
+    const parsed = URL.parse(text)
+    if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined
+    const url = normalizeUrl(parsed)
+    if (cards.some(({ host, path, search }) => host === url.host && path === url.path && search === url.search))
+      return `${agentUrl}/.well-known/agent-card.json`
+    const suffix = normalizedBases.map(base => suffixOf(base, url)).find(found => found !== undefined)
+    return suffix === undefined ? undefined : `${agentUrl}/a2a${suffix}`
+  }
+}
+
+/** Fields about the people behind an agent, and about tokens: this host serves neither. A signature covers what was signed. */
+const notRewritten = new Set([
   'securitySchemes',
   'provider',
   'termsOfServiceUrl',
@@ -26,81 +98,86 @@ const notServed = new Set([
   'signatures',
 ])
 
-/** What is told apart by its name, of extensions, skills and resources: another name would be something else. */
+/** Members that identify an extension, a skill or a resource, and would identify another if rewritten. */
 const identifiers = new Set(['id', 'uri'])
 
-/** Where the URLs of an agent lead at this host: its endpoints with what is below them, and where its card is read. */
-const createUrlRewriter = ({ endpoints, card, agentUrl }: Addresses): UrlMap => {
-  const bases = endpoints.map(each => new URL(each))
-  const cards = [...wellKnown(card), ...bases.flatMap(cardsBeside)].map(spot)
-  // The longest first: what is below one can be below another.
-  const spots = bases.map(spot).toSorted((left, right) => right.path.length - left.path.length)
-  return text => {
-    const url = URL.parse(text)
-    if (url === null || !/^https?:$/.test(url.protocol)) return undefined
-    const at = spot(url)
-    if (cards.some(({ host, path, search }) => host === at.host && path === at.path && search === at.search))
-      return `${agentUrl}/.well-known/agent-card.json`
-    const rest = spots.map(base => restBelow(base, at)).find(each => each !== undefined)
-    return rest === undefined ? undefined : `${agentUrl}/a2a${rest}`
-  }
-}
-
-/** A document with every URL in it that leads to this host leading there, also those within texts. */
-const rewriteUrls = (document: JsonObject, map: UrlMap): JsonObject => {
-  const change = (value: Json, within = ''): Json => {
-    if (typeof value === 'string') return map(value) ?? value.replace(urlInText, url => trimmed(url, map))
-    if (Array.isArray(value)) return value.map(item => change(item, within))
+/** Rewrites every URL in a document, also within longer texts. */
+const rewriteUrls = (document: JsonObject, rewriteUrl: UrlRewriter): JsonObject => {
+  const rewrite = (value: Json, parent = ''): Json => {
+    if (typeof value === 'string')
+      return rewriteUrl(value) ?? value.replace(urlInText, url => rewriteWithinText(url, rewriteUrl))
+    if (Array.isArray(value)) return value.map(item => rewrite(item, parent))
     if (typeof value !== 'object' || value === null) return value
-    return members(value, (name, inner) =>
-      identifiers.has(name) && within !== 'params' ? inner : change(inner, within === 'params' ? within : name),
+    // In the parameters of an extension, `id` and `uri` are like any other member.
+    return mapMembers(value, (name, inner) =>
+      identifiers.has(name) && parent !== 'params' ? inner : rewrite(inner, parent === 'params' ? parent : name),
     )
   }
-  return members(document, (name, value) => (notServed.has(canonicalKey(name, 'card')) ? value : change(value)))
+  return mapMembers(document, (name, value) => (notRewritten.has(canonicalKey(name, 'card')) ? value : rewrite(value)))
 }
 
-const members = (object: JsonObject, change: (name: string, value: Json) => Json): JsonObject =>
+const mapMembers = (object: JsonObject, change: (name: string, value: Json) => Json): JsonObject =>
   Object.fromEntries(jsonEntries(object).map(([name, value]) => [name, change(name, value)]))
 
 const urlInText = /https?:\/\/[^\s"'<>`{}|\\^()[\]]+/gi
 
-/** A full stop after a URL ends the sentence, not the URL. */
-const trimmed = (url: string, map: UrlMap): string => {
-  const length = lengthWithout('.,;:!?*_', url)
-  const mapped = map(url.slice(0, length))
-  return mapped === undefined ? url : mapped + url.slice(length)
+/** Rewrites a URL in a sentence, without the punctuation that follows it. */
+const rewriteWithinText = (url: string, rewriteUrl: UrlRewriter): string => {
+  const length = lengthWithoutTrailing('.,;:!?*_', url)
+  const rewritten = rewriteUrl(url.slice(0, length))
+  return rewritten === undefined ? url : rewritten + url.slice(length)
 }
 
-/** How long a text is without some characters at its end: a pattern would look for the end from each of them. */
-const lengthWithout = (characters: string, text: string): number => {
+/** Returns the length of a text without some characters at its end. A regular expression would take quadratic time. */
+const lengthWithoutTrailing = (characters: string, text: string): number => {
   let length = text.length
   while (length > 0 && characters.includes(text.charAt(length - 1))) length--
   return length
 }
 
-/** What is below an endpoint, with what follows the path; undefined where a URL is not there. */
-const restBelow = (base: NormalizedUrl, { host, path, search, hash }: NormalizedUrl): string | undefined => {
+/** A URL in one spelling; http and https are not distinguished. */
+type NormalizedUrl = { host: string; path: string; search: string; hash: string }
+
+const normalizeUrl = ({ hostname, port, pathname, search, hash }: URL): NormalizedUrl => {
+  const path = pathname.replace(/%[\da-f]{2}/gi, decodeUnreserved)
+  return {
+    host: `${hostname.replace(/\.$/, '')}:${port}`,
+    path: path.slice(0, lengthWithoutTrailing('/', path)),
+    search,
+    hash,
+  }
+}
+
+/** Decodes an escape of an unreserved character, and writes others in upper case (RFC 3986 §6.2.2). */
+const decodeUnreserved = (escaped: string): string => {
+  const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+  return /[\w.~-]/.test(character) ? character : escaped.toUpperCase()
+}
+
+/** Returns the part of a URL that follows an endpoint; undefined if it is not at or below the endpoint. */
+const suffixOf = (base: NormalizedUrl, { host, path, search, hash }: NormalizedUrl): string | undefined => {
   if (base.host !== host) return undefined
   if (base.path === path && base.search === '') return search + hash
   if (base.path === path) return base.search === search ? hash : undefined
-  // Everything is below a root, and only calls are served here.
+  // Every path is below a root, but this host serves calls only.
   return base.path !== '' && path.startsWith(`${base.path}/`) ? path.slice(base.path.length) + search + hash : undefined
 }
 
 const cardNames = ['agent-card.json', 'agent.json']
 
-/** A card is at both well-known paths beside each other, and may be at one that is not. */
-const wellKnown = (card: string | undefined): URL[] => {
-  if (card === undefined) return []
-  const folder = /^(.*\/\.well-known\/)agent(?:-card)?\.json$/.exec(new URL(card).pathname)?.[1]
-  return [new URL(card), ...(folder === undefined ? [] : cardNames.map(name => atPath(new URL(card), folder + name)))]
+/** Returns the URL of a card, and where that is well known, both well-known URLs. */
+const cardUrls = (cardUrl: string | undefined): URL[] => {
+  if (cardUrl === undefined) return []
+  const url = new URL(cardUrl)
+  const folder = /^(.*\/\.well-known\/)agent(?:-card)?\.json$/.exec(url.pathname)?.[1]
+  return [url, ...(folder === undefined ? [] : cardNames.map(name => atPath(url, folder + name)))]
 }
 
-/** Where the card of an endpoint is looked for: at its host, beside it and below it. */
-const cardsBeside = (base: URL): URL[] => {
-  const { path } = spot(base)
+/** Returns the well-known URLs of an endpoint's card: at the root of its host, beside the endpoint and below it. */
+const wellKnownCards = (endpoint: URL): URL[] => {
+  const { path } = normalizeUrl(endpoint)
   const folders = new Set(['', path, path.slice(0, Math.max(0, path.lastIndexOf('/')))])
-  return [...folders].flatMap(folder => cardNames.map(name => atPath(base, `${folder}/.well-known/${name}`)))
+  return [...folders].flatMap(folder => cardNames.map(name => atPath(endpoint, `${folder}/.well-known/${name}`)))
 }
 
 const atPath = (base: URL, path: string): URL => {
@@ -108,80 +185,4 @@ const atPath = (base: URL, path: string): URL => {
   url.pathname = path
   url.search = ''
   return url
-}
-
-/** Where a URL is, in one spelling. */
-type NormalizedUrl = { host: string; path: string; search: string; hash: string }
-
-/** The ports of http and https are one door, whichever is written. */
-const spot = ({ hostname, port, pathname, search, hash }: URL): NormalizedUrl => {
-  const path = pathname.replace(/%[\da-f]{2}/gi, plainEscape)
-  return {
-    host: `${hostname.replace(/\.$/, '')}:${port}`,
-    path: path.slice(0, lengthWithout('/', path)),
-    search,
-    hash,
-  }
-}
-
-/** An escape that says nothing is the letter itself (RFC 3986 §6.2.2). */
-const plainEscape = (escaped: string): string => {
-  const letter = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
-  return /[\w.~-]/.test(letter) ? letter : escaped.toUpperCase()
-}
-
-const linkFields = ['documentationUrl', 'iconUrl'] as const
-
-/** Returns the optional links of a card that lead to one of the agent's hosts, unless `upstream.mayShow` names that host. */
-const hiddenLinks = (
-  { upstream: { mayShow = [] } }: Manifest,
-  direct: AgentCard,
-  addresses: readonly string[],
-  agentUrl: string,
-): (typeof linkFields)[number][] => {
-  const isHidden = onHosts(addresses, new URL(agentUrl))
-  return linkFields.filter(field => {
-    const url = URL.parse(direct[field] ?? '')
-    return url !== null && !mayShow.includes('*') && !mayShow.includes(url.hostname) && isHidden(url)
-  })
-}
-
-/** Whether a URL is on one of the hosts of some addresses; on this host's own name, an agent is at another port. */
-const onHosts =
-  (addresses: readonly string[], own: URL) =>
-  ({ hostname, host }: URL): boolean =>
-    addresses
-      .map(each => new URL(each))
-      .some(each => (hostname === own.hostname ? host !== own.host && host === each.host : hostname === each.hostname))
-
-/** A card that was fetched, with this host in the agent's place wherever it says where the agent is. */
-type HiddenUpstream = {
-  card: (card: AgentCard) => AgentCard
-  document: (authored: JsonObject, provenance: Provenance) => JsonObject
-}
-
-/** Puts this host into the place of an agent that is at some addresses, in the canonical card as in that of its author. */
-export const rewriteForGateway = (
-  manifest: Manifest,
-  direct: AgentCard,
-  addresses: readonly string[],
-  agentUrl: string,
-): HiddenUpstream => {
-  const { card: source } = manifest.upstream
-  const map = createUrlRewriter({ endpoints: addresses.filter(each => each !== source), card: source, agentUrl })
-  const links = hiddenLinks(manifest, direct, addresses, agentUrl)
-  const withoutLinks = (document: JsonObject, nameOf: (field: string) => string): JsonObject =>
-    omit(document, ...links.flatMap(field => (document[nameOf(field)] === direct[field] ? [nameOf(field)] : [])))
-  return {
-    card: card =>
-      rewriteUrls(
-        withoutLinks(card, field => field),
-        map,
-      ) as AgentCard,
-    document: (authored, provenance) =>
-      rewriteUrls(
-        withoutLinks(authored, field => parsePointer(provenance.sourceOf(formatPointer(field)))[0] ?? field),
-        map,
-      ),
-  }
 }

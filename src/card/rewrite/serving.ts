@@ -6,22 +6,79 @@ import { toTarget, wireVersionOf } from '../model/calls.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
-import { createLeakFinder, type Found, findLeaks, upstreamAddresses } from './host-leaks.ts'
+import { collectAgentAddresses, createLeakFinder, findLeaks, type HostLeak } from './host-leaks.ts'
 import { withBridgeInterfaces } from './mcp-bridge.ts'
 import { rewriteForGateway } from './rewrite-urls.ts'
 
-/** Why the calls of a card cannot pass through this host; nothing where they can. */
-export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[] =>
-  interfaces.some(toTarget)
-    ? []
-    : [
-        {
-          pointer: '/route',
-          message: `calls pass through this host as JSONRPC or HTTP+JSON of A2A ${[...wireVersionOf.keys()].join(', ')} only; the card names none of these`,
-        },
-      ]
+/** A canonical card to be served, with the document that it was read from and the one that its signatures cover. */
+type ServedCard = {
+  card: AgentCard
+  authored: JsonObject
+  dialect: DialectName
+  provenance: Provenance
+  signed: JsonObject
+}
 
-/** The interfaces of an agent whose calls go through this host: its own bindings and versions, at this host's address. */
+/** How the cards of one agent are served for its route. */
+export type Serving = {
+  /** Returns a canonical card as it is served. */
+  card: (card: AgentCard) => AgentCard
+  /** Writes every representation of such a card, and returns the places that reveal the agent's host. */
+  representations: (served: ServedCard) => ReturnType<typeof writeRepresentations> & { errors: CardError[] }
+}
+
+/** Creates the serving of an agent: unchanged, or with this host's URLs behind a gateway. `fetched` is its remote card. */
+export const createServing = (
+  manifest: Manifest,
+  direct: AgentCard,
+  fetched: JsonObject | undefined,
+  agentUrl: string,
+): Serving =>
+  manifest.route === 'gateway'
+    ? gatewayServing(manifest, direct, fetched, agentUrl)
+    : {
+        card: card => card,
+        representations: ({ card, authored, dialect, signed }) => ({
+          ...writeRepresentations(card, { dialect, document: authored, signed }, manifest.route),
+          errors: [],
+        }),
+      }
+
+const gatewayServing = (
+  manifest: Manifest,
+  direct: AgentCard,
+  fetched: JsonObject | undefined,
+  agentUrl: string,
+): Serving => {
+  const addresses = collectAgentAddresses(manifest, direct, fetched, agentUrl)
+  const { mayShow = [] } = manifest.upstream
+  const find = createLeakFinder({ ...addresses, agentUrl, fetched: fetched !== undefined, mayShow })
+  const rewrite = fetched && rewriteForGateway(manifest, direct, addresses.hidden, agentUrl)
+  return {
+    card: card => {
+      const routed = {
+        ...card,
+        ...gatewayCardLink(card, agentUrl),
+        supportedInterfaces: gatewayInterfaces(withBridgeInterfaces(manifest, card).supportedInterfaces, agentUrl),
+      }
+      return rewrite?.card(routed) ?? routed
+    },
+    representations: ({ card, authored, dialect, provenance, signed }) => {
+      const document = rewrite?.document(authored, provenance) ?? authored
+      const written = writeRepresentations(card, { dialect, document, signed }, manifest.route)
+      const leaks = findLeaks(find, { card, dialect, provenance, documents: written.documents })
+      const message = fetched ? leakMessage : () => ownerLeakMessage
+      return { ...written, errors: leaks.map(leak => ({ pointer: leak.pointer, message: message(leak) })) }
+    },
+  }
+}
+
+const ownerLeakMessage = "contains the agent's own address, which `route: gateway` hides: remove it"
+
+const leakMessage = ({ host }: HostLeak): string =>
+  `names the agent's host ${host}, which \`route: gateway\` hides: override the field under \`card\`, or list the host in \`upstream.mayShow\``
+
+/** Returns the interfaces of a gateway's card: the agent's own bindings and versions, each once, at this host's URL. */
 const gatewayInterfaces = (interfaces: readonly AgentInterface[], agentUrl: string): AgentInterface[] => {
   const rerouted = new Map<string, AgentInterface>()
   for (const { protocolBinding, protocolVersion } of interfaces.filter(toTarget)) {
@@ -31,75 +88,19 @@ const gatewayInterfaces = (interfaces: readonly AgentInterface[], agentUrl: stri
   return [...rerouted.values()]
 }
 
-/** SuperX's pointer to where a card is served: behind a gateway, that is this host. */
+/** Points SuperX's `agentCard`, where a card has one, to the card that this host serves. */
 const gatewayCardLink = (card: JsonObject, agentUrl: string): JsonObject =>
   isJsonObject(card.agentCard) && card.agentCard.url !== undefined
     ? { agentCard: { ...card.agentCard, url: `${agentUrl}/.well-known/agent-card.json` } }
     : {}
 
-/** A card as it is to be served, and what it was read of; `signed` is what its signatures are over. */
-type Served = {
-  card: AgentCard
-  authored: JsonObject
-  dialect: DialectName
-  provenance: Provenance
-  signed: JsonObject
-}
-
-/** How the cards of one agent are served: as they are, or with this host in the agent's place. */
-export type Serving = {
-  /** A canonical card as it is served. */
-  card: (card: AgentCard) => AgentCard
-  /** Every representation of such a card, and where they still say what they should not. */
-  representations: (served: Served) => ReturnType<typeof writeRepresentations> & { errors: CardError[] }
-}
-
-/** How the cards of an agent are served; `fetched` is there where they come from elsewhere. */
-export const createServing = (
-  manifest: Manifest,
-  direct: AgentCard,
-  fetched: JsonObject | undefined,
-  agentUrl: string,
-): Serving =>
-  manifest.route === 'gateway'
-    ? forGateway(manifest, direct, fetched, agentUrl)
-    : {
-        card: card => card,
-        representations: ({ card, authored, dialect, signed }) => ({
-          ...writeRepresentations(card, { dialect, document: authored, signed }, manifest.route),
-          errors: [],
-        }),
-      }
-
-const forGateway = (
-  manifest: Manifest,
-  direct: AgentCard,
-  fetched: JsonObject | undefined,
-  agentUrl: string,
-): Serving => {
-  const addresses = upstreamAddresses(manifest, direct, fetched, agentUrl)
-  const { mayShow = [] } = manifest.upstream
-  const find = createLeakFinder({ ...addresses, agentUrl, fetched: fetched !== undefined, mayShow })
-  const hidden = fetched && rewriteForGateway(manifest, direct, addresses.apart, agentUrl)
-  return {
-    card: card => {
-      const through = {
-        ...card,
-        ...gatewayCardLink(card, agentUrl),
-        supportedInterfaces: gatewayInterfaces(withBridgeInterfaces(manifest, card).supportedInterfaces, agentUrl),
-      }
-      return hidden?.card(through) ?? through
-    },
-    representations: ({ card, authored, dialect, provenance, signed }) => {
-      const document = hidden?.document(authored, provenance) ?? authored
-      const made = writeRepresentations(card, { dialect, document, signed }, manifest.route)
-      const errors = findLeaks(find, { card, dialect, provenance, ...made }, fetched ? leakMessage : () => written)
-      return { ...made, errors }
-    },
-  }
-}
-
-const written = "holds the agent's own address, which `route: gateway` is to hide: leave it out"
-
-const leakMessage = ({ host, isPrivate }: Found): string =>
-  `names ${host}, ${isPrivate ? 'which is of a private network' : 'where the agent is'}, and \`route: gateway\` is to hide that: say something else under \`card\`, or list the host in \`upstream.mayShow\``
+/** Rejects `route: gateway` for an agent that has no interface this host can forward to. */
+export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[] =>
+  interfaces.some(toTarget)
+    ? []
+    : [
+        {
+          pointer: '/route',
+          message: `needs an interface that this host can forward to: JSONRPC or HTTP+JSON of A2A ${[...wireVersionOf.keys()].join(', ')}`,
+        },
+      ]

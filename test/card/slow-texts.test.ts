@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile/index.ts'
+
+describe('a text that is made to take long', () => {
+  const upstream = { card: 'https://up.example/card.json', url: 'https://bücher.example/a2a/' }
+  const most = 16 * 1000
+  const endings = ['', 'x', '/', '.', ' up.example']
+
+  it.each(
+    [
+      '/',
+      '.',
+      'a',
+      'a:',
+      '://',
+      'a//',
+      'http://',
+      'http://a',
+      '//@',
+      '%25',
+      '%2525',
+      '[',
+      '//[',
+      'a.',
+      '。',
+      'ﷺ',
+      'up.',
+      'é.',
+      'éa',
+      '1.',
+      '\u00ad',
+      'version ',
+    ].flatMap(part => [[part], [`https://up.example/${part}`]]),
+  )('does not: %s again and again', part => {
+    const text = part + part.slice(-2).repeat(Math.floor(most / 2))
+    const fields = Object.fromEntries(endings.map((ending, n) => [`x${n}`, text.slice(0, most) + ending]))
+    const started = performance.now()
+    compile(
+      { upstream, route: 'gateway' },
+      { id: 'a', requestOrigin: 'https://h.example', fetched: { name: 'A', description: 'B', ...fields } },
+    )
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+})
