@@ -156,6 +156,7 @@ export const hostWorker = ({ modules, flags, vars }: HostBundle, more: Record<st
     CARDS: { kv: 'kv' },
     REGISTRY: { object: 'Registry' },
     MCP_AGENTS: { object: 'McpAgent' },
+    REMOTE_CARDS: { object: 'RemoteCard' },
     LINT_LIMIT: { unlimited: true },
     CALL_LIMIT: { unlimited: true },
     AUTH_LIMIT: { unlimited: true },

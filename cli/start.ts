@@ -3,7 +3,6 @@ import {
   checkPort,
   exitWithParent,
   killGroup,
-  runCron,
   startDevServer,
   stopGroup,
   waitUntilResponding,
@@ -38,7 +37,6 @@ const serve = async (): Promise<void> => {
   exitWithParent(stop)
   const isResponding = await waitUntilResponding(`${url}/agents`, server, context)
   if (isResponding) {
-    runCron(url, fetch)
     await welcome({ url, token }, quoteAuthorization(env, process.env), context)
   } else {
     if (!isStopping) fail('wrangler dev did not start; VERBOSE=1 npm start shows its log.')

@@ -15,9 +15,6 @@ const START_TIMEOUT_MS = 60_000
 /** How long processes may take to end by themselves. */
 const STOP_TIMEOUT_MS = 5000
 
-/** How often the scheduled job runs: as the cron of wrangler.toml. */
-const CRON_INTERVAL_MS = 60_000
-
 /** How often the parent process is checked. */
 const PARENT_INTERVAL_MS = 500
 
@@ -126,18 +123,6 @@ const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
     // The group has ended already; macOS reports EPERM for processes that have ended and were not waited for.
     if (!(error instanceof Error && 'code' in error && ['ESRCH', 'EPERM'].includes(String(error.code)))) throw error
   }
-}
-
-/** Runs the host's scheduled job each minute, which `wrangler dev` does not do. It keeps no process alive. */
-export const runCron = (url: string, fetch: Context['fetch']): void => {
-  const timer = setInterval(() => {
-    fetch(`${url}/cdn-cgi/handler/scheduled`).then(
-      response => response.body?.cancel(),
-      // The host is stopping or restarting; the next minute follows.
-      () => undefined,
-    )
-  }, CRON_INTERVAL_MS)
-  timer.unref()
 }
 
 /**

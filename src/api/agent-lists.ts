@@ -8,7 +8,7 @@ import { tooManyRequests } from '../http/errors.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
 import { PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
-import type { Listed } from '../registry/store/agents.ts'
+import type { ListedAgent } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { type PageQuery, paginate, parsePageQuery } from './pagination.ts'
 
@@ -16,7 +16,7 @@ import { type PageQuery, paginate, parsePageQuery } from './pagination.ts'
 export const listAgents: Handler = (request, env, ctx) => listResponse('/agents', true, { request, env, ctx })
 
 /** A page of agents; there are more after `cursor`. */
-type AgentPage = { agents: Listed[]; cursor?: string }
+type AgentPage = { agents: ListedAgent[]; cursor?: string }
 
 /** Every list of agents, by its path: how it writes a page. */
 export const LIST_FORMATS = {
@@ -34,18 +34,18 @@ export const LIST_FORMATS = {
 
   '/.well-known/a2a/agents': ({ agents, ...rest }) => ({
     protocolVersion: '0.3.0',
-    agents: agents.map(({ name, description, version, url, shaman }) => ({
+    agents: agents.map(({ name, description, version, shaman }) => ({
       name,
       description,
       version,
-      ...(shaman ?? { url, preferredTransport: 'JSONRPC' }),
+      ...shaman,
     })),
     ...rest,
   }),
 
   // Older versions of SuperX identify an agent by `id`, newer ones by `name`; its clients send back what they got.
   '/rpc': ({ agents, ...rest }) => ({
-    agents: agents.map(({ id, origin, description, version, url, protocol = 'a2a' }) => ({
+    agents: agents.map(({ id, origin, description, version, url, protocol }) => ({
       id,
       name: id,
       protocol,

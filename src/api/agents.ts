@@ -6,9 +6,8 @@ import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
-import { cacheHost } from '../registry/edge/lookups.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/write-through.ts'
-import type { HostChange, Registered, Registration, Rejection } from '../registry/records.ts'
+import type { Registered, Rejection } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { agentNotFound } from './errors.ts'
 import type { Prepared } from './registration.ts'
@@ -28,8 +27,8 @@ export const putAgent: Handler = async (request, env, ctx) => {
   }
   const { prepared, result } = await retryOnConflict(attempt)
   const { registration } = prepared
-  if (result.outcome !== 'registered') throw toHttpError(result, id, registration.condition)
-  showAtOnce(registration, result)
+  if (result.outcome !== 'registered') throw toHttpError(result, id, registration.expected)
+  cacheRegistered(registration, result)
   purgeLists(ctx)
   return jsonResponse(receipt(prepared, result), result.created ? 201 : 200, {
     ETag: registration.manifestEtag,
@@ -42,7 +41,7 @@ type Attempt = { prepared: Prepared; result: Registered | Rejection }
 /** What came of a registration; tried again where the source of its card was read by somebody else at the same time. */
 const retryOnConflict = async (attempt: () => Promise<Attempt>, tries = 5): Promise<Attempt> => {
   const made = await attempt()
-  return made.result.outcome === 'overtaken' && tries > 1 ? retryOnConflict(attempt, tries - 1) : made
+  return made.result.outcome === 'conflict' && tries > 1 ? retryOnConflict(attempt, tries - 1) : made
 }
 
 /** `DELETE /agents/{id}`: gone here at once, and everywhere within the cache time. */
@@ -52,7 +51,6 @@ export const deleteAgent: Handler = async (request, env, ctx) => {
   const result = await getRegistry(env).remove(id, condition)
   if (result.outcome !== 'removed') throw toHttpError(result, id, condition)
   cacheRemoved(id, result)
-  showHosts(result.changed)
   purgeLists(ctx)
   return new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE } })
 }
@@ -71,17 +69,17 @@ export const getManifest: Handler = async (request, env, ctx) => {
 
 const toHttpError = (result: Rejection, id: string, condition: Precondition): HttpError => {
   if (result.outcome === 'unknown-agent') return agentNotFound(id)
-  if (result.outcome === 'host-not-held')
+  if (result.outcome === 'host-not-owned')
     return adminRequired(`Assigning the hostname "${result.hostname}" to agent "${id}"`)
   // Whoever gets here may know of every agent: without `admin`, no name that is another's is looked at.
   if (result.outcome === 'host-taken')
     return new HttpError(
       409,
       'host-taken',
-      `The host name "${result.hostname}" is agent "${result.holder}"'s. Take it out of that agent's hosts first.`,
+      `The host name "${result.hostname}" is agent "${result.owner}"'s. Take it out of that agent's hosts first.`,
     )
-  if (result.outcome === 'overtaken')
-    return new HttpError(409, 'overtaken', `Agent "${id}"'s card is being read from its source by others. Try again.`, {
+  if (result.outcome === 'conflict')
+    return new HttpError(409, 'overtaken', `Agent "${id}" is being refreshed by another request. Retry.`, {
       headers: { 'Retry-After': '1' },
     })
   return new HttpError(412, 'precondition-failed', whyNot(id, result.exists, condition))
@@ -92,16 +90,6 @@ const whyNot = (id: string, exists: boolean, condition: Precondition): string =>
   return condition.absent
     ? `There is an agent "${id}" already. To replace it, write with If-Match and the ETag of GET /agents/${id}/manifest.`
     : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest), then write with its new ETag.`
-}
-
-/** A write is visible at once where it was made. */
-const showAtOnce = (registration: Registration, result: Registered): void => {
-  cacheRegistered(registration, result)
-  showHosts(result.changed)
-}
-
-const showHosts = (changes: readonly HostChange[]): void => {
-  for (const { hostname, id, seq } of changes) cacheHost(hostname, { value: id, seq })
 }
 
 const receipt = ({ registration, compiled, record }: Prepared, result: Registered) => {

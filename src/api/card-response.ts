@@ -4,7 +4,7 @@ import { matchesIfNoneMatch } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
-import { isStale, staleHeaders } from '../registry/records.ts'
+import { isStale, staleHeaders } from '../registry/staleness.ts'
 
 /** The hybrid representations, by the file names of the two well-known paths. */
 export type Hybrid = 'agent-card.json' | 'agent.json'

@@ -16,7 +16,7 @@ import {
   readProfile,
 } from '../registry/edge/cards.ts'
 import { resolveHost } from '../registry/edge/lookups.ts'
-import { isExpired } from '../registry/records.ts'
+import { isExpired } from '../registry/staleness.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { revalidate } from '../sources/revalidate.ts'
 import { cardResponse, type Hybrid, negotiateRepresentation } from './card-response.ts'
@@ -120,7 +120,7 @@ const readRestricted = async (
     throw unauthorized(caller, request, env)
   if (profile === null || !hasPermission(caller, 'read', id)) return null
   const tier = highestTier(caller, profile)
-  const extended = tier === undefined ? null : await readExtended(id, tier, name, env, ctx)
+  const extended = tier === undefined ? null : await readExtended({ id, tier, name }, env, ctx)
   return extended ?? (profile.visibility === 'internal' ? readInternal(id, name, env) : null)
 }
 

@@ -14,7 +14,7 @@ import { prepareRegistration } from '../registry/prepare.ts'
 import type { Registration, SourceRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { checkSourceAllowed, fetchSource } from '../sources/fetch.ts'
-import { reconcile, sourcedRegistration } from '../sources/reconcile.ts'
+import { prepareRemote, reconcile } from '../sources/reconcile.ts'
 
 /** Who may have a call sent with what the Worker keeps, and what else is asked: for the profile's field, what says so. */
 const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = [
@@ -146,16 +146,15 @@ const prepare = async (
   if (blocked) throw invalid([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
   const fetched = await ask(source, [hostOrigin(manifest, origins), origins.requestOrigin])
-  const agent = { document, registration: { id, ...origins }, source, known, by: 'manifest' } as const
-  const settled = await reconcile(agent, fetched)
-  if ('errors' in settled) throw invalid(settled.errors)
-  const { record, compiled } = settled
+  const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
+  const reconciled = await reconcile(agent, fetched)
+  if ('errors' in reconciled) throw invalid(reconciled.errors)
+  const { record, compiled } = reconciled
   const served = servedBefore(known, source)
   const condition =
     compiled && served ? assertSameTargets(use, compiled, asked, served) : heldToSame(use, document, asked)
-  const made = { id, document, manifest, origins, record, compiled, condition }
-  const beside = { checked: known?.checked }
-  return { compiled, record, registration: { ...(await sourcedRegistration(made)), beside } }
+  const expected = { ...condition, checked: known?.checked ?? null }
+  return { compiled, record, registration: await prepareRemote(agent, reconciled, expected) }
 }
 
 /** What is served of the same source now. */

@@ -9,6 +9,7 @@ import { isJsonObject } from '../json/json.ts'
 import type { PendingCard, SourceRecord, SourceState } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import type { RefreshOutcome } from '../sources/refresh.ts'
+import { requestRefresh } from '../sources/revalidate.ts'
 import { agentNotFound } from './errors.ts'
 import { parsePageQuery } from './pagination.ts'
 
@@ -18,28 +19,28 @@ export const sourceReceipt = ({
   card,
   checked,
   failure,
-  held,
+  pending,
   drift = [],
   notes = [],
 }: SourceRecord) => ({
   kind,
   url,
-  state: failure ? (card === undefined ? 'no-card' : 'stale') : held ? 'held' : 'fresh',
+  state: failure ? (card === undefined ? 'no-card' : 'stale') : pending ? 'held' : 'fresh',
   ...(checked !== undefined && { checked: timeOf(checked) }),
   ...(failure && { failure }),
-  ...(held && { held: heldReceipt(held) }),
+  ...(pending && { held: heldReceipt(pending) }),
   ...(drift.length > 0 && { drift }),
   ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
 })
 
 /** The same of what the Registry has kept since. */
-const stateReceipt = ({ seq, told, checked, due, failing, held, ...source }: SourceState) => ({
+const stateReceipt = ({ seq, publishedHealth, checked, due, failing, pending, ...source }: SourceState) => ({
   ...source,
-  state: failing ? (checked === undefined ? 'no-card' : 'stale') : held ? 'held' : 'fresh',
+  state: failing ? (checked === undefined ? 'no-card' : 'stale') : pending ? 'held' : 'fresh',
   ...(checked !== undefined && { checked: timeOf(checked) }),
   due: timeOf(due),
   ...(failing && { failure: { ...failing, since: timeOf(failing.since) } }),
-  ...(held && { held: heldReceipt(held) }),
+  ...(pending && { held: heldReceipt(pending) }),
 })
 
 /** A card that waits for its owner: by its entity tag it is accepted. */
@@ -56,15 +57,13 @@ export const postRefresh: Handler = async (request, env, ctx) => {
   const { id, principal: bearer } = await requireWriter({ request, env, ctx })
   const etag = await acceptedTag(request)
   const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(bearer) } }
-  const { refreshAgent } = await import('../sources/refresh.ts')
-  const refreshed = await refreshAgent(id, { force: true, ...accept }, env, ctx)
-  const state = await getRegistry(env).sourceState(id)
-  if (state === null) throw (await getRegistry(env).manifest(id)) ? noSource(id) : agentNotFound(id)
-  if ('drift' in refreshed || refreshed.outcome === 'unchanged' || refreshed.outcome === 'held')
-    return jsonResponse({ id, ...toldOf(refreshed), source: stateReceipt(state) }, 200, {
+  const { result, state } = await requestRefresh(id, { force: true, ...accept }, env)
+  if (!state) throw (await getRegistry(env).manifest(id)) ? noSource(id) : agentNotFound(id)
+  if (result.outcome === 'refreshed' || result.outcome === 'unchanged' || result.outcome === 'pending')
+    return jsonResponse({ id, ...toldOf(result), source: stateReceipt(state) }, 200, {
       'Cache-Control': PRIVATE_NO_STORE,
     })
-  throw whyNot(id, refreshed)
+  throw whyNot(id, result)
 }
 
 /** `GET /agents/{id}/source`: how the source of an agent's card stands. */
@@ -103,7 +102,7 @@ const acceptedTag = async (request: Request): Promise<string | undefined> => {
 }
 
 const toldOf = (refreshed: RefreshOutcome) => {
-  if (refreshed.outcome === 'held') return { outcome: 'held', held: heldReceipt(refreshed.held) }
+  if (refreshed.outcome === 'pending') return { outcome: 'held', held: heldReceipt(refreshed.pending) }
   return refreshed
 }
 
@@ -120,24 +119,15 @@ const whyNot = (id: string, refreshed: RefreshOutcome): HttpError => {
     }
     case 'needs-admin':
       return adminRequired(`Agent "${id}" uses a secret or a binding of this host: accepting a card that was held back`)
-    case 'not-held':
+    case 'not-pending':
       return new HttpError(
         412,
         'not-held',
         `No card of agent "${id}" with that etag is held: GET /agents/${id}/source tells which is.`,
       )
-    case 'no-source':
-      return noSource(id)
-    case 'overtaken':
-      return new HttpError(409, 'overtaken', `Agent "${id}" was written meanwhile. Ask again.`)
     default:
-      return new HttpError(
-        409,
-        'refreshing',
-        `The card of agent "${id}" is being read already. Ask again in a moment.`,
-        {
-          headers: { 'Retry-After': '5' },
-        },
-      )
+      return new HttpError(409, 'overtaken', `Agent "${id}" changed during the refresh. Retry.`, {
+        headers: { 'Retry-After': '1' },
+      })
   }
 }

@@ -34,7 +34,7 @@ export const postToken: Handler = async (request, env, ctx) => {
   // Ids are random: a collision is less likely than a request that reaches the Registry twice.
   if (issued.outcome === 'id-taken') throw serviceUnavailable('No token was issued.')
   if (issued.outcome === 'too-many-tokens')
-    throw new HttpError(409, issued.outcome, `This host stores at most ${issued.most} tokens. Revoke some first.`)
+    throw new HttpError(409, issued.outcome, `This host stores at most ${issued.limit} tokens. Revoke some first.`)
   cacheToken(hash, record, issued.seq)
   return jsonResponse({ ...serializeToken(record), token, published: issued.published }, 201, headers)
 }

@@ -8,7 +8,7 @@ import type { RepresentationName } from '../card/model/constants.ts'
 import type { Asking } from '../http/handler.ts'
 import { type CachedDocument, readExtended, readProfile } from '../registry/edge/cards.ts'
 import { findByName } from '../registry/edge/lookups.ts'
-import { isExpired } from '../registry/records.ts'
+import { isExpired } from '../registry/staleness.ts'
 import { unavailable, type Visit } from './call-context.ts'
 
 /** Whether who asks is to learn of an internal agent. */
@@ -19,9 +19,9 @@ export type CanSee = (id: string) => Promise<boolean> | boolean
  * others, and as though the internal ones that it does not see were not there. An empty text where there is none.
  */
 export const findAgentByName = async (name: string, sees: CanSee, ...[, env, ctx]: Asking): Promise<string> => {
-  const { open, internal } = await findByName(name, env, ctx)
+  const { public: publicId, internal } = await findByName(name, env, ctx)
   for (const id of internal) if (await sees(id)) return id
-  return open ?? ''
+  return publicId ?? ''
 }
 
 /** Whether a caller may call an internal agent: by a token of this host, or by what the agent's card says besides. */
@@ -91,7 +91,7 @@ export const loadExtendedCard = async (
   if (refusal) return refusal
   const tier = highestTier(caller, profile)
   if (tier === undefined) return { refused: 'extended-card-not-configured' }
-  const card = await readExtended(id, tier, dialect, env, ctx).then(
+  const card = await readExtended({ id, tier, name: dialect }, env, ctx).then(
     card => (card?.source && isExpired(card.source) ? unavailable : card),
     () => unavailable,
   )

@@ -135,7 +135,7 @@ const judge = async (
   if (!('refused' in verdict) || !['input-modes', 'output-modes'].includes(verdict.refused)) return verdict
   const tier = hasPermission(caller, 'read', id) ? highestTier(caller, profile) : undefined
   // While KV is away, the public card is what there is to go by.
-  const extended = tier === undefined ? null : await readExtended(id, tier, '1.0', env, ctx).catch(() => null)
+  const extended = tier === undefined ? null : await readExtended({ id, tier, name: '1.0' }, env, ctx).catch(() => null)
   if (extended === null) return verdict
   const card: AgentCard = JSON.parse(new TextDecoder().decode(extended.body))
   return evaluatePolicy(call, { ...profile, modes: collectModes(card) }, env.ALLOWED_ORIGINS)

@@ -111,6 +111,3 @@ export const CLOUDFLARE_ERRORS: ReadonlyMap<number, NetworkFailure> = new Map([
   ...withStatuses({ failed: 'unreachable' }, 520, 521, 523, 525, 526, 530),
   ...withStatuses({ failed: 'timeout' }, 522, 524),
 ])
-
-/** Recognizes the platform's error for too many requests in one invocation, which has no name: it does not concern the server. */
-export const isSubrequestLimitError = (message: string): boolean => /too many subrequests/i.test(message)

@@ -64,14 +64,12 @@ export class ToolBridge {
   }
 
   /** Fetches the card again after the server has announced other tools. */
-  async #refreshCard(): Promise<'done' | 'again'> {
+  async #refreshCard(): Promise<void> {
     try {
-      const { refreshAgent } = await import('../sources/refresh.ts')
-      const { outcome } = await refreshAgent(this.#id, { force: true }, this.#env, this.#ctx)
-      return outcome === 'busy' ? 'again' : 'done'
+      const { requestRefresh } = await import('../sources/revalidate.ts')
+      await requestRefresh(this.#id, { force: true }, this.#env)
     } catch (error) {
       log('error', 'refresh', { agent: this.#id, error: String(error) })
-      return 'done'
     }
   }
 }
@@ -91,13 +89,13 @@ export const createPrincipalNamer = () => {
 }
 
 /** Returns a function that runs `work` at once and for all calls meanwhile once more, at most every `intervalMs`. */
-export const throttle = (work: () => Promise<'done' | 'again'>, intervalMs: number): (() => Promise<void>) => {
+export const throttle = (work: () => Promise<void>, intervalMs: number): (() => Promise<void>) => {
   let isRequested = false
   let running: Promise<void> | undefined
   const run = async (): Promise<void> => {
     while (isRequested) {
       isRequested = false
-      if ((await work()) === 'again') isRequested = true
+      await work()
       await new Promise(resolve => setTimeout(resolve, intervalMs))
     }
     running = undefined

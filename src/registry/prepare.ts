@@ -1,12 +1,93 @@
+import { missingCardProfile } from '../card/call-profile.ts'
 import type { Compiled } from '../card/compile/index.ts'
+import type { Manifest } from '../card/manifest/manifest.ts'
 import type { RepresentationName } from '../card/model/constants.ts'
-import { type Precondition, strongEtag } from '../http/conditional.ts'
+import { strongEtag } from '../http/conditional.ts'
 import type { Json } from '../json/json.ts'
 import type { Representation } from './kv-format.ts'
-import type { Registration, Summary } from './records.ts'
+import type { Expected, Registration, Summary } from './records.ts'
 
-/** What lists tell of an agent, in the words of its own documents where a list is a dialect's. */
-const summaryOf = ({ card, documents }: Pick<Compiled, 'card' | 'documents'>): Summary => {
+/** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
+const MAX_ROW_BYTES = 1_900_000
+
+/** Turns a compiled manifest into the exact bytes to be served and their entity tags. */
+export const prepareRegistration = async (
+  id: string,
+  document: Json,
+  compiled: Compiled,
+  expected: Expected,
+): Promise<Registration> => {
+  const { manifest, documents, profile, origin } = compiled
+  const encoded = new Map<string, Promise<Representation>>()
+  return {
+    ...(await prepareManifest(id, document, manifest)),
+    origin,
+    summary: summarize(compiled),
+    representations: await encodeDocuments(documents, encoded),
+    profile: await encode(JSON.stringify(profile)),
+    extended: await Promise.all(
+      compiled.extended.map(async ({ tier, documents }) => ({
+        tier,
+        representations: await encodeDocuments(documents, encoded),
+      })),
+    ),
+    expected,
+  }
+}
+
+/** Prepares an agent whose remote card has never been fetched: it is known and listed, but has no card to serve. */
+export const prepareWithoutCard = async (
+  id: string,
+  document: Json,
+  { manifest, origin }: { manifest: Manifest; origin: string },
+  expected: Expected,
+): Promise<Registration> => {
+  const { name } = manifest.card
+  return {
+    ...(await prepareManifest(id, document, manifest)),
+    origin,
+    summary: {
+      ...{ name: typeof name === 'string' ? name : id, description: '', version: '', url: '' },
+      ...{ protocol: 'a2a', shaman: { url: '', preferredTransport: 'JSONRPC' } },
+    },
+    representations: {},
+    profile: await encode(JSON.stringify(missingCardProfile(manifest))),
+    extended: [],
+    expected,
+  }
+}
+
+/** Whether each of these texts fits in a row of the Registry's database. */
+export const fitsInRow = (texts: readonly string[]): boolean =>
+  // In UTF-8 a UTF-16 unit takes three bytes at most.
+  texts.every(text => text.length * 3 <= MAX_ROW_BYTES || new TextEncoder().encode(text).byteLength <= MAX_ROW_BYTES)
+
+const prepareManifest = async (id: string, document: Json, { visibility, hosts }: Manifest) => {
+  const manifest = JSON.stringify(document)
+  return { id, manifest, manifestEtag: (await encode(manifest)).etag, visibility, hosts }
+}
+
+/** Dialects and tiers often have equal documents: each text is encoded once. */
+const encodeDocuments = async (
+  documents: Compiled['documents'],
+  encoded: Map<string, Promise<Representation>>,
+): Promise<Record<RepresentationName, Representation>> => {
+  const entries = Object.entries(documents).map(async ([name, document]) => {
+    const text = JSON.stringify(document)
+    const representation = encoded.get(text) ?? encode(text)
+    encoded.set(text, representation)
+    return [name, await representation] as const
+  })
+  return Object.fromEntries(await Promise.all(entries)) as Record<RepresentationName, Representation>
+}
+
+const encode = async (text: string): Promise<Representation> => {
+  const bytes = new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+  return { etag: await strongEtag(bytes), bytes }
+}
+
+/** Summarizes a card for lists; a list in a dialect shows what the card's document in that dialect says. */
+const summarize = ({ card, documents }: Compiled): Summary => {
   const { name, description, version, supportedInterfaces } = card
   const url = supportedInterfaces[0]?.url ?? ''
   const { shaman, superx } = documents
@@ -20,62 +101,4 @@ const summaryOf = ({ card, documents }: Pick<Compiled, 'card' | 'documents'>): S
   }
 }
 
-const textOr = (otherwise: string, value: unknown): string => (typeof value === 'string' ? value : otherwise)
-
-/** Turns what was compiled into the exact bytes to be served and their entity tags. */
-export const prepareRegistration = async (
-  id: string,
-  document: Json,
-  compiled: Compiled,
-  condition: Precondition,
-): Promise<Registration> => {
-  const { manifest, documents, profile, origin } = compiled
-  const text = JSON.stringify(document)
-  const once = new Map<string, Promise<Representation>>()
-  const { etag: manifestEtag } = await represented(text)
-  return {
-    id,
-    manifest: text,
-    manifestEtag,
-    visibility: manifest.visibility,
-    hosts: manifest.hosts,
-    origin,
-    summary: summaryOf(compiled),
-    representations: await allRepresented(documents, once),
-    profile: await represented(JSON.stringify(profile)),
-    extended: await Promise.all(
-      compiled.extended.map(async ({ tier, documents }) => ({
-        tier,
-        representations: await allRepresented(documents, once),
-      })),
-    ),
-    condition,
-  }
-}
-
-/** Dialects, and tiers, often come out the same: such a document is made once. */
-const allRepresented = async (
-  documents: Compiled['documents'],
-  once: Map<string, Promise<Representation>>,
-): Promise<Record<RepresentationName, Representation>> => {
-  const made = Object.entries(documents).map(async ([name, document]) => {
-    const text = JSON.stringify(document)
-    const known = once.get(text) ?? represented(text)
-    once.set(text, known)
-    return [name, await known] as const
-  })
-  return Object.fromEntries(await Promise.all(made)) as Record<RepresentationName, Representation>
-}
-
-const represented = async (text: string): Promise<Representation> => {
-  const bytes = new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
-  return { etag: await strongEtag(bytes), bytes }
-}
-
-/** A row of a Durable Object's database holds 2 MB at most, besides what stands beside a document in it. */
-const mostBytes = 1_900_000
-
-/** Whether each of these texts can be kept. */
-export const fitsInRow = (texts: readonly string[]): boolean =>
-  // In UTF-8 a UTF-16 unit takes three bytes at most.
-  texts.every(text => text.length * 3 <= mostBytes || new TextEncoder().encode(text).byteLength <= mostBytes)
+const textOr = (fallback: string, value: unknown): string => (typeof value === 'string' ? value : fallback)

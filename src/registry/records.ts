@@ -3,95 +3,10 @@ import type { Source } from '../card/manifest/upstream.ts'
 import type { RepresentationName, Scope } from '../card/model/constants.ts'
 import type { CardError, Note } from '../card/model/report.ts'
 import type { Precondition } from '../http/conditional.ts'
-import type { Representation, SourceHealth } from './kv-format.ts'
+import type { Representation } from './kv-format.ts'
+import type { SourceHealth } from './staleness.ts'
 
-/** Why a card could not be had. */
-export type SourceFailure = {
-  /** What a client is told that asks for a card of which none is left. */
-  status: 502 | 503 | 504
-  /** One word for each kind, for the owner. What this host does not call is `unreachable` too: nobody can probe with it. */
-  code: 'unreachable' | 'timeout' | 'invalid-card' | 'not-ready'
-  /** What the owner is told. */
-  message: string
-  /** Where the card is wrong: pointers into it. */
-  errors?: CardError[]
-}
-
-/** By what an upstream is asked whether its card has changed (RFC 9110 §13.1). */
-export type Validators = { etag?: string; lastModified?: string }
-
-/** What is kept of the source of an agent's card. */
-export type SourceRecord = {
-  source: Source
-  /** The document as it was fetched, as JSON text; absent where there never was one. */
-  card?: string
-  validators?: Validators
-  /** When that was last known to be what the source says, in ms since 1970. */
-  checked?: number
-  /** Why it could not be read the last time. */
-  failure?: SourceFailure
-  held?: PendingCard
-  /** What of the source the card leaves out: told, and not kept. */
-  notes?: Note[]
-  /** What differs from what was fetched before. It is kept with the revision. */
-  drift?: Drift
-  /** Who made the newest revision: a registration of the manifest, or a refresh. */
-  by: 'manifest' | 'fetch'
-}
-
-/**
- * A fetched card that widens access, kept until an owner accepts it. `card` is its JSON text, `drift` what differs from what is
- * served.
- */
-export type PendingCard = { etag: string; card: string; validators: Validators; widens: CardError[]; drift: Drift }
-
-/** The right to refresh a card, for a while, and all that it takes. */
-export type Leased = {
-  outcome: 'leased'
-  /** By what the lease is given back. */
-  lease: string
-  /** The manifest as it was registered, as JSON text, and its entity tag. */
-  manifest: string
-  manifestEtag: string
-  origin: string
-  /** The agent's newest revision: the refresh is of that, and of no later one. */
-  seq: number
-  record: SourceRecord
-}
-
-/** Why there is nothing to refresh: not before `due` (ms since 1970), somebody is at it, or there is no agent with a source. */
-export type NotLeased = { outcome: 'fresh'; due: number } | { outcome: 'busy' } | { outcome: 'none' }
-
-/** What the edge is told of a source, and the number of that: of the newest revision, or a later one. */
-export type PublishedHealth = { seq: number; health: SourceHealth }
-
-/** What of a source the edge is to know. */
-export const healthOf = ({
-  source: { ttl, staleIfError },
-  checked = 0,
-  failure,
-}: Pick<SourceRecord, 'source' | 'checked' | 'failure'>): SourceHealth => ({
-  checked,
-  ttl,
-  staleIfError,
-  ...(failure && { failing: failure.status }),
-})
-
-/**
- * What a list of agents tells of one. `url` is the agent's preferred endpoint. Agents that an older host registered lack what
- * lists of SuperX and Shaman tell besides: the protocol, and the endpoint that Shaman's readers are sent to.
- */
-export type Summary = {
-  name: string
-  description: string
-  version: string
-  url: string
-  /** `a2a`, or `mcp` where the card is made of an MCP server. */
-  protocol?: string
-  shaman?: { url: string; preferredTransport: string }
-}
-
-/** A registration, compiled and hashed: all that is left is to keep and publish it. */
+/** A manifest compiled and hashed, ready to be stored and published. */
 export type Registration = {
   id: string
   /** The manifest as JSON text, and its entity tag. */
@@ -99,47 +14,88 @@ export type Registration = {
   manifestEtag: string
   visibility: 'public' | 'internal'
   hosts: readonly string[]
+  /** The origin that absolute URLs of this host start with. */
   origin: string
   summary: Summary
-  /** None where the card is to come from elsewhere and never has. */
+  /** Empty while a remote card has never been fetched. */
   representations: Partial<Record<RepresentationName, Representation>>
-  /** The CallProfile as JSON. It is published beside the representations, and served to nobody. */
+  /** The CallProfile as JSON. It is published next to the representations and never served. */
   profile: Representation
   /** The extended cards, the lowest tier first. */
   extended: Extended[]
-  condition: Precondition
-  /** Where the card comes from, if it is from elsewhere. */
+  /** The write is rejected unless this still describes what is stored. */
+  expected: Expected
+  /** Set for an agent with a remote card. */
   source?: SourceRecord
-  /** When the source's answer was kept that this was made beside, if one was: where another has come since, it is too late. */
-  beside?: { checked: number | undefined }
-  /** What a refresh was made of, and under which lease: of another newest revision, or lease, it is too late. */
-  refreshed?: { seq: number; lease: string }
 }
 
-/** What a write did to host names: those that are the agent's now, and every change of holder, to be published. */
+/**
+ * What a write expects to be stored (optimistic concurrency): the client's precondition, and what the write was computed from.
+ * `seq` is the agent's newest revision; `checked` is that of its source record, null where it has none.
+ */
+export type Expected = Precondition & { seq?: number; checked?: number | null }
+
+/** What lists show of an agent. `url` is its preferred endpoint; `protocol` is `mcp` where the card is made from an MCP server. */
+export type Summary = {
+  name: string
+  description: string
+  version: string
+  url: string
+  protocol: string
+  /** The endpoint in the list for Shaman's clients. */
+  shaman: { url: string; preferredTransport: string }
+}
+
+/** One agent in a list. */
+export type ListedAgent = Summary & { id: string; origin: string }
+
+/** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
+export type NamedAgents = { public: string | null; internal: string[] }
+
+/** The manifest of an agent as it was registered, its entity tag, and the origin of absolute URLs at that time. */
+export type StoredManifest = { manifest: string; etag: string; modified: number; origin: string }
+
+/** A document of an agent; without `etag` and `bytes` while its remote card has never been fetched. */
+export type StoredDocument =
+  | (Representation & { modified: number; source?: SourceHealth })
+  | { etag?: never; source: SourceHealth }
+
+/** One revision in an agent's history; `created` is in ms since 1970. */
+export type RevisionRow = {
+  seq: number
+  created: number
+  by: 'manifest' | 'fetch' | 'removal'
+  /** How the fetched document differs from the one before. */
+  drift?: Drift
+}
+
+/** The extended card of one tier, hashed. */
+export type Extended = { tier: string; representations: Record<RepresentationName, Representation> }
+
+/** The host names that are an agent's after a write, and those that changed hands. */
 export type HostChanges = { hosts: string[]; changed: HostChange[]; becameRoot: boolean }
 
-/** Whose a host name is now, or null. `seq` orders the changes of one name. */
+/** The new owner of a host name; null for none. `seq` orders the changes of one name. */
 export type HostChange = { hostname: string; id: string | null; seq: number }
 
-/** What came of a registration. */
+/** Result of a registration that was stored. */
 export type Registered = {
   outcome: 'registered'
   seq: number
   /** In ms since 1970. */
   modified: number
   created: boolean
-  /** False where the registration said what is registered already: then there is no new revision. */
+  /** False where the registration equals what was stored: no new revision was made. */
   revised: boolean
-  /** False where KV could not be written yet; the Registry goes on trying. */
+  /** False while KV has not been written; the Registry keeps retrying. */
   published: boolean
-  /** The tiers of which there is an extended card no more. */
+  /** Tiers that no longer have an extended card. */
   tiersGone: string[]
-  /** What the edge is told of the card's source. */
-  told?: PublishedHealth
+  /** Set for an agent with a remote card. */
+  publishedHealth?: PublishedHealth
 } & HostChanges
 
-/** What came of a removal. */
+/** Result of a removal. */
 export type Removed = {
   outcome: 'removed'
   seq: number
@@ -148,74 +104,123 @@ export type Removed = {
   tiersGone: string[]
 }
 
-/** Why a write was not made: nothing was changed. */
+/** Why a write was rejected; nothing was changed. */
 export type Rejection =
   | { outcome: 'precondition-failed'; exists: boolean }
-  | { outcome: 'host-taken'; hostname: string; holder: string }
-  | { outcome: 'host-not-held'; hostname: string }
+  | { outcome: 'host-taken'; hostname: string; owner: string }
+  | { outcome: 'host-not-owned'; hostname: string }
   | { outcome: 'unknown-agent' }
-  /** The source of the card was read by somebody else meanwhile. */
-  | { outcome: 'overtaken' }
+  /** The agent or its source record changed since the write was computed. */
+  | { outcome: 'conflict' }
 
 /**
- * What came of a write in the Registry's tables: nothing but why not, or what was made and the keys of KV to be published now.
- * Of those, KV is `owed` what the write changed; that the others are published too heals what failed before.
+ * Result of a write to the Registry's tables. `staleKeys` changed and stay in the outbox until they are published; `publishKeys`
+ * are published now, which also repairs earlier failures.
  */
-export type Written<Made, Refused> =
-  | { refused: Refused }
-  | { made: Made; owed: readonly string[]; publish: readonly string[] }
+export type WriteResult<Value, Failure> =
+  | { error: Failure }
+  | { value: Value; staleKeys: readonly string[]; publishKeys: readonly string[] }
+
+/** Why a remote card could not be fetched or served. */
+export type SourceFailure = {
+  /** The status that clients get when no card is left to serve. */
+  status: 502 | 503 | 504
+  /** For the owner. An address that this host refuses to call is `unreachable` too, so that nobody can probe networks with it. */
+  code: 'unreachable' | 'timeout' | 'invalid-card' | 'not-ready'
+  /** For the owner. */
+  message: string
+  /** Errors in the card, with pointers into it. */
+  errors?: CardError[]
+}
+
+/** What a conditional request for a card is made with (RFC 9110 §13.1). */
+export type Validators = { etag?: string; lastModified?: string }
+
+/** What is stored about the upstream of a remote card. */
+export type SourceRecord = {
+  source: Source
+  /** The document that the served card is made from, as JSON text; absent while none was ever fetched. */
+  card?: string
+  validators?: Validators
+  /** When the upstream last confirmed that document, in ms since 1970. */
+  checked?: number
+  /** Why the last attempt failed. */
+  failure?: SourceFailure
+  pending?: PendingCard
+  /** What the card leaves out of the source; reported, not stored. */
+  notes?: Note[]
+  /** How the document differs from the one before; stored with the revision. */
+  drift?: Drift
+  /** What made the newest revision: a registration of the manifest, or a refresh. */
+  by: 'manifest' | 'fetch'
+}
 
 /**
- * What came of a refresh that brought no new card to serve. `unchanged`: the card that is served is the source's (one that is
- * held is so no more). `held`: the source has another, which waits for its owner.
+ * A fetched card that widens access and waits for an owner to accept it by its entity tag. `card` is its JSON text, `drift` how it
+ * differs from the document that is served.
+ */
+export type PendingCard = { etag: string; card: string; validators: Validators; widens: CardError[]; drift: Drift }
+
+/** What a refresh of a remote card is computed from. */
+export type RefreshBase = {
+  /** The manifest as JSON text. */
+  manifest: string
+  origin: string
+  /** The agent's newest revision. */
+  seq: number
+  /** When the card is to be fetched again, in ms since 1970. */
+  due: number
+  record: SourceRecord
+}
+
+/**
+ * Result of a refresh that brings no new card to serve. `unchanged`: the upstream confirmed the served card, and a pending one is
+ * obsolete. `pending`: the upstream has another card, which waits for the owner.
  */
 export type RefreshResult =
   | { unchanged: true; validators?: Validators }
   | { failure: SourceFailure }
-  | { held: PendingCard }
+  | { pending: PendingCard }
 
-/** How the source of an agent's card stands, as its owner is told. Times are in ms since 1970. */
+/** Result of a refresh that was recorded. */
+export type RefreshRecorded = { outcome: 'recorded'; state: SourceState }
+
+/** The state of a remote card as its owner sees it. Times are in ms since 1970. */
 export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' | 'pin'> & {
-  /** When the card was last known to be the source's; absent where there never was one. */
+  /** When the upstream last confirmed the card; absent while none was ever fetched. */
   checked?: number
-  /** From when it is asked again by itself. */
+  /** When the card is to be fetched again. */
   due: number
   failing?: SourceFailure & { since: number }
-  held?: Omit<PendingCard, 'card'>
-  /** The `seq` of the agent's newest revision. */
+  pending?: Omit<PendingCard, 'card'>
+  /** The agent's newest revision. */
   seq: number
-  told: PublishedHealth
+  publishedHealth: PublishedHealth
 }
 
-/** A token as the Registry and KV know it: never the token itself. `expires` and `created` in ms since 1970. */
+/** The health that was last published to the edge, and its `seq`: that of the newest revision, or a later one. */
+export type PublishedHealth = { seq: number; health: SourceHealth }
+
+/** A token as the Registry and KV store it: never the token itself. `expires` and `created` are in ms since 1970. */
 export type TokenRecord = {
   id: string
-  /** For people: whose it is, what it is for. */
+  /** A remark for people. */
   note: string
   scopes: Scope[]
-  /** Globs of agents' ids. */
+  /** Globs of agent ids. */
   agents: string[]
   tiers: string[]
   created: number
   expires: number | null
 }
 
-/** Whether a card's source fails, and the card is older than it counts as fresh. Nobody is told how old a card is that is well. */
-export const isStale = ({ failing, checked, ttl }: SourceHealth): boolean =>
-  failing !== undefined && ageOf(checked) > ttl
+/** Result of issuing a token. */
+export type TokenIssued =
+  | { outcome: 'issued'; seq: number; published: boolean }
+  | { outcome: 'too-many-tokens'; limit: number }
+  | { outcome: 'id-taken' }
 
-/** Whether a card's source has failed for so long that the card counts as gone. */
-export const isExpired = ({ failing, checked, ttl, staleIfError }: SourceHealth): boolean =>
-  failing !== undefined && ageOf(checked) > ttl + staleIfError
-
-/** What is said of a card that is stale (RFC 9111 §5.1, RFC 7234 §5.5). */
-export const staleHeaders = ({ checked }: SourceHealth): Record<string, string> => ({
-  Age: String(ageOf(checked)),
-  Warning: '110 - "Response is Stale", 111 - "Revalidation Failed"',
-})
-
-/** In whole seconds. */
-const ageOf = (checked: number): number => Math.floor((Date.now() - checked) / 1000)
-
-/** The extended card of one tier, hashed. */
-export type Extended = { tier: string; representations: Record<RepresentationName, Representation> }
+/** Result of revoking a token. The hash lets the calling isolate forget the token at once. */
+export type TokenRevoked =
+  | { outcome: 'revoked'; seq: number; hash: string; published: boolean }
+  | { outcome: 'unknown' }

@@ -1,169 +1,156 @@
-import { missingCardProfile } from '../card/call-profile.ts'
 import { hostOrigin } from '../card/compile/canonical-card.ts'
-import { type CompileContext, type Compiled, compile } from '../card/compile/index.ts'
+import { type Compiled, compile } from '../card/compile/index.ts'
 import { diffCards } from '../card/diff/drift.ts'
 import { findWidenings } from '../card/diff/widening.ts'
 import type { Manifest } from '../card/manifest/manifest.ts'
 import type { Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
-import { type Precondition, strongEtag } from '../http/conditional.ts'
-import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
-import { fitsInRow, prepareRegistration } from '../registry/prepare.ts'
-import type { Registration, SourceFailure, SourceRecord } from '../registry/records.ts'
+import { strongEtag } from '../http/conditional.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/json.ts'
+import { fitsInRow, prepareRegistration, prepareWithoutCard } from '../registry/prepare.ts'
+import type { Expected, PendingCard, Registration, SourceFailure, SourceRecord } from '../registry/records.ts'
 import type { FetchResult } from './upstream-card.ts'
 
-/** What an owner is told of a card that was had, but that cannot be served. */
-export const invalidCard = (errors: CardError[]): SourceFailure => {
-  const [first] = errors
-  const why = first ? ` ${first.pointer || 'The document'} ${first.message}.` : ''
-  return { status: 502, code: 'invalid-card', message: `The card that came cannot be served.${why}`, errors }
-}
-
-/** An agent whose card comes from a source, as its manifest says it now, and what was known of the source before. */
-export type Sourced = {
+/** An agent with a remote card: its manifest as it is now, and what was stored about its source before. */
+export type RemoteAgent = {
+  id: string
   document: Json
-  registration: Omit<CompileContext, 'fetched'>
+  manifest: Manifest
+  /** `PUBLIC_URL`, and the origin that the registration was sent to. */
+  origins: { publicUrl?: string | undefined; requestOrigin: string }
   source: Source
   known?: SourceRecord | undefined
   by: SourceRecord['by']
-  /** Whether its owner has said that a card that widens access may take the place of the other. */
-  accepted?: boolean
+  /** Whether an owner has accepted the fetched card, though it widens access. */
+  isAccepted?: boolean
 }
+
+/** What is to be stored about the source, and the card to be served: undefined where none was ever fetched. */
+export type Reconciled = { record: SourceRecord; compiled: Compiled | undefined }
 
 /**
- * What is to be kept of a source, and the card to be served: undefined where none was ever had; or what is wrong with the
+ * Merges what was fetched with what was known. While a fetched card cannot be used, the one before stays. Errors are those of the
  * manifest itself.
  */
-type Settled = { record: SourceRecord; compiled: Compiled | undefined } | { errors: CardError[] }
-
-/** Decides what becomes of what a source has answered. While that cannot be used, what was had before stays. */
-export const reconcile = async (agent: Sourced, fetched: FetchResult): Promise<Settled> => {
-  const { source, by, accepted = false } = agent
-  const last = lastOf(agent)
-  if ('failure' in fetched) return withLast(agent, { ...last, ...heldOf(agent, last), failure: fetched.failure })
-  if ('unchanged' in fetched) return withLast(agent, { ...last, checked: Date.now() })
-  const { card, validators, notes = [] } = fetched
-  const made = compiledWith(agent, card)
-  if ('errors' in made)
-    return isOwners(agent, card) ? made : withLast(agent, { ...last, failure: invalidCard(made.errors) })
-  const text = JSON.stringify(card)
-  if (!fitsInRow([text, ...textsOf(made.compiled)]))
-    return withLast(agent, { ...last, failure: invalidCard([tooLarge]) })
-  const before = last.card === undefined ? undefined : (JSON.parse(last.card) as JsonObject)
-  const changes = before === undefined || text === last.card ? [] : diffCards(before, card)
-  const widens = source.pin && !accepted && before !== undefined ? widened(agent, before, made.compiled) : []
+export const reconcile = async (
+  agent: RemoteAgent,
+  fetched: FetchResult,
+): Promise<Reconciled | { errors: CardError[] }> => {
+  const { source, by, isAccepted = false } = agent
+  const previous = previousRecord(agent)
+  if ('failure' in fetched)
+    return withPrevious(agent, { ...previous, ...stillPending(agent, previous), failure: fetched.failure })
+  if ('unchanged' in fetched) return withPrevious(agent, { ...previous, checked: Date.now() })
+  const { validators, notes = [] } = fetched
+  const { card, text } = storedForm(fetched.card, [previous.card, agent.known?.pending?.card])
+  const result = compileWith(agent, card)
+  if ('errors' in result)
+    return isOwnersError(agent, card)
+      ? result
+      : withPrevious(agent, { ...previous, failure: invalidCard(result.errors) })
+  if (!fitsInRow([text, ...servedTexts(result.compiled)]))
+    return withPrevious(agent, { ...previous, failure: invalidCard([tooLarge]) })
+  const before = previous.card === undefined ? undefined : (JSON.parse(previous.card) as JsonObject)
+  const drift = before === undefined || text === previous.card ? [] : diffCards(before, card)
+  const widens =
+    source.pin && !isAccepted && before !== undefined ? findWideningsSince(agent, before, result.compiled) : []
   if (widens.length > 0) {
-    const held = { etag: await etagOf(text), card: text, validators, widens, drift: changes }
-    return withHeld(agent, { ...last, checked: Date.now(), held })
+    const etag = await strongEtag(new TextEncoder().encode(text))
+    return withPending(agent, { ...previous, checked: Date.now() }, { etag, card: text, validators, widens, drift })
   }
-  const told = { drift: changes, ...(notes.length > 0 && { notes }) }
-  const record = { source, by, card: text, validators, checked: Date.now(), ...told }
-  return { record, compiled: made.compiled }
+  const report = { drift, ...(notes.length > 0 && { notes }) }
+  const record = { source, by, card: text, validators, checked: Date.now(), ...report }
+  return { record, compiled: result.compiled }
 }
 
-/** What is served can be some times as large as what it is made of. */
-const textsOf = ({ documents, extended }: Compiled): string[] =>
+/** Prepares the registration of an agent with a remote card; without a card, where none was ever fetched. */
+export const prepareRemote = async (
+  { id, document, manifest, origins }: Pick<RemoteAgent, 'id' | 'document' | 'manifest' | 'origins'>,
+  { record, compiled }: Reconciled,
+  expected: Expected,
+): Promise<Registration> => {
+  const registration = compiled
+    ? await prepareRegistration(id, document, compiled, expected)
+    : await prepareWithoutCard(id, document, { manifest, origin: hostOrigin(manifest, origins) }, expected)
+  return { ...registration, source: record }
+}
+
+/** Returns the failure that an owner sees where a card was fetched but cannot be served. */
+export const invalidCard = (errors: CardError[]): SourceFailure => {
+  const [first] = errors
+  const reason = first ? ` ${first.pointer || 'The document'} ${first.message}.` : ''
+  return { status: 502, code: 'invalid-card', message: `The fetched card cannot be served.${reason}`, errors }
+}
+
+/** Returns a stored document where it is equal as JSON: some upstreams order members differently each time. */
+const storedForm = (card: JsonObject, stored: (string | undefined)[]): { card: JsonObject; text: string } => {
+  for (const text of stored) {
+    const value = text === undefined ? undefined : (JSON.parse(text) as JsonObject)
+    if (text !== undefined && value !== undefined && jsonEquals(value, card)) return { card: value, text }
+  }
+  return { card, text: JSON.stringify(card) }
+}
+
+/** Served documents can be several times as large as the card they are made from. */
+const servedTexts = ({ documents, extended }: Compiled): string[] =>
   [documents, ...extended.map(({ documents }) => documents)].flatMap(each =>
     Object.values(each).map(document => JSON.stringify(document)),
   )
 
-const tooLarge: CardError = { pointer: '', message: 'is larger than this host can keep' }
+const tooLarge: CardError = { pointer: '', message: 'is larger than this host can store' }
 
-/** What was had of this source, if it is still the same one; what is settled anew is left out. */
-const lastOf = ({ source, known, by }: Sourced): SourceRecord => {
+/** Returns what was known of the same source, without what is decided anew. */
+const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
   const isSame = known?.source.kind === source.kind && known.source.url === source.url
   if (!isSame || known.card === undefined) return { source, by }
   const { card, validators, checked } = known
   return { source, by, card, ...(validators && { validators }), ...(checked !== undefined && { checked }) }
 }
 
-/** What waits for its owner goes on waiting while nobody knows better. */
-const heldOf = ({ known }: Sourced, { card }: SourceRecord): Pick<SourceRecord, 'held'> =>
-  card !== undefined && known?.held ? { held: known.held } : {}
+/** A pending card goes on waiting while the upstream cannot be read. */
+const stillPending = ({ known }: RemoteAgent, { card }: SourceRecord): Pick<SourceRecord, 'pending'> =>
+  card !== undefined && known?.pending ? { pending: known.pending } : {}
 
-const withLast = (agent: Sourced, record: SourceRecord): Settled => {
+const withPrevious = (agent: RemoteAgent, record: SourceRecord): Reconciled | { errors: CardError[] } => {
   if (record.card === undefined) return { record, compiled: undefined }
-  const made = compiledWith(agent, JSON.parse(record.card) as JsonObject)
-  return 'errors' in made ? made : { record, compiled: made.compiled }
+  const result = compileWith(agent, JSON.parse(record.card) as JsonObject)
+  return 'errors' in result ? result : { record, compiled: result.compiled }
 }
 
-/** What is served stays as it is, even if it could be made no more; but no new manifest is taken for which it cannot be. */
-const withHeld = (agent: Sourced, record: SourceRecord): Settled => {
-  const kept = withLast(agent, record)
-  if ('record' in kept) return kept
-  return agent.by === 'fetch' ? { record, compiled: undefined } : { errors: [unmade, ...kept.errors] }
+/** A refresh leaves what is served as it is, even if it no longer compiles; a new manifest must compile with it. */
+const withPending = (
+  agent: RemoteAgent,
+  previous: SourceRecord,
+  pending: PendingCard,
+): Reconciled | { errors: CardError[] } => {
+  const record = { ...previous, pending }
+  const result = withPrevious(agent, record)
+  if ('record' in result) return result
+  return agent.by === 'fetch' ? { record, compiled: undefined } : { errors: [previousInvalid, ...result.errors] }
 }
 
-const unmade: CardError = {
+const previousInvalid: CardError = {
   pointer: '/upstream',
   message:
-    'answers a card that is held back (`pin`), and the one before it cannot be served by this manifest: have it refreshed and accept the new one first',
+    'has a new card that waits for approval (`pin`), and this manifest cannot serve the one before it: refresh the agent and accept the new card first',
 }
 
-const compiledWith = ({ document, registration }: Sourced, fetched: JsonObject) =>
-  compile(document, { ...registration, fetched })
+const compileWith = ({ id, document, origins }: RemoteAgent, fetched: JsonObject) =>
+  compile(document, { id, ...origins, fetched })
 
-/** Whether a card that cannot be served would be one without what the manifest lays over it. */
-const isOwners = (agent: Sourced, card: JsonObject): boolean => {
+/** Whether the manifest is to blame for an error: without what it adds to the fetched card, the card compiles. */
+const isOwnersError = (agent: RemoteAgent, card: JsonObject): boolean => {
   const { document } = agent
-  const bare = isJsonObject(document) ? omit(document, 'card', 'extended', 'tiers') : document
-  return 'compiled' in compiledWith({ ...agent, document: bare }, card)
+  const bare = isJsonObject(document) ? omit(document, 'card', 'extended', 'tiers', 'jwt') : document
+  return 'compiled' in compileWith({ ...agent, document: bare }, card)
 }
 
-const widened = (agent: Sourced, before: JsonObject, now: Compiled): CardError[] => {
-  const was = compiledWith(agent, before)
-  return 'compiled' in was ? findWidenings(was.compiled.direct, now.direct) : [incomparable]
+const findWideningsSince = (agent: RemoteAgent, before: JsonObject, now: Compiled): CardError[] => {
+  const result = compileWith(agent, before)
+  return 'compiled' in result ? findWidenings(result.compiled.direct, now.direct) : [incomparable]
 }
 
 const incomparable: CardError = {
   pointer: '',
-  message:
-    'cannot be compared with the card before it, which this host can make no more: see for yourself what it changes',
-}
-
-/** The entity tag of a card as its source answered it: by it an owner says which card is accepted. */
-const etagOf = (text: string): Promise<string> => strongEtag(new TextEncoder().encode(text))
-
-/** An agent whose card comes from a source, as it is to be registered. */
-type Settling = {
-  id: string
-  document: Json
-  manifest: Manifest
-  /** As the compiler takes them: `PUBLIC_URL`, and where the registration was sent to. */
-  origins: { publicUrl?: string | undefined; requestOrigin: string }
-  record: SourceRecord
-  compiled: Compiled | undefined
-  condition: Precondition
-}
-
-/** Makes ready what is to be registered of an agent whose card comes from a source: without a card, where none was ever had. */
-export const sourcedRegistration = async (settling: Settling): Promise<Registration> => {
-  const { id, document, compiled, condition, record } = settling
-  return {
-    ...(compiled ? await prepareRegistration(id, document, compiled, condition) : await uncarded(settling)),
-    source: record,
-  }
-}
-
-const uncarded = async ({ id, document, manifest, origins, condition }: Settling): Promise<Registration> => {
-  const text = JSON.stringify(document)
-  const { name } = manifest.card
-  return {
-    id,
-    manifest: text,
-    manifestEtag: (await represented(text)).etag,
-    visibility: manifest.visibility,
-    hosts: manifest.hosts,
-    origin: hostOrigin(manifest, origins),
-    summary: { name: typeof name === 'string' ? name : id, description: '', version: '', url: '' },
-    representations: {},
-    profile: await represented(JSON.stringify(missingCardProfile(manifest))),
-    extended: [],
-    condition,
-  }
-}
-
-const represented = async (text: string) => {
-  const bytes = new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
-  return { etag: await strongEtag(bytes), bytes }
+  message: 'cannot be compared with the card before it, which this host can no longer compile: review it yourself',
 }

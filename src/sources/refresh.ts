@@ -2,165 +2,148 @@ import type { Compiled } from '../card/compile/index.ts'
 import type { Drift } from '../card/diff/drift.ts'
 import { readManifest } from '../card/manifest/manifest.ts'
 import type { Note } from '../card/model/report.ts'
-import type { Json, JsonObject } from '../json/json.ts'
-import { cacheChecked, cacheRegistered, purgeLists } from '../registry/edge/write-through.ts'
-import type { Leased, PendingCard, RefreshResult, SourceFailure } from '../registry/records.ts'
+import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
+import { purgeLists } from '../registry/edge/write-through.ts'
+import type {
+  Expected,
+  PendingCard,
+  RefreshBase,
+  RefreshResult,
+  Registered,
+  Registration,
+  SourceFailure,
+  SourceState,
+} from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { fetchSource } from './fetch.ts'
-import { invalidCard, reconcile, sourcedRegistration } from './reconcile.ts'
+import { invalidCard, prepareRemote, reconcile } from './reconcile.ts'
 import type { FetchResult } from './upstream-card.ts'
 
-/** What came of refreshing an agent's card. */
+/** How often a refresh starts over because the agent changed meanwhile. */
+const MAX_ATTEMPTS = 3
+
+/** `force`: refreshes a card that is not due. `accept`: serves the pending card with this entity tag, and fetches nothing. */
+export type RefreshOptions = { force?: boolean; accept?: Acceptance }
+
+/** `isAdmin`: whether whoever accepts may decide where the secrets and bindings of the host are used. */
+export type Acceptance = { etag: string; isAdmin: boolean }
+
+/** The outcome of a refresh. */
 export type RefreshOutcome =
   | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Note[] }
   | { outcome: 'unchanged' }
-  /** The new card widens access, and its manifest says `pin`: it waits until an owner accepts it by its entity tag. */
-  | { outcome: 'held'; held: PendingCard }
+  /** The new card widens access and its manifest says `pin`: it waits until an owner accepts it by its entity tag. */
+  | { outcome: 'pending'; pending: PendingCard }
   | { outcome: 'failed'; failure: SourceFailure }
-  /** Not before `due`, in ms since 1970. */
-  | { outcome: 'fresh'; due: number }
-  /** Somebody else is at it. */
-  | { outcome: 'busy' }
-  /** The card is of an agent that uses a secret or a binding of the host: where that goes is for an admin to accept. */
+  /** The card is not to be fetched before `due`, in ms since 1970. */
+  | { outcome: 'not-due'; due: number }
+  /** The agent uses a secret or a binding of the host, and the caller is no admin. */
   | { outcome: 'needs-admin' }
-  /** No card of that entity tag waits. */
-  | { outcome: 'not-held' }
-  /** The agent was registered anew, or removed, meanwhile. */
-  | { outcome: 'overtaken' }
-  /** This run of the Worker may ask nobody any more. */
-  | { outcome: 'spent' }
-  /** There is no such agent, or its card comes from nowhere else. */
+  /** No card with that entity tag is pending. */
+  | { outcome: 'not-pending' }
+  /** The agent was changed each time that this refresh was under way. */
+  | { outcome: 'conflict' }
+  /** There is no such agent, or its card is in its manifest. */
   | { outcome: 'no-source' }
 
-/** What of the context of a request, or of a Durable Object, is needed. */
-type RefreshContext = Pick<ExecutionContext, 'waitUntil' | 'exports'>
+/** What a refresh did: for its caller, for the alarm, and for the caller's isolate to show at once. */
+export type RefreshReport = {
+  result: RefreshOutcome
+  state?: SourceState
+  written?: { registration: Registration; registered: Registered }
+}
 
-/** Registers an agent as its manifest says, with the card that its source answers now; or says why that is not done. */
-const reregister = async (
+/**
+ * Fetches an agent's remote card and registers what it says now. The Registry rejects the write if the agent changed meanwhile;
+ * then the refresh starts over.
+ */
+export const refreshCard = async (
   id: string,
-  { lease, manifest: text, origin, seq, record: known }: Leased,
-  fetched: FetchResult,
-  accepted: boolean,
+  options: RefreshOptions,
   env: Env,
-  ctx: RefreshContext,
-): Promise<RefreshOutcome | { held: PendingCard } | { failure: SourceFailure }> => {
-  const document = JSON.parse(text) as Json
-  const read = readManifest(document, id)
-  if ('errors' in read) return { failure: invalidCard(read.errors) }
-  const origins = { publicUrl: origin, requestOrigin: origin }
-  const agent = {
-    document,
-    registration: { id, ...origins },
-    source: known.source,
-    known,
-    by: 'fetch',
-    accepted,
-  } as const
-  const settled = await reconcile(agent, fetched)
-  if ('errors' in settled) return { failure: invalidCard(settled.errors) }
-  const { record, compiled } = settled
-  if (record.failure) return { failure: record.failure }
-  if (record.held) return { held: record.held }
-  const { manifest } = read
-  const made = { id, document, manifest, origins, record, compiled, condition: {} }
-  const registration = { ...(await sourcedRegistration(made)), refreshed: { seq, lease } }
-  const registered = await getRegistry(env).register(registration, false)
-  if (registered.outcome !== 'registered') return { outcome: 'overtaken' }
-  cacheRegistered(registration, registered)
-  purgeLists(ctx)
-  return {
-    outcome: 'refreshed',
-    seq: registered.seq,
-    published: registered.published,
-    drift: record.drift ?? [],
-    notes: [...(record.notes ?? []), ...unsigned(compiled)],
+  ctx: DurableObjectState,
+): Promise<RefreshReport> => {
+  const registry = getRegistry(env)
+  for (let attempt = 1; ; attempt++) {
+    const base = await registry.refreshBase(id)
+    if (base === null) return { result: { outcome: 'no-source' } }
+    const report = await refreshFrom(base, id, options, env)
+    if (report.result.outcome === 'conflict' && attempt < MAX_ATTEMPTS) continue
+    if (report.written) purgeLists(ctx)
+    if (report.state) return report
+    const state = await registry.sourceState(id)
+    return { ...report, ...(state && { state }) }
   }
 }
 
-/** Signatures are over what the source says: they hold no more for what is served in its place. */
-const unsigned = (compiled: Compiled | undefined): Note[] =>
-  Object.values(compiled?.report.dropped ?? {}).some(places => places.includes('/signatures'))
-    ? [{ pointer: '/signatures', message: 'are left out where they do not hold for what is served' }]
-    : []
-
-/** `force`: though it is fresh. `accept`: a card that was held back is taken, and nobody asked. */
-type RefreshOptions = { force?: boolean; accept?: Accepted }
-
-/** A card that is accepted, by its entity tag; `isAdmin`: by who may hand out what the host keeps. */
-type Accepted = { etag: string; isAdmin: boolean }
-
-/** Reads an agent's card from its source again, and registers what it says now. Of all who ask at once, one does it. */
-export const refreshAgent = async (
+const refreshFrom = async (
+  base: RefreshBase,
   id: string,
   { force = false, accept }: RefreshOptions,
   env: Env,
-  ctx: RefreshContext,
-): Promise<RefreshOutcome> => {
-  const registry = getRegistry(env)
-  const leased = await registry.leaseSource(id, { force: force || accept !== undefined })
-  if (leased.outcome === 'none') return { outcome: 'no-source' }
-  if (leased.outcome !== 'leased') return leased
-  try {
-    return await (accept === undefined
-      ? fetchAndApply(id, leased, env, ctx)
-      : acceptPending(id, leased, accept, env, ctx))
-  } finally {
-    // A lease that was ended by what was learned is nobody's any more.
-    await registry.releaseSource(id, leased.lease)
+): Promise<RefreshReport> => {
+  const { source, card, validators, pending } = base.record
+  if (accept) {
+    const usesHost = source.secret !== undefined || source.service !== undefined
+    if (usesHost && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
+    if (pending?.etag !== accept.etag) return { result: { outcome: 'not-pending' } }
+    const accepted = { card: JSON.parse(pending.card) as JsonObject, validators: pending.validators }
+    return apply(accepted, { base, id, isAccepted: true }, env)
   }
+  if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
+  const fetched = await fetchSource(source, id, validators, env, [base.origin])
+  if ('failure' in fetched) return record({ failure: fetched.failure }, base, id, env)
+  if ('unchanged' in fetched) return record({ unchanged: true }, base, id, env)
+  // The same card may come with other validators, which the next request is made with.
+  if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json))
+    return record({ unchanged: true, validators: fetched.validators }, base, id, env)
+  return apply(fetched, { base, id, isAccepted: false }, env)
 }
 
-const fetchAndApply = async (id: string, leased: Leased, env: Env, ctx: RefreshContext): Promise<RefreshOutcome> => {
-  const { record } = leased
-  const fetched = await fetchSource(record.source, id, validatorsOf(leased), env, [leased.origin])
-  if ('failure' in fetched) return fetched.spent ? { outcome: 'spent' } : failed(id, leased, fetched.failure, env)
-  const isSame = 'unchanged' in fetched || JSON.stringify(fetched.card) === record.card
-  if (isSame) {
-    // The same card may come with another entity tag, by which it is to be asked for from now on.
-    await learned(id, leased, { unchanged: true, ...('card' in fetched && { validators: fetched.validators }) }, env)
-    return { outcome: 'unchanged' }
-  }
-  return settled(id, leased, fetched, false, env, ctx)
-}
-
-const acceptPending = async (
-  id: string,
-  leased: Leased,
-  { etag, isAdmin }: Accepted,
-  env: Env,
-  ctx: RefreshContext,
-): Promise<RefreshOutcome> => {
-  const { source, held } = leased.record
-  if (!isAdmin && (source.secret !== undefined || source.service !== undefined)) return { outcome: 'needs-admin' }
-  if (held?.etag !== etag) return { outcome: 'not-held' }
-  return settled(id, leased, { card: JSON.parse(held.card) as JsonObject, validators: held.validators }, true, env, ctx)
-}
-
-/** Only of a card that there is can a source say that it is still the one. */
-const validatorsOf = ({ record: { card, validators } }: Leased) => (card === undefined ? undefined : validators)
-
-const failed = async (id: string, leased: Leased, failure: SourceFailure, env: Env): Promise<RefreshOutcome> => {
-  await learned(id, leased, { failure }, env)
-  return { outcome: 'failed', failure }
-}
-
-const settled = async (
-  id: string,
-  leased: Leased,
+/** Registers the agent with a fetched card; or records why it is not served. */
+const apply = async (
   fetched: FetchResult,
-  accepted: boolean,
+  { base, id, isAccepted }: { base: RefreshBase; id: string; isAccepted: boolean },
   env: Env,
-  ctx: RefreshContext,
-): Promise<RefreshOutcome> => {
-  const came = await reregister(id, leased, fetched, accepted, env, ctx)
-  if ('failure' in came) return failed(id, leased, came.failure, env)
-  if (!('held' in came)) return came
-  await learned(id, leased, came, env)
-  return { outcome: 'held', held: came.held }
+): Promise<RefreshReport> => {
+  const document = JSON.parse(base.manifest) as Json
+  const read = readManifest(document, id)
+  if ('errors' in read) return record({ failure: invalidCard(read.errors) }, base, id, env)
+  const agent = {
+    ...{ id, document, manifest: read.manifest, isAccepted },
+    origins: { publicUrl: base.origin, requestOrigin: base.origin },
+    source: base.record.source,
+    known: base.record,
+    by: 'fetch',
+  } as const
+  const reconciled = await reconcile(agent, fetched)
+  if ('errors' in reconciled) return record({ failure: invalidCard(reconciled.errors) }, base, id, env)
+  const { failure, pending, drift = [], notes = [] } = reconciled.record
+  if (failure) return record({ failure }, base, id, env)
+  if (pending) return record({ pending }, base, id, env)
+  const registration = await prepareRemote(agent, reconciled, expectedOf(base))
+  const registered = await getRegistry(env).register(registration, false)
+  if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
+  const { seq, published } = registered
+  return {
+    result: { outcome: 'refreshed', seq, published, drift, notes: [...notes, ...unsignedNotes(reconciled.compiled)] },
+    written: { registration, registered },
+  }
 }
 
-/** Ends a refresh with what was learned, which is visible in this isolate at once. */
-const learned = async (id: string, { lease, seq }: Leased, check: RefreshResult, env: Env): Promise<void> => {
-  const state = await getRegistry(env).sourceChecked(id, seq, check, lease)
-  if (state) cacheChecked(id, state)
+const record = async (result: RefreshResult, base: RefreshBase, id: string, env: Env): Promise<RefreshReport> => {
+  const recorded = await getRegistry(env).recordRefresh(id, expectedOf(base), result)
+  if (recorded.outcome !== 'recorded') return { result: { outcome: 'conflict' } }
+  const { state } = recorded
+  if ('failure' in result) return { result: { outcome: 'failed', failure: result.failure }, state }
+  if ('pending' in result) return { result: { outcome: 'pending', pending: result.pending }, state }
+  return { result: { outcome: 'unchanged' }, state }
 }
+
+const expectedOf = ({ seq, record }: RefreshBase): Expected => ({ seq, checked: record.checked ?? null })
+
+/** Signatures cover the document of the upstream; they are left out where another one is served. */
+const unsignedNotes = (compiled: Compiled | undefined): Note[] =>
+  Object.values(compiled?.report.dropped ?? {}).some(pointers => pointers.includes('/signatures'))
+    ? [{ pointer: '/signatures', message: 'are left out where they are not valid for what is served' }]
+    : []

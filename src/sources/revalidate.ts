@@ -1,16 +1,31 @@
 import { log } from '../http/log.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
-import type { SourceHealth } from '../registry/kv-format.ts'
+import { cacheRegistered, cacheSourceState } from '../registry/edge/write-through.ts'
+import type { SourceHealth } from '../registry/staleness.ts'
+import type { RpcClient } from '../registry/store/client.ts'
+import type { RefreshOptions, RefreshReport } from './refresh.ts'
+import type { RemoteCard } from './remote-card.ts'
 
-/** When this isolate asks again whether an agent's card is to be refreshed, in ms since 1970. */
-const next = new ClockCache<{ at: number; size: number }>(256 * 1024)
+/** How soon an isolate asks again for the refresh of a card that was just refreshed, or could not be. */
+const RETRY_MS = 30_000
+const CACHE_BYTES = 256 * 1024
 
-/** How soon an isolate asks again that was told that somebody else is at it. In ms. */
-const soon = 30_000
+/** When this isolate next asks for the refresh of an agent's card, in ms since 1970. */
+const nextTimes = new ClockCache<{ at: number; size: number }>(CACHE_BYTES)
+
+/** Has an agent's remote card refreshed by its object, and makes the result visible in this isolate at once. */
+export const requestRefresh = async (id: string, options: RefreshOptions, env: Env): Promise<RefreshReport> => {
+  const object = env.REMOTE_CARDS.getByName(id) as unknown as RpcClient<RemoteCard>
+  const report = await object.refresh(id, options)
+  const { written, state } = report
+  if (written) cacheRegistered(written.registration, written.registered)
+  else if (state) cacheSourceState(id, state)
+  return report
+}
 
 /**
- * Has a card that was read from its source too long ago read again, behind the back of who is being answered. Each isolate asks
- * once for each time to live: which of all may do it, the Registry says.
+ * Has a card that is older than its `ttl` refreshed while its reader is already answered. The object's own alarm comes first, as a
+ * rule; it decides whether the card is due.
  */
 export const revalidate = (
   id: string,
@@ -19,17 +34,14 @@ export const revalidate = (
   ctx: ExecutionContext,
 ): void => {
   const now = Date.now()
-  if (now < checked + ttl * 1000 || now < (next.get(id)?.at ?? 0)) return
-  ask(id, now + Math.min(soon, ttl * 1000))
+  if (now < checked + ttl * 1000 || now < (nextTimes.get(id)?.at ?? 0)) return
+  setNextTime(id, now + Math.min(RETRY_MS, ttl * 1000))
   ctx.waitUntil(
-    refresh(id, env, ctx).then(
-      refreshed => ask(id, refreshed.outcome === 'fresh' ? refreshed.due : Date.now() + soon),
+    requestRefresh(id, {}, env).then(
+      ({ result }) => setNextTime(id, result.outcome === 'not-due' ? result.due : Date.now() + RETRY_MS),
       (error: unknown) => log('error', 'refresh-failed', { agent: id, error: String(error) }),
     ),
   )
 }
 
-const refresh = async (id: string, env: Env, ctx: ExecutionContext) =>
-  (await import('./refresh.ts')).refreshAgent(id, {}, env, ctx)
-
-const ask = (id: string, at: number): void => next.set(id, { at, size: 100 + 2 * id.length })
+const setNextTime = (id: string, at: number): void => nextTimes.set(id, { at, size: 100 + 2 * id.length })

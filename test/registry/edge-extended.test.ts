@@ -27,7 +27,7 @@ afterEach(() => {
 })
 
 const read = async (env: Env, tier: string) => {
-  const served = await edge.readExtended('a', tier, '1.0', env, ctx)
+  const served = await edge.readExtended({ id: 'a', tier, name: '1.0' }, env, ctx)
   return served && Buffer.from(served.body).toString()
 }
 

@@ -42,7 +42,6 @@ describe('the call profile of an agent at the edge', () => {
   it.each<[string, Record<string, object>]>([
     ['that is not there', {}],
     ['that is gone', { 'card:a': envelope(2, {}) }],
-    ['that an older version of this host registered', { 'card:a': envelope(1, { '1.0': document(card) }) }],
   ])('is null for one %s, which costs KV one read', async (_, stored) => {
     const { get, env } = kvOf(stored)
     for (let count = 0; count < 10; count++) expect(await edge.readProfile('a', env, ctx)).toBeNull()

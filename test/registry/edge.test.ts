@@ -54,34 +54,35 @@ describe('what one isolate serves of an agent', () => {
     await read(env)
     expect(get.mock.calls).toEqual([
       ['card:a', expect.anything()],
-      ['changes:agents', expect.anything()],
       ['card:a', expect.anything()],
     ])
   })
 
-  it('costs KV one read in half a minute, of what changed lately, while nothing has', async () => {
-    const { get, env } = kvOf(
-      new Map([
-        ['card:a', encodeEnvelope(envelope(1, 'one'))],
-        ['card:b', encodeEnvelope(envelope(1, 'two'))],
-      ]),
-    )
-    const changes = { since: Date.now() - 600_000, seqs: [] as [string, number][] }
-    get.mockImplementation(
-      async key => (key === 'changes:agents' ? changes : encodeEnvelope(envelope(1, key)).buffer) as never,
-    )
-    const seen: (string | null)[] = []
-    for (let minutes = 0; minutes < 3; minutes++) {
-      seen.push(await read(env, 'a'), await read(env, 'b'))
-      vi.advanceTimersByTime(30_001)
-    }
-    expect({ seen: new Set(seen), asked: get.mock.calls.map(([key]) => key) }).toEqual({
-      seen: new Set(['card:a', 'card:b']),
-      asked: ['card:a', 'card:b', 'changes:agents', 'changes:agents'],
-    })
-    changes.seqs = [['a', 2]]
-    await read(env, 'a')
-    expect(get.mock.calls.slice(4).map(([key]) => key)).toEqual(['changes:agents', 'card:a'])
+  it('is served from memory and read again once in the background, between 20 and 30 seconds', async () => {
+    const stored = new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]])
+    const { get, env } = kvOf(stored)
+    await read(env)
+    stored.set('card:a', encodeEnvelope(envelope(2, 'two')))
+    vi.advanceTimersByTime(19_999)
+    expect([await read(env), get.mock.calls.length]).toEqual(['one', 1])
+    vi.advanceTimersByTime(2)
+    const { promise, resolve } = Promise.withResolvers<ArrayBuffer | null>()
+    get.mockReturnValueOnce(promise as never)
+    expect([await read(env), await read(env), get.mock.calls.length]).toEqual(['one', 'one', 2])
+    resolve(encodeEnvelope(envelope(2, 'two')).buffer)
+    await vi.advanceTimersByTimeAsync(0)
+    expect([await read(env), get.mock.calls.length]).toEqual(['two', 2])
+  })
+
+  it('goes on being served where that background read fails', async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    await read(env)
+    vi.advanceTimersByTime(20_001)
+    get.mockRejectedValueOnce(new Error('KV is away'))
+    expect(await read(env)).toBe('one')
+    await vi.advanceTimersByTimeAsync(0)
+    expect([await read(env), get.mock.calls.length]).toEqual(['one', 2])
   })
 
   it('follows KV within half a minute, also where KV says that the card is gone', async () => {
@@ -116,7 +117,7 @@ describe('what one isolate serves of an agent', () => {
     await read(env)
     const source = () => edge.getCachedDocument('a', 'agent-card.json')?.source
     const seen = [source()]
-    edge.putHealth('a', 2, { seq: 3, health: { ...health, failing: 502 } })
+    edge.cacheHealth('a', 2, { seq: 3, health: { ...health, failing: 502 } })
     seen.push(source())
     vi.advanceTimersByTime(30_001)
     seen.push((await edge.readDocument('a', 'agent-card.json', env, ctx))?.source)
@@ -126,7 +127,7 @@ describe('what one isolate serves of an agent', () => {
   it('does not take an older card for the newest because something was learned of the newest', async () => {
     const { env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
     await read(env)
-    edge.putHealth('a', 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
+    edge.cacheHealth('a', 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
     edge.cacheEnvelope('a', envelope(2, 'two'))
     expect(await read(env)).toBe('two')
   })

@@ -74,27 +74,3 @@ describe('a drift', () => {
     else expect([kept.length, kept.at(-1)]).toEqual([17, { op: 'more', pointer: '', count: 41 }])
   })
 })
-
-describe('a database of an older host', () => {
-  it('is brought to the newer form, and what it holds is held', () => {
-    const old = openSql()
-    old.exec(`
-      CREATE TABLE agents (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, visibility TEXT NOT NULL, origin TEXT NOT NULL,
-        modified INTEGER NOT NULL, manifest_etag TEXT NOT NULL, summary TEXT NOT NULL);
-      CREATE TABLE revisions (id TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL, origin TEXT, manifest TEXT,
-        PRIMARY KEY (id, seq));
-      INSERT INTO revisions VALUES ('a', 1, 5, 'https://host.example', '{"name":"One"}');
-      INSERT INTO agents VALUES ('a', 1, 'public', 'https://host.example', 5, '"e"', '{"name":"One"}');
-    `)
-    createTables(old)
-    createTables(old)
-    const made = register(old, registration('a', 'Two', { source: fetched('Two', { by: 'fetch', drift }) }), true)
-    expect([made, revisionRows(old, 'a', 9, 9)]).toMatchObject([
-      { made: { seq: 2, created: false } },
-      [
-        { seq: 2, by: 'fetch', drift },
-        { seq: 1, created: 5, by: 'manifest' },
-      ],
-    ])
-  })
-})

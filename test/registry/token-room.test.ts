@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { TokenRecord, Written } from '../../src/registry/records.ts'
+import type { TokenRecord, WriteResult } from '../../src/registry/records.ts'
 import { createTables } from '../../src/registry/store/schema.ts'
 import { deleteToken, storeToken } from '../../src/registry/store/tokens.ts'
 import { openSql } from '../support/storage.ts'
@@ -17,8 +17,8 @@ const record = (id: string, expires: number | null = null): TokenRecord => ({
   expires,
 })
 
-const outcomeOf = (written: Written<{ outcome: string }, { outcome: string }>): string =>
-  'refused' in written ? written.refused.outcome : written.made.outcome
+const outcomeOf = (result: WriteResult<{ outcome: string }, { outcome: string }>): string =>
+  'error' in result ? result.error.outcome : result.value.outcome
 
 let sql: SqlStorage
 beforeEach(() => {

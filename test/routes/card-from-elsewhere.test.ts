@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest'
 import { serveRemoteCard } from '../../src/api/cards.ts'
+import { userAgent } from '../../src/http/headers.ts'
 import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
 import { revalidate } from '../../src/sources/revalidate.ts'
 
@@ -23,4 +24,10 @@ it.each<[string, RemoteDocument]>([
     // What is told then is for other tests.
   }
   expect(vi.mocked(revalidate).mock.calls).toEqual([['a', found.source, env, ctx]])
+})
+
+it('a GET by another host like this one does not have the card fetched again: two hosts could do so for ever', () => {
+  const fromHost = new Request('https://host.example/agents/a', { headers: { 'User-Agent': userAgent() } })
+  serveRemoteCard('a', { ...card, source: { ...well, checked: 0 } }, { request: fromHost, env, ctx })
+  expect(vi.mocked(revalidate)).not.toHaveBeenCalled()
 })

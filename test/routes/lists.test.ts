@@ -1,24 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import { LIST_FORMATS } from '../../src/api/agent-lists.ts'
 
-const old = {
-  id: 'old',
+const agent = {
+  id: 'tool-box',
   origin: 'https://cards.example.com',
-  name: 'Old',
-  description: 'Registered by an older host',
+  name: 'Tool Box',
+  description: 'Has tools',
   version: '1.0.0',
-  url: 'https://old.example.com',
+  url: 'https://tools.example.com',
+  protocol: 'mcp',
+  shaman: { url: 'https://tools.example.com/rest', preferredTransport: 'HTTP+JSON' },
 }
 
-describe('an agent that an older host registered', () => {
-  it('is in every list, with what was usual then', () => {
-    const page = { agents: [old], cursor: 'old' }
-    const card = 'https://cards.example.com/agents/old/.well-known/agent-card.json'
-    const { id, origin: _, name, ...rest } = old
+describe('an agent', () => {
+  it('is in every list as that list has it', () => {
+    const page = { agents: [agent], cursor: 'tool-box' }
+    const card = 'https://cards.example.com/agents/tool-box/.well-known/agent-card.json'
+    const { id, name, description, version, url, protocol, shaman } = agent
+    const cursor = id
     expect(Object.values(LIST_FORMATS).map(list => list(page))).toEqual([
-      { agents: [{ id, name, ...rest, card }], cursor: 'old' },
-      { protocolVersion: '0.3.0', agents: [{ name, ...rest, preferredTransport: 'JSONRPC' }], cursor: 'old' },
-      { agents: [{ id, name: id, ...rest, protocol: 'a2a', agentCard: { url: card } }], cursor: 'old' },
+      { agents: [{ id, name, description, version, url, card }], cursor },
+      { protocolVersion: '0.3.0', agents: [{ name, description, version, ...shaman }], cursor },
+      { agents: [{ id, name: id, description, version, url, protocol, agentCard: { url: card } }], cursor },
     ])
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import type { SourceRecord } from '../../src/registry/records.ts'
-import { sourcedRegistration } from '../../src/sources/reconcile.ts'
+import { prepareRemote } from '../../src/sources/reconcile.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../support/host.ts'
 import { failure, fetched, source } from '../support/registrations.ts'
@@ -28,11 +28,8 @@ const kept = async (id: string, record: SourceRecord, more: JsonObject = {}): Pr
   if ('errors' in made) throw new Error(JSON.stringify(made.errors))
   const { compiled } = made
   const { manifest } = compiled
-  const settled = { id, document, manifest, origins, record, condition: {} }
-  const registration = await sourcedRegistration({
-    ...settled,
-    compiled: record.card === undefined ? undefined : compiled,
-  })
+  const reconciled = { record, compiled: record.card === undefined ? undefined : compiled }
+  const registration = await prepareRemote({ id, document, manifest, origins }, reconciled, {})
   const registry = (await host.env()).REGISTRY.getByName('default')
   expect(await registry.register(registration, true)).toMatchObject({ outcome: 'registered' })
 }

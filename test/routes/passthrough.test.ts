@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
-import { userAgent } from '../../src/http/headers.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { sourcedRegistration } from '../../src/sources/reconcile.ts'
+import { prepareRemote } from '../../src/sources/reconcile.ts'
 import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token } from '../support/host.ts'
@@ -134,7 +133,7 @@ describe('a manifest with upstream.card', () => {
           {
             pointer: '/upstream/card',
             message:
-              'is an address that this host does not call: it calls public names over https (docs/security.md)',
+              'is not an address that this host calls: it calls public host names over https (docs/security.md)',
           },
         ],
       }),
@@ -295,35 +294,32 @@ describe('a card that is older than its ttl', () => {
       by: 'manifest',
     } as const
     const record = { ...known, checked: Date.now() - 3_600_000 }
-    const settled = { id, document, manifest: compiled.manifest, origins, record, compiled, condition: {} }
     const registry = (await called.host.env()).REGISTRY.getByName('default')
-    await registry.register(await sourcedRegistration(settled), true)
+    const agent = { id, document, manifest: compiled.manifest, origins }
+    await registry.register(await prepareRemote(agent, { record, compiled }, {}), true)
     serve({ ...card, version: '3.0.0' })
   }
 
-  it('is fetched again by the scheduled job', async () => {
-    await anHourAgo('scheduled')
-    await called.host.scheduled()
-    expect(members(await get('scheduled')).version).toBe('3.0.0')
+  const version = async (id: string) => members(await get(id)).version
+
+  it('is fetched again when its alarm rings, without anybody asking for it', async () => {
+    await anHourAgo('alarmed')
+    await vi.waitFor(() => expect(called.agent.requests).toHaveLength(1), { timeout: 10_000 })
+    await expect.poll(() => version('alarmed')).toBe('3.0.0')
   })
 
-  it('is served, and fetched again behind the back of who asks for it', async () => {
+  it('is served while it is fetched again', async () => {
+    const asked = Promise.withResolvers<ServerResponse>()
     await anHourAgo('asked-for')
-    expect(members(await get('asked-for')).version).toBe('2.0.0')
-    await expect.poll(async () => members(await get('asked-for')).version).toBe('3.0.0')
+    called.agent.respond(asked.resolve)
+    expect(await version('asked-for')).toBe('2.0.0')
+    const response = await asked.promise
+    expect(await version('asked-for')).toBe('2.0.0')
+    json(response, JSON.stringify({ ...card, version: '3.0.0' }))
+    await expect.poll(() => version('asked-for')).toBe('3.0.0')
   })
 
-  it('is not fetched again behind the back of another host like this one', async () => {
-    await anHourAgo('mirrored')
-    await called.send('/agents/mirrored/.well-known/agent-card.json', {
-      method: 'GET',
-      headers: { 'User-Agent': userAgent() },
-    })
-    await called.host.scheduled()
-    expect(called.agent.requests).toHaveLength(1)
-  })
-
-  it('keeps the scheduled job from no other, where its source fails', async () => {
+  it('is fetched again though another one cannot be', async () => {
     await anHourAgo('failing-due')
     await anHourAgo('healthy-due')
     called.agent.respond((response, { url }) =>
@@ -331,9 +327,11 @@ describe('a card that is older than its ttl', () => {
         ? response.writeHead(503).end()
         : json(response, JSON.stringify({ ...card, version: url })),
     )
-    await called.host.scheduled()
-    const versions = await Promise.all(['failing-due', 'healthy-due'].map(async id => members(await get(id)).version))
-    expect(versions.toSorted()).toEqual(['/.well-known/agent-card.json', '2.0.0'])
+    await expect
+      .poll(async () => (await Promise.all(['failing-due', 'healthy-due'].map(version))).toSorted(), {
+        timeout: 10_000,
+      })
+      .toEqual(['/.well-known/agent-card.json', '2.0.0'])
   })
 })
 

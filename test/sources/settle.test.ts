@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { readManifest } from '../../src/card/manifest/manifest.ts'
+import { type Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
 import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { reconcile, type Sourced } from '../../src/sources/reconcile.ts'
+import { type RemoteAgent, reconcile } from '../../src/sources/reconcile.ts'
 
 const url = 'https://a.example.com/card.json'
 const skill = (id: string) => ({ id, name: id, description: 'D', tags: ['t'] })
@@ -13,18 +13,20 @@ const card = (host: string, ...skills: JsonObject[]): JsonObject => ({
   protocolVersion: '0.3.0',
   skills: skills.length > 0 ? skills : [skill('s')],
 })
-const sourceIn = (document: JsonObject): Source => {
+const manifestIn = (document: JsonObject): Manifest => {
   const read = readManifest(document)
   if ('errors' in read) throw new Error(JSON.stringify(read.errors))
-  return getSource(read.manifest.upstream) as Source
+  return read.manifest
 }
+const sourceIn = (document: JsonObject): Source => getSource(manifestIn(document).upstream) as Source
 
 /** What becomes of a card that comes after another, by a manifest. */
-const settled = (document: JsonObject, before: JsonObject, after: JsonObject, more: Partial<Sourced> = {}) => {
+const settled = (document: JsonObject, before: JsonObject, after: JsonObject, more: Partial<RemoteAgent> = {}) => {
   const source = sourceIn(document)
   const known = { source, by: 'manifest', card: JSON.stringify(before) } as const
-  const registration = { id: 'a', requestOrigin: 'https://h.example' }
-  return reconcile({ document, registration, source, known, by: 'manifest', ...more }, { card: after, validators: {} })
+  const origins = { requestOrigin: 'https://h.example' }
+  const agent = { id: 'a', document, manifest: manifestIn(document), origins, source, known, by: 'manifest' } as const
+  return reconcile({ ...agent, ...more }, { card: after, validators: {} })
 }
 
 const pinned = { upstream: { card: url, pin: true } }
@@ -36,7 +38,7 @@ const evil = card('evil.example.com')
 describe('a pinned card', () => {
   it('stays, where the next one names another host', async () => {
     const came = await settled(pinned, card('a.example.com'), evil)
-    expect(came).toMatchObject({ record: { held: { widens: [{ pointer: '/supportedInterfaces/0/url' }] } } })
+    expect(came).toMatchObject({ record: { pending: { widens: [{ pointer: '/supportedInterfaces/0/url' }] } } })
   })
 
   it('stays, where it can be made no more and so not be compared: a refresh changes nothing', async () => {
@@ -44,7 +46,10 @@ describe('a pinned card', () => {
     expect(came).toMatchObject({
       record: {
         card: JSON.stringify(largest),
-        held: { card: JSON.stringify(evil), widens: [{ pointer: '', message: expect.stringContaining('compared') }] },
+        pending: {
+          card: JSON.stringify(evil),
+          widens: [{ pointer: '', message: expect.stringContaining('compared') }],
+        },
       },
       compiled: undefined,
     })
@@ -58,7 +63,7 @@ describe('a pinned card', () => {
   })
 
   it('gives way to one that its owner has accepted, though they cannot be compared', async () => {
-    const came = await settled(unmade, largest, evil, { by: 'fetch', accepted: true })
+    const came = await settled(unmade, largest, evil, { by: 'fetch', isAccepted: true })
     expect(came).toMatchObject({ record: { card: JSON.stringify(evil) }, compiled: { card: {} } })
   })
 })
@@ -72,5 +77,55 @@ describe('a card is pinned', () => {
     ['not where its manifest says so, whatever is used', { secret: 'WEATHER_TOKEN', pin: false }, false],
   ])('%s', (_, upstream, expected) => {
     expect(sourceIn({ upstream: { card: url, ...upstream } }).pin).toBe(expected)
+  })
+})
+
+describe('an error', () => {
+  const owners = { upstream: { card: url }, card: { skills: [{ id: 's', name: 7 }] } }
+  const issuer = { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/.well-known/openid-configuration' }
+
+  it.each<[string, JsonObject]>([
+    ['in what the manifest adds to the card', owners],
+    [
+      'in what it adds, where it also has `jwt`',
+      {
+        ...{ ...owners, jwt: { audience: 'a', scope: 'read' } },
+        card: { ...owners.card, securitySchemes: { oidc: issuer } },
+      },
+    ],
+    ['in `jwt` itself', { upstream: { card: url }, jwt: { audience: 'a', scope: 'read' } }],
+  ])('is the owner’s: %s', async (_, document) => {
+    expect(await settled(document, {}, card('a.example.com'), { known: undefined })).toMatchObject({
+      errors: [expect.anything()],
+    })
+  })
+
+  it('is the upstream’s, where the fetched card is wrong by itself', async () => {
+    const jwt = { audience: 'a', scope: 'read' }
+    const document = { upstream: { card: url }, jwt, card: { securitySchemes: { oidc: issuer } } }
+    expect(await settled(document, {}, { name: 7 }, { known: undefined })).toMatchObject({
+      record: { failure: { code: 'invalid-card' } },
+    })
+  })
+})
+
+describe('a card whose members come in another order', () => {
+  const reversed = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).toReversed())
+
+  it('is the one before', async () => {
+    const before = card('a.example.com')
+    const after = reversed(before)
+    expect(JSON.stringify(after)).not.toBe(JSON.stringify(before))
+    expect(await settled({ upstream: { card: url } }, before, after)).toMatchObject({
+      record: { card: JSON.stringify(before), drift: [] },
+    })
+  })
+
+  it('waits under the same entity tag', async () => {
+    const before = card('a.example.com')
+    const first = await settled(pinned, before, evil)
+    if (!('record' in first)) throw new Error('The manifest is invalid.')
+    const again = await settled(pinned, before, reversed(evil), { known: first.record })
+    expect(again).toMatchObject({ record: { pending: { etag: first.record.pending?.etag } } })
   })
 })

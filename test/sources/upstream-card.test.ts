@@ -45,7 +45,7 @@ const unreachable = {
     status: 502,
     code: 'unreachable',
     message:
-      "The card's address cannot be reached. See that it is right, public and https; the log of this host says more.",
+      "The card's address cannot be reached. Check that it is correct, public and https; the log of this host has the reason.",
   },
 }
 const invalid = (message: string) => ({ failure: { status: 502, code: 'invalid-card', message } })
@@ -127,7 +127,7 @@ describe('a card that was had before', () => {
   it('cannot be unchanged where none was', async () => {
     agent.respond(reply(304, {}, ''))
     expect(await get()).toEqual({
-      failure: { ...unreachable.failure, message: "The card's address answered HTTP 304." },
+      failure: { ...unreachable.failure, message: "The card's address responded with HTTP 304." },
     })
   })
 
@@ -182,67 +182,71 @@ describe('an upstream that answers no card', () => {
     [
       'a page',
       reply(200, { 'Content-Type': 'text/html; charset=utf-8' }, '<!doctype html>'),
-      "The card's address answered with a page (HTML), not with a card as JSON.",
+      "The card's address responded with an HTML page; a card is application/json.",
     ],
     [
       'a page that says that it is JSON',
       reply(200, json, '<!doctype html>'),
-      /answered what is no JSON card\. This is HTML or XML, not JSON\./,
+      /responded with invalid JSON\. This is HTML or XML, not JSON\./,
     ],
     [
       'a plain text',
       reply(200, { 'Content-Type': 'text/plain' }, '{}'),
-      "The card's address answered text/plain; a card is application/json.",
+      "The card's address responded with text/plain; a card is application/json.",
     ],
     [
       'no type',
       reply(200, {}, '{}'),
-      "The card's address answered without a Content-Type; a card is application/json.",
+      "The card's address responded without a Content-Type; a card is application/json.",
     ],
     [
       'nothing',
       reply(200, json, ''),
-      /answered what is no JSON card\. The body is empty; an Agent Card as JSON was expected\.$/,
+      /responded with invalid JSON\. The body is empty; an Agent Card as JSON was expected\.$/,
     ],
     [
       'spaces',
       reply(200, json, ' \n'),
-      /answered what is no JSON card\. The body is empty; an Agent Card as JSON was expected\.$/,
+      /responded with invalid JSON\. The body is empty; an Agent Card as JSON was expected\.$/,
     ],
-    ['a list', reply(200, json, '[{}]'), "The card's address answered a list; an Agent Card is a JSON object."],
-    ['null', reply(200, json, 'null'), "The card's address answered null; an Agent Card is a JSON object."],
-    ['a string', reply(200, json, '"card"'), "The card's address answered a string; an Agent Card is a JSON object."],
-    ['a number', reply(200, json, '7'), "The card's address answered a number; an Agent Card is a JSON object."],
-    ['NaN', reply(200, json, '{"version":NaN}'), /answered what is no JSON card\. This is not JSON\./],
-    ['Infinity', reply(200, json, '{"version":-Infinity}'), /answered what is no JSON card\. This is not JSON\./],
-    ['half of it', reply(200, json, '{"name":"Weat'), /answered what is no JSON card\. This is not JSON\./],
-    ['a BOM and nothing good', reply(200, json, '\ufeffcard'), /answered what is no JSON card\. This is not JSON\./],
-    ['Latin-1', reply(200, json, Buffer.from('{"name":"Bücher"}', 'latin1')), 'The card is not text in UTF-8.'],
-    ['UTF-16', reply(200, json, Buffer.from('\ufeff{}', 'utf16le')), 'The card is not text in UTF-8.'],
+    ['a list', reply(200, json, '[{}]'), "The card's address responded with a list; an Agent Card is a JSON object."],
+    ['null', reply(200, json, 'null'), "The card's address responded with null; an Agent Card is a JSON object."],
+    [
+      'a string',
+      reply(200, json, '"card"'),
+      "The card's address responded with a string; an Agent Card is a JSON object.",
+    ],
+    ['a number', reply(200, json, '7'), "The card's address responded with a number; an Agent Card is a JSON object."],
+    ['NaN', reply(200, json, '{"version":NaN}'), /responded with invalid JSON\. This is not JSON\./],
+    ['Infinity', reply(200, json, '{"version":-Infinity}'), /responded with invalid JSON\. This is not JSON\./],
+    ['half of it', reply(200, json, '{"name":"Weat'), /responded with invalid JSON\. This is not JSON\./],
+    ['a BOM and nothing good', reply(200, json, '\ufeffcard'), /responded with invalid JSON\. This is not JSON\./],
+    ['Latin-1', reply(200, json, Buffer.from('{"name":"Bücher"}', 'latin1')), 'The card is not UTF-8 text.'],
+    ['UTF-16', reply(200, json, Buffer.from('\ufeff{}', 'utf16le')), 'The card is not UTF-8 text.'],
     [
       '10,000 levels of lists',
       reply(200, json, '['.repeat(10_000) + ']'.repeat(10_000)),
-      /answered what is no JSON card\. The document nests deeper than 64 levels\.$/,
+      /responded with invalid JSON\. The document nests deeper than 64 levels\.$/,
     ],
     [
       '10,000 levels of objects',
       reply(200, json, `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`),
-      /answered what is no JSON card\. The document nests deeper than 64 levels\.$/,
+      /responded with invalid JSON\. The document nests deeper than 64 levels\.$/,
     ],
     [
       '10,000 levels that do not end',
       reply(200, json, '{"a":'.repeat(10_000)),
-      /answered what is no JSON card\. The document nests deeper than 64 levels\.$/,
+      /responded with invalid JSON\. The document nests deeper than 64 levels\.$/,
     ],
     [
       'a bomb',
       reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(50_000_000))),
-      'The card holds more than 1048576 bytes.',
+      'The card has more than 1048576 bytes.',
     ],
     [
       'what says to be too large',
       reply(200, { ...json, 'Content-Length': '100000000' }, Buffer.alloc(2_000_000, ' ')),
-      'The card holds more than 1048576 bytes.',
+      'The card has more than 1048576 bytes.',
     ],
   ])('but %s is told so', async (_, how, message) => {
     agent.respond(how)
@@ -266,7 +270,7 @@ describe('an upstream that answers no card', () => {
       }
       more()
     })
-    expect(await get()).toEqual(invalid('The card holds more than 1048576 bytes.'))
+    expect(await get()).toEqual(invalid('The card has more than 1048576 bytes.'))
     await agent.disconnected()
     expect(sent).toBeLessThan(20_000_000)
   })
@@ -275,7 +279,7 @@ describe('an upstream that answers no card', () => {
   it.each(refusals)('but HTTP %i is told so', async status => {
     agent.respond(reply(status, json, status === 204 ? '' : '{"name":"a"}'))
     expect(await get()).toEqual({
-      failure: { ...unreachable.failure, message: `The card's address answered HTTP ${status}.` },
+      failure: { ...unreachable.failure, message: `The card's address responded with HTTP ${status}.` },
     })
   })
 
@@ -312,7 +316,7 @@ describe('an upstream that takes its time', () => {
     await reached.promise
     await vi.advanceTimersByTimeAsync(10_000)
     expect(await fetched).toEqual({
-      failure: { status: 504, code: 'timeout', message: "The card's address did not answer in time." },
+      failure: { status: 504, code: 'timeout', message: "The card's address did not respond in time." },
     })
   })
 
@@ -442,7 +446,7 @@ describe('a service in place of the network', () => {
 
   it.each([
     ['too much', new Response(' '.repeat(2_000_000), { headers: json }), /more than 1048576 bytes/],
-    ['a page', new Response('<h1>', { headers: { 'Content-Type': 'text/html' } }), /a page \(HTML\)/],
+    ['a page', new Response('<h1>', { headers: { 'Content-Type': 'text/html' } }), /an HTML page/],
     [
       'more than it says',
       new Response(' '.repeat(2_000_000), { headers: { ...json, 'Content-Length': '2' } }),

@@ -29,8 +29,6 @@ export type Host = {
 export type OwnHost = Host & {
   /** The bindings of the Worker. */
   env: () => Promise<Env>
-  /** Runs the scheduled job to its end. */
-  scheduled: () => Promise<void>
   /** The lines that the Worker has logged so far. */
   logged: () => string[]
   close: () => Promise<void>
@@ -53,10 +51,6 @@ export const startHost = async (vars: Record<string, string> = {}, options: Host
   return {
     ...hostAt(urls[main]),
     env: () => miniflare.getBindings<Env>(main),
-    scheduled: async () => {
-      const worker = await miniflare.getWorker(main)
-      await worker.scheduled({ cron: '* * * * *', scheduledTime: new Date() })
-    },
     logged: () => [...logs],
     close,
   }

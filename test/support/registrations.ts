@@ -31,11 +31,14 @@ export const registration = (
     visibility: 'public',
     hosts: [],
     origin: 'https://host.example',
-    summary: { name: text ?? id, description: '', version: '', url: '' },
+    summary: {
+      ...{ name: text ?? id, description: '', version: '', url: '', protocol: 'a2a' },
+      shaman: { url: '', preferredTransport: 'JSONRPC' },
+    },
     representations: Object.fromEntries(text === undefined ? [] : names.map(name => [name, representation(text)])),
     profile: representation(`profile of ${text}`),
     extended: [],
-    condition: {},
+    expected: {},
     ...more,
   }
 }

@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { readProfile } from '../../registry/edge/cards.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
+import { requestRefresh } from '../../sources/revalidate.ts'
 import { fetchPublicList, LIST_FORMATS, listVisibleAgents } from '../agent-lists.ts'
 import { type CardOptions, readCard } from '../cards.ts'
 import { parsePageQuery } from '../pagination.ts'
@@ -166,8 +167,7 @@ export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
     const isSeen = profile !== null && (profile.visibility === 'public' || hasPermission(bearer, 'read', id))
     return isSeen ? { agent: id, problem: insufficientScope(bearer, 'write', id) } : unknown
   }
-  const { refreshAgent } = await import('../../sources/refresh.ts')
-  const refreshed = await refreshAgent(id, { force: true }, env, ctx)
+  const { result: refreshed } = await requestRefresh(id, { force: true }, env)
   if (refreshed.outcome === 'failed')
     return { agent: id, problem: { failed: 'source', agent: id, failure: refreshed.failure } }
   const read = await superxCard(id, { caller }, ...asking)
@@ -182,11 +182,11 @@ const told = (came: Exclude<RefreshOutcome, { outcome: 'failed' }>): JsonObject 
   const { outcome } = came
   if (outcome === 'refreshed')
     return { refreshed: true, outcome, seq: came.seq, drift: came.drift.map(each => ({ ...each })) }
-  if (outcome !== 'held') return { refreshed: outcome === 'unchanged', outcome }
-  const { etag, widens, drift } = came.held
+  if (outcome !== 'pending') return { refreshed: outcome === 'unchanged', outcome }
+  const { etag, widens, drift } = came.pending
   return {
     refreshed: false,
-    outcome,
+    outcome: 'held',
     held: { etag, widens: widens.map(each => ({ ...each })), drift: drift.map(each => ({ ...each })) },
   }
 }

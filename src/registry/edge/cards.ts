@@ -1,69 +1,149 @@
 import type { CallProfile } from '../../card/call-profile.ts'
 import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/constants.ts'
-
-import {
-  cardKey,
-  type Envelope,
-  extendedKey,
-  type Representation,
-  readEnvelope,
-  type SourceHealth,
-} from '../kv-format.ts'
+import { cardKey, type Envelope, extendedKey, type Representation, readEnvelope } from '../kv-format.ts'
 import type { PublishedHealth } from '../records.ts'
+import type { SourceHealth } from '../staleness.ts'
+import { KvCache } from './kv-cache.ts'
 
-import { getOrRevalidate, KvCache, unchangedAt } from './kv-cache.ts'
-
-/**
- * A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date; `source` is there where the card is from
- * elsewhere: how old it may get, and how old it is.
- */
+/** A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date; `source` is set for a remote card. */
 export type CachedDocument = { etag: string; modified: string; body: Uint8Array<ArrayBuffer>; source?: SourceHealth }
 
-/** An agent whose card is from elsewhere, and has never come. */
+/** An agent whose remote card has never been fetched. */
 export type PendingDocument = { etag?: never; body?: never; source: SourceHealth }
 
-/** What is from elsewhere: it may have to be read again, or be too old. */
+/** A document of a remote card, which may be due for a refresh, or expired. */
 export type RemoteDocument = (CachedDocument & { source: SourceHealth }) | PendingDocument
 
-/** Whether a card is from elsewhere. */
-export const isRemote = (found: CachedDocument | PendingDocument): found is RemoteDocument => found.source !== undefined
+/** Whether a document is that of a remote card. */
+export const isRemote = (document: CachedDocument | PendingDocument): document is RemoteDocument =>
+  document.source !== undefined
 
-/** The most that an isolate of 128 MB should spend on cards. */
-const memoryBytes = 32 * 1024 * 1024
-/** What an entry takes besides its bytes: the objects around them. */
-const entryOverhead = 256
+/** Together, about half of the 128 MB that an isolate has. */
+const CARD_CACHE_BYTES = 32 * 1024 * 1024
+const EXTENDED_CACHE_BYTES = 4 * 1024 * 1024
+const PROFILE_CACHE_BYTES = 16 * 1024 * 1024
+/** The objects around the bytes of an entry. */
+const ENTRY_OVERHEAD = 256
+/** A parsed profile takes about so many times the memory of its text. */
+const PARSED_FACTOR = 3
 
-const cards = new KvCache<CachedDocument | PendingDocument>(
-  memoryBytes,
-  (key, served) => entryOverhead + key.length + (served?.body ? served.body.byteLength + served.etag.length : 0),
-  (key, ...known) => unchangedAt(key.slice(0, key.indexOf('/')), ...known),
+const sizeOfDocument = (key: string, document: CachedDocument | PendingDocument | null): number =>
+  ENTRY_OVERHEAD + key.length + (document?.body ? document.body.byteLength + document.etag.length : 0)
+
+const cards = new KvCache<CachedDocument | PendingDocument>(CARD_CACHE_BYTES, sizeOfDocument)
+
+/** Apart from the public cards, so that no public read ever meets one of these. */
+const extendedCards = new KvCache<CachedDocument>(EXTENDED_CACHE_BYTES, sizeOfDocument)
+
+/** Profiles are parsed once, when they are read. */
+const profiles = new KvCache<ParsedProfile>(
+  PROFILE_CACHE_BYTES,
+  (id, parsed) => ENTRY_OVERHEAD + id.length + PARSED_FACTOR * (parsed?.bytes ?? 0),
 )
 
-const keyOf = (id: string, name: RepresentationName): string => `${id}/${name}`
+type ParsedProfile = { profile: CallProfile; bytes: number }
 
-/** A document that this isolate holds and may serve at once; null: known to be absent; undefined: ask `readDocument`. */
+/** Returns a document from memory; null where it is known to be absent, undefined: call `readDocument`. */
 export const getCachedDocument = (
   id: string,
   name: RepresentationName,
-): CachedDocument | PendingDocument | null | undefined => cards.getFresh(keyOf(id, name))
+): CachedDocument | PendingDocument | null | undefined => cards.getFresh(documentKey(id, name))
 
-/** A document that was held too long ago, if it has not changed since, or from KV; null where there is none. */
+/** Returns a document from memory or KV; null for none. */
 export const readDocument = (
   id: string,
   name: RepresentationName,
   env: Env,
   ctx: ExecutionContext,
-): Promise<CachedDocument | PendingDocument | null> =>
-  getOrRevalidate(cards, keyOf(id, name), () => loadDocument(id, name, env), env, ctx)
-
-const loadDocument = async (id: string, name: RepresentationName, env: Env) => {
-  const envelope = await readEnvelope(cardKey(id), env)
-  const served = servedOf(envelope, name)
-  return { value: served?.body ? detach(served) : served, seq: envelope.seq }
+): Promise<CachedDocument | PendingDocument | null> => {
+  const load = async () => {
+    const envelope = await readEnvelope(cardKey(id), env)
+    const document = toDocument(envelope, name)
+    return { value: document?.body ? detach(document) : document, seq: envelope.seq }
+  }
+  return cards.fetch(documentKey(id, name), load, ctx)
 }
 
-/** A document of an envelope as it is served; null where it holds none of that name, and none is to come. */
-const servedOf = (
+/** Makes a write visible in this isolate at once: the new documents, or that there are none any more. */
+export const cacheEnvelope = (id: string, envelope: Envelope): void => {
+  for (const name of representationNames)
+    cards.put(documentKey(id, name), { value: toDocument(envelope, name), seq: envelope.seq })
+}
+
+/**
+ * Makes the health of a remote card's upstream visible in this isolate at once, on the cached documents of revision `revision`.
+ * Older documents stay as they are: a newer `seq` would make them pass for current.
+ */
+export const cacheHealth = (id: string, revision: number, { seq, health }: PublishedHealth): void => {
+  for (const name of representationNames) {
+    const cached = cards.peek(documentKey(id, name))
+    if (cached?.value && cached.seq >= revision)
+      cards.put(documentKey(id, name), { value: { ...cached.value, source: health }, seq })
+  }
+}
+
+/** Returns a document of the extended card of a tier, for a caller that may read it; null for none. */
+export const readExtended = async (
+  { id, tier, name }: { id: string; tier: string; name: RepresentationName },
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<CachedDocument | null> => {
+  const key = extendedDocumentKey(id, tier, name)
+  const cached = extendedCards.getFresh(key)
+  if (cached !== undefined) return cached
+  const load = async () => {
+    const envelope = await readEnvelope(extendedKey(id, tier), env)
+    const document = toExtendedDocument(envelope, name)
+    return { value: document && detach(document), seq: envelope.seq }
+  }
+  return extendedCards.fetch(key, load, ctx)
+}
+
+/** Makes a write visible in this isolate at once: the new documents of a tier, or that there are none any more. */
+export const cacheExtended = (id: string, tier: string, envelope: Envelope): void => {
+  for (const name of representationNames)
+    extendedCards.put(extendedDocumentKey(id, tier, name), {
+      value: toExtendedDocument(envelope, name),
+      seq: envelope.seq,
+    })
+}
+
+/** Returns what calls of an agent are checked against, internal agents included; null for no agent. A promise only if not cached. */
+export const readProfile = (
+  id: string,
+  env: Env,
+  ctx: ExecutionContext,
+): CallProfile | null | Promise<CallProfile | null> => {
+  const cached = profiles.getFresh(id)
+  if (cached !== undefined) return cached?.profile ?? null
+  const load = async () => {
+    const { seq, representations } = await readEnvelope(cardKey(id), env)
+    return { value: parseProfile(representations.profile), seq }
+  }
+  return profiles.fetch(id, load, ctx).then(parsed => parsed?.profile ?? null)
+}
+
+/** Returns the same for a text that may not be an id; undefined while KV is unavailable (already logged). */
+export const lookUpProfile = (
+  id: string,
+  env: Env,
+  ctx: ExecutionContext,
+): CallProfile | null | undefined | Promise<CallProfile | null | undefined> => {
+  if (!agentIdPattern.test(id)) return null
+  const profile = readProfile(id, env, ctx)
+  return profile instanceof Promise ? profile.catch(() => undefined) : profile
+}
+
+/** Makes a write visible in this isolate at once. */
+export const cacheProfile = (id: string, { seq, representations }: Envelope): void => {
+  profiles.put(id, { value: parseProfile(representations.profile), seq })
+}
+
+const documentKey = (id: string, name: RepresentationName): string => `${id}/${name}`
+
+const extendedDocumentKey = (id: string, tier: string, name: RepresentationName): string => `${id}/${tier}/${name}`
+
+const toDocument = (
   { modified, representations, source }: Envelope,
   name: RepresentationName,
 ): CachedDocument | PendingDocument | null => {
@@ -72,118 +152,14 @@ const servedOf = (
   return { etag: representation.etag, modified, body: representation.bytes, ...(source && { source }) }
 }
 
-/** The same, copied, so that the rest of the envelope can go. */
-const detach = (served: CachedDocument): CachedDocument => ({ ...served, body: served.body.slice() })
-
-/** Makes a write visible in this isolate at once: the new documents, or that there are none any more. */
-export const cacheEnvelope = (id: string, written: Envelope): void => {
-  for (const name of representationNames)
-    cards.put(keyOf(id, name), { value: servedOf(written, name), seq: written.seq })
+/** While a remote card has never been fetched, there is no extended card either. */
+const toExtendedDocument = (envelope: Envelope, name: RepresentationName): CachedDocument | null => {
+  const document = toDocument(envelope, name)
+  return document?.body ? document : null
 }
 
-/**
- * Makes what was learned of a card's source visible in this isolate at once: beside a card that it knows, and that is of revision
- * `revision`. What it knows of an older one it reads anew by itself.
- */
-export const putHealth = (id: string, revision: number, { seq, health }: PublishedHealth): void => {
-  for (const name of representationNames) {
-    const known = cards.peek(keyOf(id, name))
-    if (known?.value && known.seq >= revision)
-      cards.put(keyOf(id, name), { value: { ...known.value, source: health }, seq })
-  }
-}
+/** Copies the body, so that the rest of the envelope can be collected. */
+const detach = (document: CachedDocument): CachedDocument => ({ ...document, body: document.body.slice() })
 
-/** Apart from the cards that anyone may read, so that no read of those ever meets these. */
-const extendedMemoryBytes = 4 * 1024 * 1024
-const extendedOverhead = 256
-
-const extendedCards = new KvCache<CachedDocument>(
-  extendedMemoryBytes,
-  (key, served) => extendedOverhead + key.length + (served ? served.body.byteLength + served.etag.length : 0),
-)
-
-const extendedCacheKey = (id: string, tier: string, name: RepresentationName): string => `${id}/${tier}/${name}`
-
-/** A document of the extended card of a tier, for a caller that may read it; null where there is none. */
-export const readExtended = async (
-  id: string,
-  tier: string,
-  name: RepresentationName,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<CachedDocument | null> => {
-  const key = extendedCacheKey(id, tier, name)
-  const held = extendedCards.getFresh(key)
-  if (held !== undefined) return held
-  const read = async () => {
-    const envelope = await readEnvelope(extendedKey(id, tier), env)
-    const served = documentOf(envelope, name)
-    return { value: served && detach(served), seq: envelope.seq }
-  }
-  return extendedCards.fetch(key, read, ctx)
-}
-
-/** Makes a write visible in this isolate at once: the new documents of a tier, or that there are none any more. */
-export const cacheExtended = (id: string, tier: string, written: Envelope): void => {
-  for (const name of representationNames)
-    extendedCards.put(extendedCacheKey(id, tier, name), { value: documentOf(written, name), seq: written.seq })
-}
-
-/** Of a card that has never come there is no extended one. */
-const documentOf = (envelope: Envelope, name: RepresentationName): CachedDocument | null => {
-  const served = servedOf(envelope, name)
-  return served?.body ? served : null
-}
-
-/** Profiles are parsed once, when they are read; in memory they take some times what their text does. */
-const profileMemoryBytes = 16 * 1024 * 1024
-const timesItsText = 3
-const profileOverhead = 400
-
-type Parsed = { profile: CallProfile; bytes: number }
-
-const profiles = new KvCache<Parsed>(
-  profileMemoryBytes,
-  (id, parsed) => profileOverhead + id.length + timesItsText * (parsed?.bytes ?? 0),
-  unchangedAt,
-)
-
-/**
- * What calls of an agent are checked against, internal ones included; null where there is no such agent. What this isolate holds
- * need not be waited for.
- */
-export const readProfile = (
-  id: string,
-  env: Env,
-  ctx: ExecutionContext,
-): CallProfile | null | Promise<CallProfile | null> => {
-  const held = profiles.getFresh(id)
-  if (held !== undefined) return profileOf(held)
-  return getOrRevalidate(profiles, id, () => loadProfile(id, env), env, ctx).then(profileOf)
-}
-
-/** The same of any text that should be an id; undefined while KV is away, which the log has been told. */
-export const lookUpProfile = (
-  id: string,
-  env: Env,
-  ctx: ExecutionContext,
-): CallProfile | null | undefined | Promise<CallProfile | null | undefined> => {
-  if (!agentIdPattern.test(id)) return null
-  const found = readProfile(id, env, ctx)
-  return found instanceof Promise ? found.catch(() => undefined) : found
-}
-
-const profileOf = (parsed: Parsed | null): CallProfile | null => parsed?.profile ?? null
-
-/** Makes a write visible in this isolate at once. */
-export const cacheProfile = (id: string, { seq, representations }: Envelope): void => {
-  profiles.put(id, { value: parsed(representations.profile), seq })
-}
-
-const parsed = (document: Representation | undefined): Parsed | null =>
+const parseProfile = (document: Representation | undefined): ParsedProfile | null =>
   document ? { profile: JSON.parse(new TextDecoder().decode(document.bytes)), bytes: document.bytes.byteLength } : null
-
-const loadProfile = async (id: string, env: Env) => {
-  const { seq, representations } = await readEnvelope(cardKey(id), env)
-  return { value: parsed(representations.profile), seq }
-}

@@ -1,61 +1,56 @@
-/** What can be held: `size` is what it takes, in the units of the bound. */
-type Holdable = { readonly size: number }
+/** A cached item; `size` is in the unit of the cache's limit. */
+type Sized = { readonly size: number }
 
-type Slot<Held> = { held: Held; read: boolean }
+type Slot<Item> = { item: Item; wasRead: boolean }
 
 /**
- * What one isolate remembers, bounded by the sum of sizes. Eviction is a clock's: a hand goes round, and what was read since
- * it last passed stays. Whether something is too old is for its reader to judge, who may have a use for what was last known.
+ * A cache of limited size with the clock algorithm: a hand goes round the slots and evicts those that were not read since it last
+ * passed. It never judges whether an item is too old: its users may still need the last known value.
  */
-export class ClockCache<Held extends Holdable> {
-  readonly #slots = new Map<string, Slot<Held>>()
-  readonly #most: number
-  #hand: Iterator<[string, Slot<Held>]> = this.#slots.entries()
+export class ClockCache<Item extends Sized> {
+  readonly #slots = new Map<string, Slot<Item>>()
+  readonly #maxSize: number
+  #hand: Iterator<[string, Slot<Item>]> = this.#slots.entries()
   #size = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
   }
 
-  /** The sum of what is held. */
-  get size(): number {
-    return this.#size
-  }
-
-  /** What is held under a key. */
-  get(key: string): Held | undefined {
+  /** Returns the item under a key. */
+  get(key: string): Item | undefined {
     const slot = this.#slots.get(key)
     if (slot === undefined) return undefined
-    slot.read = true
-    return slot.held
+    slot.wasRead = true
+    return slot.item
   }
 
-  /** Holds something in the place of what was held under the key. What is larger than the whole memory is not held. */
-  set(key: string, held: Held): void {
+  /** Stores an item under a key, in place of any other. An item larger than the whole cache is not stored. */
+  set(key: string, item: Item): void {
     const slot = this.#slots.get(key)
-    if (slot) this.#size -= slot.held.size
-    if (held.size > this.#most) {
+    if (slot) this.#size -= slot.item.size
+    if (item.size > this.#maxSize) {
       this.#slots.delete(key)
       return
     }
-    if (slot) slot.held = held
-    else this.#slots.set(key, { held, read: false })
-    this.#size += held.size
-    while (this.#size > this.#most) this.#turn(key)
+    if (slot) slot.item = item
+    else this.#slots.set(key, { item, wasRead: false })
+    this.#size += item.size
+    while (this.#size > this.#maxSize) this.#advance(key)
   }
 
-  /** Moves the hand by one. Newcomers stand at the end: having come to the one that needs the room, it starts over. */
-  #turn(newcomer: string): void {
+  /** Moves the hand by one slot. New items stand at the end: at the one that needs the space, the hand starts over. */
+  #advance(newest: string): void {
     const { done, value } = this.#hand.next()
-    if (done || value[0] === newcomer) {
+    if (done || value[0] === newest) {
       this.#hand = this.#slots.entries()
       return
     }
     const [key, slot] = value
-    if (slot.read) slot.read = false
+    if (slot.wasRead) slot.wasRead = false
     else {
       this.#slots.delete(key)
-      this.#size -= slot.held.size
+      this.#size -= slot.item.size
     }
   }
 }

@@ -1,159 +1,105 @@
 import { serviceUnavailable } from '../../http/errors.ts'
 import { log } from '../../http/log.ts'
-import { type ChangesText, kvCacheSeconds, redactKey } from '../kv-format.ts'
-
+import { redactKey } from '../kv-format.ts'
 import { ClockCache } from './clock-cache.ts'
 
-/** What KV or a write says of a key: its value, or null for none, as of a `seq`; a lower one never replaces a higher. */
+/** The value of a key as of a `seq`, or null for none. A lower `seq` never replaces a higher one. */
 export type Versioned<Value> = { value: Value | null; seq: number }
 
-/** `asOf`: when it was known to be the newest; it is taken for that until it `expires`. In ms since 1970. */
-type Known<Value> = Versioned<Value> & { asOf: number; expires: number; size: number }
+type CacheEntry<Value> = Versioned<Value> & { revalidateAt: number; expires: number; size: number }
 
-/** Whether what was the newest `asOf` a moment is still so at a later one: that moment, or undefined where nobody can tell. */
-type Unchanged = (key: string, seq: number, asOf: number) => number | undefined
+/** An entry older than this is still served, and read again in the background. */
+const REVALIDATE_AFTER_MS = 20_000
+/** An entry older than this is read again first. With the 30 s of KV's own cache, a value is a minute old at most. */
+const MAX_AGE_MS = 30_000
 
-/** How long a fact is taken from memory, and from KV's own edge cache: together, a minute at most. */
-const memoryMilliseconds = 30_000
+/** A read that takes longer may never end, so other requests stop waiting for it. */
+const READ_TIMEOUT_MS = 5_000
+const MAX_POLL_INTERVAL_MS = 32
 
-/** A read that takes longer may never end, and others must not wait for it. In ms. */
-const patience = 5_000
-/** How long who waits for another's read may look away. In ms. */
-const longestPause = 32
-
-/** What one isolate knows of KV's keys, and the reads under way. */
+/** Caches values of KV in the memory of this isolate. Every reader of one kind of value shares one instance. */
 export class KvCache<Value> {
-  readonly #memory: ClockCache<Known<Value>>
+  readonly #entries: ClockCache<CacheEntry<Value>>
   readonly #sizeOf: (key: string, value: Value | null) => number
-  readonly #unchanged: Unchanged | undefined
-  readonly #reads = new Map<string, number>()
+  readonly #readsSince = new Map<string, number>()
 
-  constructor(most: number, sizeOf: (key: string, value: Value | null) => number, unchanged?: Unchanged) {
-    this.#memory = new ClockCache(most)
+  constructor(maxSize: number, sizeOf: (key: string, value: Value | null) => number) {
+    this.#entries = new ClockCache(maxSize)
     this.#sizeOf = sizeOf
-    this.#unchanged = unchanged
   }
 
-  /** A value that is fresh; null: known to be none; undefined: ask KV. */
+  /** Returns a fresh value, null for one that is known to be absent, or undefined: then call `fetch`. */
   getFresh(key: string): Value | null | undefined {
-    const known = this.#memory.get(key)
-    if (known === undefined) return undefined
-    if (known.expires > Date.now()) return known.value
-    const asOf = this.#unchanged?.(key, known.seq, known.asOf)
-    if (asOf === undefined || asOf + memoryMilliseconds <= Date.now()) return undefined
-    known.asOf = asOf
-    known.expires = asOf + memoryMilliseconds
-    return known.value
+    const entry = this.#entries.get(key)
+    return entry !== undefined && entry.revalidateAt > Date.now() ? entry.value : undefined
   }
 
-  /** Whether there is a value, be it too old. */
-  has(key: string): boolean {
-    return this.#memory.get(key) !== undefined
-  }
-
-  /** What was known last of a key, be it too old. */
+  /** Returns the last known value, however old. */
   peek(key: string): Versioned<Value> | undefined {
-    return this.#memory.get(key)
+    return this.#entries.get(key)
   }
 
-  /** Takes in a fact, unless what is known is newer: then that holds for as long again. Returns what holds. */
+  /** Stores a value unless a newer one is known, and returns the newer of the two; either counts as fresh from now on. */
   put(key: string, { value, seq }: Versioned<Value>): Value | null {
-    const known = this.#memory.get(key)
-    const asOf = Date.now()
-    const expires = asOf + memoryMilliseconds
-    if (known !== undefined && known.seq > seq) {
-      known.asOf = asOf
-      known.expires = expires
-      return known.value
+    const entry = this.#entries.get(key)
+    if (entry !== undefined && entry.seq > seq) {
+      renew(entry)
+      return entry.value
     }
-    this.#memory.set(key, { value, seq, asOf, expires, size: this.#sizeOf(key, value) })
+    this.#entries.set(key, renew({ value, seq, revalidateAt: 0, expires: 0, size: this.#sizeOf(key, value) }))
     return value
   }
 
   /**
-   * A value from memory, else read: by one for all who ask at the same time. The runtime forbids a request to touch another's
-   * I/O, and what runs after a promise of another request counts as that one's: so the others look again until it is known.
+   * Returns the cached value, or reads it once for all concurrent callers. A Worker cannot await another request's I/O, so the
+   * others poll instead of sharing the promise.
    */
   async fetch(key: string, read: () => Promise<Versioned<Value>>, ctx: ExecutionContext): Promise<Value | null> {
-    for (let pause = 1; this.#isRead(key); pause = Math.min(2 * pause, longestPause)) {
-      await new Promise(resolve => setTimeout(resolve, pause))
-      const held = this.getFresh(key)
-      if (held !== undefined) return held
+    const entry = this.#entries.get(key)
+    if (entry !== undefined && entry.expires > Date.now()) {
+      if (!this.#isBeingRead(key)) void this.#startRead(key, read, ctx)
+      return entry.value
     }
+    for (let pause = 1; this.#isBeingRead(key); pause = Math.min(2 * pause, MAX_POLL_INTERVAL_MS)) {
+      await new Promise(resolve => setTimeout(resolve, pause))
+      const cached = this.getFresh(key)
+      if (cached !== undefined) return cached
+    }
+    return this.#startRead(key, read, ctx)
+  }
+
+  /** Reads on if this request is cancelled: the others must not have to start over. */
+  #startRead(key: string, read: () => Promise<Versioned<Value>>, ctx: ExecutionContext): Promise<Value | null> {
     const reading = this.#read(key, read)
-    // Who reads may leave; those who wait for it must not have to start anew.
     ctx.waitUntil(reading.catch(() => undefined))
     return reading
   }
 
-  #isRead(key: string): boolean {
-    const since = this.#reads.get(key)
-    return since !== undefined && Date.now() - since < patience
+  #isBeingRead(key: string): boolean {
+    const since = this.#readsSince.get(key)
+    return since !== undefined && Date.now() - since < READ_TIMEOUT_MS
   }
 
   async #read(key: string, read: () => Promise<Versioned<Value>>): Promise<Value | null> {
     const since = Date.now()
-    this.#reads.set(key, since)
+    this.#readsSince.set(key, since)
     try {
       return this.put(key, await read())
     } catch (error) {
-      // While KV is away, what held last goes on to hold, however old.
-      const known = this.#memory.get(key)
       log('error', 'kv-read-failed', { key: redactKey(key), error: String(error) })
-      if (known === undefined) throw serviceUnavailable()
-      known.expires = Date.now() + memoryMilliseconds
-      return known.value
+      // While KV is unavailable, the last known value is served, however old.
+      const entry = this.#entries.get(key)
+      if (entry === undefined) throw serviceUnavailable()
+      return renew(entry).value
     } finally {
-      if (this.#reads.get(key) === since) this.#reads.delete(key)
+      if (this.#readsSince.get(key) === since) this.#readsSince.delete(key)
     }
   }
 }
 
-/** KV's key for what changed lately, and its value: the newest `seq` of every agent written since a moment, in ms since 1970. */
-export const changesKey = 'changes:agents'
-
-/** What changed lately, as this isolate read it at `asOf`. */
-type Changes = { since: number; seqs: ReadonlyMap<string, number>; asOf: number }
-
-/** How long word of a write may take to all places, with a wide margin for clocks. In ms. */
-const margin = 5 * 60_000
-
-const memory = new KvCache<Changes>(1024 * 1024, (_, changes) => 100 + 64 * (changes?.seqs.size ?? 0))
-
-/**
- * Whether what was known of an agent at a moment is known to be the newest at a later one: that moment, in ms. Many agents
- * are so kept fresh by one read, instead of one each.
- */
-export const unchangedAt = (id: string, seq: number, asOf: number): number | undefined => {
-  const changes = memory.getFresh(changesKey)
-  return changes && changes.since <= asOf - margin && (changes.seqs.get(id) ?? 0) <= seq ? changes.asOf : undefined
-}
-
-/** A value from memory, where what changed lately says that it is fresh still; else read. What was never known is read at once. */
-export const getOrRevalidate = async <Value>(
-  values: KvCache<Value>,
-  key: string,
-  read: () => Promise<Versioned<Value>>,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<Value | null> => {
-  if (values.has(key)) {
-    await readChanges(env, ctx)
-    const held = values.getFresh(key)
-    if (held !== undefined) return held
-  }
-  return values.fetch(key, read, ctx)
-}
-
-/** Reads what changed lately, unless this isolate did so a moment ago. Where KV does not tell, nothing is known of it. */
-export const readChanges = async (env: Env, ctx: ExecutionContext): Promise<void> => {
-  if (memory.getFresh(changesKey) !== undefined) return
-  const read = async () => {
-    const asOf = Date.now()
-    const options = { type: 'json', cacheTtl: kvCacheSeconds } as const
-    const text = await env.CARDS.get<ChangesText>(changesKey, options)
-    const value = text && { since: text.since, seqs: new Map(text.seqs), asOf }
-    return { value, seq: asOf }
-  }
-  await memory.fetch(changesKey, read, ctx).catch(() => undefined)
+const renew = <Entry extends { revalidateAt: number; expires: number }>(entry: Entry): Entry => {
+  const now = Date.now()
+  entry.revalidateAt = now + REVALIDATE_AFTER_MS
+  entry.expires = now + MAX_AGE_MS
+  return entry
 }

@@ -1,89 +1,90 @@
-import { hostKey, kvCacheSeconds, tokenKey } from '../kv-format.ts'
-import type { TokenRecord } from '../records.ts'
-import type { NamedAgents } from '../store/agents.ts'
+import { hostKey, KV_CACHE_SECONDS, tokenKey } from '../kv-format.ts'
+import type { NamedAgents, TokenRecord } from '../records.ts'
 import { getRegistry } from '../store/client.ts'
 import { KvCache, type Versioned } from './kv-cache.ts'
 
-const entryOverhead = 200
+/** Each kind of look-up caches about so many bytes; an entry's overhead is that of the objects around its text. */
+const CACHE_BYTES = 1024 * 1024
+const HOST_OVERHEAD = 200
+const TOKEN_OVERHEAD = 400
+const NAME_OVERHEAD = 1000
 
-const hosts = new KvCache<string>(1024 * 1024, (hostname, id) => entryOverhead + hostname.length + (id?.length ?? 0))
+const hosts = new KvCache<string>(CACHE_BYTES, (hostname, id) => HOST_OVERHEAD + hostname.length + (id?.length ?? 0))
 
-/** The agent that a host name stands for: the one that claims it, else the root agent; undefined where there is none. */
+/** Includes hashes that belong to no token, so that repeated guesses cost KV nothing. */
+const tokens = new KvCache<TokenRecord>(
+  CACHE_BYTES,
+  (hash, record) => TOKEN_OVERHEAD + hash.length + (record ? 2 * JSON.stringify(record).length : 0),
+)
+
+const names = new KvCache<NamedAgents>(CACHE_BYTES, name => NAME_OVERHEAD + 2 * name.length)
+
+/** Returns the agent that a host name stands for: the one that claims it, else the root agent; undefined for none. */
 export const resolveHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>
-  (await claimant(hostname, env, ctx)) ?? (env.ROOT_AGENT || undefined) ?? (await claimant('*', env, ctx)) ?? undefined
+  (await readHost(hostname, env, ctx)) ?? (env.ROOT_AGENT || undefined) ?? (await readHost('*', env, ctx)) ?? undefined
 
-/** The same, as far as this isolate knows without asking; undefined where it does not, or there is none. */
+/** Returns the same from memory; undefined where this isolate does not know it, or there is no such agent. */
 export const getCachedHost = (hostname: string, env: Env): string | undefined => {
   const id = hosts.getFresh(hostname)
   return (id === null ? env.ROOT_AGENT || hosts.getFresh('*') : id) ?? undefined
 }
 
-/** Makes a claim, or its end, visible in this isolate at once. */
-export const cacheHost = (hostname: string, claim: Versioned<string>): void => {
-  hosts.put(hostname, claim)
+/** Makes a change of a host name's owner visible in this isolate at once. */
+export const cacheHost = (hostname: string, owner: Versioned<string>): void => {
+  hosts.put(hostname, owner)
 }
 
-const claimant = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | null> => {
-  const held = hosts.getFresh(hostname)
-  return held === undefined ? hosts.fetch(hostname, () => loadClaim(hostname, env), ctx) : held
-}
-
-/** An empty value says that nobody holds the name any more. */
-const loadClaim = async (hostname: string, env: Env): Promise<Versioned<string>> => {
-  const options = { type: 'text', cacheTtl: kvCacheSeconds } as const
-  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(hostKey(hostname), options)
-  return { value: value || null, seq: metadata?.seq ?? 0 }
-}
-
-/** What an entry takes besides its text: the objects around it. */
-const tokenOverhead = 400
-
-/** Of tokens that are none, as well: a guess that comes again costs KV nothing. */
-const tokens = new KvCache<TokenRecord>(
-  1024 * 1024,
-  (hash, record) => tokenOverhead + hash.length + (record ? 2 * JSON.stringify(record).length : 0),
-)
-
-/** What a token lets its bearer do, by the SHA-256 of its whole text in hexadecimal; null where it holds no more, or is none. */
+/** Returns the record of a token by the SHA-256 of its text in hexadecimal; null where it is unknown, revoked or expired. */
 export const readToken = async (hash: string, env: Env, ctx: ExecutionContext): Promise<TokenRecord | null> => {
-  const held = tokens.getFresh(hash)
-  const record = held === undefined ? await tokens.fetch(hash, () => loadToken(hash, env), ctx) : held
-  return record === null || isExpired(record) ? null : record
+  const cached = tokens.getFresh(hash)
+  const record = cached === undefined ? await tokens.fetch(hash, () => loadToken(hash, env), ctx) : cached
+  return record === null || hasExpired(record) ? null : record
 }
 
-/** Makes a token, or its end, visible in this isolate at once. */
+/** Makes a new token, or null for a revoked one, visible in this isolate at once. */
 export const cacheToken = (hash: string, record: TokenRecord | null, seq: number): void => {
   tokens.put(hash, { value: record, seq })
 }
 
-const isExpired = ({ expires }: TokenRecord): boolean => expires !== null && expires <= Date.now()
+/** No agent has a longer name. In characters. */
+const MAX_NAME_LENGTH = 200
 
-/** An empty value says that the token was revoked. */
-const loadToken = async (hash: string, env: Env) => {
-  const options = { type: 'text', cacheTtl: kvCacheSeconds } as const
-  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(tokenKey(hash), options)
+const noAgents: NamedAgents = { public: null, internal: [] }
+
+/** Returns the agents of a name or an id, in any case, from memory; undefined: call `findByName`. */
+export const getCachedByName = (name: string): NamedAgents | undefined => {
+  const key = toLowerCase(name)
+  return key.length > MAX_NAME_LENGTH ? noAgents : (names.getFresh(key) ?? undefined)
+}
+
+/** Returns the same, read from the Registry where needed: few clients call agents by name, so KV has no names. */
+export const findByName = async (name: string, env: Env, ctx: ExecutionContext): Promise<NamedAgents> => {
+  const key = toLowerCase(name)
+  const read = async () => ({ value: await getRegistry(env).namedAgents(key), seq: 0 })
+  return getCachedByName(name) ?? (await names.fetch(key, read, ctx)) ?? noAgents
+}
+
+const readHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | null> => {
+  const cached = hosts.getFresh(hostname)
+  return cached === undefined ? hosts.fetch(hostname, () => loadHost(hostname, env), ctx) : cached
+}
+
+/** An empty value marks a name that was given up. */
+const loadHost = async (hostname: string, env: Env): Promise<Versioned<string>> => {
+  const { value, metadata } = await loadText(hostKey(hostname), env)
+  return { value: value || null, seq: metadata?.seq ?? 0 }
+}
+
+/** An empty value marks a revoked token. */
+const loadToken = async (hash: string, env: Env): Promise<Versioned<TokenRecord>> => {
+  const { value, metadata } = await loadText(tokenKey(hash), env)
   return { value: value ? (JSON.parse(value) as TokenRecord) : null, seq: metadata?.seq ?? 0 }
 }
 
-/** The longest name that is looked for, in characters. */
-const most = 200
+const loadText = (key: string, env: Env) =>
+  env.CARDS.getWithMetadata<{ seq: number }>(key, { type: 'text', cacheTtl: KV_CACHE_SECONDS })
 
-const nobody: NamedAgents = { open: null, internal: [] }
+const hasExpired = ({ expires }: TokenRecord): boolean => expires !== null && expires <= Date.now()
 
-const names = new KvCache<NamedAgents>(1024 * 1024, name => 1000 + 2 * name.length)
-
-/** The agents of a name or an id, whatever its case, as this isolate knows them; undefined: ask `readNamed`. */
-export const getCachedByName = (name: string): NamedAgents | undefined => {
-  const key = keyOf(name)
-  return key.length > most ? nobody : (names.getFresh(key) ?? undefined)
-}
-
-/** The same, asked of the Registry where need be, and remembered: calls by name come from Shaman's and SuperX's clients alone. */
-export const findByName = async (name: string, env: Env, ctx: ExecutionContext): Promise<NamedAgents> => {
-  const key = keyOf(name)
-  const read = async () => ({ value: await getRegistry(env).namedAgents(key), seq: 0 })
-  return getCachedByName(name) ?? (await names.fetch(key, read, ctx)) ?? nobody
-}
-
-/** As SQLite's lower() does it: ASCII alone. */
-const keyOf = (name: string): string => name.replace(/[A-Z]/g, letter => letter.toLowerCase())
+/** Lowers ASCII letters only, as SQLite's lower() does. */
+const toLowerCase = (name: string): string => name.replace(/[A-Z]/g, letter => letter.toLowerCase())

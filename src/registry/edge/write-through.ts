@@ -1,40 +1,44 @@
 import { log } from '../../http/log.ts'
-import type { Registered, Registration, Removed, SourceState } from '../records.ts'
-import { cacheEnvelope, cacheExtended, cacheProfile, putHealth } from './cards.ts'
+import type { HostChange, Registered, Registration, Removed, SourceState } from '../records.ts'
+import { cacheEnvelope, cacheExtended, cacheHealth, cacheProfile } from './cards.ts'
+import { cacheHost } from './lookups.ts'
 
-/** Makes a registration visible in this isolate at once: to who reads a card of it, and to who calls the agent. */
+/** Makes a registration visible in this isolate at once, to readers of the card and to callers of the agent. */
 export const cacheRegistered = (registration: Registration, registered: Registered): void => {
   const { id, visibility, representations, profile, extended } = registration
-  const { told, tiersGone } = registered
-  const seq = told?.seq ?? registered.seq
+  const { publishedHealth, tiersGone, changed } = registered
+  const seq = publishedHealth?.seq ?? registered.seq
   const modified = new Date(registered.modified).toUTCString()
-  const source = told && { source: told.health }
-  const shown = visibility === 'public' && { ...source, representations: { ...representations, profile } }
-  const written = { seq, modified, representations: { profile }, ...shown }
-  cacheEnvelope(id, written)
-  cacheProfile(id, written)
+  const source = publishedHealth && { source: publishedHealth.health }
+  const isPublic = visibility === 'public'
+  const envelope = {
+    seq,
+    modified,
+    representations: { ...(isPublic && representations), profile },
+    ...(isPublic && source),
+  }
+  cacheEnvelope(id, envelope)
+  cacheProfile(id, envelope)
   for (const { tier, representations } of extended)
     cacheExtended(id, tier, { seq, modified, representations, ...source })
-  forgetTiers(id, seq, tiersGone)
+  for (const tier of tiersGone) cacheExtended(id, tier, emptyEnvelope(seq))
+  cacheHosts(changed)
 }
 
 /** Makes a removal visible in this isolate at once. */
-export const cacheRemoved = (id: string, { seq, tiersGone }: Removed): void => {
-  cacheEnvelope(id, gone(seq))
-  cacheProfile(id, gone(seq))
-  forgetTiers(id, seq, tiersGone)
+export const cacheRemoved = (id: string, { seq, tiersGone, changed }: Removed): void => {
+  const gone = emptyEnvelope(seq)
+  cacheEnvelope(id, gone)
+  cacheProfile(id, gone)
+  for (const tier of tiersGone) cacheExtended(id, tier, gone)
+  cacheHosts(changed)
 }
 
-/** Makes what was learned of the source of a card visible in this isolate at once. */
-export const cacheChecked = (id: string, { seq, told }: SourceState): void => putHealth(id, seq, told)
+/** Makes the outcome of a refresh that brought no new card visible in this isolate at once. */
+export const cacheSourceState = (id: string, { seq, publishedHealth }: SourceState): void =>
+  cacheHealth(id, seq, publishedHealth)
 
-const forgetTiers = (id: string, seq: number, tiers: readonly string[]): void => {
-  for (const tier of tiers) cacheExtended(id, tier, gone(seq))
-}
-
-const gone = (seq: number) => ({ seq, modified: '', representations: {} })
-
-/** Makes the next reader of any public list see what was just written. */
+/** Purges the cached public lists, so that their next readers see what was just written. */
 export const purgeLists = (ctx: Pick<ExecutionContext, 'waitUntil' | 'exports'>): void =>
   ctx.waitUntil(
     ctx.exports
@@ -42,3 +46,9 @@ export const purgeLists = (ctx: Pick<ExecutionContext, 'waitUntil' | 'exports'>)
       .purge()
       .catch((error: unknown) => log('error', 'purge-failed', { error: String(error) })),
   )
+
+const cacheHosts = (changes: readonly HostChange[]): void => {
+  for (const { hostname, id, seq } of changes) cacheHost(hostname, { value: id, seq })
+}
+
+const emptyEnvelope = (seq: number) => ({ seq, modified: '', representations: {} })

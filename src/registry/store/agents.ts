@@ -1,21 +1,11 @@
 import type { RepresentationName } from '../../card/model/constants.ts'
-import type { Representation, SourceHealth } from '../kv-format.ts'
-import type { Summary } from '../records.ts'
-
+import type { ListedAgent, NamedAgents, StoredDocument, StoredManifest, Summary } from '../records.ts'
 import { publishedHealth } from './sources.ts'
 
-/** One agent as a list shows it. */
-export type Listed = Summary & { id: string; origin: string }
+/** Internal agents of one name beyond these are not found by it. */
+const MAX_INTERNAL_AGENTS = 10
 
-/** A document of an agent; without `etag` and `bytes` where its card never came from its source. */
-export type StoredDocument =
-  | (Representation & { modified: number; source?: SourceHealth })
-  | { etag?: never; source: SourceHealth }
-
-/** The manifest of an agent as it was registered, with its entity tag, and where absolute URLs of this host started then. */
-export type StoredManifest = { manifest: string; etag: string; modified: number; origin: string }
-
-/** The manifest of an agent; null where there is no such agent. */
+/** Returns the manifest of an agent; null for no agent. */
 export const getManifest = (sql: SqlStorage, id: string): StoredManifest | null => {
   const [row] = sql
     .exec<StoredManifest>(
@@ -26,7 +16,7 @@ export const getManifest = (sql: SqlStorage, id: string): StoredManifest | null 
   return row ?? null
 }
 
-/** One document of an agent, internal ones included; null where there is no such agent. */
+/** Returns a document of an agent, internal agents included; null for no agent. */
 export const getDocument = (sql: SqlStorage, id: string, name: RepresentationName): StoredDocument | null => {
   const [row] = sql
     .exec<{ etag: string; body: ArrayBuffer; modified: number }>(
@@ -42,8 +32,8 @@ export const getDocument = (sql: SqlStorage, id: string, name: RepresentationNam
   return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
 }
 
-/** A page of agents in the order of their ids, beginning after `after`; of the public ones alone those that have a card. */
-export const listAgents = (sql: SqlStorage, after: string, limit: number, internal: boolean): Listed[] =>
+/** Returns a page of agents ordered by id, those after `after`; without `internal`, only public agents that have a card. */
+export const listAgents = (sql: SqlStorage, after: string, limit: number, internal: boolean): ListedAgent[] =>
   sql
     .exec<{ id: string; summary: string; origin: string }>(
       `SELECT id, summary, origin FROM agents
@@ -57,17 +47,11 @@ export const listAgents = (sql: SqlStorage, after: string, limit: number, intern
     .toArray()
     .map(({ id, summary, origin }) => ({ id, origin, ...(JSON.parse(summary) as Summary) }))
 
-/** Who has a name, or is of that id: the public agent, and the internal ones that come before it. */
-export type NamedAgents = { open: string | null; internal: string[] }
-
-/** Internal agents of one name beyond so many are not found by it. */
-const mostInternal = 10
-
 /**
- * The agents of an id, else of a name, in lower case. Of several of one name it is who has had it longest: else who may write one
- * agent could take another's calls by its name. Which of the internal ones there are, nobody is to learn who may not read them.
+ * Returns the agents of an id, else of a name, in lower case. The oldest holder of a name wins: otherwise a writer of one agent
+ * could take over another's calls by taking its name. Callers that may not read internal agents must not learn of them.
  */
-export const findNamed = (sql: SqlStorage, name: string): NamedAgents => {
+export const findAgentsByName = (sql: SqlStorage, name: string): NamedAgents => {
   const rows = sql
     .exec<{ id: string; visibility: string }>(
       `SELECT id, visibility FROM agents WHERE lower(json_extract(summary, '$.name')) = ?1 OR id = ?1
@@ -75,17 +59,17 @@ export const findNamed = (sql: SqlStorage, name: string): NamedAgents => {
       name,
     )
     .toArray()
-  const open = rows.findIndex(({ visibility }) => visibility === 'public')
-  const before = open === -1 ? rows : rows.slice(0, open)
-  return { open: rows[open]?.id ?? null, internal: before.slice(0, mostInternal).map(({ id }) => id) }
+  const first = rows.findIndex(({ visibility }) => visibility === 'public')
+  const internal = first === -1 ? rows : rows.slice(0, first)
+  return { public: rows[first]?.id ?? null, internal: internal.slice(0, MAX_INTERNAL_AGENTS).map(({ id }) => id) }
 }
 
-/** Since when an agent that is being registered has its name, in ms; `now`, where it is new to it. */
+/** Returns since when an agent has had a name, in ms since 1970; `now` where the name is new to it. */
 export const namedSince = (sql: SqlStorage, id: string, name: string, now: number): number => {
   const [row] = sql
     .exec<{ since: number }>(
-      // Before this was kept is longest ago.
-      `SELECT COALESCE(json_extract(summary, '$.named'), 0) AS since FROM agents WHERE id = ? AND lower(json_extract(summary, '$.name')) = lower(?)`,
+      `SELECT json_extract(summary, '$.named') AS since FROM agents
+        WHERE id = ? AND lower(json_extract(summary, '$.name')) = lower(?)`,
       ...[id, name],
     )
     .toArray()

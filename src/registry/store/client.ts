@@ -1,12 +1,13 @@
 import type { DurableObject } from 'cloudflare:workers'
 import type { Registry } from './registry.ts'
 
-/** The Registry as it is called from afar. The runtime's own type of it follows every value to its end, and JSON has none. */
-type Truth = {
-  [Name in Exclude<keyof Registry, keyof DurableObject>]: Registry[Name] extends (...asked: infer Asked) => infer Answer
-    ? (...asked: Asked) => Promise<Awaited<Answer>>
+/** The methods of a Durable Object as other Workers call them. The runtime's own type never ends on recursive types such as Json. */
+export type RpcClient<Class> = {
+  [Name in Exclude<keyof Class, keyof DurableObject>]: Class[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Awaited<Result>>
     : never
 }
 
-/** The Registry of this host. One object keeps one namespace; another namespace would be another name. */
-export const getRegistry = (env: Env): Truth => env.REGISTRY.getByName('default') as unknown as Truth
+/** Returns the Registry of this host. One object serves one namespace; there is one, named `default`. */
+export const getRegistry = (env: Env): RpcClient<Registry> =>
+  env.REGISTRY.getByName('default') as unknown as RpcClient<Registry>

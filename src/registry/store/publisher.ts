@@ -1,55 +1,56 @@
 import { log } from '../../http/log.ts'
 import { redactKey } from '../kv-format.ts'
 
-/** How long after a write, or a failed try, the alarm looks for what KV still lacks. In ms. */
-const firstRetry = 1_000
-const lastRetry = 60_000
+/** How long after a write, or a failed attempt, the alarm publishes what is still in the outbox. */
+const FIRST_RETRY_MS = 1_000
+const MAX_RETRY_MS = 60_000
 
-/** An alarm works on so many keys: each brings all documents of an agent into memory. */
-const batch = 10
+/** Keys published by one alarm: each loads all documents of an agent into memory. */
+const KEYS_PER_ALARM = 10
 
 /**
- * Brings KV to what the Registry says. A commit owes KV its keys; publishing reads the truth anew for each, so that the
- * newest wins, and one key is published by one writer at a time. What fails stays owed, and an alarm tries it again.
+ * Publishes what the Registry says to KV, and to the objects that refresh remote cards. A commit puts the keys that changed into
+ * the outbox. Each is published from the tables as they are then, by one writer at a time, so that the newest state wins. What
+ * fails stays in the outbox, and an alarm retries it.
  */
 export class Publisher {
   readonly #storage: DurableObjectStorage
-  readonly #kv: KVNamespace
-  readonly #turns = new Map<string, Promise<boolean>>()
+  readonly #env: Env
+  readonly #queues = new Map<string, Promise<boolean>>()
   #alarm = Number.POSITIVE_INFINITY
 
-  constructor(storage: DurableObjectStorage, kv: KVNamespace) {
+  constructor(storage: DurableObjectStorage, env: Env) {
     this.#storage = storage
-    this.#kv = kv
+    this.#env = env
   }
 
-  /** Notes, in the caller's transaction, that KV lacks the truth of these keys; the alarm stands in case we die before. */
+  /** Adds keys to the outbox, in the caller's transaction. The alarm publishes them if the object dies before it does. */
   enqueue(keys: readonly string[]): void {
     for (const key of keys)
       this.#storage.sql.exec(
-        'INSERT INTO pending (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1, attempts = 0',
+        'INSERT INTO outbox (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1, attempts = 0',
         key,
       )
-    if (keys.length > 0) this.#wakeIn(firstRetry)
+    if (keys.length > 0) this.#wakeIn(FIRST_RETRY_MS)
   }
 
-  /** Publishes those of the keys that are owed; whether KV now has them all. */
+  /** Publishes those of the keys that are in the outbox. Returns whether none of them is left there. */
   async publish(keys: readonly string[]): Promise<boolean> {
-    const published = await Promise.all([...new Set(keys)].map(key => this.#inTurn(key)))
+    const published = await Promise.all([...new Set(keys)].map(key => this.#serialize(key)))
     return published.every(done => done)
   }
 
-  /** Publishes what is owed, what failed least first, and comes back for the rest and for what fails again. */
+  /** Publishes keys of the outbox, those with the fewest failures first, and sets the alarm for the rest. */
   async retry(): Promise<void> {
     this.#alarm = Number.POSITIVE_INFINITY
     const sql = this.#storage.sql
-    const owed = sql.exec<{ key: string }>('SELECT key FROM pending ORDER BY attempts LIMIT ?', batch).toArray()
-    await this.publish(owed.map(({ key }) => key))
-    const [left] = sql.exec<{ attempts: number }>('SELECT attempts FROM pending ORDER BY attempts LIMIT 1').toArray()
-    if (left) this.#wakeIn(left.attempts === 0 ? 0 : Math.min(lastRetry, firstRetry * 2 ** left.attempts))
+    const keys = sql.exec<{ key: string }>('SELECT key FROM outbox ORDER BY attempts LIMIT ?', KEYS_PER_ALARM).toArray()
+    await this.publish(keys.map(({ key }) => key))
+    const [left] = sql.exec<{ attempts: number }>('SELECT attempts FROM outbox ORDER BY attempts LIMIT 1').toArray()
+    if (left) this.#wakeIn(left.attempts === 0 ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** left.attempts))
   }
 
-  /** There is one alarm: it is never put off by a later need. */
+  /** An object has one alarm: a later need never postpones it. */
   #wakeIn(milliseconds: number): void {
     const at = Date.now() + milliseconds
     if (this.#alarm <= at) return
@@ -57,32 +58,27 @@ export class Publisher {
     void this.#storage.setAlarm(at)
   }
 
-  #inTurn(key: string): Promise<boolean> {
-    const turn = (this.#turns.get(key) ?? Promise.resolve(true)).then(() => this.#publishOne(key))
-    this.#turns.set(key, turn)
-    return turn.finally(() => {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key)
+  #serialize(key: string): Promise<boolean> {
+    const last = (this.#queues.get(key) ?? Promise.resolve(true)).then(() => this.#publishOne(key))
+    this.#queues.set(key, last)
+    return last.finally(() => {
+      if (this.#queues.get(key) === last) this.#queues.delete(key)
     })
   }
 
   async #publishOne(key: string): Promise<boolean> {
     const sql = this.#storage.sql
-    const [owed] = sql.exec<{ version: number }>('SELECT version FROM pending WHERE key = ?', key).toArray()
-    if (!owed) return true
+    const [entry] = sql.exec<{ version: number }>('SELECT version FROM outbox WHERE key = ?', key).toArray()
+    if (!entry) return true
     try {
-      await this.#write(key)
+      const { publishKey } = await import('./kv-entries.ts')
+      await publishKey(sql, key, this.#env)
     } catch (error) {
-      sql.exec('UPDATE pending SET attempts = attempts + 1 WHERE key = ?', key)
+      sql.exec('UPDATE outbox SET attempts = attempts + 1 WHERE key = ?', key)
       log('error', 'publication-failed', { key: redactKey(key), error: String(error) })
       return false
     }
-    sql.exec('DELETE FROM pending WHERE key = ? AND version = ?', key, owed.version)
+    sql.exec('DELETE FROM outbox WHERE key = ? AND version = ?', key, entry.version)
     return true
-  }
-
-  async #write(key: string): Promise<void> {
-    const { buildEntry } = await import('./kv-entries.ts')
-    const { value, metadata, seconds } = buildEntry(this.#storage.sql, key)
-    await this.#kv.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
   }
 }

@@ -1,13 +1,14 @@
-import { changesKey } from '../edge/kv-cache.ts'
-import { keysOf } from '../kv-format.ts'
-import {
-  healthOf,
-  type Leased,
-  type NotLeased,
-  type RefreshResult,
-  type SourceRecord,
-  type SourceState,
-  type Written,
+import { agentKeys } from '../kv-format.ts'
+import type {
+  Expected,
+  RefreshBase,
+  RefreshRecorded,
+  RefreshResult,
+  Rejection,
+  SourceFailure,
+  SourceRecord,
+  SourceState,
+  WriteResult,
 } from '../records.ts'
 import { getManifest } from './agents.ts'
 import { authorOf, newestRevision, storedTiers } from './revisions.ts'
@@ -15,8 +16,8 @@ import {
   deletePending,
   getFetched,
   getPending,
+  healthOf,
   lastSeq,
-  leaseMilliseconds,
   nextRefreshAt,
   type SourceRow,
   savePending,
@@ -24,7 +25,7 @@ import {
   sourceRow,
 } from './sources.ts'
 
-/** All that is kept of the source of an agent's card, what was fetched of it included; null where there is none. */
+/** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */
 export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null => {
   const row = sourceRow(sql, id)
   const newest = newestRevision(sql, id)
@@ -39,115 +40,84 @@ export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null =
   }
 }
 
-/** Gives somebody the right to refresh an agent's card, if nobody has it and, unless `force`, it is time. */
-export const leaseSource = (sql: SqlStorage, id: string, force: boolean): Leased | NotLeased => {
-  const now = Date.now()
-  const row = sourceRow(sql, id)
-  const kept = getManifest(sql, id)
-  const newest = newestRevision(sql, id)
-  if (!row || !kept || !newest) return { outcome: 'none' }
-  if (row.leasedUntil > now) return { outcome: 'busy' }
-  if (!force && row.due > now) return { outcome: 'fresh', due: row.due }
-  const { manifest, etag: manifestEtag, origin } = kept
+/** Returns what a refresh of an agent's card is computed from; null for an agent without a remote card. */
+export const refreshBase = (sql: SqlStorage, id: string): RefreshBase | null => {
   const record = sourceRecord(sql, id)
-  if (!record) return { outcome: 'none' }
-  return { outcome: 'leased', lease: take(sql, id, row, now), manifest, manifestEtag, origin, seq: newest.seq, record }
-}
-
-/** Gives a lease back of which nothing was learned; one that is over is somebody else's by now, or nobody's. */
-export const releaseSource = (sql: SqlStorage, id: string, lease: string): void => {
-  sql.exec('UPDATE sources SET lease = NULL, leased_until = 0 WHERE id = ? AND lease = ?', id, lease)
-}
-
-/**
- * The agents whose cards were to be read again before a time, those first that were longest not read: where not all can be, each
- * has its turn, and who wants to be read often keeps nobody waiting who does not.
- */
-export const dueSources = (sql: SqlStorage, before: number, limit: number): string[] =>
-  sql
-    .exec<{ id: string }>(
-      'SELECT id FROM sources WHERE due <= ? AND leased_until <= ? ORDER BY asked, id LIMIT ?',
-      ...[before, Date.now(), limit],
-    )
-    .toArray()
-    .map(({ id }) => id)
-
-/** A refresh of which nothing is heard again counts as one that failed: it must not keep its place before all others. */
-const take = (sql: SqlStorage, id: string, { source, failures, due }: SourceRow, now: number): string => {
-  const lease = crypto.randomUUID()
-  sql.exec(
-    'UPDATE sources SET lease = ?, leased_until = ?, asked = ?, due = ? WHERE id = ?',
-    ...[lease, now + leaseMilliseconds, now, Math.max(due, nextRefreshAt(source.ttl, failures + 1, now)), id],
-  )
-  return lease
-}
-
-/**
- * Ends a refresh of revision `seq` with what was learned. Of an agent that was registered anew meanwhile, or that somebody else
- * was given the right to refresh as this took too long, nothing is overwritten.
- * The edge is told whether the source fails, and how; not each time that it does not.
- */
-export const recordResult = (
-  sql: SqlStorage,
-  id: string,
-  seq: number,
-  check: RefreshResult,
-  lease: string,
-): Written<Record<never, never>, never> => {
   const row = sourceRow(sql, id)
-  if (!row || row.lease !== lease || newestRevision(sql, id)?.seq !== seq) return nothing
-  const now = Date.now()
-  const failure = 'failure' in check ? check.failure : undefined
-  if (failure === undefined) keepWell(sql, id, row, now)
-  else keepFailure(sql, id, row, failure, now)
-  if ('held' in check) savePending(sql, id, check.held)
-  if ('unchanged' in check) {
-    deletePending(sql, id)
-    if (check.validators) saveValidators(sql, id, check.validators)
-  }
-  if (row.failure?.status === failure?.status) return nothing
-  sql.exec('UPDATE sources SET told = ?, told_at = ? WHERE id = ?', lastSeq(sql, id) + 1, now, id)
-  const keys = keysOf(id, [], storedTiers(sql, id))
-  return { made: {}, owed: [...keys, changesKey], publish: keys }
+  const stored = getManifest(sql, id)
+  const newest = newestRevision(sql, id)
+  if (!record || !row || !stored || !newest) return null
+  return { manifest: stored.manifest, origin: stored.origin, seq: newest.seq, due: row.due, record }
 }
 
-const nothing = { made: {}, owed: [], publish: [] } as const
+/** Whether an agent and its source record are still those that a write was computed from. */
+export const isUnchanged = (sql: SqlStorage, id: string, { seq, checked }: Expected): boolean =>
+  (seq === undefined || newestRevision(sql, id)?.seq === seq) &&
+  (checked === undefined || (sourceRow(sql, id)?.checked ?? null) === checked)
 
-const keepWell = (sql: SqlStorage, id: string, { source }: SourceRow, now: number): void => {
-  sql.exec(
-    `UPDATE sources SET checked = ?, due = ?, lease = NULL, leased_until = 0, failures = 0, failing_since = NULL, failure = NULL
-      WHERE id = ?`,
-    ...[now, nextRefreshAt(source.ttl, 0, now), id],
-  )
-}
-
-const keepFailure = (
+/**
+ * Records a refresh that brought no new card to serve. The edge learns whether the source fails, and how; it does not learn of
+ * each success.
+ */
+export const recordRefresh = (
   sql: SqlStorage,
   id: string,
-  { source, failures, failingSince }: SourceRow,
-  failure: NonNullable<SourceRow['failure']>,
-  now: number,
-): void => {
-  sql.exec(
-    'UPDATE sources SET due = ?, lease = NULL, leased_until = 0, failures = ?, failing_since = ?, failure = ? WHERE id = ?',
-    ...[nextRefreshAt(source.ttl, failures + 1, now), failures + 1, failingSince ?? now, JSON.stringify(failure), id],
-  )
+  expected: Expected,
+  result: RefreshResult,
+): WriteResult<RefreshRecorded, Rejection> => {
+  const row = sourceRow(sql, id)
+  if (!row || !isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
+  const failure = 'failure' in result ? result.failure : undefined
+  if (failure === undefined) recordSuccess(sql, id, row)
+  else recordFailure(sql, id, row, failure)
+  if ('pending' in result) savePending(sql, id, result.pending)
+  if ('unchanged' in result) {
+    deletePending(sql, id)
+    if (result.validators) saveValidators(sql, id, result.validators)
+  }
+  const isPublished = row.failure?.status === failure?.status
+  if (!isPublished) sql.exec('UPDATE sources SET published_seq = ? WHERE id = ?', lastSeq(sql, id) + 1, id)
+  const keys = isPublished ? [] : agentKeys(id, [], storedTiers(sql, id))
+  const state = sourceState(sql, id)
+  if (!state) return { error: { outcome: 'conflict' } }
+  return { value: { outcome: 'recorded', state }, staleKeys: keys, publishKeys: keys }
 }
 
-/** How the source of an agent's card stands; null where there is none. */
+/** Returns the state of an agent's remote card; null for none. */
 export const sourceState = (sql: SqlStorage, id: string): SourceState | null => {
   const row = sourceRow(sql, id)
   const newest = newestRevision(sql, id)
   if (!row || !newest) return null
-  const { source, checked, due, failure, failingSince = 0, told } = row
+  const { source, checked, due, failure, failingSince = 0, publishedSeq } = row
   const { kind, url, ttl, staleIfError, pin } = source
-  const held = getPending(sql, id)
+  const pending = getPending(sql, id)
   return {
     ...{ kind, url, ttl, staleIfError, pin, due },
     ...(checked !== undefined && { checked }),
     ...(failure && { failing: { ...failure, since: failingSince } }),
-    ...(held && { held }),
+    ...(pending && { pending }),
     seq: newest.seq,
-    told: { seq: told, health: healthOf(row) },
+    publishedHealth: { seq: publishedSeq, health: healthOf(row) },
   }
+}
+
+const recordSuccess = (sql: SqlStorage, id: string, { source }: SourceRow): void => {
+  const now = Date.now()
+  sql.exec(
+    'UPDATE sources SET checked = ?, due = ?, failures = 0, failing_since = NULL, failure = NULL WHERE id = ?',
+    ...[now, nextRefreshAt(source.ttl, 0, now), id],
+  )
+}
+
+const recordFailure = (
+  sql: SqlStorage,
+  id: string,
+  { source, failures, failingSince }: SourceRow,
+  failure: SourceFailure,
+): void => {
+  const now = Date.now()
+  sql.exec(
+    'UPDATE sources SET due = ?, failures = ?, failing_since = ?, failure = ? WHERE id = ?',
+    ...[nextRefreshAt(source.ttl, failures + 1, now), failures + 1, failingSince ?? now, JSON.stringify(failure), id],
+  )
 }

@@ -2,29 +2,32 @@ import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../../card/model/constants.ts'
 import type { Precondition } from '../../http/conditional.ts'
 import type {
-  Leased,
-  NotLeased,
+  Expected,
+  ListedAgent,
+  NamedAgents,
+  RefreshBase,
+  RefreshRecorded,
   RefreshResult,
   Registered,
   Registration,
   Rejection,
   Removed,
+  RevisionRow,
   SourceRecord,
   SourceState,
+  StoredDocument,
+  StoredManifest,
+  TokenIssued,
   TokenRecord,
-  Written,
+  TokenRevoked,
+  WriteResult,
 } from '../records.ts'
-import type { Listed, NamedAgents, StoredDocument, StoredManifest } from './agents.ts'
 import { Publisher } from './publisher.ts'
-import type { RevisionRow } from './revisions.ts'
 import { createTables } from './schema.ts'
-import type { Issued, Revoked } from './tokens.ts'
-
-export type { Listed } from './agents.ts'
 
 /**
- * The record of truth about what is registered. Reads of the edge never come here: they are KV's, and what is
- * done here is loaded when it is first asked for.
+ * The record of truth about what is registered. The edge reads KV and does not come here, so each method loads its code when it is
+ * first called.
  */
 export class Registry extends DurableObject<Env> {
   readonly #sql: SqlStorage
@@ -33,120 +36,109 @@ export class Registry extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#sql = ctx.storage.sql
-    this.#publisher = new Publisher(ctx.storage, env.CARDS)
+    this.#publisher = new Publisher(ctx.storage, env)
     createTables(this.#sql)
   }
 
-  /** Registers or replaces an agent; with host names that are not its own already only where `mayClaim`. */
+  /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
   async register(registration: Registration, mayClaim: boolean): Promise<Registered | Rejection> {
     const { register } = await import('./register.ts')
     return this.#write(() => register(this.#sql, registration, mayClaim))
   }
 
   /** Removes an agent; its revisions stay. */
-  async remove(id: string, condition: Precondition): Promise<Removed | Rejection> {
+  async remove(id: string, precondition: Precondition): Promise<Removed | Rejection> {
     const { remove } = await import('./register.ts')
-    return this.#write(() => remove(this.#sql, id, condition))
+    return this.#write(() => remove(this.#sql, id, precondition))
   }
 
-  /** The manifest of an agent as it was registered, with its entity tag, and where absolute URLs of this host started then. */
+  /** Returns the manifest of an agent; null for no agent. */
   async manifest(id: string): Promise<StoredManifest | null> {
     const { getManifest } = await import('./agents.ts')
     return getManifest(this.#sql, id)
   }
 
-  /** One document of an agent, internal ones included: for readers with a token. */
+  /** Returns a document of an agent, internal agents included; null for no agent. */
   async document(id: string, name: RepresentationName): Promise<StoredDocument | null> {
     const { getDocument } = await import('./agents.ts')
     return getDocument(this.#sql, id, name)
   }
 
-  /** A page of agents in the order of their ids, beginning after `after`. */
-  async list(after: string, limit: number, internal: boolean): Promise<Listed[]> {
+  /** Returns a page of agents ordered by id, those after `after`. */
+  async list(after: string, limit: number, internal: boolean): Promise<ListedAgent[]> {
     const { listAgents } = await import('./agents.ts')
     return listAgents(this.#sql, after, limit, internal)
   }
 
-  /** A page of an agent's revisions, the newest first, of those before a `seq`. */
+  /** Returns the agents of an id, else of a name, in lower case; internal agents included. */
+  async namedAgents(name: string): Promise<NamedAgents> {
+    const { findAgentsByName } = await import('./agents.ts')
+    return findAgentsByName(this.#sql, name)
+  }
+
+  /** Returns a page of an agent's revisions before a `seq`, newest first. */
   async revisions(id: string, before: number, limit: number): Promise<RevisionRow[]> {
     const { revisionRows } = await import('./revisions.ts')
     return revisionRows(this.#sql, id, before, limit)
   }
 
-  /** The agents of an id, else of a name, in lower case: internal ones included, for who may read them. */
-  async namedAgents(name: string): Promise<NamedAgents> {
-    const { findNamed } = await import('./agents.ts')
-    return findNamed(this.#sql, name)
-  }
-
-  /** All that is kept of the source of an agent's card, what was fetched of it included; null where there is none. */
+  /** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */
   async sourceRecord(id: string): Promise<SourceRecord | null> {
     const { sourceRecord } = await import('./refresh.ts')
     return sourceRecord(this.#sql, id)
   }
 
-  /** How the source of an agent's card stands; null where there is none. */
+  /** Returns the state of an agent's remote card; null for none. */
   async sourceState(id: string): Promise<SourceState | null> {
     const { sourceState } = await import('./refresh.ts')
     return sourceState(this.#sql, id)
   }
 
-  /** The agents whose cards were to be read again before a time, in ms: those first that were longest not read. */
-  async dueSources(before: number, limit: number): Promise<string[]> {
-    const { dueSources } = await import('./refresh.ts')
-    return dueSources(this.#sql, before, limit)
+  /** Returns what a refresh of an agent's card is computed from; null for an agent without a remote card. */
+  async refreshBase(id: string): Promise<RefreshBase | null> {
+    const { refreshBase } = await import('./refresh.ts')
+    return refreshBase(this.#sql, id)
   }
 
-  /** Gives somebody the right to refresh an agent's card for a while: unless `force`, only when it is time. */
-  async leaseSource(id: string, { force }: { force: boolean }): Promise<Leased | NotLeased> {
-    const { leaseSource } = await import('./refresh.ts')
-    return leaseSource(this.#sql, id, force)
+  /** Records a refresh that brought no new card to serve. */
+  async recordRefresh(id: string, expected: Expected, result: RefreshResult): Promise<RefreshRecorded | Rejection> {
+    const { recordRefresh } = await import('./refresh.ts')
+    return this.#write(() => recordRefresh(this.#sql, id, expected, result))
   }
 
-  /** Ends a refresh that brought no new card to serve; how the source stands now. */
-  async sourceChecked(id: string, seq: number, check: RefreshResult, lease: string): Promise<SourceState | null> {
-    const { recordResult } = await import('./refresh.ts')
-    await this.#write(() => recordResult(this.#sql, id, seq, check, lease))
-    return this.sourceState(id)
-  }
-
-  /** Gives a lease back of which nothing was learned. */
-  async releaseSource(id: string, lease: string): Promise<void> {
-    const { releaseSource } = await import('./refresh.ts')
-    releaseSource(this.#sql, id, lease)
-  }
-
-  /** Keeps a token, known by the SHA-256 of its whole text in hexadecimal. */
-  async issueToken(record: TokenRecord, hash: string): Promise<Issued> {
+  /** Stores a token under the SHA-256 of its text in hexadecimal. */
+  async issueToken(record: TokenRecord, hash: string): Promise<TokenIssued> {
     const { storeToken } = await import('./tokens.ts')
     return this.#write(() => storeToken(this.#sql, record, hash))
   }
 
-  /** A page of tokens in the order of their ids, beginning after `after`; never the tokens themselves. */
+  /** Returns a page of tokens ordered by id, those after `after`; never the tokens themselves. */
   async tokens(after: string, limit: number): Promise<TokenRecord[]> {
     const { listTokens } = await import('./tokens.ts')
     return listTokens(this.#sql, after, limit)
   }
 
-  /** Ends a token: at once in the isolate that asks, and everywhere within the cache time. */
-  async revokeToken(id: string): Promise<Revoked> {
+  /** Revokes a token: at once in the isolate that calls, and everywhere within the cache time. */
+  async revokeToken(id: string): Promise<TokenRevoked> {
     const { deleteToken } = await import('./tokens.ts')
     return this.#write(() => deleteToken(this.#sql, id))
   }
 
-  /** Tries again what KV did not take. */
+  /** Publishes what is left in the outbox. */
   override async alarm(): Promise<void> {
     await this.#publisher.retry()
   }
 
-  /** Conditions are compared, all is written, and what KV lacks is noted, in one transaction; then it is published. */
-  async #write<Made, Refused>(write: () => Written<Made, Refused>): Promise<(Made & { published: boolean }) | Refused> {
-    const written = this.ctx.storage.transactionSync(() => {
-      const written = write()
-      if ('made' in written) this.#publisher.enqueue(written.owed)
-      return written
+  /** Runs a write, conditions included, in one transaction with its outbox entries, then publishes. */
+  async #write<Value, Failure>(
+    write: () => WriteResult<Value, Failure>,
+  ): Promise<(Value & { published: boolean }) | Failure> {
+    const result = this.ctx.storage.transactionSync(() => {
+      const result = write()
+      if ('value' in result) this.#publisher.enqueue(result.staleKeys)
+      return result
     })
-    if ('refused' in written) return written.refused
-    return { ...written.made, published: await this.#publisher.publish(written.publish) }
+    if ('error' in result) return result.error
+    return { ...result.value, published: await this.#publisher.publish(result.publishKeys) }
   }
 }

@@ -1,36 +1,34 @@
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import { tokenKey } from '../kv-format.ts'
-import type { TokenRecord, Written } from '../records.ts'
+import type { TokenIssued, TokenRecord, TokenRevoked, WriteResult } from '../records.ts'
 
-/** The most tokens that a host keeps. */
-const mostTokens = 10_000
+const MAX_TOKENS = 10_000
 
-/** A token is issued once and revoked once: what is known of it later is of a higher number. */
-export const tokenSeqs = { issued: 1, revoked: 2 } as const
+/** A token is issued once and revoked once, so these order what is published of it. */
+export const TOKEN_SEQ = { issued: 1, revoked: 2 } as const
 
-/** What came of issuing a token; where none was issued, nothing was changed. */
-export type Issued = (NewToken & { published: boolean }) | NotIssued
-type NewToken = { outcome: 'issued'; seq: number }
-type NotIssued = { outcome: 'too-many-tokens'; most: number } | { outcome: 'id-taken' }
+type Stored<Result extends { published: boolean }> = Omit<Result, 'published'>
+type Issued = Stored<Extract<TokenIssued, { outcome: 'issued' }>>
+type Revoked = Stored<Extract<TokenRevoked, { outcome: 'revoked' }>>
 
-/** What came of revoking a token. The hash is for the isolate that asked, to forget the token at once. */
-export type Revoked = (OldToken & { published: boolean }) | NotRevoked
-type OldToken = { outcome: 'revoked'; seq: number; hash: string }
-type NotRevoked = { outcome: 'unknown' }
-
-/** Keeps a token. Expired ones make room when there is none. */
-export const storeToken = (sql: SqlStorage, record: TokenRecord, hash: string): Written<NewToken, NotIssued> => {
-  if (count(sql) >= mostTokens) sql.exec('DELETE FROM tokens WHERE expires <= ?', Date.now())
-  if (count(sql) >= mostTokens) return { refused: { outcome: 'too-many-tokens', most: mostTokens } }
+/** Stores a token. Where the host has too many, expired ones are deleted first. */
+export const storeToken = (
+  sql: SqlStorage,
+  record: TokenRecord,
+  hash: string,
+): WriteResult<Issued, Exclude<TokenIssued, { outcome: 'issued' }>> => {
+  if (countTokens(sql) >= MAX_TOKENS) sql.exec('DELETE FROM tokens WHERE expires <= ?', Date.now())
+  if (countTokens(sql) >= MAX_TOKENS) return { error: { outcome: 'too-many-tokens', limit: MAX_TOKENS } }
   const { rowsWritten } = sql.exec(
     'INSERT OR IGNORE INTO tokens (id, hash, expires, record) VALUES (?, ?, ?, ?)',
     ...[record.id, hash, record.expires, JSON.stringify(record)],
   )
-  if (rowsWritten === 0) return { refused: { outcome: 'id-taken' } }
-  return { made: { outcome: 'issued', seq: tokenSeqs.issued }, owed: [tokenKey(hash)], publish: [tokenKey(hash)] }
+  if (rowsWritten === 0) return { error: { outcome: 'id-taken' } }
+  const keys = [tokenKey(hash)]
+  return { value: { outcome: 'issued', seq: TOKEN_SEQ.issued }, staleKeys: keys, publishKeys: keys }
 }
 
-/** A page of tokens in the order of their ids, beginning after `after`; those that have expired among them. */
+/** Returns a page of tokens ordered by id, those after `after`; expired ones included. */
 export const listTokens = (sql: SqlStorage, after: string, limit: number): TokenRecord[] =>
   sql
     .exec<{ record: string }>(
@@ -40,13 +38,17 @@ export const listTokens = (sql: SqlStorage, after: string, limit: number): Token
     .toArray()
     .map(({ record }) => JSON.parse(record) as TokenRecord)
 
-/** Drops a token. KV is told that it is gone because it is not here. */
-export const deleteToken = (sql: SqlStorage, id: string): Written<OldToken, NotRevoked> => {
-  const [dropped] = sql.exec<{ hash: string }>('DELETE FROM tokens WHERE id = ? RETURNING hash', id).toArray()
-  if (!dropped) return { refused: { outcome: 'unknown' } }
-  const keys = [tokenKey(dropped.hash)]
-  return { made: { outcome: 'revoked', seq: tokenSeqs.revoked, hash: dropped.hash }, owed: keys, publish: keys }
+/** Deletes a token. */
+export const deleteToken = (
+  sql: SqlStorage,
+  id: string,
+): WriteResult<Revoked, Exclude<TokenRevoked, { outcome: 'revoked' }>> => {
+  const [deleted] = sql.exec<{ hash: string }>('DELETE FROM tokens WHERE id = ? RETURNING hash', id).toArray()
+  if (!deleted) return { error: { outcome: 'unknown' } }
+  const { hash } = deleted
+  const keys = [tokenKey(hash)]
+  return { value: { outcome: 'revoked', seq: TOKEN_SEQ.revoked, hash }, staleKeys: keys, publishKeys: keys }
 }
 
-const count = (sql: SqlStorage): number =>
+const countTokens = (sql: SqlStorage): number =>
   sql.exec<{ count: number }>('SELECT COUNT(*) AS count FROM tokens').one().count

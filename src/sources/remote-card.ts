@@ -1,0 +1,80 @@
+import { DurableObject } from 'cloudflare:workers'
+import { log } from '../http/log.ts'
+import type { RefreshOptions, RefreshReport } from './refresh.ts'
+
+/** When the alarm tries again after a refresh that this object did not survive, or that failed unexpectedly. */
+const RETRY_MS = 60_000
+
+/**
+ * The Durable Object that refreshes the remote card of one agent; its name is the agent's id. Its alarm is the clock: it rings when
+ * the card is due. It runs one refresh at a time. All it stores is the id and the alarm; the Registry stores the rest.
+ */
+export class RemoteCard extends DurableObject<Env> {
+  /** The newest refresh that has not ended. */
+  #last: Promise<RefreshReport> | undefined
+  /** The newest forced refresh that has not begun. */
+  #waiting: Promise<RefreshReport> | undefined
+
+  /** Sets the alarm; deletes all that is stored where the agent has no remote card any more (`due` is null). */
+  async schedule(id: string, due: number | null): Promise<void> {
+    const { storage } = this.ctx
+    if (due === null) {
+      await storage.deleteAlarm()
+      await storage.deleteAll()
+      return
+    }
+    await storage.put('id', id)
+    await storage.setAlarm(due)
+  }
+
+  /**
+   * Refreshes the card if it is due; with `force` or `accept`, in any case. Concurrent callers share one refresh. A forced refresh
+   * is only shared until it begins: the upstream may have changed since.
+   */
+  async refresh(id: string, options: RefreshOptions = {}): Promise<RefreshReport> {
+    if (options.accept) return this.#enqueue(id, options)
+    if (options.force) {
+      this.#waiting ??= this.#enqueue(id, options)
+      return this.#waiting
+    }
+    if (this.#last) return this.#last
+    const due = await this.ctx.storage.getAlarm()
+    return due !== null && due > Date.now() ? { result: { outcome: 'not-due', due } } : this.#enqueue(id, options)
+  }
+
+  /** Refreshes the card when it is due. */
+  override async alarm(): Promise<void> {
+    const id = await this.ctx.storage.get<string>('id')
+    if (id === undefined) return
+    try {
+      await this.#enqueue(id, {})
+    } catch (error) {
+      log('error', 'refresh-failed', { agent: id, error: String(error) })
+      await this.schedule(id, Date.now() + RETRY_MS)
+    }
+  }
+
+  #enqueue(id: string, options: RefreshOptions): Promise<RefreshReport> {
+    const before = this.#last
+    const run = async (): Promise<RefreshReport> => {
+      await before?.catch(() => undefined)
+      if (this.#waiting === refreshing) this.#waiting = undefined
+      try {
+        return await this.#run(id, options)
+      } finally {
+        if (this.#last === refreshing) this.#last = undefined
+      }
+    }
+    const refreshing = run()
+    this.#last = refreshing
+    return refreshing
+  }
+
+  async #run(id: string, options: RefreshOptions): Promise<RefreshReport> {
+    await this.schedule(id, Date.now() + RETRY_MS)
+    const { refreshCard } = await import('./refresh.ts')
+    const report = await refreshCard(id, options, this.env, this.ctx)
+    await this.schedule(id, report.state?.due ?? null)
+    return report
+  }
+}
