@@ -1,4 +1,6 @@
+import { sha256Hex } from '../http/conditional.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
+import { isToken } from './token.ts'
 
 /** The rate limit binding of the platform. */
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
@@ -10,6 +12,8 @@ const MAX_REMEMBERED = 10_000
 
 /** Until when an address is blocked, in ms since 1970. */
 const blockedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
+/** Until when an address is known to exceed its rate limit of calls, in ms since 1970. */
+const limitedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
 /** SHA-256 digests of credentials that were valid before. */
 const knownGood = new ClockCache<{ size: 1 }>(MAX_REMEMBERED)
 
@@ -55,4 +59,28 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
   const { success } = await limit.limit({ key: address })
   if (!success) blockedUntil.set(address, { until: now + BLOCK_SECONDS * 1000, size: 1 })
   return !success
+}
+
+/** Short, because the platform does not tell when the period of a rate limit ends. */
+const REMEMBERED_LIMIT_MS = 5_000
+
+/** Records that an address exceeds its rate limit of calls. */
+export const recordLimited = (request: Request, now = Date.now()): void => {
+  const address = clientAddress(request)
+  if (address !== undefined) limitedUntil.set(address, { until: now + REMEMBERED_LIMIT_MS, size: 1 })
+}
+
+/**
+ * Checks whether a call can be refused before its agent is looked up and its credentials are verified: its address exceeded the
+ * rate limit a moment ago, and it has no credentials that were valid before, which may have a limit of their own.
+ */
+export const isLimited = async (request: Request, now = Date.now()): Promise<boolean> => {
+  const address = clientAddress(request)
+  if (address === undefined || (limitedUntil.get(address)?.until ?? 0) <= now) return false
+  const credentials = [...request.headers].flatMap(([name, value]) => {
+    const token = value.replace(/^Bearer[ \t]+/i, '')
+    return name === 'authorization' || isToken(token) ? [token] : []
+  })
+  const digests = await Promise.all(credentials.map(sha256Hex))
+  return digests.every(digest => knownGood.get(digest) === undefined)
 }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { clientKey, isBlocked, recordFailure } from '../../src/auth/throttle.ts'
+import {
+  clientKey,
+  isBlocked,
+  isLimited,
+  recordFailure,
+  recordLimited,
+  recordSuccess,
+} from '../../src/auth/throttle.ts'
+import { sha256Hex } from '../../src/http/conditional.ts'
 
 const from = (address?: string) =>
   clientKey(new Request('https://host.example.com/', { headers: address ? { 'CF-Connecting-IP': address } : {} }))
@@ -44,5 +52,32 @@ describe('a request without an address', () => {
     const addressed = new Request('https://host.example.com/', { headers: { 'CF-Connecting-IP': '198.51.100.201' } })
     expect(await recordFailure(addressed, limit)).toBe(true)
     expect([isBlocked(addressed, 'digest'), isBlocked(unaddressed, 'digest')]).toEqual([true, false])
+  })
+})
+
+describe('an address past the limit of calls', () => {
+  const calling = (address: string, headers: Record<string, string> = {}) =>
+    new Request('https://host.example.com/', { headers: { 'CF-Connecting-IP': address, ...headers } })
+  const token = `cc_${'a'.repeat(12)}_${'q'.repeat(32)}`
+
+  it('is remembered for a few seconds', async () => {
+    expect(await isLimited(calling('198.51.100.202'))).toBe(false)
+    recordLimited(calling('198.51.100.202'), 1000)
+    expect(await isLimited(calling('198.51.100.202'), 5999)).toBe(true)
+    expect(await isLimited(calling('198.51.100.202'), 6000)).toBe(false)
+    expect(await isLimited(calling('198.51.100.203'), 1000)).toBe(false)
+  })
+
+  it.each([
+    ['Authorization', `Bearer ${token}`],
+    ['Authorization', 'Bearer e30.e30.AAAA'],
+    ['X-API-Key', token],
+    ['X-API-Key', `Bearer ${token}`],
+  ])('does not keep out credentials that were valid before: %s: %s', async (name, value) => {
+    const request = calling('198.51.100.204', { [name]: value })
+    recordLimited(request)
+    expect(await isLimited(calling('198.51.100.204', { [name]: `${value}x` }))).toBe(true)
+    recordSuccess(await sha256Hex(value.replace('Bearer ', '')))
+    expect(await isLimited(request)).toBe(false)
   })
 })
