@@ -132,8 +132,7 @@ describe('a manifest with upstream.card', () => {
         errors: [
           {
             pointer: '/upstream/card',
-            message:
-              'is not an address that this host calls: it calls public host names over https (docs/security.md)',
+            message: 'is not an address that this host calls: it calls public host names over https (docs/security.md)',
           },
         ],
       }),
