@@ -123,7 +123,7 @@ export const forwardCall = async (
   if (unknown) return { problem: unknown }
   const { mcp } = profile
   const way = mcp
-    ? await bridged(id, read, { ...profile, mcp }, caller, request, env)
+    ? await bridged({ id, read, profile: { ...profile, mcp }, caller, request }, env)
     : resolveUpstream(profile, caller, env)
   if ('refused' in way || 'failed' in way) return { problem: way }
   const { call, method, path, body } = read

@@ -10,13 +10,18 @@ import { resolveToolCall } from '../mcp-bridge/tool-call.ts'
 import type { ParsedCall } from './call-context.ts'
 import type { UpstreamRoute } from './upstream-request.ts'
 
+/** A call to an agent that is an MCP server. */
+type CallToMcpAgent = {
+  id: string
+  read: ParsedCall
+  profile: CallProfile & Required<Pick<CallProfile, 'mcp'>>
+  caller: Authentication
+  request: Request
+}
+
 /** Routes a call to the Durable Object of an MCP server's agent. Refuses a message that calls none of its tools. */
 export const createToolInvocation = (
-  id: string,
-  { call, body }: ParsedCall,
-  { mcp, service, secret }: CallProfile & Required<Pick<CallProfile, 'mcp'>>,
-  caller: Authentication,
-  request: Request,
+  { id, read: { call, body }, profile: { mcp, service, secret }, caller, request }: CallToMcpAgent,
   env: Env,
 ): UpstreamRoute | Refusal => {
   const { sends, streams = false } = operations[call.operation]

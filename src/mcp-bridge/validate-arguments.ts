@@ -18,6 +18,7 @@ export const rejectInvalidArguments = (agent: string, tool: BridgedTool): Refusa
     return undefined
   }
   if (validated.violations.length === 0) return undefined
+  log('info', 'tool-call', { agent, outcome: 'invalid-arguments' })
   const violations = validated.violations.map(({ path, description }) => ({
     // A text is the whole argument.
     field: tool.field.endsWith('.text') ? tool.field : tool.field + path,

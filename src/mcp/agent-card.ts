@@ -17,15 +17,16 @@ export const toSuperxCard = (id: string, discovered: Discovered): { card: JsonOb
     ...(discovered.prompts ? [[prompts, discovered.prompts] as const] : []),
   ].map(([form, listed]) => ({ member: form.member, ...toEntries(listed, form, budget) }))
   const version = nonEmpty(serverInfo.version)
-  const { tools = null, resources: offered = null, prompts: templates = null, sampling = null } = capabilities
   const card: JsonObject = {
     name: id,
     protocol: 'mcp',
     protocolVersion,
     description: nonEmpty(serverInfo.name) ?? id,
     ...(version !== undefined && { version }),
-    // SuperX lists all four, where a server declares only those that it has.
-    capabilities: { tools, resources: offered, prompts: templates, sampling },
+    // A server declares only the capabilities that it has. SuperX lists all four.
+    capabilities: Object.fromEntries(
+      ['tools', 'resources', 'prompts', 'sampling'].map(name => [name, capabilities[name] ?? null]),
+    ),
     ...Object.fromEntries(lists.map(({ member, entries }) => [member, entries])),
   }
   const notes = lists.flatMap(list => list.notes)
