@@ -19,7 +19,7 @@ export type LintContext = {
 /** What a rule found: a pointer into the authored card, and a sentence a person can act on. */
 export type Finding = { pointer: Pointer; message: string }
 
-/** One rule. Its id is stable: owners and CI configurations refer to it. docs/lint.md tells why there is each. */
+/** One rule. Its id is stable: owners and CI configurations refer to it. docs/reference.md gives the reason for each. */
 export type Rule = {
   id: string
   severity: Severity

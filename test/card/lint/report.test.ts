@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { rules } from '../../../src/card/lint/index.ts'
 import { cleanCard } from '../../support/cards/cards.ts'
 import { issuesOf, issuesWith, lines } from '../../support/cards/compile.ts'
@@ -45,24 +43,6 @@ it('says nothing of defaults but that they were filled', () => {
     'modes-undeclared info /defaultInputModes',
     'modes-undeclared info /defaultOutputModes',
   ])
-})
-
-describe('docs/lint.md', () => {
-  const source = readFileSync(join(import.meta.dirname, '../../../docs/lint.md'), 'utf8')
-  const rows = source
-    .split('\n')
-    .filter(line => line.startsWith('| `'))
-    .map(line => line.split(' | ').map(cell => cell.replace(/^\| | \|$/g, '').trim()))
-
-  it('lists every rule with its severity, in the order of the report', () => {
-    expect(rows.map(([id, severity]) => [id, severity])).toEqual(
-      rules.map(({ id, severity }) => [`\`${id}\``, severity]),
-    )
-  })
-
-  it('says of each what it asks, and why', () => {
-    expect(rows.filter(cells => cells.length !== 4 || cells.some(cell => cell === ''))).toEqual([])
-  })
 })
 
 it('has one rule of each id, in kebab-case', () => {
