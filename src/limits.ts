@@ -50,6 +50,12 @@ export const MAX_TOKEN_SECONDS = 3650 * 86_400
 /** Entries in `scopes`, `agents` and `tiers` of a token. */
 export const MAX_TOKEN_ENTRIES = 20
 
+/** Tokens of one host; expired ones are deleted to make room. */
+export const MAX_TOKENS = 10_000
+
+/** Stored revisions of one agent that refreshes of its remote card made. */
+export const MAX_FETCHED_REVISIONS = 100
+
 /** JSON text of the tools, resources and prompts in the card of one MCP server. */
 export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
 

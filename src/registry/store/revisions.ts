@@ -1,12 +1,9 @@
 import type { Drift } from '../../card/diff/drift.ts'
-import { MAX_PAGE_SIZE } from '../../limits.ts'
+import { MAX_FETCHED_REVISIONS, MAX_PAGE_SIZE } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Extended, Registration, RevisionRow, SourceRecord } from '../records.ts'
 import { namedSince } from './agents.ts'
 import { lastSeq, matchesFetched, serializeDrift } from './sources.ts'
-
-/** Revisions made by refreshes that are kept of an agent: an upstream may change its card each time it is fetched. */
-const MAX_FETCHED_REVISIONS = 100
 
 /** What is registered of an agent now. */
 export type Revision = { seq: number; origin: string; modified: number; manifestEtag: string }

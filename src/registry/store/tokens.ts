@@ -1,8 +1,6 @@
-import { MAX_PAGE_SIZE } from '../../limits.ts'
+import { MAX_PAGE_SIZE, MAX_TOKENS } from '../../limits.ts'
 import { tokenKey } from '../kv-format.ts'
 import type { TokenIssued, TokenRecord, TokenRevoked, WriteResult } from '../records.ts'
-
-const MAX_TOKENS = 10_000
 
 /** A token is issued once and revoked once, so these order what is published of it. */
 export const TOKEN_SEQ = { issued: 1, revoked: 2 } as const
