@@ -182,6 +182,7 @@ const told = (came: Exclude<RefreshOutcome, { outcome: 'failed' }>): JsonObject 
   const { outcome } = came
   if (outcome === 'refreshed')
     return { refreshed: true, outcome, seq: came.seq, drift: came.drift.map(each => ({ ...each })) }
+  if (outcome === 'conflict') return { refreshed: false, outcome: 'overtaken' }
   if (outcome !== 'pending') return { refreshed: outcome === 'unchanged', outcome }
   const { etag, widens, drift } = came.pending
   return {
