@@ -10,52 +10,54 @@ import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/writ
 import type { Registered, Rejection } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { agentNotFound } from './errors.ts'
-import type { Prepared } from './registration.ts'
-import { sourceReceipt } from './sources.ts'
+import type { PreparedWrite } from './registration.ts'
+import { serializeSource } from './sources.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = async (request, env, ctx) => {
-  const { principal: bearer, id } = await requireWriter({ request, env, ctx })
-  const asked = parsePrecondition(request.headers)
+  const { principal, id } = await requireWriter({ request, env, ctx })
+  const precondition = parsePrecondition(request.headers)
   const document = await readJson(request)
-  // What makes cards is loaded by who writes one: who reads or calls does not wait for it to start.
-  const { preparation } = await import('./registration.ts')
-  const prepare = preparation({ bearer, id, document, asked, request }, env)
-  const attempt = async (): Promise<Attempt> => {
+  // The compiler of cards is loaded for writers only.
+  const { createPreparation } = await import('./registration.ts')
+  const requestOrigin = new URL(request.url).origin
+  const prepare = createPreparation({ principal, id, document, precondition, requestOrigin }, env)
+  const { prepared, result } = await retryOnConflict(async () => {
     const prepared = await prepare()
-    return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(bearer)) }
-  }
-  const { prepared, result } = await retryOnConflict(attempt)
+    return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
+  })
   const { registration } = prepared
   if (result.outcome !== 'registered') throw toHttpError(result, id, registration.expected)
   cacheRegistered(registration, result)
   purgeLists(ctx)
-  return jsonResponse(receipt(prepared, result), result.created ? 201 : 200, {
+  return jsonResponse(serializeReceipt(prepared, result), result.created ? 201 : 200, {
     ETag: registration.manifestEtag,
     'Cache-Control': PRIVATE_NO_STORE,
   })
 }
 
-type Attempt = { prepared: Prepared; result: Registered | Rejection }
+type Attempt = { prepared: PreparedWrite; result: Registered | Rejection }
 
-/** What came of a registration; tried again where the source of its card was read by somebody else at the same time. */
-const retryOnConflict = async (attempt: () => Promise<Attempt>, tries = 5): Promise<Attempt> => {
+const MAX_ATTEMPTS = 5
+
+/** Tries a registration again if a refresh of its remote card came in between. */
+const retryOnConflict = async (attempt: () => Promise<Attempt>, attempts = MAX_ATTEMPTS): Promise<Attempt> => {
   const made = await attempt()
-  return made.result.outcome === 'conflict' && tries > 1 ? retryOnConflict(attempt, tries - 1) : made
+  return made.result.outcome === 'conflict' && attempts > 1 ? retryOnConflict(attempt, attempts - 1) : made
 }
 
-/** `DELETE /agents/{id}`: gone here at once, and everywhere within the cache time. */
+/** `DELETE /agents/{id}`: removes an agent, here at once and everywhere within the cache time. */
 export const deleteAgent: Handler = async (request, env, ctx) => {
   const { id } = await requireWriter({ request, env, ctx })
-  const condition = parsePrecondition(request.headers)
-  const result = await getRegistry(env).remove(id, condition)
-  if (result.outcome !== 'removed') throw toHttpError(result, id, condition)
+  const precondition = parsePrecondition(request.headers)
+  const result = await getRegistry(env).remove(id, precondition)
+  if (result.outcome !== 'removed') throw toHttpError(result, id, precondition)
   cacheRemoved(id, result)
   purgeLists(ctx)
   return new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE } })
 }
 
-/** `GET /agents/{id}/manifest`: what was registered, as registered. */
+/** `GET /agents/{id}/manifest`: the manifest as it was registered. */
 export const getManifest: Handler = async (request, env, ctx) => {
   const { id } = await requireWriter({ request, env, ctx })
   const found = await getRegistry(env).manifest(id)
@@ -67,35 +69,39 @@ export const getManifest: Handler = async (request, env, ctx) => {
   })
 }
 
-const toHttpError = (result: Rejection, id: string, condition: Precondition): HttpError => {
-  if (result.outcome === 'unknown-agent') return agentNotFound(id)
-  if (result.outcome === 'host-not-owned')
-    return adminRequired(`Assigning the hostname "${result.hostname}" to agent "${id}"`)
-  // Whoever gets here may know of every agent: without `admin`, no name that is another's is looked at.
-  if (result.outcome === 'host-taken')
-    return new HttpError(
-      409,
-      'host-taken',
-      `The host name "${result.hostname}" is agent "${result.owner}"'s. Take it out of that agent's hosts first.`,
-    )
-  if (result.outcome === 'conflict')
-    return new HttpError(409, 'overtaken', `Agent "${id}" is being refreshed by another request. Retry.`, {
-      headers: { 'Retry-After': '1' },
-    })
-  return new HttpError(412, 'precondition-failed', whyNot(id, result.exists, condition))
+const toHttpError = (rejection: Rejection, id: string, precondition: Precondition): HttpError => {
+  switch (rejection.outcome) {
+    case 'unknown-agent':
+      return agentNotFound(id)
+    case 'host-not-owned':
+      return adminRequired(`Assigning the hostname "${rejection.hostname}" to agent "${id}"`)
+    case 'host-taken':
+      // May name the other agent: only an admin's request gets this far.
+      return new HttpError(
+        409,
+        'host-taken',
+        `The hostname "${rejection.hostname}" belongs to agent "${rejection.owner}". Remove it from that agent's hosts first.`,
+      )
+    case 'conflict':
+      return new HttpError(409, 'overtaken', `Agent "${id}" is being refreshed by another request. Retry.`, {
+        headers: { 'Retry-After': '1' },
+      })
+    default:
+      return new HttpError(412, 'precondition-failed', preconditionDetail(id, rejection.exists, precondition))
+  }
 }
 
-const whyNot = (id: string, exists: boolean, condition: Precondition): string => {
-  if (!exists) return `There is no agent "${id}" to replace. Register it without If-Match.`
-  return condition.absent
-    ? `There is an agent "${id}" already. To replace it, write with If-Match and the ETag of GET /agents/${id}/manifest.`
+const preconditionDetail = (id: string, exists: boolean, { absent }: Precondition): string => {
+  if (!exists) return `No agent "${id}" exists to replace. Register it without If-Match.`
+  return absent
+    ? `Agent "${id}" exists already. To replace it, send If-Match with the ETag of GET /agents/${id}/manifest.`
     : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest), then write with its new ETag.`
 }
 
-const receipt = ({ registration, compiled, record }: Prepared, result: Registered) => {
+const serializeReceipt = ({ registration, compiled, record }: PreparedWrite, result: Registered) => {
   const { id, manifestEtag, representations, origin } = registration
   const { seq, revised, published, hosts, becameRoot } = result
-  const rooted = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
+  const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
   const report = compiled?.report
   return {
     id,
@@ -108,7 +114,7 @@ const receipt = ({ registration, compiled, record }: Prepared, result: Registere
       manifest: manifestEtag,
       ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
     },
-    ...(record && { source: sourceReceipt(record) }),
-    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rooted] } : report }),
+    ...(record && { source: serializeSource(record) }),
+    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),
   }
 }

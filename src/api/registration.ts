@@ -16,8 +16,112 @@ import { getRegistry } from '../registry/store/client.ts'
 import { checkSourceAllowed, fetchSource } from '../sources/fetch.ts'
 import { prepareRemote, reconcile } from '../sources/reconcile.ts'
 
-/** Who may have a call sent with what the Worker keeps, and what else is asked: for the profile's field, what says so. */
-const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = [
+/** A registration that is ready to be written, and what its receipt is made from. */
+export type PreparedWrite = {
+  registration: Registration
+  /** Absent for a remote card that was never fetched. */
+  compiled: Compiled | undefined
+  /** What is known of the source of a remote card. */
+  record?: SourceRecord
+}
+
+/** What a writer sent. */
+type WriteRequest = {
+  principal: Principal
+  id: string
+  document: Json
+  precondition: Precondition
+  requestOrigin: string
+}
+
+/**
+ * Returns a function that prepares a registration for the current state of the Registry, to be called again after a conflict. It
+ * fetches a remote card the first time only.
+ */
+export const createPreparation = (write: WriteRequest, env: Env): (() => Promise<PreparedWrite>) => {
+  let fetched: ReturnType<typeof fetchSource> | undefined
+  return () =>
+    prepareWrite(write, env, (source, ownOrigins) => {
+      fetched ??= fetchSource(source, write.id, undefined, env, ownOrigins)
+      return fetched
+    })
+}
+
+const prepareWrite = async (
+  { principal, id, document, precondition, requestOrigin }: WriteRequest,
+  env: Env,
+  fetchOnce: (source: Source, ownOrigins: string[]) => ReturnType<typeof fetchSource>,
+): Promise<PreparedWrite> => {
+  const origins = { publicUrl: env.PUBLIC_URL, requestOrigin }
+  const read = readManifest(document, id)
+  if ('errors' in read) throw invalidCard(read.errors)
+  const { manifest } = read
+  const source = getSource(manifest.upstream)
+  // Before anything is fetched, because a secret may be sent along.
+  const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
+  if (source === undefined) {
+    const result = compile(document, { id, ...origins })
+    if ('errors' in result) throw invalidCard(result.errors)
+    const { compiled } = result
+    const expected = bindingUse ? assertSameTargets(bindingUse, compiled, precondition) : precondition
+    return { compiled, registration: await prepareRegistration(id, document, compiled, expected) }
+  }
+  const blocked = checkSourceAllowed(source, env)
+  if (blocked) throw invalidCard([blocked])
+  const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
+  const fetched = await fetchOnce(source, [hostOrigin(manifest, origins), requestOrigin])
+  const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
+  const reconciled = await reconcile(agent, fetched)
+  if ('errors' in reconciled) throw invalidCard(reconciled.errors)
+  const { record, compiled } = reconciled
+  const served = servedCard(known, source)
+  const condition =
+    bindingUse === undefined
+      ? precondition
+      : compiled && served
+        ? assertSameTargets(bindingUse, compiled, precondition, served)
+        : assertSameManifest(bindingUse, document, precondition)
+  const expected = { ...condition, checked: known?.checked ?? null }
+  return { compiled, record, registration: await prepareRemote(agent, reconciled, expected) }
+}
+
+/** Returns the fetched card that is served now, if it comes from the same source. */
+const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>
+  known?.card !== undefined && known.source.kind === kind && known.source.url === url
+    ? (JSON.parse(known.card) as JsonObject)
+    : undefined
+
+const invalidCard = (errors: CardError[]): HttpError => {
+  const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message}.` : ''
+  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
+  return new HttpError(422, 'invalid-card', `Nothing was registered.${first}${more}`, { errors: errors.slice(0, 100) })
+}
+
+/** A registered agent that uses a secret or a service binding of this Worker, and which of them its manifest names. */
+type BindingUse = { id: string; etag: string; name: 'secret' | 'service'; document: Json; origin: string }
+
+/**
+ * Returns the registered agent whose secret or binding a manifest uses unchanged; undefined if it uses none. Throws if it uses
+ * one in another way: whoever may write one agent could otherwise have another's secret sent to himself.
+ */
+const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): Promise<BindingUse | undefined> => {
+  const { secret, service } = upstream
+  if (secret === undefined && service === undefined) return undefined
+  const name = secret === undefined ? 'service' : 'secret'
+  const registered = await getRegistry(env).manifest(id)
+  const document: Json = registered && JSON.parse(registered.manifest)
+  const before = readManifest(document)
+  if (
+    !registered ||
+    !('manifest' in before) ||
+    !jsonEquals(before.manifest.upstream as JsonObject, upstream as JsonObject)
+  )
+    throw bindingChanged(name, 'is not what is registered now')
+  return { id, etag: registered.etag, name, document, origin: registered.origin }
+}
+
+/** Fields of the call profile that decide who can trigger a call with a secret or binding, and the fields of a manifest behind them. */
+const accessFields: readonly (readonly [field: keyof CallProfile, name: string])[] = [
   ['visibility', 'visibility'],
   ['route', 'route'],
   ['gate', 'gate'],
@@ -27,149 +131,45 @@ const opening: readonly (readonly [field: keyof CallProfile, name: string])[] = 
   ['jwt', 'jwt'],
 ]
 
-/** A registered agent that uses a secret or a binding of this Worker; `name` is what of its manifest says so. */
-type RegisteredUse = { id: string; etag: string; name: 'secret' | 'service'; document: Json; origin: string }
-
 /**
- * Lets a manifest pass that makes this host use none of its secrets and bindings, or whose writer may hand them out; of any other
- * that uses what is used already, what is registered. Else who may write one agent could have another's secret sent to himself.
+ * Asserts that a secret or binding is sent to the same addresses as now, for the same callers. `served` is the fetched card that
+ * is served now. Returns the precondition, which holds the write to what was compared.
  */
-const currentBindingUse = async (
-  bearer: Principal,
-  id: string,
-  manifest: Manifest,
-  env: Env,
-): Promise<RegisteredUse | undefined> => {
-  const { secret, service } = manifest.upstream
-  if ((secret === undefined && service === undefined) || isAdmin(bearer)) return undefined
-  const name = secret === undefined ? 'service' : 'secret'
-  const registered = await getRegistry(env).manifest(id)
-  const document: Json = registered && JSON.parse(registered.manifest)
-  const before = readManifest(document)
-  if (!registered || !('manifest' in before) || !isSame(before.manifest, manifest))
-    throw forbidden(name, 'is not what is registered now')
-  return { id, etag: registered.etag, name, document, origin: registered.origin }
-}
-
-/**
- * Lets a card pass that has what is used sent to where it goes already, for whom it goes there already: else its writer could let
- * anybody use it. `served` is what its source had answered when that was registered: what it says since is nobody's leave. The
- * condition returned holds the write to what it was compared with.
- */
-export const assertSameTargets = (
-  use: RegisteredUse | undefined,
+const assertSameTargets = (
+  { id, etag, name, document, origin }: BindingUse,
   { profile }: Compiled,
-  condition: Precondition,
+  precondition: Precondition,
   served?: JsonObject,
 ): Precondition => {
-  if (use === undefined) return condition
-  const { id, etag, name, document, origin } = use
   const before = compile(document, { id, publicUrl: origin, requestOrigin: origin, fetched: served })
-  if (!('compiled' in before)) throw forbidden(name, 'is not what is registered now')
-  const { profile: was } = before.compiled
-  const known = new Set(was.targets.map(addressOf))
-  if (!profile.targets.every(target => known.has(addressOf(target))))
-    throw forbidden(name, 'would go to another address than now')
-  const opened = opening.find(([field]) => JSON.stringify(was[field]) !== JSON.stringify(profile[field]))
-  if (opened) throw forbidden(name, `would go there for others than now: ${opened[1]} is not what is registered`)
-  return heldToTag(condition, etag)
+  if (!('compiled' in before)) throw bindingChanged(name, 'is not what is registered now')
+  const { profile: current } = before.compiled
+  const knownTargets = new Set(current.targets.map(targetKey))
+  if (!profile.targets.every(target => knownTargets.has(targetKey(target))))
+    throw bindingChanged(name, 'would be sent to a different address')
+  const changed = accessFields.find(([field]) => JSON.stringify(current[field]) !== JSON.stringify(profile[field]))
+  if (changed) throw bindingChanged(name, `would be available to other callers: ${changed[1]} has changed`)
+  return expectEtag(precondition, etag)
 }
 
-/** The same where no card was there to compare with: then the manifest must say what it says already. */
-const heldToSame = (use: RegisteredUse | undefined, document: Json, condition: Precondition): Precondition => {
-  if (use === undefined) return condition
-  if (!jsonEquals(document, use.document))
-    throw forbidden(use.name, 'is of an agent whose card has not come yet, so that nobody can tell who could use it')
-  return heldToTag(condition, use.etag)
+/** The same if no card can be compared, because none was fetched yet: then the manifest must not change. */
+const assertSameManifest = (bindingUse: BindingUse, document: Json, precondition: Precondition): Precondition => {
+  if (!jsonEquals(document, bindingUse.document))
+    throw bindingChanged(
+      bindingUse.name,
+      'belongs to an agent whose card was never fetched, so nothing can be compared',
+    )
+  return expectEtag(precondition, bindingUse.etag)
 }
 
-/** A condition that holds a write to what has an entity tag, unless it names another, which fails by itself. */
-const heldToTag = (condition: Precondition, etag: string): Precondition => {
-  const named = condition.ifMatch?.some(tag => tag !== '*' && tag !== etag) ?? false
-  return named ? condition : { ...condition, ifMatch: [etag] }
-}
+/** Adds an entity tag to a precondition, unless that names another one and fails by itself. */
+const expectEtag = (precondition: Precondition, etag: string): Precondition =>
+  precondition.ifMatch?.some(tag => tag !== '*' && tag !== etag) ? precondition : { ...precondition, ifMatch: [etag] }
 
-const forbidden = (name: RegisteredUse['name'], why: string): HttpError =>
-  adminRequired(`upstream.${name} ${why}. Secrets and bindings are the host's: changing where they go, or for whom,`)
+const bindingChanged = (name: BindingUse['name'], reason: string): HttpError =>
+  adminRequired(
+    `upstream.${name} ${reason}. Changing where a secret or binding of the host is sent, or who can trigger it,`,
+  )
 
-const addressOf = ({ url, tenant, agentName }: CallProfile['targets'][number]): string =>
+const targetKey = ({ url, tenant, agentName }: CallProfile['targets'][number]): string =>
   JSON.stringify([url, tenant, agentName])
-
-const isSame = ({ upstream: before }: Manifest, { upstream: after }: Manifest): boolean =>
-  jsonEquals(before as JsonObject, after as JsonObject)
-
-/** A registration that is ready to be written, and what its owner is told of it. */
-export type Prepared = {
-  registration: Registration
-  /** Absent where the card is to come from elsewhere and never has. */
-  compiled: Compiled | undefined
-  /** What is known of where the card comes from; absent where its manifest says it. */
-  record?: SourceRecord
-}
-
-/** What a writer has sent. */
-type Writing = { bearer: Principal; id: string; document: Json; asked: Precondition; request: Request }
-
-/**
- * Makes a registration of what a writer has sent, beside what is kept when it is called; its card is fetched, where it comes from
- * elsewhere, but not again when it is called again.
- */
-export const preparation = (writing: Writing, env: Env): (() => Promise<Prepared>) => {
-  let fetched: ReturnType<typeof fetchSource> | undefined
-  return () =>
-    prepare(writing, env, (source, own) => {
-      fetched ??= fetchSource(source, writing.id, undefined, env, own)
-      return fetched
-    })
-}
-
-const prepare = async (
-  { bearer, id, document, asked, request }: Writing,
-  env: Env,
-  ask: (source: Source, own: string[]) => ReturnType<typeof fetchSource>,
-): Promise<Prepared> => {
-  const origins = { publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin }
-  const read = readManifest(document, id)
-  if ('errors' in read) throw invalid(read.errors)
-  const { manifest } = read
-  const source = getSource(manifest.upstream)
-  // Before anything is fetched: what is sent along may be a secret.
-  const use = await currentBindingUse(bearer, id, manifest, env)
-  if (source === undefined) {
-    const compiled = soundOrRefused(compile(document, { id, ...origins }))
-    return {
-      compiled,
-      registration: await prepareRegistration(id, document, compiled, assertSameTargets(use, compiled, asked)),
-    }
-  }
-  const blocked = checkSourceAllowed(source, env)
-  if (blocked) throw invalid([blocked])
-  const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const fetched = await ask(source, [hostOrigin(manifest, origins), origins.requestOrigin])
-  const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
-  const reconciled = await reconcile(agent, fetched)
-  if ('errors' in reconciled) throw invalid(reconciled.errors)
-  const { record, compiled } = reconciled
-  const served = servedBefore(known, source)
-  const condition =
-    compiled && served ? assertSameTargets(use, compiled, asked, served) : heldToSame(use, document, asked)
-  const expected = { ...condition, checked: known?.checked ?? null }
-  return { compiled, record, registration: await prepareRemote(agent, reconciled, expected) }
-}
-
-/** What is served of the same source now. */
-const servedBefore = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>
-  known?.card !== undefined && known.source.kind === kind && known.source.url === url
-    ? (JSON.parse(known.card) as JsonObject)
-    : undefined
-
-const soundOrRefused = (result: ReturnType<typeof compile>): Compiled => {
-  if ('errors' in result) throw invalid(result.errors)
-  return result.compiled
-}
-
-const invalid = (errors: CardError[]): HttpError => {
-  const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message}.` : ''
-  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
-  return new HttpError(422, 'invalid-card', `Nothing was registered.${first}${more}`, { errors: errors.slice(0, 100) })
-}

@@ -120,7 +120,7 @@ describe('If-Match and If-None-Match', () => {
   it('says of a create-only write that there is one already', async () => {
     await host.put('there', minimalCard)
     const response = await host.put('there', minimalCard, { 'If-None-Match': '*' })
-    expect(await response.text()).toContain('There is an agent \\"there\\" already')
+    expect(await response.text()).toContain('Agent \\"there\\" exists already')
   })
 
   it('lets one of two writers with the same tag win, and tells the other how to go on', async () => {
@@ -198,7 +198,7 @@ describe('hosts', () => {
     const response = await host.put('claimer', { card: minimalCard, hosts: ['free.example.com', 'held.example.com'] })
     expect([response.status, await body(response)]).toMatchObject([
       409,
-      { code: 'host-taken', detail: expect.stringContaining('"held.example.com" is agent "holder"\'s') },
+      { code: 'host-taken', detail: expect.stringContaining('"held.example.com" belongs to agent "holder"') },
     ])
     expect((await host.fetch('/agents/claimer')).status).toBe(404)
   })

@@ -428,7 +428,7 @@ describe('a writer who is no admin', () => {
     const loose = { ...used, pin: false }
     await put('opened', { upstream: secured(loose) })
     serve(card)
-    expect(answerOf(await putAs('opened', loose))).toEqual(refused('card.security is not what is registered'))
+    expect(answerOf(await putAs('opened', loose))).toEqual(refused('card.security has changed'))
     expect(answerOf(await putAs('opened', loose, { card: { security: asked.security } }))[0]).toBe(403)
   })
 

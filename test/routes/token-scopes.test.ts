@@ -249,7 +249,7 @@ describe('what this host sends upstream for an agent', () => {
     await host.put('own', manifest({ secret: 'AGENT_TOKEN' }))
     expect(await put('own', manifest({ secret: 'AGENT_TOKEN' }, { url: 'https://evil.example.com/a2a' }))).toEqual([
       403,
-      expect.stringContaining('another address'),
+      expect.stringContaining('a different address'),
     ])
     expect(await put('own', manifest({ secret: 'AGENT_TOKEN' }, { version: '2.0.0' }))).toEqual([200, ''])
   })
@@ -283,7 +283,9 @@ describe('what this host sends upstream for an agent', () => {
     await host.put('guarded', closed)
     expect(await put('guarded', { ...closed, ...change })).toEqual([
       403,
-      expect.stringMatching(`^upstream.secret would go there for others than now: ${field} is not .*scope \`admin\``),
+      expect.stringMatching(
+        `^upstream.secret would be available to other callers: ${field} has changed.*scope \`admin\``,
+      ),
     ])
     expect(await put('guarded', { ...closed, card: { ...card, description: 'Another description' } })).toEqual([
       200,
@@ -311,7 +313,7 @@ describe('what this host sends upstream for an agent', () => {
         },
       )
     await host.put('tenanted', tenant('one'))
-    expect(await put('tenanted', tenant('two'))).toEqual([403, expect.stringContaining('another address')])
+    expect(await put('tenanted', tenant('two'))).toEqual([403, expect.stringContaining('a different address')])
   })
 
   it('comes back with no registration that was not compared: a condition that fails is 412', async () => {
