@@ -56,6 +56,11 @@ export const MAX_TOKENS = 10_000
 /** Stored revisions of one agent that refreshes of its remote card made. */
 export const MAX_FETCHED_REVISIONS = 100
 
+/** One response of an MCP server for its card, all of them together, and the time for all. */
+export const MAX_DISCOVERY_RESPONSE_BYTES = 1024 * 1024
+export const MAX_DISCOVERY_BYTES = 8 * 1024 * 1024
+export const DISCOVERY_TIMEOUT_SECONDS = 20
+
 /** JSON text of the tools, resources and prompts in the card of one MCP server. */
 export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
 

@@ -1,7 +1,7 @@
 import type { UpstreamFetch } from '../http/bindings.ts'
 import { NetworkError } from './errors.ts'
 
-/** How much a session's responses may contain, and what happens beyond that. */
+/** How many bytes a session may receive, and what to do when there are more. */
 type Bounds = {
   /** Of one response, event streams included. */
   maxResponseBytes: number
@@ -9,15 +9,15 @@ type Bounds = {
   maxSessionBytes: number
   /** Whether to open the event stream on which a server sends messages of its own accord. */
   listens: boolean
-  /** Called when the response to the request with that JSON-RPC id is too large; this host reads no more of it. */
+  /** Called when the response to the request with that JSON-RPC id is too large. The rest of it is not read. */
   onResponseTooLarge: (requestId: RequestId) => void
-  /** Called when the session as a whole, or a stream that belongs to no request, is too large. */
+  /** Called when all responses together, or a stream that belongs to no request, are too large. */
   onSessionTooLarge: () => void
 }
 
 type RequestId = string | number
 
-/** Returns a `fetch` for one session that bounds its responses and follows no redirect. Rejects with a `NetworkError`. */
+/** Returns a `fetch` for one session that bounds the size of its responses. Rejects with a `NetworkError`. */
 export const boundedFetch = (fetch: UpstreamFetch, bounds: Bounds) => {
   const { maxResponseBytes, maxSessionBytes, listens, onResponseTooLarge, onSessionTooLarge } = bounds
   let sessionBytes = 0
@@ -60,7 +60,7 @@ const requestIdOf = ({ body }: RequestInit): RequestId | undefined => {
 
 const encoder = new TextEncoder()
 
-/** The client resumes an event stream that ends without a response. An error response keeps it from that. */
+/** An error response as an event, without which the client would resume the event stream. */
 const lastEvent = (id: RequestId): Uint8Array =>
   encoder.encode(
     `\n\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'too large' } })}\n\n`,

@@ -1,6 +1,6 @@
 import type { UpstreamFetch } from '../http/bindings.ts'
 import type { Json } from '../json/json.ts'
-import { MAX_SKILLS } from '../limits.ts'
+import { DISCOVERY_TIMEOUT_SECONDS, MAX_DISCOVERY_BYTES, MAX_DISCOVERY_RESPONSE_BYTES, MAX_SKILLS } from '../limits.ts'
 import { type McpError, notReady } from './errors.ts'
 import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
 
@@ -16,10 +16,10 @@ type Discovery = { discovered: Discovered } | { failure: McpError }
 /** What discovery may cost. */
 export const discoveryLimits = {
   requestTimeoutMs: 10_000,
-  timeoutMs: 20_000,
-  maxResponseBytes: 1024 * 1024,
+  timeoutMs: DISCOVERY_TIMEOUT_SECONDS * 1000,
+  maxResponseBytes: MAX_DISCOVERY_RESPONSE_BYTES,
   // All pages are in memory until the last one arrives.
-  maxSessionBytes: 8 * 1024 * 1024,
+  maxSessionBytes: MAX_DISCOVERY_BYTES,
   maxItems: MAX_SKILLS,
   maxPages: 100,
 }

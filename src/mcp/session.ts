@@ -76,7 +76,7 @@ export const openSession = async (
   if ('session' in opened || !['refused', 'session-lost'].includes(opened.failure.code)) return opened
   const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
   if ('session' in newer) return newer
-  // No session was there to lose.
+  // The server did not lose a session: there was none.
   return opened.failure.code === 'session-lost'
     ? { failure: notReady('does not exist at this address (HTTP 404)') }
     : opened
@@ -92,7 +92,7 @@ const open = async (
   const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
   if (deadline.aborted) return { failure: timedOut }
   const connection = await createConnection(url, fetch, options, versionNegotiation)
-  // The client's own timeouts are for single requests, and an opening is several.
+  // The client's own timeouts are for single requests, and opening a session takes several.
   const onDeadline = () => connection.end(timedOut)
   deadline.addEventListener('abort', onDeadline)
   try {
@@ -112,7 +112,7 @@ const open = async (
 /** Connects, and returns what the server declares: the client itself keeps only the members that it knows. */
 const initialize = async ({ client, transport }: Connection, timeoutMs: number): Promise<ServerInfo> => {
   let initialized: JsonObject | undefined
-  // The client calls a handler that was there before its own.
+  // The client keeps this handler, and calls it before its own.
   transport.onmessage = message => {
     if ('result' in message && isJsonObject(message.result)) initialized ??= message.result
   }
@@ -120,12 +120,12 @@ const initialize = async ({ client, transport }: Connection, timeoutMs: number):
   return {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     // Without `initialize`, the first result is that of `server/discover`, which has the same members.
-    capabilities: objectOr({}, initialized ? initialized.capabilities : client.getServerCapabilities()),
-    serverInfo: objectOr({}, initialized ? initialized.serverInfo : client.getServerVersion()),
+    capabilities: toObject(initialized ? initialized.capabilities : client.getServerCapabilities()),
+    serverInfo: toObject(initialized ? initialized.serverInfo : client.getServerVersion()),
   }
 }
 
-const objectOr = (fallback: JsonObject, value: unknown): JsonObject => (isJsonObject(value) ? value : fallback)
+const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
 
 const toSession = (connection: Connection, server: ServerInfo): Session => {
   const { client, toFailure, isClosed, close } = connection
@@ -197,7 +197,7 @@ const createConnection = async (
   const end = (failure: McpError): void => {
     if (ended) return
     ended = failure
-    // The client takes note of its transport's end only once it is connected, the transport always.
+    // Not `client.close()`: a client that is still connecting has no transport yet.
     transport.close().catch(() => undefined)
   }
   const bounded = boundedFetch(fetch, {
