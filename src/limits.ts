@@ -95,3 +95,30 @@ export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
 
 /** The `contextId` that a caller may give such a task. */
 export const MAX_CONTEXT_ID_LENGTH = 256
+
+/** The body of a call. */
+export const MAX_CALL_BYTES = 4 * 1024 * 1024
+
+/** An agent's response that is not a stream. */
+export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
+
+/** Characters of a JSON-RPC method. */
+export const MAX_METHOD_LENGTH = 256
+
+/** Characters of one number in a call. */
+export const MAX_NUMBER_LENGTH = 1000
+
+/** Parts of a message, if the agent restricts its input modes. */
+export const MAX_PARTS = 1000
+
+/** Media types in `acceptedOutputModes`. */
+export const MAX_OUTPUT_MODES = 100
+
+/** Extensions in one `A2A-Extensions` header. Those after it are ignored. */
+export const MAX_EXTENSIONS = 200
+
+/** Hops in `Via`: a call that took more is refused. */
+export const MAX_HOPS = 10
+
+/** A stream that is silent for so long gets a comment, which shows whether its client is still connected. */
+export const HEARTBEAT_SECONDS = 15

@@ -1,304 +1,431 @@
 import type { WireVersion } from '../card/model/calls.ts'
-import type { Json } from '../json/json.ts'
 
-/** Why a call goes no further, with the facts; `wire-error.ts` says each in the words of the caller's version. */
-export type Refusal =
-  | { refused: 'not-json'; detail: string }
-  | { refused: 'not-a-request'; detail: string; id: Json }
-  | { refused: 'too-large'; most: number }
-  | { refused: 'content-type'; offered: string | null }
-  | { refused: 'unknown-agent'; agent: string }
-  | { refused: 'invalid-params'; detail: string; violations: { field: string; description: string }[] }
-  /** No such method; `today` is what has taken the place of a name that is gone. */
-  | { refused: 'method'; method: string; version: WireVersion; today?: string }
-  | { refused: 'version'; offered: string; accepted: string[] }
-  | { refused: 'streaming' }
-  | { refused: 'push-notifications' }
-  | { refused: 'extended-card' }
-  | { refused: 'extended-card-not-configured' }
-  | { refused: 'extensions'; required: string[]; missing: string[] }
-  | { refused: 'input-modes'; offered: string[]; accepted: string[] }
-  | { refused: 'output-modes'; offered: string[]; accepted: string[] }
-  | { refused: 'closed' }
-  | { refused: 'no-token' }
-  | { refused: 'bad-token' }
-  | { refused: 'forbidden'; missing: string }
-  /** Whether the token holds cannot be told now. */
-  | { refused: 'token-unchecked' }
-  /** What this host knows of its agents cannot be read now. */
-  | { refused: 'unavailable' }
-  | { refused: 'rate-limit'; retryAfter: number }
+/** A parameter that is wrong, by its path in `params`. */
+export type FieldViolation = { field: string; description: string }
 
-/** Why a call that was let through brought no answer of the agent. */
-export type Failure =
-  /** The card is to come from elsewhere and never has: there is nothing to check the call against. */
-  | { failed: 'no-card' }
-  | { failed: 'unreachable' }
-  /** Without the seconds where it was not this host that waited. */
-  | { failed: 'timeout'; seconds?: number }
-  | { failed: 'not-json'; status: number }
-  /** `status` is the agent's own, for the log. */
-  | { failed: 'too-large'; most: number; status?: number }
-  | { failed: 'redirect'; status?: number }
-  | { failed: 'loop' }
-  /** The manifest names what this Worker does not have, or may not reach; the detail is for the log. */
-  | { failed: 'misconfigured'; detail: string }
-  /** What came of a stream has passed. */
-  | { failed: 'silent'; seconds: number }
-  | { failed: 'broken-off' }
-  /** The agent wants other credentials or fewer calls, and said so in no form of A2A; the status is its own. */
-  | { failed: 'agent-refused'; status: number }
+/** Why a call was refused, or why it failed after it was forwarded. `kind` is also what the log and `Gate-Warning` name. */
+export type CallError =
+  // The request is not a call.
+  | { kind: 'not-json'; detail: string }
+  | { kind: 'not-a-request'; detail: string }
+  | { kind: 'too-large'; maxBytes: number }
+  | { kind: 'content-type'; offered: string | null }
+  /** The connection closed before the whole body arrived. */
+  | { kind: 'aborted' }
+  | { kind: 'method'; method: string; version: WireVersion; currentName?: string }
+  | { kind: 'http-method'; method: string; path: string; allow: readonly string[] }
+  | InvalidParams
+  // The caller may not make it.
+  | { kind: 'unknown-agent'; agent: string }
+  | { kind: 'no-token' }
+  | { kind: 'bad-token' }
+  | { kind: 'forbidden'; missing: string }
+  | { kind: 'rate-limit'; retryAfter: number }
+  /** The issuer of the token does not respond. */
+  | { kind: 'token-unchecked' }
+  /** KV or the Registry does not respond. */
+  | { kind: 'unavailable' }
+  // The agent's card does not allow it.
+  | { kind: 'version'; offered: string; accepted: string[] }
+  | { kind: 'streaming' }
+  | { kind: 'push-notifications' }
+  | { kind: 'extended-card' }
+  | { kind: 'extended-card-not-configured' }
+  | { kind: 'extensions'; required: string[]; missing: string[] }
+  | { kind: 'input-modes'; offered: string[]; accepted: string[] }
+  | { kind: 'output-modes'; offered: string[]; accepted: string[] }
+  | { kind: 'closed' }
+  // The agent cannot be called, or its response cannot be passed on. `detail` is for the log only.
+  /** The card is remote and was never fetched, so there is nothing to check the call against. */
+  | { kind: 'no-card' }
+  | { kind: 'misconfigured'; detail: string }
+  | { kind: 'unreachable'; detail?: string }
+  /** Without `seconds` if Cloudflare's network gave up, not this host. */
+  | { kind: 'timeout'; seconds?: number }
+  | { kind: 'loop' }
+  /** The status is the agent's own, here and below. */
+  | { kind: 'invalid-response'; status: number }
+  | { kind: 'response-too-large'; maxBytes: number; status?: number }
+  | { kind: 'redirect'; status?: number }
+  /** The agent refused the call with one of `PASSTHROUGH_STATUSES`, but not in a form of A2A. */
+  | { kind: 'agent-refused'; status: number }
+  /** Part of the stream was already passed on. */
+  | { kind: 'silent'; seconds: number }
+  | { kind: 'broken-off' }
 
-/** What the gate says of a call: to be forwarded, though `warnings` were found where its manifest says `warn`; or refused. */
-export type Verdict = { passed: true; warnings: Refusal[] } | Refusal
+/** Parameters that are wrong. */
+export type InvalidParams = { kind: 'invalid-params'; detail: string; violations: FieldViolation[] }
 
-/** The facts of a problem, as `data` says them. */
-export type Facts = Record<string, string | number | readonly string[]>
+/** Builds the error of one wrong parameter. */
+export const invalidParam = (field: string, description: string): InvalidParams => ({
+  kind: 'invalid-params',
+  detail: `\`${field.slice(0, 100)}\` ${description}.`,
+  violations: [{ field, description }],
+})
 
-/** How one kind of problem is told on the wire. */
-export type ErrorSpec<Tagged> = {
-  /** JSON-RPC's. */
-  code: number
-  /** google.rpc.ErrorInfo's; that of A2A where A2A has the error. */
-  reason: string
-  /** Of both bindings, where the problem is not in the A2A call itself. */
-  status?: number | ((problem: Tagged) => number)
-  /** Of HTTP+JSON, where that is not 400; JSON-RPC answers a well-formed call with 200. */
-  restStatus?: number
-  /** Whether the body was no JSON-RPC request at all: 400 in both bindings. */
-  malformed?: true
-  /** Whether the call would be sound elsewhere: FAILED_PRECONDITION, where 400 else is INVALID_ARGUMENT. */
-  precondition?: true
-  say: (problem: Tagged) => string
-  facts?: (problem: Tagged) => Facts
+/** Statuses with which an agent refuses a call that its caller must see, even if the agent sends HTML. */
+export const PASSTHROUGH_STATUSES: Readonly<Record<number, { grpcStatus: string; meaning: string }>> = {
+  401: { grpcStatus: 'UNAUTHENTICATED', meaning: 'requires credentials' },
+  403: { grpcStatus: 'PERMISSION_DENIED', meaning: 'does not permit this with these credentials' },
+  429: { grpcStatus: 'RESOURCE_EXHAUSTED', meaning: 'is receiving too many calls' },
 }
+
+/** The parameters of a message, as `data` (0.3) and `ErrorInfo.metadata` (1.0) list them. */
+type Metadata = Record<string, string | number | readonly string[]>
+
+/** A row of the catalogue. */
+type ErrorSpec<Tagged> = {
+  /** Of JSON-RPC. */
+  code: number
+  /** Of google.rpc.ErrorInfo. */
+  reason: string
+  /** Of google.rpc.ErrorInfo: A2A_DOMAIN where the specification defines the reason, else this host's. */
+  domain?: typeof A2A_DOMAIN
+  /** Of HTTP+JSON, and of JSON-RPC unless `jsonRpcStatus` differs: JSON-RPC reports errors of a well-formed call with 200. */
+  httpStatus: number | ((error: Tagged) => number)
+  jsonRpcStatus?: 200
+  /** The name of the google.rpc.Code. */
+  grpcStatus: string | ((error: Tagged) => string)
+  headers?: Record<string, string> | ((error: Tagged) => Record<string, string>)
+  message: string | ((error: Tagged) => string)
+  metadata?: (error: Tagged) => Metadata
+}
+
+const A2A_DOMAIN = 'a2a-protocol.org'
+const HOST_DOMAIN = 'calling-card'
+
+const badRequest = { httpStatus: 400, grpcStatus: 'INVALID_ARGUMENT' } as const
+const invalidArgument = { httpStatus: 400, jsonRpcStatus: 200, grpcStatus: 'INVALID_ARGUMENT' } as const
+/** Of calls that another agent might accept. */
+const failedPrecondition = { httpStatus: 400, jsonRpcStatus: 200, grpcStatus: 'FAILED_PRECONDITION' } as const
+const badGateway = { httpStatus: 502, grpcStatus: 'UNAVAILABLE' } as const
+const gatewayTimeout = { httpStatus: 504, grpcStatus: 'DEADLINE_EXCEEDED' } as const
+const serviceUnavailable = {
+  code: -32000,
+  reason: 'UNAVAILABLE',
+  httpStatus: 503,
+  grpcStatus: 'UNAVAILABLE',
+  headers: { 'Retry-After': '10' },
+} as const
+
+const TOKEN_HINT = 'Send a token of this host as `Authorization: Bearer …`.'
 
 const list = (items: readonly string[]): string => (items.length > 0 ? items.join(', ') : 'none')
 
-const tokenHint = 'Send one of this host as `Authorization: Bearer …`.'
-
-/** What is said of each refusal, to whoever made the call. */
-export const refusals: { [Tag in Refusal['refused']]: ErrorSpec<Extract<Refusal, { refused: Tag }>> } = {
-  'not-json': { code: -32700, reason: 'PARSE_ERROR', malformed: true, say: ({ detail }) => detail },
-  'not-a-request': { code: -32600, reason: 'INVALID_REQUEST', malformed: true, say: ({ detail }) => detail },
+/** Every error of a call. Messages never reveal where the agent is, nor what it responded. */
+export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError, { kind: Kind }>> } = {
+  'not-json': { code: -32700, reason: 'PARSE_ERROR', ...badRequest, message: ({ detail }) => detail },
+  'not-a-request': { code: -32600, reason: 'INVALID_REQUEST', ...badRequest, message: ({ detail }) => detail },
   'too-large': {
     code: -32600,
     reason: 'REQUEST_TOO_LARGE',
-    status: 413,
-    say: ({ most }) => `The call is larger than ${most} bytes, the most that this host takes.`,
-    facts: ({ most }) => ({ most }),
+    httpStatus: 413,
+    grpcStatus: 'INVALID_ARGUMENT',
+    message: ({ maxBytes }) => `The call is larger than ${maxBytes} bytes, the limit of this host.`,
+    metadata: ({ maxBytes }) => ({ maxBytes }),
   },
   'content-type': {
     code: -32005,
     reason: 'CONTENT_TYPE_NOT_SUPPORTED',
-    status: 415,
-    say: ({ offered }) =>
-      `Send the call as JSON, with \`Content-Type: application/json\`, not ${offered === null ? 'without one' : `"${offered}"`}.`,
-    facts: ({ offered }) => ({ offered: offered === null ? [] : [offered], accepted: ['application/json'] }),
+    domain: A2A_DOMAIN,
+    httpStatus: 415,
+    grpcStatus: 'INVALID_ARGUMENT',
+    message: ({ offered }) =>
+      `Send the call as JSON, with \`Content-Type: application/json\`, not ${offered === null ? 'without a content type' : `"${offered}"`}.`,
+    metadata: ({ offered }) => ({ offered: offered === null ? [] : [offered], accepted: ['application/json'] }),
+  },
+  aborted: {
+    code: -32600,
+    reason: 'REQUEST_ABORTED',
+    ...badRequest,
+    message: 'The connection closed before the whole body arrived.',
+  },
+  method: {
+    code: -32601,
+    reason: 'METHOD_NOT_FOUND',
+    httpStatus: 404,
+    jsonRpcStatus: 200,
+    grpcStatus: 'NOT_FOUND',
+    message: ({ method, version, currentName }) =>
+      `Method "${method}" does not exist in A2A ${version}.${currentName === undefined ? '' : ` Use "${currentName}".`}`,
+    metadata: ({ method, version, currentName }) => ({
+      method,
+      version,
+      ...(currentName !== undefined && { currentName }),
+    }),
+  },
+  'http-method': {
+    code: -32601,
+    reason: 'METHOD_NOT_FOUND',
+    httpStatus: 405,
+    grpcStatus: 'UNIMPLEMENTED',
+    headers: ({ allow }) => ({ Allow: allow.join(', ') }),
+    message: ({ method, path, allow }) => `${method} is not allowed for /${path}. Use ${allow.join(' or ')}.`,
+    metadata: ({ method, path, allow }) => ({ method: `${method} /${path}`, allow }),
+  },
+  'invalid-params': {
+    code: -32602,
+    reason: 'INVALID_PARAMS',
+    domain: A2A_DOMAIN,
+    ...invalidArgument,
+    message: ({ detail }) => detail,
   },
   'unknown-agent': {
     code: -32602,
     reason: 'AGENT_NOT_FOUND',
-    status: 404,
-    // Who asked by the host name alone has named none.
-    say: ({ agent }) =>
-      `${agent === '' ? 'No agent stands for this host name.' : `There is no agent "${agent}" here.`} GET /agents lists the agents of this host.`,
-    facts: ({ agent }) => ({ agent }),
-  },
-  'invalid-params': { code: -32602, reason: 'INVALID_PARAMS', say: ({ detail }) => detail },
-  method: {
-    code: -32601,
-    reason: 'METHOD_NOT_FOUND',
-    restStatus: 404,
-    say: ({ method, version, today }) =>
-      `A2A ${version} has no method "${method}"${today === undefined ? '' : `; there it is "${today}"`}.`,
-    facts: ({ method, version, today }) => ({ method, version, ...(today !== undefined && { today }) }),
-  },
-  version: {
-    code: -32009,
-    reason: 'VERSION_NOT_SUPPORTED',
-    precondition: true,
-    say: ({ offered, accepted }) =>
-      accepted.length === 0
-        ? 'This agent takes no calls over this binding; its card names those that it takes.'
-        : `A2A ${offered} is not spoken here. Name one version in \`A2A-Version\`: ${accepted.join(' or ')}.`,
-    facts: ({ offered, accepted }) => ({ offered: [offered], accepted }),
-  },
-  streaming: {
-    code: -32004,
-    reason: 'UNSUPPORTED_OPERATION',
-    precondition: true,
-    say: () => 'This agent does not stream: its card says so. Send the message without streaming, and get the task.',
-    facts: () => ({ capability: 'streaming' }),
-  },
-  'push-notifications': {
-    code: -32003,
-    reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
-    precondition: true,
-    say: () =>
-      'This agent sends no push notifications: its card says so. Leave their configuration out, and get the task.',
-    facts: () => ({ capability: 'pushNotifications' }),
-  },
-  'extended-card': {
-    code: -32004,
-    reason: 'UNSUPPORTED_OPERATION',
-    precondition: true,
-    say: () => 'This agent has no extended card: its public card is all there is.',
-    facts: () => ({ capability: 'extendedAgentCard' }),
-  },
-  'extended-card-not-configured': {
-    code: -32007,
-    reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
-    precondition: true,
-    say: () => 'This agent declares an extended card, but none is configured on this host.',
-  },
-  extensions: {
-    code: -32008,
-    reason: 'EXTENSION_SUPPORT_REQUIRED',
-    precondition: true,
-    say: ({ missing }) =>
-      `This agent requires extensions that the call does not name in \`A2A-Extensions\`: ${list(missing)}.`,
-    facts: ({ required, missing }) => ({ required, missing }),
-  },
-  'input-modes': {
-    code: -32005,
-    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
-    say: ({ offered, accepted }) => `The message has parts of ${list(offered)}; what goes in is ${list(accepted)}.`,
-    facts: ({ offered, accepted }) => ({ offered, accepted }),
-  },
-  'output-modes': {
-    code: -32005,
-    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
-    say: ({ offered, accepted }) =>
-      `The call accepts only ${list(offered)} (acceptedOutputModes); what comes out is ${list(accepted)}.`,
-    facts: ({ offered, accepted }) => ({ offered, accepted }),
-  },
-  closed: {
-    code: -32004,
-    reason: 'UNSUPPORTED_OPERATION',
-    precondition: true,
-    say: () => "This host only publishes this agent's card; calls do not pass through it.",
-    facts: () => ({ route: 'closed' }),
+    httpStatus: 404,
+    grpcStatus: 'NOT_FOUND',
+    // The name is empty where only the hostname selects the agent.
+    message: ({ agent }) =>
+      `${agent === '' ? 'No agent is configured for this hostname.' : `There is no agent "${agent}" here.`} GET /agents lists the agents of this host.`,
+    metadata: ({ agent }) => ({ agent }),
   },
   'no-token': {
     code: -32000,
     reason: 'UNAUTHENTICATED',
-    status: 401,
-    say: () => `This needs a token. ${tokenHint}`,
+    httpStatus: 401,
+    grpcStatus: 'UNAUTHENTICATED',
+    // RFC 6750 §3: no error code where no credentials were sent.
+    headers: { 'WWW-Authenticate': 'Bearer realm="a2a"' },
+    message: `This call requires a token. ${TOKEN_HINT}`,
   },
   'bad-token': {
     code: -32000,
     reason: 'UNAUTHENTICATED',
-    status: 401,
-    say: () => `The token is not valid here: malformed, unknown, expired or revoked. ${tokenHint}`,
+    httpStatus: 401,
+    grpcStatus: 'UNAUTHENTICATED',
+    headers: { 'WWW-Authenticate': 'Bearer realm="a2a", error="invalid_token"' },
+    message: `The token is not valid here: malformed, unknown, expired or revoked. ${TOKEN_HINT}`,
   },
   forbidden: {
     code: -32000,
     reason: 'PERMISSION_DENIED',
-    status: 403,
-    say: ({ missing }) => `The token does not allow this. It lacks: ${missing}.`,
-    facts: ({ missing }) => ({ missing }),
-  },
-  'token-unchecked': {
-    code: -32000,
-    reason: 'UNAVAILABLE',
-    status: 503,
-    say: () => 'Whether the token holds cannot be told now: who could tell does not answer. Try again later.',
-  },
-  unavailable: {
-    code: -32000,
-    reason: 'UNAVAILABLE',
-    status: 503,
-    say: () => 'This host cannot look up its agents now. Try again in a moment.',
+    httpStatus: 403,
+    grpcStatus: 'PERMISSION_DENIED',
+    headers: { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope", scope="read"' },
+    message: ({ missing }) => `The token does not permit this. It lacks ${missing}.`,
+    metadata: ({ missing }) => ({ missing }),
   },
   'rate-limit': {
     code: -32000,
     reason: 'RESOURCE_EXHAUSTED',
-    status: 429,
-    say: ({ retryAfter }) => `Too many calls. Try again in ${retryAfter} seconds.`,
-    facts: ({ retryAfter }) => ({ retryAfter }),
+    httpStatus: 429,
+    grpcStatus: 'RESOURCE_EXHAUSTED',
+    headers: ({ retryAfter }) => ({ 'Retry-After': String(retryAfter) }),
+    message: ({ retryAfter }) => `Too many calls. Try again in ${retryAfter} seconds.`,
+    metadata: ({ retryAfter }) => ({ retryAfter }),
   },
-}
-
-/** What an agent refuses that its caller must hear of, even where the agent tells it in HTML. */
-export const PASSTHROUGH_STATUSES: Readonly<Record<number, string>> = {
-  401: 'wants credentials',
-  403: 'does not let these credentials do this',
-  429: 'is called too often',
-}
-
-/** What is said of each failure: never where the agent is, nor what it answered. */
-export const failures: { [Tag in Failure['failed']]: ErrorSpec<Extract<Failure, { failed: Tag }>> } = {
+  'token-unchecked': {
+    ...serviceUnavailable,
+    message: 'The token cannot be verified right now because its issuer is not responding. Try again later.',
+  },
+  unavailable: {
+    ...serviceUnavailable,
+    message: 'This host cannot look up its agents right now. Try again in a moment.',
+  },
+  version: {
+    code: -32009,
+    reason: 'VERSION_NOT_SUPPORTED',
+    domain: A2A_DOMAIN,
+    ...failedPrecondition,
+    message: ({ offered, accepted }) =>
+      accepted.length === 0
+        ? 'This agent does not support this protocol binding. See supportedInterfaces in its card.'
+        : `A2A ${offered} is not supported here. Name one version in \`A2A-Version\`: ${accepted.join(' or ')}.`,
+    metadata: ({ offered, accepted }) => ({ offered: [offered], accepted }),
+  },
+  streaming: {
+    code: -32004,
+    reason: 'UNSUPPORTED_OPERATION',
+    domain: A2A_DOMAIN,
+    ...failedPrecondition,
+    message: 'This agent does not support streaming. Send the message without streaming, and poll the task.',
+    metadata: () => ({ capability: 'streaming' }),
+  },
+  'push-notifications': {
+    code: -32003,
+    reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+    domain: A2A_DOMAIN,
+    ...failedPrecondition,
+    message: 'This agent does not support push notifications. Leave out their configuration, and poll the task.',
+    metadata: () => ({ capability: 'pushNotifications' }),
+  },
+  'extended-card': {
+    code: -32004,
+    reason: 'UNSUPPORTED_OPERATION',
+    domain: A2A_DOMAIN,
+    ...failedPrecondition,
+    message: 'This agent has no extended card.',
+    metadata: () => ({ capability: 'extendedAgentCard' }),
+  },
+  'extended-card-not-configured': {
+    code: -32007,
+    reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+    domain: A2A_DOMAIN,
+    ...failedPrecondition,
+    message: 'This agent declares an extended card, but none is configured on this host.',
+  },
+  extensions: {
+    code: -32008,
+    reason: 'EXTENSION_SUPPORT_REQUIRED',
+    domain: A2A_DOMAIN,
+    ...failedPrecondition,
+    message: ({ missing }) => `This agent requires extensions that \`A2A-Extensions\` does not name: ${list(missing)}.`,
+    metadata: ({ required, missing }) => ({ required, missing }),
+  },
+  'input-modes': {
+    code: -32005,
+    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
+    domain: A2A_DOMAIN,
+    ...invalidArgument,
+    message: ({ offered, accepted }) =>
+      `Unsupported input media type: ${list(offered)}. This agent accepts ${list(accepted)}.`,
+    metadata: ({ offered, accepted }) => ({ offered, accepted }),
+  },
+  'output-modes': {
+    code: -32005,
+    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
+    domain: A2A_DOMAIN,
+    ...invalidArgument,
+    message: ({ offered, accepted }) =>
+      `This agent cannot produce any of acceptedOutputModes (${list(offered)}). It produces ${list(accepted)}.`,
+    metadata: ({ offered, accepted }) => ({ offered, accepted }),
+  },
+  closed: {
+    code: -32004,
+    reason: 'UNSUPPORTED_OPERATION',
+    domain: A2A_DOMAIN,
+    ...failedPrecondition,
+    message: "This host only publishes this agent's card. It does not forward calls to the agent.",
+    metadata: () => ({ route: 'closed' }),
+  },
   'no-card': {
     code: -32603,
     reason: 'AGENT_CARD_UNAVAILABLE',
-    status: 502,
-    say: () => "The agent's card could not be fetched yet, so that no call can be checked. Try again later.",
-  },
-  unreachable: {
-    code: -32603,
-    reason: 'AGENT_UNREACHABLE',
-    status: 502,
-    say: () => 'The agent could not be reached. Try again later.',
-  },
-  timeout: {
-    code: -32603,
-    reason: 'AGENT_TIMEOUT',
-    status: 504,
-    say: ({ seconds }) =>
-      `The agent did not answer ${seconds === undefined ? 'in time' : `within ${seconds} seconds`}.`,
-    facts: ({ seconds }) => (seconds === undefined ? {} : { seconds }),
-  },
-  'not-json': {
-    code: -32006,
-    reason: 'INVALID_AGENT_RESPONSE',
-    status: 502,
-    say: ({ status }) => `The agent answered something that is not A2A (HTTP ${status}).`,
-    facts: ({ status }) => ({ status }),
-  },
-  'too-large': {
-    code: -32006,
-    reason: 'INVALID_AGENT_RESPONSE',
-    status: 502,
-    say: ({ most }) => `The agent's answer is larger than ${most} bytes, the most that this host passes on.`,
-    facts: ({ most }) => ({ most }),
-  },
-  redirect: {
-    code: -32006,
-    reason: 'INVALID_AGENT_RESPONSE',
-    status: 502,
-    say: () => 'The agent answered with a redirect, which this host does not follow.',
-  },
-  loop: {
-    code: -32603,
-    reason: 'LOOP_DETECTED',
-    status: 508,
-    say: () => "The call has been here before: the agent's endpoint leads back to this host.",
+    ...badGateway,
+    message:
+      "This agent's card is fetched from an upstream that is unreachable or returned an invalid card. Try again later.",
   },
   misconfigured: {
     code: -32603,
     reason: 'AGENT_MISCONFIGURED',
-    status: 502,
-    say: () => 'This host is not set up to reach the agent; its owner will find why in the log.',
+    ...badGateway,
+    message: 'This host is not configured to reach the agent. The log of the host has the reason.',
   },
-  silent: {
+  unreachable: {
     code: -32603,
-    reason: 'AGENT_SILENT',
-    status: 504,
-    say: ({ seconds }) => `The agent went silent: nothing came for ${seconds} seconds.`,
-    facts: ({ seconds }) => ({ seconds }),
+    reason: 'AGENT_UNREACHABLE',
+    ...badGateway,
+    message: 'The agent could not be reached. Try again later.',
   },
-  'broken-off': {
+  timeout: {
     code: -32603,
-    reason: 'AGENT_BROKE_OFF',
-    status: 502,
-    say: () => 'The agent broke off its stream.',
+    reason: 'AGENT_TIMEOUT',
+    ...gatewayTimeout,
+    message: ({ seconds }) =>
+      `The agent did not respond ${seconds === undefined ? 'in time' : `within ${seconds} seconds`}.`,
+    metadata: ({ seconds }) => (seconds === undefined ? {} : { seconds }),
+  },
+  loop: {
+    code: -32603,
+    reason: 'LOOP_DETECTED',
+    httpStatus: 508,
+    grpcStatus: 'ABORTED',
+    message: "Loop detected: the agent's endpoint forwards back to this host.",
+  },
+  'invalid-response': {
+    code: -32006,
+    reason: 'INVALID_AGENT_RESPONSE',
+    domain: A2A_DOMAIN,
+    ...badGateway,
+    message: ({ status }) => `The agent's response is not A2A (HTTP ${status}).`,
+    metadata: ({ status }) => ({ status }),
+  },
+  'response-too-large': {
+    code: -32006,
+    reason: 'INVALID_AGENT_RESPONSE',
+    domain: A2A_DOMAIN,
+    ...badGateway,
+    message: ({ maxBytes }) => `The agent's response is larger than ${maxBytes} bytes, the limit of this host.`,
+    metadata: ({ maxBytes }) => ({ maxBytes }),
+  },
+  redirect: {
+    code: -32006,
+    reason: 'INVALID_AGENT_RESPONSE',
+    domain: A2A_DOMAIN,
+    ...badGateway,
+    message: 'The agent responded with a redirect, which this host does not follow.',
   },
   'agent-refused': {
     code: -32603,
     reason: 'AGENT_REFUSED',
-    status: ({ status }) => status,
-    say: ({ status }) => `The agent ${PASSTHROUGH_STATUSES[status] ?? 'refuses the call'} (HTTP ${status}).`,
-    facts: ({ status }) => ({ status }),
+    httpStatus: ({ status }) => status,
+    grpcStatus: ({ status }) => PASSTHROUGH_STATUSES[status]?.grpcStatus ?? 'UNKNOWN',
+    message: ({ status }) =>
+      `The agent ${PASSTHROUGH_STATUSES[status]?.meaning ?? 'refused the call'} (HTTP ${status}).`,
+    metadata: ({ status }) => ({ status }),
+  },
+  silent: {
+    code: -32603,
+    reason: 'AGENT_SILENT',
+    ...gatewayTimeout,
+    message: ({ seconds }) => `The agent sent nothing for ${seconds} seconds.`,
+    metadata: ({ seconds }) => ({ seconds }),
+  },
+  'broken-off': {
+    code: -32603,
+    reason: 'AGENT_BROKE_OFF',
+    ...badGateway,
+    message: 'The connection to the agent was lost before its stream ended.',
   },
 }
+
+/** Callers' own text is part of some errors. These bounds, in characters and items, keep it recognizable and short. */
+const MAX_TEXT_LENGTH = 200
+const MAX_LIST_ITEMS = 50
+
+/** A row of the catalogue, filled in for one error. */
+export type ErrorDescription = {
+  code: number
+  reason: string
+  domain: string
+  status: Record<'JSONRPC' | 'HTTP+JSON', number>
+  grpcStatus: string
+  headers: Record<string, string>
+  message: string
+  metadata: Metadata
+  violations: FieldViolation[]
+}
+
+/** Describes an error for its caller, with long text cut. */
+export const describeError = (error: CallError): ErrorDescription => {
+  // TypeScript cannot follow a kind to its row.
+  const row = ERRORS[error.kind] as ErrorSpec<CallError>
+  const shown = shortenMembers(error)
+  const httpStatus = resolve(row.httpStatus, shown)
+  return {
+    code: row.code,
+    reason: row.reason,
+    domain: row.domain ?? HOST_DOMAIN,
+    status: { JSONRPC: row.jsonRpcStatus ?? httpStatus, 'HTTP+JSON': httpStatus },
+    grpcStatus: resolve(row.grpcStatus, shown),
+    headers: resolve(row.headers ?? {}, shown),
+    message: resolve(row.message, shown),
+    metadata: row.metadata?.(shown) ?? {},
+    violations: shown.kind === 'invalid-params' ? shown.violations.map(shortenMembers) : [],
+  }
+}
+
+const resolve = <Value extends string | number | Record<string, string>>(
+  column: Value | ((error: CallError) => Value),
+  error: CallError,
+): Value => (typeof column === 'function' ? column(error) : column)
+
+const shortenMembers = <Value extends object>(value: Value): Value =>
+  Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortenMember(member)])) as Value
+
+const shortenMember = (member: unknown): unknown =>
+  Array.isArray(member) ? member.slice(0, MAX_LIST_ITEMS).map(shortenText) : shortenText(member)
+
+const shortenText = (text: unknown): unknown =>
+  typeof text === 'string' && text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text

@@ -1,52 +1,46 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
-import type { Refusal } from './errors.ts'
+import { MAX_METHOD_LENGTH, MAX_NUMBER_LENGTH } from '../limits.ts'
+import { type CallError, invalidParam } from './errors.ts'
 
-/** A JSON-RPC request that is sound; or why it is not, with as much of it as could be read. */
+/** A valid JSON-RPC request; or the error of an invalid one, with as much of it as could be read. */
 export type JsonRpcRequest =
   | { id: Json; method: string; params: JsonObject }
-  /** `id` is null and `method` empty where they could not be read. */
-  | { id: Json; method: string; refusal: Refusal }
+  /** `id` is null and `method` is empty where they could not be read. */
+  | { id: Json; method: string; error: CallError }
 
-/** No method of A2A is near it; what is refused is said again in the answer. */
-const longestMethod = 256
-
-/** Reads a parsed body as one JSON-RPC 2.0 request: no batch, and no notification, which A2A does not know. */
+/** Parses one JSON-RPC 2.0 request. Rejects batches, and notifications, which A2A does not have. */
 export const parseJsonRpcRequest = (value: Json): JsonRpcRequest => {
-  const faults = faultsOf(value)
-  const read = isJsonObject(value) ? value : {}
-  const id = isId(read.id) ? read.id : null
-  const method = isMethod(read.method) ? read.method : ''
-  if (faults !== undefined) return { id, method, refusal: { refused: 'not-a-request', detail: faults, id } }
-  const { params = {} } = read
-  if (isJsonObject(params) && !JSON.isRawJSON(params)) return { id, method, params }
-  const violations = [{ field: 'params', description: 'must be an object of named parameters' }]
-  return {
-    id,
-    method,
-    refusal: { refused: 'invalid-params', detail: '`params` must be an object of named parameters.', violations },
-  }
+  const detail = findFault(value)
+  const request = isJsonObject(value) ? value : {}
+  const id = isId(request.id) ? request.id : null
+  const method = isMethod(request.method) ? request.method : ''
+  if (detail !== undefined) return { id, method, error: { kind: 'not-a-request', detail } }
+  const { params = {} } = request
+  return isJsonObject(params) && !JSON.isRawJSON(params)
+    ? { id, method, params }
+    : { id, method, error: invalidParam('params', 'must be an object of named parameters') }
 }
 
-const faultsOf = (value: Json): string | undefined => {
-  if (Array.isArray(value)) return 'A2A takes no batches: send each call by itself.'
+const findFault = (value: Json): string | undefined => {
+  if (Array.isArray(value)) return 'A2A does not support batches. Send each call in a request of its own.'
   if (!isJsonObject(value) || JSON.isRawJSON(value))
-    return 'A call is a JSON object with `jsonrpc`, `id`, `method`, `params`.'
+    return 'A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.'
   if (value.jsonrpc !== '2.0') return '`jsonrpc` must be the string "2.0".'
-  if (value.id === undefined) return '`id` is missing: A2A knows no notifications, every call is answered.'
+  if (value.id === undefined) return '`id` is missing. A2A does not support notifications: every call has a response.'
   if (!isId(value.id)) return '`id` must be a string, a number or null.'
   if (typeof value.method !== 'string') return '`method` must be a string.'
-  return isMethod(value.method) ? undefined : `\`method\` is longer than ${longestMethod} characters.`
+  return isMethod(value.method) ? undefined : `\`method\` is longer than ${MAX_METHOD_LENGTH} characters.`
 }
 
-/** Null too: JSON-RPC discourages it, and allows it. */
+/** JSON-RPC discourages null as an id, but allows it. */
 const isId = (id: Json | undefined): id is Json =>
   id === null || typeof id === 'string' || typeof id === 'number' || JSON.isRawJSON(id)
 
 const isMethod = (method: Json | undefined): method is string =>
-  typeof method === 'string' && method.length <= longestMethod
+  typeof method === 'string' && method.length <= MAX_METHOD_LENGTH
 
-// V8 has them, TypeScript's library does not yet: https://github.com/tc39/proposal-json-parse-with-source
+// V8 has these; TypeScript's library does not yet: https://github.com/tc39/proposal-json-parse-with-source
 declare global {
   interface JSON {
     parse(text: string, reviver: (this: unknown, name: string, value: Json, context: { source?: string }) => Json): Json
@@ -55,38 +49,80 @@ declare global {
   }
 }
 
-/** Only texts up to this length are looked at so closely, in characters: to look at every value of 4 MiB takes seconds. */
-const longestExact = 256 * 1024
-
-/** A number longer than this is no number of any agent's, and costs those who read it more than its length. */
-const longestNumber = 1000
-
 /**
- * Where a number may stand that JavaScript would write in another way: one of 16 digits or more, with an exponent or small
- * enough to get one, with a zero at its end after the point, or minus zero. Text inside strings may match too, which costs
- * time and nothing else.
+ * Matches where a number may be that JavaScript would write differently: with 16 digits or more, with an exponent or small
+ * enough to get one, with a trailing zero after the point, or minus zero. Matches inside strings only cost time.
  */
 const unusualNumber = /(?:^|[[:,])\s*(?:-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![\d.]))/
 
 /**
- * Parses the JSON text of a call so that what is forwarded says what was sent: but in a very long call, a number that JavaScript
- * would round or respell is kept as its own text (an object for `JSON.isRawJSON`, which `JSON.stringify` writes as that text).
+ * Parses a JSON text such that `JSON.stringify` writes every number as it was sent: a number that JavaScript would round or write
+ * differently becomes a raw JSON object (see `JSON.isRawJSON`).
  */
-export const parseJsonLossless = (text: string): { value: Json } | Refusal => {
+export const parseJsonLossless = (text: string): { value: Json } | CallError => {
   const parsed = parseJson(text, 'a call')
-  if ('value' in parsed) return text.length <= longestExact && unusualNumber.test(text) ? exactly(text) : parsed
-  if (parsed.refused === 'too-deep') return { refused: 'not-a-request', detail: parsed.detail, id: null }
-  return { refused: 'not-json', detail: parsed.detail }
+  if ('value' in parsed) return unusualNumber.test(text) ? parseWithRawNumbers(text.replace(/^\ufeff/, '')) : parsed
+  return { kind: parsed.refused === 'too-deep' ? 'not-a-request' : 'not-json', detail: parsed.detail }
 }
 
-const exactly = (text: string): { value: Json } | Refusal => {
-  let longest = 0
-  const value = JSON.parse(text.replace(/^\ufeff/, ''), (_, value, { source }) => {
-    if (typeof value !== 'number' || source === undefined || String(value) === source) return value
-    longest = Math.max(longest, source.length)
-    return JSON.rawJSON(source)
-  })
-  return longest > longestNumber
-    ? { refused: 'not-a-request', detail: `A number is longer than ${longestNumber} characters.`, id: null }
-    : { value }
+/**
+ * Parses valid JSON in three linear passes: replaces each unusual number by a marked string, parses, and replaces the marked
+ * strings by raw numbers. A reviver would take seconds for the largest body.
+ */
+const parseWithRawNumbers = (text: string): { value: Json } | CallError => {
+  // Random, so that no string of the text can have it.
+  const mark = `${crypto.randomUUID()}:`
+  const pieces: string[] = []
+  let copied = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at)
+    else if (code === MINUS || isDigit(code)) {
+      const end = endOfNumber(text, at)
+      const number = text.slice(at, end)
+      if (number.length > MAX_NUMBER_LENGTH)
+        return { kind: 'not-a-request', detail: `A number is longer than ${MAX_NUMBER_LENGTH} characters.` }
+      if (number.length > 1 && String(Number(number)) !== number) {
+        pieces.push(text.slice(copied, at), `"${mark}${number}"`)
+        copied = end
+      }
+      at = end - 1
+    }
+  }
+  pieces.push(text.slice(copied))
+  return { value: restoreNumbers(JSON.parse(pieces.join('')), mark) }
 }
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const MINUS = 0x2d
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+
+/** Returns the index of the quote that ends the string that begins at `start`. */
+const endOfString = (text: string, start: number): number => {
+  let at = start + 1
+  for (; at < text.length && text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++
+  return at
+}
+
+/** Returns the index after the number that begins at `start`. */
+const endOfNumber = (text: string, start: number): number => {
+  let at = start + 1
+  while (at < text.length && (isDigit(text.charCodeAt(at)) || '.eE+-'.includes(text.charAt(at)))) at++
+  return at
+}
+
+const restoreNumbers = (value: Json, mark: string): Json => {
+  if (typeof value === 'string') return value.startsWith(mark) ? rawNumber(value.slice(mark.length)) : value
+  if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      value[index] = restoreNumbers(item, mark)
+    })
+  } else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) value[name] = restoreNumbers(value[name] ?? null, mark)
+  }
+  return value
+}
+
+const rawNumber = (source: string): Json => JSON.rawJSON(source)

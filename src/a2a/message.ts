@@ -1,10 +1,77 @@
 import type { WireVersion } from '../card/model/calls.ts'
-import { blockReason } from '../http/safe-fetch.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import type { Refusal } from './errors.ts'
+import { type InvalidParams, invalidParam } from './errors.ts'
 import { type A2ACall, operations } from './operations.ts'
 
-/** The first member of these names that an object has: ProtoJSON has two names for a field, and readers take both. */
+/** What a call asks for, as far as this host checks it. */
+export type MessageFacts = {
+  /** Empty where the call has no list of parts: the agent will reject it. */
+  parts: Json[]
+  /** The media types that the parts declare or imply, each once. The agent must accept all of them. */
+  mediaTypes: string[]
+  /** The index of the first part whose media type is not one string without wildcards: agents would read it differently. */
+  ambiguousPart: number | undefined
+  /** `message.metadata.skillId`. */
+  skillId: string | undefined
+  /** As sent, to be validated if the agent's output modes are checked. */
+  acceptedOutputModes: Json | undefined
+  hasPushConfig: boolean
+  /** Every URL that the agent might send push notifications to, and where it is in `params`. */
+  callbackUrls: { field: string; url: Json }[]
+}
+
+/**
+ * Reads the parameters of a call in both versions and bindings. ProtoJSON has two names for a field, and 0.3 over HTTP has others,
+ * so the fields are found under every name that an agent might read. Rejects what agents could read in two ways: a field
+ * under two names, and a name in another case, which some agents (in Go and .NET) accept.
+ */
+export const readMessage = ({
+  operation,
+  params,
+  version,
+}: Pick<A2ACall, 'operation' | 'params' | 'version'>): MessageFacts | InvalidParams => {
+  const { sends } = operations[operation]
+  const { configuration } = params
+  const lists = partLists(params)
+  const parts = lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
+  const callbackUrls: MessageFacts['callbackUrls'] = []
+  const hasCallbacks = sends || operation === 'createPushConfig'
+  if (operation === 'createPushConfig') addCallbackUrl(params, '', callbackUrls)
+  const invalid =
+    rejectCaseVariants(params, NAMES.params, '') ??
+    rejectFirst(MESSAGE_NAMES, name => rejectCaseVariants(params[name], NAMES.message, `${name}.`)) ??
+    rejectCaseVariants(configuration, NAMES.configuration, 'configuration.') ??
+    readPushConfigs(configuration, 'configuration.', sends ? callbackUrls : []) ??
+    readPushConfigs(params, '', hasCallbacks ? callbackUrls : []) ??
+    rejectFirst(parts, rejectPartVariants) ??
+    (sends && (rejectAlias(params, '', MESSAGE_NAMES) ?? rejectAlias(configuration, 'configuration.', OUTPUT_MODES)))
+  if (invalid) return invalid
+  if (!sends) return { ...NO_MESSAGE, callbackUrls }
+  const skillId = firstDefined(firstDefined(firstDefined(params, ...MESSAGE_NAMES), 'metadata'), 'skillId')
+  const ambiguousPart = parts.findIndex(hasAmbiguousMediaType)
+  return {
+    parts,
+    mediaTypes: [...new Set(parts.flatMap(part => partMediaTypes(part, version)))],
+    ambiguousPart: ambiguousPart < 0 ? undefined : ambiguousPart,
+    skillId: typeof skillId === 'string' ? skillId : undefined,
+    acceptedOutputModes: firstDefined(configuration, ...OUTPUT_MODES),
+    hasPushConfig: firstDefined(configuration, ...PUSH_CONFIG_NAMES) !== undefined,
+    callbackUrls,
+  }
+}
+
+/** The facts of a call without a message. */
+const NO_MESSAGE: MessageFacts = {
+  parts: [],
+  mediaTypes: [],
+  ambiguousPart: undefined,
+  skillId: undefined,
+  acceptedOutputModes: undefined,
+  hasPushConfig: false,
+  callbackUrls: [],
+}
+
+/** Returns the first member with one of these names that is neither absent nor null. */
 export const firstDefined = (object: Json | undefined, ...names: readonly string[]): Json | undefined => {
   if (!isJsonObject(object)) return undefined
   for (const name of names) {
@@ -14,196 +81,153 @@ export const firstDefined = (object: Json | undefined, ...names: readonly string
   return undefined
 }
 
-/** What a call's message is called: readers of v0.3 over HTTP take `request` for `message`. */
-export const messageNames = ['message', 'request'] as const
+/** 0.3 over HTTP also has the names of its proto: `request` for `message`, and `content` for `parts`. */
+const MESSAGE_NAMES = ['message', 'request'] as const
+const PART_LISTS = ['parts', 'content'] as const
 
-/** What the list of a message's parts is called. */
-const partLists = ['parts', 'content'] as const
+const OUTPUT_MODES = ['acceptedOutputModes', 'accepted_output_modes'] as const
 
-/** The parts of a call's message; v0.3 over HTTP calls them its content. What is no list has none: the agent will say so. */
-export const messageParts = (params: JsonObject): Json[] => {
+/** The names of a push configuration in a message's `configuration`, in 0.3, in 0.3 over HTTP and in 1.0. */
+const PUSH_CONFIG_NAMES = [
+  ...['pushNotificationConfig', 'push_notification_config', 'pushNotification', 'push_notification'],
+  ...['taskPushNotificationConfig', 'task_push_notification_config'],
+]
+
+/** The same in the parameters that create one, which may be the configuration themselves. */
+const PUSH_WRAPPERS = [...PUSH_CONFIG_NAMES, 'config']
+
+/** The names of a part's media type in both versions. */
+const MEDIA_TYPE_NAMES = ['mediaType', 'media_type', 'mimeType', 'mime_type']
+
+const partLists = (params: JsonObject): Json[][] => {
   const lists: Json[][] = []
-  for (const message of messageNames)
-    for (const name of partLists) {
+  for (const message of MESSAGE_NAMES)
+    for (const name of PART_LISTS) {
       const parts = firstDefined(params[message], name)
       if (Array.isArray(parts)) lists.push(parts)
     }
-  return lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
+  return lists
 }
 
-/** The media types that a part says or implies; none where it cannot be told. An agent must take all of them. */
-export const partMediaTypes = (part: Json, version: WireVersion): string[] =>
-  isJsonObject(part) ? partReaders[version](part) : []
+const partMediaTypes = (part: Json, version: WireVersion): string[] =>
+  isJsonObject(part) ? mediaTypeReaders[version](part) : []
 
-const partReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
+const mediaTypeReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
   '0.3': part => {
     const has = (kind: string) => part.kind === kind || firstDefined(part, kind) !== undefined
     return [
       ...(has('text') ? ['text/plain'] : []),
       ...(has('data') ? ['application/json'] : []),
-      ...textsOf(part.file, 'mimeType', 'mime_type'),
+      ...stringsOf(part.file, 'mimeType', 'mime_type'),
     ]
   },
   '1.0': part => {
-    const explicit = textsOf(part, 'mediaType', 'media_type')
-    if (explicit.length > 0) return explicit
+    const declared = stringsOf(part, 'mediaType', 'media_type')
+    if (declared.length > 0) return declared
     return [
       ...(firstDefined(part, 'text') !== undefined ? ['text/plain'] : []),
-      // Data may be null: it is any JSON.
+      // Data is any JSON, null too.
       ...(part.data !== undefined ? ['application/json'] : []),
     ]
   },
 }
 
-/** Whether a part says its type in a way that readers take for one type or another: as no text, or as a range of types. */
-export const hasOddType = (part: Json): boolean => isOddlyTyped(part) || isOddlyTyped(firstDefined(part, 'file'))
+/** Returns every non-empty string under these names: an agent may read any of them. */
+const stringsOf = (object: Json | undefined, ...names: readonly string[]): string[] => {
+  const strings: string[] = []
+  for (const name of names) {
+    const value = firstDefined(object, name)
+    if (typeof value === 'string' && value !== '') strings.push(value)
+  }
+  return strings
+}
 
-/** Where a part says its media type: in one version or another, in one spelling or another. */
-const typeNames = ['mediaType', 'media_type', 'mimeType', 'mime_type']
+const hasAmbiguousMediaType = (part: Json): boolean => isAmbiguous(part) || isAmbiguous(firstDefined(part, 'file'))
 
-const isOddlyTyped = (object: Json | undefined): boolean =>
+const isAmbiguous = (object: Json | undefined): boolean =>
   isJsonObject(object) &&
-  typeNames.some(name => {
+  MEDIA_TYPE_NAMES.some(name => {
     const type = object[name]
     return type !== undefined && type !== null && (typeof type !== 'string' || type.includes('*'))
   })
 
-/** The texts that an object has under each of these names, of which its reader may take any. */
-const textsOf = (object: Json | undefined, ...names: readonly string[]): string[] => {
-  const texts: string[] = []
-  for (const name of names) {
-    const text = firstDefined(object, name)
-    if (typeof text === 'string' && text !== '') texts.push(text)
-  }
-  return texts
+/** Collects the URLs of the push configurations in an object, at any depth, and rejects case variants in them. */
+const readPushConfigs = (
+  object: Json | undefined,
+  path: string,
+  urls: MessageFacts['callbackUrls'],
+): InvalidParams | undefined => {
+  if (!isJsonObject(object)) return undefined
+  return rejectFirst(PUSH_WRAPPERS, name => {
+    const config = object[name]
+    if (!isJsonObject(config)) return undefined
+    const field = `${path}${name}.`
+    addCallbackUrl(config, field, urls)
+    return rejectCaseVariants(config, NAMES.pushConfig, field) ?? readPushConfigs(config, field, urls)
+  })
 }
 
-/** Where a push configuration may stand in a message's `configuration`: in v0.3, in v0.3 over HTTP, in v1.0. */
-export const pushConfigurations = [
-  ...['pushNotificationConfig', 'push_notification_config', 'pushNotification', 'push_notification'],
-  ...['taskPushNotificationConfig', 'task_push_notification_config'],
-]
-
-/** And in the parameters of the operation that creates one, which may themselves be it. */
-const pushWrappers = [...pushConfigurations, 'config']
-
-/** Enough to mend a call by: it may hold addresses by the hundred thousand. */
-const mostTold = 10
-
-/**
- * Why a call is refused that tells an agent to call back where this host itself would not: the agent may stand in a network of
- * its own. Which of the addresses are there is not told: one answer is given for every reason.
- */
-export const checkCallbacks = (call: A2ACall, allowedOrigins: string): Refusal | undefined => {
-  const fields: string[] = []
-  const { operation, params } = call
-  if (operation === 'createPushConfig') look(params, '', allowedOrigins, fields)
-  else if (operations[operation].sends) {
-    lookBelow(params.configuration, 'configuration.', allowedOrigins, fields)
-    lookBelow(params, '', allowedOrigins, fields)
-  }
-  if (fields.length === 0) return undefined
-  return {
-    refused: 'invalid-params',
-    detail: 'Push notifications go to public https addresses alone, and this is none that this host calls.',
-    violations: fields.map(field => ({ field, description: 'is an address that this host does not call' })),
-  }
+const addCallbackUrl = ({ url = null }: JsonObject, path: string, urls: MessageFacts['callbackUrls']): void => {
+  if (url !== null && url !== '') urls.push({ field: `${path}url`, url })
 }
 
-/** Readers take one name or the other: whatever could be the address is looked at. An empty one is none. */
-const look = (config: JsonObject, path: string, allowedOrigins: string, fields: string[]): void => {
-  const { url = null } = config
-  if (url !== null && url !== '' && !mayBeCalled(url, allowedOrigins)) fields.push(`${path}url`)
-  lookBelow(config, path, allowedOrigins, fields)
-}
+/** Rejects a field that is present under both of its names: an agent may read the one that was not checked. */
+const rejectAlias = (
+  object: Json | undefined,
+  path: string,
+  [name, alias]: readonly [string, string],
+): InvalidParams | undefined =>
+  firstDefined(object, name) !== undefined && firstDefined(object, alias) !== undefined
+    ? invalidParam(path + alias, `is another name of \`${name}\`, which is also present: send one of them`)
+    : undefined
 
-const lookBelow = (holder: Json | undefined, path: string, allowedOrigins: string, fields: string[]): void => {
-  if (!isJsonObject(holder)) return
-  for (const name of pushWrappers) {
-    if (fields.length >= mostTold) return
-    const config = holder[name]
-    if (isJsonObject(config)) look(config, `${path}${name}.`, allowedOrigins, fields)
-  }
-}
+/** The names that are checked in an object: as they are written, and by their folded form. */
+type FieldNames = { exact: ReadonlySet<string>; folded: ReadonlyMap<string, string> }
 
-/** The agent reads the address with a parser of its own: only one that all read alike is passed on. */
-const mayBeCalled = (url: Json, allowedOrigins: string): boolean =>
-  typeof url === 'string' && plain.test(url) && blockReason(url, allowedOrigins) === undefined
-
-const plain = /^https?:\/\/[^/?#\\@\s]+(?:[/?#][^\\\s\p{Cc}]*)?$/iu
-
-/** The names of what is looked at in an object, and each by how it looks to who ignores case. */
-type Names = { exact: ReadonlySet<string>; folded: ReadonlyMap<string, string> }
-
-/** Some letters are another's capital or small one, but not the other way round: the long s, the sign of Kelvin. */
+/** Upper case first: the long s and the Kelvin sign are variants of S and K only in that direction. */
 const fold = (name: string): string => name.toUpperCase().toLowerCase().replaceAll('_', '')
 
-const names = (...exact: string[]): Names => ({
+const fieldNames = (...exact: string[]): FieldNames => ({
   exact: new Set(exact),
-  // Of two spellings that are both A2A's, the first is the one to tell.
+  // Of two names with the same folded form, errors suggest the first.
   folded: new Map(exact.toReversed().map(name => [fold(name), name])),
 })
 
-const ofPush = ['url', ...pushWrappers]
-const looked = {
-  params: names(...messageNames, 'configuration', 'tenant', 'agentName', ...ofPush),
-  message: names(...partLists),
-  part: names('kind', 'text', 'data', 'file', ...typeNames),
-  configuration: names('acceptedOutputModes', 'accepted_output_modes', ...pushConfigurations),
-  push: names(...ofPush),
+const NAMES = {
+  params: fieldNames(...MESSAGE_NAMES, 'configuration', 'tenant', 'agentName', 'url', ...PUSH_WRAPPERS),
+  message: fieldNames(...PART_LISTS),
+  part: fieldNames('kind', 'text', 'data', 'file', ...MEDIA_TYPE_NAMES),
+  configuration: fieldNames(...OUTPUT_MODES, ...PUSH_CONFIG_NAMES),
+  pushConfig: fieldNames('url', ...PUSH_WRAPPERS),
 }
 
-/**
- * Why a call is refused that says in other letters what is checked: some agents read names in any case (Go's and .NET's do), and
- * would find what this host has not looked at.
- */
-export const rejectCaseVariants = ({ params }: A2ACall): Refusal | undefined => {
-  const found =
-    misspelt(params, looked.params, '') ??
-    first(messageNames, name => misspelt(params[name], looked.message, `${name}.`)) ??
-    misspelt(params.configuration, looked.configuration, 'configuration.') ??
-    misspeltBelow(params, '') ??
-    misspeltBelow(params.configuration, 'configuration.') ??
-    first(messageParts(params), misspeltPart)
-  return (
-    found && {
-      refused: 'invalid-params',
-      detail: `\`${found.field.slice(0, 100)}\` ${found.description}.`,
-      violations: [found],
-    }
-  )
-}
+const rejectPartVariants = (part: Json): InvalidParams | undefined =>
+  isJsonObject(part)
+    ? (rejectCaseVariants(part, NAMES.part, 'message.parts.') ??
+      rejectCaseVariants(part.file, NAMES.part, 'message.parts.file.'))
+    : undefined
 
-type Found = { field: string; description: string } | undefined
-
-const first = <Item>(items: readonly Item[], find: (item: Item) => Found): Found => {
-  for (const item of items) {
-    const found = find(item)
-    if (found) return found
-  }
-  return undefined
-}
-
-const misspelt = (object: Json | undefined, { exact, folded }: Names, at: string): Found => {
+/** Rejects names that differ from a checked name only in case or underscores. */
+const rejectCaseVariants = (
+  object: Json | undefined,
+  { exact, folded }: FieldNames,
+  path: string,
+): InvalidParams | undefined => {
   if (!isJsonObject(object)) return undefined
   for (const name in object) {
-    const meant = exact.has(name) ? undefined : folded.get(fold(name))
-    if (meant !== undefined) return { field: at + name, description: `is spelled \`${meant}\` in A2A` }
+    const expected = exact.has(name) ? undefined : folded.get(fold(name))
+    if (expected !== undefined) return invalidParam(path + name, `is spelled \`${expected}\` in A2A`)
   }
   return undefined
 }
 
-const misspeltPart = (part: Json): Found =>
-  isJsonObject(part)
-    ? (misspelt(part, looked.part, 'message.parts.') ?? misspelt(part.file, looked.part, 'message.parts.file.'))
-    : undefined
-
-const misspeltBelow = (holder: Json | undefined, at: string): Found =>
-  isJsonObject(holder)
-    ? first(pushWrappers, name => {
-        const config = holder[name]
-        if (!isJsonObject(config)) return undefined
-        const below = `${at}${name}.`
-        return misspelt(config, looked.push, below) ?? misspeltBelow(config, below)
-      })
-    : undefined
+const rejectFirst = <Item>(
+  items: readonly Item[],
+  reject: (item: Item) => InvalidParams | undefined,
+): InvalidParams | undefined => {
+  for (const item of items) {
+    const invalid = reject(item)
+    if (invalid) return invalid
+  }
+  return undefined
+}

@@ -2,66 +2,94 @@ import type { CallProfile } from '../card/call-profile.ts'
 import { type CallBinding, type WireVersion, wireVersions } from '../card/model/calls.ts'
 import type { DialectName } from '../card/model/constants.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import type { Refusal } from './errors.ts'
+import type { CallError } from './errors.ts'
 
-/** What the protocol says of an operation: its name in each version, and what an agent must be capable of. */
+/** An operation of A2A: its JSON-RPC method in each version, its HTTP+JSON request, and the capability that it needs. */
 type Operation = Partial<Record<WireVersion, string>> & {
+  /** The HTTP methods and the path below the agent's endpoint in 1.0. In 0.3 the path has the prefix `v1/`. */
+  http: readonly [methods: readonly string[], path: string]
+  /** The path in 0.3, if it is another. */
+  pathV0?: string
   needs?: keyof Pick<CallProfile, 'streaming' | 'pushNotifications' | 'extendedAgentCard'>
-  /** Whether it is answered with a stream of events. */
+  /** Whether the response is a stream of events. */
   streams?: true
-  /** Whether its parameters hold a message. */
+  /** Whether the parameters have a message. */
   sends?: true
 }
 
+const PUSH_CONFIGS = 'tasks/{taskId}/pushNotificationConfigs'
+
+/** Every operation in every version and binding. A new method of A2A is a row here. */
 const table = {
-  send: { '0.3': 'message/send', '1.0': 'SendMessage', sends: true },
-  stream: { '0.3': 'message/stream', '1.0': 'SendStreamingMessage', needs: 'streaming', streams: true, sends: true },
-  getTask: { '0.3': 'tasks/get', '1.0': 'GetTask' },
-  listTasks: { '1.0': 'ListTasks' },
-  cancel: { '0.3': 'tasks/cancel', '1.0': 'CancelTask' },
-  resubscribe: { '0.3': 'tasks/resubscribe', '1.0': 'SubscribeToTask', needs: 'streaming', streams: true },
+  send: { '0.3': 'message/send', '1.0': 'SendMessage', http: [['POST'], 'message:send'], sends: true },
+  stream: {
+    '0.3': 'message/stream',
+    '1.0': 'SendStreamingMessage',
+    http: [['POST'], 'message:stream'],
+    needs: 'streaming',
+    streams: true,
+    sends: true,
+  },
+  getTask: { '0.3': 'tasks/get', '1.0': 'GetTask', http: [['GET'], 'tasks/{id}'] },
+  listTasks: { '1.0': 'ListTasks', http: [['GET'], 'tasks'] },
+  cancel: { '0.3': 'tasks/cancel', '1.0': 'CancelTask', http: [['POST'], 'tasks/{id}:cancel'] },
+  resubscribe: {
+    '0.3': 'tasks/resubscribe',
+    '1.0': 'SubscribeToTask',
+    // POST in the specification; some clients send a GET.
+    http: [['POST', 'GET'], 'tasks/{id}:subscribe'],
+    needs: 'streaming',
+    streams: true,
+  },
   createPushConfig: {
     '0.3': 'tasks/pushNotificationConfig/set',
     '1.0': 'CreateTaskPushNotificationConfig',
+    http: [['POST'], PUSH_CONFIGS],
     needs: 'pushNotifications',
   },
   getPushConfig: {
     '0.3': 'tasks/pushNotificationConfig/get',
     '1.0': 'GetTaskPushNotificationConfig',
+    http: [['GET'], `${PUSH_CONFIGS}/{id}`],
     needs: 'pushNotifications',
   },
   listPushConfigs: {
     '0.3': 'tasks/pushNotificationConfig/list',
     '1.0': 'ListTaskPushNotificationConfigs',
+    http: [['GET'], PUSH_CONFIGS],
     needs: 'pushNotifications',
   },
   deletePushConfig: {
     '0.3': 'tasks/pushNotificationConfig/delete',
     '1.0': 'DeleteTaskPushNotificationConfig',
+    http: [['DELETE'], `${PUSH_CONFIGS}/{id}`],
     needs: 'pushNotifications',
   },
   extendedCard: {
     '0.3': 'agent/getAuthenticatedExtendedCard',
     '1.0': 'GetExtendedAgentCard',
+    http: [['GET'], 'extendedAgentCard'],
+    pathV0: 'card',
     needs: 'extendedAgentCard',
   },
 } as const satisfies Record<string, Operation>
 
-/** What a call asks an agent to do: the same in every version and binding (protocol.md). */
+/** The name of an operation, the same in every version and binding. */
 export type OperationName = keyof typeof table
 
 /** Every operation of A2A. */
 export const operations: Readonly<Record<OperationName, Operation>> = table
 
-/** The dialect of the extended card that each name of that operation asks for; those of other hosts are of no version. */
-export const extendedCardDialects: ReadonlyMap<string, DialectName> = new Map([
-  [table.extendedCard['1.0'], '1.0'],
-  [table.extendedCard['0.3'], '0.3'],
+/** The names of all operations. */
+export const operationNames = Object.keys(table) as OperationName[]
+
+/** Methods that other hosts have for the extended card, and the dialect in which each returns it. */
+const FOREIGN_CARD_METHODS: ReadonlyMap<string, DialectName> = new Map([
   ['agent/extendedCard', 'gopherhole'],
   ['agent/authenticatedExtendedCard', 'shaman'],
 ])
 
-/** Names that are gone: those of v0.1, and those that v1.0 had as a draft or took over from gRPC with other words. */
+/** Methods of 0.1, of drafts of 1.0, and of its gRPC binding, and the operation that each has become. */
 const RENAMED_METHODS: ReadonlyMap<string, OperationName> = new Map([
   ['tasks/send', 'send'],
   ['tasks/sendSubscribe', 'stream'],
@@ -74,60 +102,60 @@ const RENAMED_METHODS: ReadonlyMap<string, OperationName> = new Map([
   ['GetAuthenticatedExtendedCard', 'extendedCard'],
 ])
 
-/** One A2A call as the gate sees it, whatever binding it came by. */
+/** A call of one operation, whatever its binding. */
 export type A2ACall = {
   binding: CallBinding
   operation: OperationName
-  /** The version of A2A that the caller speaks: what is answered is in its form. */
+  /** The version of the caller. Responses of this host are in its form. */
   version: WireVersion
-  /** The JSON-RPC id as it was sent; null where there was none, and over HTTP+JSON. */
+  /** The dialect in which an extended card is returned. */
+  dialect: DialectName
+  /** The JSON-RPC id as the caller wrote it; null over HTTP+JSON. */
   id: Json
-  /** The parameters: of JSON-RPC's `params`, or gathered from path, query and body. */
+  /** `params` of JSON-RPC; or path, query and body of HTTP+JSON, merged. */
   params: JsonObject
   /** The extensions that the caller names. */
   extensions: string[]
 }
 
-const named = (version: WireVersion): ReadonlyMap<string, OperationName> =>
+const methodsOf = (version: WireVersion): ReadonlyMap<string, OperationName> =>
   new Map([
-    ...[...extendedCardDialects]
-      .filter(([, dialect]) => dialect !== '0.3' && dialect !== '1.0')
-      .map(([name]): [string, OperationName] => [name, 'extendedCard']),
-    ...(Object.keys(operations) as OperationName[]).flatMap((operation): [string, OperationName][] => {
+    ...[...FOREIGN_CARD_METHODS.keys()].map((name): [string, OperationName] => [name, 'extendedCard']),
+    ...operationNames.flatMap((operation): [string, OperationName][] => {
       const name = operations[operation][version]
       return name === undefined ? [] : [[name, operation]]
     }),
   ])
 
-const operationsNamed: Record<WireVersion, ReadonlyMap<string, OperationName>> = {
-  '0.3': named('0.3'),
-  '1.0': named('1.0'),
+const methods: Record<WireVersion, ReadonlyMap<string, OperationName>> = {
+  '0.3': methodsOf('0.3'),
+  '1.0': methodsOf('1.0'),
 }
 
 /**
- * What a JSON-RPC method asks for, in the version that the call names; where it names none, in the one that knows the
- * method. A method that both know is in the version that the agent speaks, 0.3 before 1.0.
+ * Resolves a JSON-RPC method in the version that the call names, else in the version that has the method. Of a method that
+ * both versions have, that is the version that the agent supports, 0.3 before 1.0.
  */
 export const resolveMethod = (
   method: string,
-  version: WireVersion | undefined,
-  spoken: readonly WireVersion[],
-): { operation: OperationName; version: WireVersion } | Refusal => {
-  const knowing = version === undefined ? wireVersions.filter(each => operationsNamed[each].has(method)) : [version]
-  const chosen = (knowing.length > 1 ? knowing.find(each => spoken.includes(each)) : undefined) ?? knowing[0]
-  const inWords = chosen ?? inferVersion(method)
-  const operation = operationsNamed[inWords].get(method)
-  if (operation !== undefined) return { operation, version: inWords }
-  const today = todaysName(method, inWords)
-  return { refused: 'method', method, version: inWords, ...(today !== undefined && { today }) }
+  requested: WireVersion | undefined,
+  supported: readonly WireVersion[],
+): Pick<A2ACall, 'operation' | 'version' | 'dialect'> | CallError => {
+  const candidates = requested === undefined ? wireVersions.filter(each => methods[each].has(method)) : [requested]
+  const preferred = candidates.length > 1 ? candidates.find(each => supported.includes(each)) : undefined
+  const version = preferred ?? candidates[0] ?? inferVersion(method)
+  const operation = methods[version].get(method)
+  if (operation !== undefined) return { operation, version, dialect: FOREIGN_CARD_METHODS.get(method) ?? version }
+  const currentName = currentNameOf(method, version)
+  return { kind: 'method', method, version, ...(currentName !== undefined && { currentName }) }
 }
 
-/** What has taken the place of a name in a version: of one that is gone, or that is another version's. */
-const todaysName = (method: string, version: WireVersion): string | undefined => {
-  const meant =
-    RENAMED_METHODS.get(method) ?? wireVersions.map(each => operationsNamed[each].get(method)).find(each => each)
-  return meant && operations[meant][version]
+/** Returns what a version calls a method that was renamed, or that another version has. */
+const currentNameOf = (method: string, version: WireVersion): string | undefined => {
+  const operation =
+    RENAMED_METHODS.get(method) ?? wireVersions.map(each => methods[each].get(method)).find(each => each !== undefined)
+  return operation && operations[operation][version]
 }
 
-/** The version whose names look like this one: v1.0's are in PascalCase, v0.3's have slashes. */
+/** Infers the version from the form of a method's name: PascalCase in 1.0, slashes in 0.3. */
 export const inferVersion = (method: string): WireVersion => (/^[A-Z]/.test(method) ? '1.0' : '0.3')

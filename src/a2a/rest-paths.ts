@@ -1,101 +1,92 @@
-import type { WireVersion } from '../card/model/calls.ts'
+import { type WireVersion, wireVersions } from '../card/model/calls.ts'
 import type { JsonObject } from '../json/json.ts'
-import type { Refusal } from './errors.ts'
-import type { OperationName } from './operations.ts'
+import type { CallError } from './errors.ts'
+import { type OperationName, operationNames, operations } from './operations.ts'
+import { isVersionParameter } from './service-parameters.ts'
 
-/** An operation of the HTTP+JSON binding: the methods that it answers to, and its path below the agent's endpoint. */
-type RestOperation = readonly [methods: readonly string[], path: string, operation: OperationName]
+/** The operation of an HTTP+JSON request, and the parameters in its path. */
+export type RestMatch = { operation: OperationName; version: WireVersion; pathParams: Record<string, string> }
 
-/** v1.0's paths. `:subscribe` is a POST, and a GET for clients that take a stream for something to read. */
-const v1_0: readonly RestOperation[] = [
-  [['POST'], 'message:send', 'send'],
-  [['POST'], 'message:stream', 'stream'],
-  [['GET'], 'extendedAgentCard', 'extendedCard'],
-  [['GET'], 'tasks', 'listTasks'],
-  [['POST'], 'tasks/{id}:cancel', 'cancel'],
-  [['POST', 'GET'], 'tasks/{id}:subscribe', 'resubscribe'],
-  [['GET'], 'tasks/{id}', 'getTask'],
-  [['POST'], 'tasks/{taskId}/pushNotificationConfigs', 'createPushConfig'],
-  [['GET'], 'tasks/{taskId}/pushNotificationConfigs', 'listPushConfigs'],
-  [['GET'], 'tasks/{taskId}/pushNotificationConfigs/{id}', 'getPushConfig'],
-  [['DELETE'], 'tasks/{taskId}/pushNotificationConfigs/{id}', 'deletePushConfig'],
-]
-
-/** v0.3's, which has no list of tasks and calls its extended card a card. */
-const v0_3: readonly RestOperation[] = v1_0
-  .filter(([, , operation]) => operation !== 'listTasks')
-  .map(([methods, path, operation]) => [methods, operation === 'extendedCard' ? 'v1/card' : `v1/${path}`, operation])
-
-/** Every operation of the HTTP+JSON binding, by version. */
-const restOperations: Readonly<Record<WireVersion, readonly RestOperation[]>> = { '0.3': v0_3, '1.0': v1_0 }
-
-const patterns = (['0.3', '1.0'] as const).flatMap(version =>
-  restOperations[version].map(([methods, path, operation]) => ({
-    version,
-    methods,
-    path,
-    operation,
-    pattern: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
-  })),
-)
-
-/** The operation that a path stands for, with the parameters in it; or the methods that the path takes instead. */
-export type RestMatch =
-  | { operation: OperationName; version: WireVersion; path: Record<string, string> }
-  | { otherMethods: string[] }
-
-/** Finds the operation of a request by its path as it came, percent-encoded: what follows the agent's endpoint and a slash. */
-export const matchRestPath = (method: string, path: string): RestMatch | undefined => {
-  // The first path that fits is the one that is meant: `tasks/{id}` would fit `tasks/1:cancel` too.
-  const meant = patterns.find(({ pattern }) => pattern.test(path))
-  if (meant === undefined) return undefined
-  const parameters = parametersOf(meant.pattern, path)
-  if (parameters === undefined) return undefined
-  const same = patterns.filter(each => each.path === meant.path)
-  const found = same.find(({ methods }) => methods.includes(method))
-  if (found === undefined) return { otherMethods: same.flatMap(({ methods }) => methods) }
-  return { operation: found.operation, version: found.version, path: parameters }
+/** The path of an operation below the agent's endpoint; undefined in a version that lacks the operation. */
+const pathOf = (operation: OperationName, version: WireVersion): string | undefined => {
+  const { http, pathV0, ...row } = operations[operation]
+  const [, path] = http
+  if (row[version] === undefined) return undefined
+  return version === '0.3' ? `v1/${pathV0 ?? path}` : path
 }
 
+const routes = wireVersions
+  .flatMap(version =>
+    operationNames.flatMap(operation => {
+      const path = pathOf(operation, version)
+      if (path === undefined) return []
+      const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+      return [{ version, operation, path, pattern, methods: operations[operation].http[0] }]
+    }),
+  )
+  // `tasks/{id}` would match `tasks/1:cancel` too.
+  .toSorted((left, right) => Number(left.path.endsWith('}')) - Number(right.path.endsWith('}')))
+
 /**
- * What could leave its segment of a path, or of a header or a log; or be another operation to who decodes before looking, asks
- * in any case, or takes what follows a semicolon for no part of it.
+ * Finds the operation of an HTTP+JSON request. `path` is what follows the agent's endpoint and a slash, percent-encoded as
+ * it was sent. A path that no version has is a 404, in the form of the version that its prefix suggests.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is they that must not get through
+export const matchRestPath = (method: string, path: string): RestMatch | CallError => {
+  const first = routes.find(({ pattern }) => pattern.test(path))
+  const pathParams = first && readPathParams(first.pattern, path)
+  if (pathParams === undefined) return { kind: 'method', method: `${method} /${path}`, version: versionOfPath(path) }
+  const samePath = routes.filter(route => route.path === first?.path)
+  const route = samePath.find(({ methods }) => methods.includes(method))
+  if (route === undefined)
+    return { kind: 'http-method', method, path, allow: samePath.flatMap(({ methods }) => methods) }
+  return { operation: route.operation, version: route.version, pathParams }
+}
+
+/** Returns the version of a path, for errors of paths that do not exist. */
+export const versionOfPath = (path: string): WireVersion => (path.startsWith('v1/') ? '0.3' : '1.0')
+
+/**
+ * What could leave its segment of a path, a header or a log line; or what is another operation to a server that decodes before
+ * it routes, ignores case, or cuts off what follows a semicolon.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
 const unsafe = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\.{1,2}\s*(?:;|$)|:(?:cancel|subscribe)\s*(?:;|$)/i
 
-const parametersOf = (pattern: RegExp, path: string): Record<string, string> | undefined => {
+const readPathParams = (pattern: RegExp, path: string): Record<string, string> | undefined => {
   try {
-    const entries = Object.entries(pattern.exec(path)?.groups ?? {})
-    const parameters = entries.map(([name, text]): [string, string] => [name, decodeURIComponent(text)])
-    return parameters.some(([, value]) => unsafe.test(value)) ? undefined : Object.fromEntries(parameters)
+    const encoded = Object.entries(pattern.exec(path)?.groups ?? {})
+    const params = encoded.map(([name, text]): [string, string] => [name, decodeURIComponent(text)])
+    return params.some(([, value]) => unsafe.test(value)) ? undefined : Object.fromEntries(params)
   } catch {
     return undefined
   }
 }
 
-/** Why a call that names a version cannot ask by this path: the path is another version's. */
-export const versionMismatch = (
+/** Rejects a path that belongs to another version than the call names. */
+export const rejectVersionMismatch = (
   method: string,
-  { operation, version }: { operation: OperationName; version: WireVersion },
-  named: WireVersion | undefined,
-): Refusal | undefined => {
-  if (named === undefined || named === version) return undefined
-  const pathIn = (each: WireVersion) => restOperations[each].find(([, , name]) => name === operation)?.[1]
-  const today = pathIn(named)
+  { operation, version }: Pick<RestMatch, 'operation' | 'version'>,
+  requested: WireVersion | undefined,
+): CallError | undefined => {
+  if (requested === undefined || requested === version) return undefined
+  const currentPath = pathOf(operation, requested)
   return {
-    refused: 'method',
-    method: `${method} /${pathIn(version)}`,
-    version: named,
-    ...(today !== undefined && { today: `${method} /${today}` }),
+    kind: 'method',
+    method: `${method} /${pathOf(operation, version)}`,
+    version: requested,
+    ...(currentPath !== undefined && { currentName: `${method} /${currentPath}` }),
   }
 }
 
 /**
- * The parameters of an HTTP+JSON call in the shape of JSON-RPC's: those of the path, over those of the body, over those of the
- * query, where the first of a name counts. The version is no parameter.
+ * Merges the parameters of an HTTP+JSON call into the shape of JSON-RPC's `params`. The path wins over the body, and the body
+ * over the query, where the first of several values counts. The version is not a parameter.
  */
-export const restParams = (path: Record<string, string>, query: URLSearchParams, body: JsonObject): JsonObject => {
-  const fromQuery = [...query].filter(([name]) => name.toLowerCase() !== 'a2a-version').reverse()
-  return { ...Object.fromEntries(fromQuery), ...body, ...path }
+export const restParams = (
+  pathParams: Record<string, string>,
+  query: URLSearchParams,
+  body: JsonObject,
+): JsonObject => {
+  const fromQuery = [...query].filter(([name]) => !isVersionParameter(name)).reverse()
+  return { ...Object.fromEntries(fromQuery), ...body, ...pathParams }
 }

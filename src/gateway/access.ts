@@ -1,99 +1,124 @@
-import type { Refusal } from '../a2a/errors.ts'
+import type { CallError } from '../a2a/errors.ts'
 import { authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { BLOCK_SECONDS, clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import type { RepresentationName } from '../card/model/constants.ts'
-import type { Asking } from '../http/handler.ts'
-import { type CachedDocument, readExtended, readProfile } from '../registry/edge/cards.ts'
+import type { AgentCard } from '../card/model/agent-card.ts'
+import { type CallModes, collectModes } from '../card/model/calls.ts'
+import type { DialectName } from '../card/model/constants.ts'
+import { type CachedDocument, lookUpProfile, readExtended, readProfile } from '../registry/edge/cards.ts'
 import { findByName } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
-import { unavailable, type Visit } from './call-context.ts'
+import type { AgentRef, CallContext } from './call-context.ts'
 
-/** Whether who asks is to learn of an internal agent. */
+/** Returned while KV or the Registry is unavailable (already logged). */
+export const UNAVAILABLE = { kind: 'unavailable' } as const satisfies CallError
+
+/** Tells whether the caller may know that an internal agent exists. */
 export type CanSee = (id: string) => Promise<boolean> | boolean
 
 /**
- * The agent that a name or an id stands for to who asks, whatever its case: an id before a name, who has had a name longest before
- * others, and as though the internal ones that it does not see were not there. An empty text where there is none.
+ * Resolves an id or name (case-insensitive) to an agent. Ids win over names; the oldest holder of a name wins; internal agents
+ * that the caller cannot see are ignored. Returns an empty id if there is no such agent.
  */
-export const findAgentByName = async (name: string, sees: CanSee, ...[, env, ctx]: Asking): Promise<string> => {
+export const findAgentByName = async (
+  name: string,
+  canSee: CanSee,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<string> => {
   const { public: publicId, internal } = await findByName(name, env, ctx)
-  for (const id of internal) if (await sees(id)) return id
+  for (const id of internal) if (await canSee(id)) return id
   return publicId ?? ''
 }
 
-/** Whether a caller may call an internal agent: by a token of this host, or by what the agent's card says besides. */
-export const mayCall =
-  (caller: Authentication, ...[request, env, ctx]: Asking): CanSee =>
+/** Returns who may call an internal agent: with a token of this host, or with credentials that the agent's card names. */
+export const canCall =
+  (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): CanSee =>
   async id => {
     if (caller.authenticated) return hasPermission(caller, 'read', id)
     const profile = await readProfile(id, env, ctx)
-    return (
-      profile !== null &&
-      hasPermission(await authenticateForAgent(caller, { id, profile }, { request, env, ctx }), 'read', id)
-    )
+    if (profile === null) return false
+    return hasPermission(await authenticateForAgent(caller, { id, profile }, { request, env, ctx }), 'read', id)
   }
 
-/** Whether its caller may read an internal agent's card: that takes a token where tokens are sent. */
-export const mayRead = (caller: Authentication, ...asking: Asking): CanSee =>
-  asking[0].headers.has('Authorization') ? mayCall(caller, ...asking) : () => false
+/** Returns who may read an internal agent's card, which requires credentials in `Authorization`. */
+export const canRead = (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): CanSee =>
+  request.headers.has('Authorization') ? canCall(caller, request, env, ctx) : () => false
 
-/** The period of the rate limit of calls, in seconds (wrangler.toml). */
-const period = 60
+/** The period of `CALL_LIMIT`, in seconds (wrangler.toml). */
+const RATE_LIMIT_PERIOD_S = 60
 
-/** Counts a call; why it gets no further, whatever it asks, where it is one too many. */
+/** Counts a call against the limit of its caller, and refuses one too many. */
 export const checkRateLimit = async (
   caller: Authentication,
   request: Request,
   env: Env,
-): Promise<Refusal | undefined> => {
-  if (!caller.authenticated && caller.reason === 'throttled')
-    return { refused: 'rate-limit', retryAfter: BLOCK_SECONDS }
+): Promise<CallError | undefined> => {
+  if (!caller.authenticated && caller.reason === 'throttled') return { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
   const { success } = await env.CALL_LIMIT.limit({ key: caller.authenticated ? caller.subject : clientKey(request) })
-  return success ? undefined : { refused: 'rate-limit', retryAfter: period }
+  return success ? undefined : { kind: 'rate-limit', retryAfter: RATE_LIMIT_PERIOD_S }
+}
+
+/** Adds an agent to the context: its profile, and the caller as the agent's card identifies it. */
+export const resolveAgent = async (context: CallContext, agent: AgentRef): Promise<CallError | undefined> => {
+  const { env, ctx, caller } = context
+  const profile = await lookUpProfile(agent.id, env, ctx)
+  if (profile === undefined) return UNAVAILABLE
+  context.agent = agent
+  context.profile = profile
+  if (profile) context.caller = await authenticateForAgent(caller, { id: agent.id, profile }, context)
+  return undefined
 }
 
 /**
- * Lets a caller through to an agent's profile; or says why it gets no further: credentials that do not hold, or an agent that is
- * not there. An internal one is there for who may read it alone: all others are told as if it were none, whatever their
- * credentials.
+ * Refuses callers that may not call the agent. Those that may not read an internal agent get the same error as for an agent
+ * that does not exist, whatever their credentials.
  */
-export const authorizeCall = ({ id, named, profile, caller }: Visit): { profile: CallProfile } | Refusal => {
-  if (!caller.authenticated && caller.reason === 'throttled')
-    return { refused: 'rate-limit', retryAfter: BLOCK_SECONDS }
+export const authorizeCall = ({ agent, profile, caller }: CallContext): { profile: CallProfile } | CallError => {
+  const { id, named } = agent
+  const given = caller.authenticated ? undefined : caller.reason
+  if (given === 'throttled') return { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
   if (profile === null || (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)))
-    return { refused: 'unknown-agent', agent: named }
-  if (!caller.authenticated && caller.reason === 'bad-token') return { refused: 'bad-token' }
-  if (!caller.authenticated && caller.reason === 'unavailable') return { refused: 'token-unchecked' }
+    return { kind: 'unknown-agent', agent: named }
+  if (given === 'bad-token') return { kind: 'bad-token' }
+  if (given === 'unavailable') return { kind: 'token-unchecked' }
   return { profile }
 }
 
-/** Why a caller may not have what an agent keeps for those that may read it. */
-export const checkReadAccess = (caller: Authentication, id: string): Refusal | undefined => {
-  if (!caller.authenticated) return { refused: caller.reason === 'anonymous' ? 'no-token' : 'bad-token' }
+/** Refuses callers without read access to an agent. */
+export const checkReadAccess = ({ agent: { id }, caller }: CallContext): CallError | undefined => {
+  if (!caller.authenticated) return { kind: caller.reason === 'anonymous' ? 'no-token' : 'bad-token' }
   return hasPermission(caller, 'read', id)
     ? undefined
-    : { refused: 'forbidden', missing: `the scope "read" for agent "${id}"` }
+    : { kind: 'forbidden', missing: `the scope "read" for agent "${id}"` }
 }
 
-/** The extended card that is a caller's, in the dialect that it asks for; or why there is none for it. */
+/** Loads the extended card of the caller's highest tier. */
 export const loadExtendedCard = async (
-  caller: Authentication,
-  id: string,
-  profile: CallProfile,
-  dialect: RepresentationName,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<CachedDocument | Refusal> => {
-  const refusal = checkReadAccess(caller, id)
-  if (refusal) return refusal
-  const tier = highestTier(caller, profile)
-  if (tier === undefined) return { refused: 'extended-card-not-configured' }
-  const card = await readExtended({ id, tier, name: dialect }, env, ctx).then(
-    card => (card?.source && isExpired(card.source) ? unavailable : card),
-    () => unavailable,
-  )
-  return card ?? { refused: 'extended-card-not-configured' }
+  context: CallContext,
+  { tiers }: CallProfile,
+  dialect: DialectName,
+): Promise<CachedDocument | CallError> => {
+  const denied = checkReadAccess(context)
+  if (denied) return denied
+  const { agent, caller, env, ctx } = context
+  const tier = highestTier(caller, { tiers })
+  if (tier === undefined) return { kind: 'extended-card-not-configured' }
+  const card = await readExtended({ id: agent.id, tier, name: dialect }, env, ctx).catch(() => UNAVAILABLE)
+  if (card === null) return { kind: 'extended-card-not-configured' }
+  return 'kind' in card || !card.source || !isExpired(card.source) ? card : UNAVAILABLE
+}
+
+/** Returns the modes of the extended card that the caller may read, if any: its skills may accept more than the public card. */
+export const readExtendedModes = async (
+  { agent, caller, env, ctx }: CallContext,
+  { tiers }: CallProfile,
+): Promise<CallModes | undefined> => {
+  const tier = hasPermission(caller, 'read', agent.id) ? highestTier(caller, { tiers }) : undefined
+  if (tier === undefined) return undefined
+  // While KV is unavailable, the public card decides.
+  const document = await readExtended({ id: agent.id, tier, name: '1.0' }, env, ctx).catch(() => null)
+  return document ? collectModes(JSON.parse(new TextDecoder().decode(document.body)) as AgentCard) : undefined
 }

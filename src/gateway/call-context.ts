@@ -1,66 +1,57 @@
-import type { Failure, Refusal } from '../a2a/errors.ts'
+import type { ErrorForm } from '../a2a/error-response.ts'
+import type { CallError } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
-import { authenticateForAgent } from '../auth/authenticate.ts'
 import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import type { RepresentationName } from '../card/model/constants.ts'
-import type { Asking } from '../http/handler.ts'
-import type { Json, JsonObject } from '../json/json.ts'
-import { type CachedDocument, lookUpProfile } from '../registry/edge/cards.ts'
+import type { CallTarget } from '../card/model/calls.ts'
+import type { CachedDocument } from '../registry/edge/cards.ts'
+import type { UpstreamMessage } from './upstream-request.ts'
 
-/** A call that its agent's profile has made sense of: what goes upstream is written anew from what was read. */
-export type ParsedCall = {
-  call: A2ACall
-  /** The dialect that an extended card is asked for in. */
-  dialect: RepresentationName
-  method: string
-  /** Of HTTP+JSON: path and query below the agent's address. */
-  path: string
-  /** The JSON text that goes on; written only where it does. */
-  body: () => string | undefined
-}
-
-/** A call as it came, in the words of its binding. */
-export type InboundCall = {
-  /** Why it is no call, whosever it might be. */
-  refusal?: Refusal | undefined
-  params: JsonObject
-  read: (profile: CallProfile) => ParsedCall | Refusal
-  refuse: (problem: Refusal | Failure, call?: A2ACall) => Response
-  answerCard: (card: CachedDocument) => Response
-}
-
-/** An agent by its id, and as the caller named it: what it did not say, it is not told. */
+/** An agent by its id, and as the caller named it: errors repeat only what the caller wrote. The id is empty if there is none. */
 export type AgentRef = { id: string; named: string }
 
-/** An agent that a caller named by its id. */
-export const byId = (id = ''): AgentRef => ({ id, named: id })
+/** Refers to an agent that the caller names by its id. */
+export const agentById = (id = ''): AgentRef => ({ id, named: id })
 
-/** What came in the body of a call, parsed; or why it cannot be one. */
-export type Body = { value: Json } | Refusal
-
-/** A place that calls come to. */
-export type Endpoint = {
-  /** The agent, where the path names it; else how to find it by what the call says, and who makes it. */
-  whose: AgentRef | ((params: JsonObject, caller: Authentication, ...rest: Asking) => Promise<AgentRef | Refusal>)
-  body: () => Promise<Body>
-  ask: (body: Body) => InboundCall
+/** A call as its binding reads and answers it. */
+export type InboundCall = {
+  /** The agent, if the path names it. */
+  readonly agent: AgentRef | undefined
+  /** Finds the agent by the parameters of the call. */
+  findAgent: (context: CallContext) => Promise<AgentRef | CallError>
+  /** Reads the body. Returns why it is not a call. */
+  read: () => Promise<CallError | undefined>
+  /** Parses what was read, now that the versions of the agent are known. */
+  parse: (profile: CallProfile) => A2ACall | CallError
+  /** Writes the call anew for its agent, from what was parsed and checked. */
+  toUpstream: (call: A2ACall, target: CallTarget) => UpstreamMessage
+  /** The form of errors before the call is parsed. */
+  errorForm: () => ErrorForm
+  /** Wraps an extended card in a response of the binding. */
+  cardResponse: (document: CachedDocument) => Response
 }
 
-/** Who calls which agent; there is none of that id where `profile` is null. */
-export type Visit = AgentRef & { profile: CallProfile | null; caller: Authentication }
-
-/** Finds the agent of a call, and who calls it: `bearer`, unless the agent's card says more. */
-export const resolveCallContext = async (
-  { id, named }: AgentRef,
-  bearer: Authentication,
-  ...[request, env, ctx]: Asking
-): Promise<Visit | Refusal> => {
-  const profile = await lookUpProfile(id, env, ctx)
-  if (profile === undefined) return unavailable
-  const caller = profile ? await authenticateForAgent(bearer, { id, profile }, { request, env, ctx }) : bearer
-  return { id, named, profile, caller }
+/** What is known of a call. Each stage of the pipeline adds to it; the log line is written from it. */
+export type CallContext = {
+  readonly request: Request
+  readonly env: Env
+  readonly ctx: ExecutionContext
+  /** By the token of this host in `Authorization`; once the agent is resolved, also by the credentials that its card names. */
+  caller: Authentication
+  agent: AgentRef
+  /** Null as long as there is no such agent. */
+  profile: CallProfile | null
+  call?: A2ACall
+  /** What `warn` levels of the gate found. */
+  warnings: readonly CallError[]
+  /** The status of the agent's own response. */
+  upstreamStatus?: number
 }
 
-/** What is told while KV or the Registry is away, which the log has been told. */
-export const unavailable: Refusal = { refused: 'unavailable' }
+/** Begins the context of a call, whose agent is not resolved yet. */
+export const createCallContext = (
+  caller: Authentication,
+  request: Request,
+  env: Env,
+  ctx: ExecutionContext,
+): CallContext => ({ request, env, ctx, caller, agent: agentById(), profile: null, warnings: [] })

@@ -1,107 +1,80 @@
-import type { Refusal } from '../a2a/errors.ts'
-import { firstDefined, hasOddType, messageNames, messageParts, partMediaTypes } from '../a2a/message.ts'
-import type { CallProfile } from '../card/call-profile.ts'
-import type { Modes, WireVersion } from '../card/model/calls.ts'
+import { type CallError, invalidParam } from '../a2a/errors.ts'
+import type { MessageFacts } from '../a2a/message.ts'
+import type { CallModes, Modes } from '../card/model/calls.ts'
 import { covers, intersects, isMediaRange, type MediaRange, parseMediaRange, specificity } from '../http/media-type.ts'
-import type { Json, JsonObject } from '../json/json.ts'
+import { MAX_OUTPUT_MODES, MAX_PARTS } from '../limits.ts'
 
-/** The most parts of a message, and modes of a list, that are checked; a call with more is refused. */
-const most = 1000
-const mostModes = 100
-
-/** Why the media types of a message's parts do not go in; `offered` are those that do not. */
-export const inputModesRefusal = (
-  params: JsonObject,
-  version: WireVersion,
-  modes: CallProfile['modes'],
-): Refusal | undefined => {
-  const doubled = twice(params, '', ...messageNames)
-  if (doubled) return doubled
-  const accepted = modesFor(params, modes, 'input')
-  const parts = messageParts(params)
+/** Refuses a message with a part whose media type the agent does not accept. */
+export const checkInputModes = (
+  { parts, mediaTypes, ambiguousPart, skillId }: MessageFacts,
+  modes: CallModes,
+): CallError | undefined => {
+  const accepted = modesFor(skillId, modes, 'input')
   if (accepted.length === 0) return undefined
-  if (parts.length > most) return invalid('message.parts', `must be at most ${most} parts`)
-  const odd = parts.findIndex(hasOddType)
-  if (odd >= 0) return invalid(`message.parts[${odd}]`, 'must say its media type as a string, and one type')
-  const types = new Set(parts.flatMap(part => partMediaTypes(part, version)))
-  const offered = [...types].filter(type => !goesIn(type, accepted))
-  return offered.length > 0 ? { refused: 'input-modes', offered, accepted } : undefined
+  if (parts.length > MAX_PARTS) return invalidParam('message.parts', `must be at most ${MAX_PARTS} parts`)
+  if (ambiguousPart !== undefined)
+    return invalidParam(
+      `message.parts[${ambiguousPart}]`,
+      'must declare its media type as one string without wildcards',
+    )
+  const unknown = mediaTypes.filter(type => !accepted.includes(type))
+  if (unknown.length === 0) return undefined
+  const ranges = accepted.map(parseMediaRange)
+  const offered = unknown.filter(type => {
+    const mediaType = parseMediaRange(type)
+    return !ranges.some(range => intersects(mediaType, range))
+  })
+  return offered.length > 0 ? { kind: 'input-modes', offered, accepted } : undefined
 }
 
-/** Why nothing that the agent puts out is among `acceptedOutputModes`; an absent or empty list accepts anything. */
-export const outputModesRefusal = (params: JsonObject, modes: CallProfile['modes']): Refusal | undefined => {
-  const { configuration } = params
-  const doubled = twice(configuration, 'configuration.', 'acceptedOutputModes', 'accepted_output_modes')
-  const wanted = firstDefined(configuration, 'acceptedOutputModes', 'accepted_output_modes')
-  if (doubled || wanted === undefined) return doubled
+/** Refuses a call whose `acceptedOutputModes` the agent cannot produce. An absent or empty list accepts anything. */
+export const checkOutputModes = (
+  { acceptedOutputModes, skillId }: MessageFacts,
+  modes: CallModes,
+): CallError | undefined => {
+  if (acceptedOutputModes === undefined) return undefined
   const field = 'configuration.acceptedOutputModes'
-  if (!Array.isArray(wanted)) return invalid(field, 'must be a list of media types')
-  if (wanted.length > mostModes) return invalid(field, `must be at most ${mostModes} media types`)
+  if (!Array.isArray(acceptedOutputModes)) return invalidParam(field, 'must be a list of media types')
+  if (acceptedOutputModes.length > MAX_OUTPUT_MODES)
+    return invalidParam(field, `must be at most ${MAX_OUTPUT_MODES} media types`)
   const offered: string[] = []
-  for (const [index, mode] of wanted.entries()) {
-    if (typeof mode !== 'string') return invalid(`${field}[${index}]`, 'must be a string')
+  for (const [index, mode] of acceptedOutputModes.entries()) {
+    if (typeof mode !== 'string') return invalidParam(`${field}[${index}]`, 'must be a string')
     if (!isMediaRange(mode))
-      return invalid(`${field}[${index}]`, 'is no media type, such as "text/plain" or "image/*", and can never match')
+      return invalidParam(`${field}[${index}]`, 'must be a media type or a range, such as "text/plain" or "image/*"')
     offered.push(mode)
   }
-  const accepted = modesFor(params, modes, 'output')
-  return offered.length === 0 || accepted.length === 0 || comesOut(offered, accepted)
+  const accepted = modesFor(skillId, modes, 'output')
+  return offered.length === 0 || accepted.length === 0 || canProduce(offered, accepted)
     ? undefined
-    : { refused: 'output-modes', offered, accepted }
+    : { kind: 'output-modes', offered, accepted }
 }
 
-const invalid = (field: string, description: string): Refusal => ({
-  refused: 'invalid-params',
-  detail: `\`${field}\` ${description}.`,
-  violations: [{ field, description }],
-})
-
-/** Why a field that is there under both of its names is refused: what was checked might not be what its reader takes. */
-const twice = (object: Json | undefined, at: string, name: string, other: string): Refusal | undefined =>
-  firstDefined(object, name) !== undefined && firstDefined(object, other) !== undefined
-    ? invalid(at + other, `is another name of \`${name}\`, which is there too: send one of them`)
-    : undefined
-
-/** The modes of the skill that the message names, else the agent's; of a skill that is not known, those of any. */
+/** Returns the modes of the skill that the message names, else the agent's; without a known skill, those of all skills too. */
 const modesFor = (
-  params: JsonObject,
-  { defaults, union, skills }: CallProfile['modes'],
-  way: keyof Modes,
-): string[] => {
-  const skill = firstDefined(firstDefined(firstDefined(params, ...messageNames), 'metadata'), 'skillId')
-  if (typeof skill !== 'string' || !Object.hasOwn(skills, skill)) return union[way]
-  return skills[skill]?.[way] ?? defaults[way]
-}
+  skillId: string | undefined,
+  { defaults, union, skills }: CallModes,
+  direction: keyof Modes,
+): string[] =>
+  skillId !== undefined && Object.hasOwn(skills, skillId)
+    ? (skills[skillId]?.[direction] ?? defaults[direction])
+    : union[direction]
 
-const goesIn = (type: string, accepted: readonly string[]): boolean => {
-  if (accepted.includes(type)) return true
-  const offered = parseMediaRange(type)
-  return readAll(accepted).some(mode => intersects(offered, mode))
-}
-
-/** The closest of the client's ranges that applies to a mode of the agent's decides; `q=0` wins between equals. */
-const comesOut = (offered: readonly string[], accepted: readonly string[]): boolean => {
+/**
+ * Matches as `Accept` does (RFC 9110 §12.5.1): of the caller's ranges that apply to a mode of the agent, the most specific one
+ * decides, and `q=0` wins between equals.
+ */
+const canProduce = (offered: readonly string[], accepted: readonly string[]): boolean => {
   const wanted = offered.map(parseMediaRange)
   const excluded = wanted.filter(range => range.excluded)
   if (excluded.length === 0 && accepted.some(mode => offered.includes(mode))) return true
   const included = wanted.filter(
-    range => !range.excluded && !excluded.some(no => covers(no, range) && covers(range, no)),
+    range => !range.excluded && !excluded.some(other => covers(other, range) && covers(range, other)),
   )
-  return readAll(accepted).some(mode => {
-    const against = closest(excluded.filter(range => covers(range, mode)))
-    return closest(included.filter(range => intersects(range, mode))) > against
+  return accepted.map(parseMediaRange).some(mode => {
+    const against = highestSpecificity(excluded.filter(range => covers(range, mode)))
+    return highestSpecificity(included.filter(range => intersects(range, mode))) > against
   })
 }
 
-const closest = (ranges: readonly MediaRange[]): number => Math.max(-1, ...ranges.map(specificity))
-
-/** An agent's modes are the same lists from call to call. */
-const readModes = new WeakMap<readonly string[], MediaRange[]>()
-
-const readAll = (modes: readonly string[]): MediaRange[] => {
-  const known = readModes.get(modes)
-  if (known !== undefined) return known
-  const read = modes.map(parseMediaRange)
-  readModes.set(modes, read)
-  return read
-}
+const highestSpecificity = (ranges: readonly MediaRange[]): number => Math.max(-1, ...ranges.map(specificity))

@@ -1,6 +1,6 @@
-import { type ErrorForm, toErrorEvent, upstreamErrorText } from '../a2a/error-response.ts'
-import type { Failure, Refusal } from '../a2a/errors.ts'
-import { operations } from '../a2a/operations.ts'
+import { type ErrorForm, errorText, toErrorEvent } from '../a2a/error-response.ts'
+import type { CallError } from '../a2a/errors.ts'
+import { type A2ACall, operations } from '../a2a/operations.ts'
 import { relaySse } from '../a2a/sse.ts'
 import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
@@ -8,23 +8,125 @@ import type { CallTarget } from '../card/model/calls.ts'
 import { fetchService, parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
 import { essence } from '../http/media-type.ts'
 import { safeFetch } from '../http/safe-fetch.ts'
+import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../limits.ts'
 import { checkReadAccess } from './access.ts'
-import type { ParsedCall } from './call-context.ts'
-import type { createToolInvocation } from './tool-invocation.ts'
+import type { CallContext } from './call-context.ts'
 import {
   appendVia,
   type UpstreamCall,
   type UpstreamCredentials,
+  type UpstreamMessage,
   type UpstreamRoute,
   upstreamHeaders,
   upstreamUrl,
 } from './upstream-request.ts'
+import { readUpstreamResponse, toClientResponse, unreachable } from './upstream-response.ts'
 
-import { readUpstreamResponse, toClientResponse } from './upstream-response.ts'
+/** A call that passed every check, as it is written for its agent. */
+type PermittedCall = { call: A2ACall; profile: CallProfile; target: CallTarget; message: UpstreamMessage }
+
+/** Forwards a call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
+export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
+  const { agent, caller, request, env } = context
+  const { call, profile, target, message } = permitted
+  // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
+  const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
+  if (denied) return denied
+  const { mcp } = profile
+  // Loaded on first use, because few agents are MCP servers.
+  const route = mcp
+    ? (await import('./tool-invocation.ts')).createToolInvocation(
+        context,
+        call,
+        { ...profile, mcp },
+        message.body ?? '',
+      )
+    : resolveUpstream(profile, caller, env)
+  if ('kind' in route) return route
+  const { timeoutSeconds, service, credentials } = route
+  const streams = operations[call.operation].streams === true
+  const response = await forward(
+    {
+      ...message,
+      form: call,
+      target,
+      service,
+      credentials,
+      streams,
+      extensions: call.extensions,
+      headers: request.headers,
+      ...(streams && { signal: request.signal }),
+    },
+    {
+      timeoutSeconds,
+      idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
+      allowedOrigins: env.ALLOWED_ORIGINS,
+      pseudonym: `${agent.id}.${hostOf(request.url)}`,
+    },
+  )
+  if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
+  return response
+}
+
+/** Returns the host of a URL. Cheaper than `URL`, and safe for the valid URL of a request. */
+const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
+
+/** Resolves how an agent that supports A2A itself is called. */
+const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env): UpstreamRoute | CallError => {
+  const service = profile.service === undefined ? undefined : resolveService(profile.service, env)
+  if (profile.service !== undefined && service === undefined)
+    return misconfigured(`this Worker has no service binding "${profile.service}"`)
+  const credentials = resolveCredentials(profile, caller, env)
+  if ('misconfigured' in credentials) return misconfigured(credentials.misconfigured)
+  return { service, credentials, timeoutSeconds: parseSeconds(env.UPSTREAM_TIMEOUT, 60) }
+}
+
+const resolveCredentials = (
+  { secret, apiKeyHeaders }: CallProfile,
+  caller: Authentication,
+  env: Env,
+): UpstreamCredentials | { misconfigured: string } => {
+  if (secret !== undefined) return resolveSecret(secret, env)
+  const stripped = caller.authenticated ? caller.strippedHeaders : []
+  return { pass: ['authorization', ...apiKeyHeaders].filter(name => !stripped.includes(name)) }
+}
+
+/** The limits of one forwarded call. */
+export type ForwardOptions = {
+  /** Until the whole response has arrived, or the headers of a stream. */
+  timeoutSeconds: number
+  /** How long a stream may be silent. */
+  idleSeconds: number
+  heartbeatSeconds?: number
+  /** The most bytes of a response that is not a stream. */
+  maxBytes?: number
+  /** Origins that are exempt from the fetch guard, separated by spaces or commas. */
+  allowedOrigins: string
+  /** The name of this agent of this host in `Via`. */
+  pseudonym: string
+}
+
+/** Sends a call to its agent, and returns the response or stream for the caller. */
+export const forward = async (upstream: UpstreamCall, options: ForwardOptions): Promise<Response | CallError> => {
+  const { form, target, method, path, body, streams, headers, extensions, credentials } = upstream
+  const via = appendVia(headers.get('Via'), options.pseudonym)
+  if (via === undefined) return { kind: 'loop' }
+  const url = upstreamUrl(target, path)
+  if (url === undefined) return misconfigured('the path would lead out of the endpoint')
+  const hasBody = body !== undefined
+  const { version } = form
+  const sent = upstreamHeaders({ target, version, headers, extensions, credentials, streams, hasBody, via })
+  if (sent === undefined) return misconfigured('the secret is empty, or not valid in a header')
+  const exchanged = exchange(url, { method, headers: sent, ...(hasBody && { body }) }, upstream, options)
+  const { timeoutSeconds } = options
+  return (await withTimeout(exchanged, timeoutSeconds)) ?? { kind: 'timeout', seconds: timeoutSeconds }
+}
+
+const misconfigured = (detail: string): CallError => ({ kind: 'misconfigured', detail })
 
 /**
- * What a promise brings within so many seconds; undefined where it takes longer. What is waited for is not aborted: a Worker's
- * requests to others end with the one that they were made for, and to be able to abort them sooner would slow every call.
+ * Resolves to undefined after a timeout. The promise is not aborted: a Worker's subrequests end with the request that made them,
+ * and an AbortSignal would slow down every call.
  */
 const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<Value | undefined> =>
   new Promise((resolve, reject) => {
@@ -32,154 +134,50 @@ const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<V
     promise.then(resolve, reject).then(() => clearTimeout(timer))
   })
 
-/** How far forwarding goes. */
-export type ForwardOptions = {
-  /** Until a whole answer is there, or the headers of a stream. */
-  timeoutSeconds: number
-  /** How long a stream may be silent. */
-  idleSeconds: number
-  /** After how long a silence a stream's caller is sent a comment, by which a runtime learns that nobody reads: 0.4. */
-  heartbeatSeconds?: number
-  /** The most that an answer may hold, in bytes: 4 MiB. A stream has no such limit. */
-  maxBytes?: number
-  /** Exempt from the fetch guard, separated by spaces or commas. */
-  allowedOrigins: string
-  /** What stands in `Via` for this agent of this host. */
-  pseudonym: string
-}
-
-/** Sends a call to its agent and hands on what comes back: an answer as it came, a stream as it comes. Never rejects. */
-export const forward = async (outgoing: UpstreamCall, options: ForwardOptions): Promise<Response | Failure> => {
-  const { target, method, path, body, streams, headers, extensions, credentials } = outgoing
-  const via = appendVia(headers.get('Via'), options.pseudonym)
-  if (via === undefined) return { failed: 'loop' }
-  const url = upstreamUrl(target, path)
-  if (url === undefined) return misconfigured('the path would lead out of the endpoint')
-  const hasBody = body !== undefined
-  const sent = upstreamHeaders({ target, headers, extensions, credentials, streams, hasBody, via })
-  if (sent === undefined) return misconfigured('the secret is empty, or holds what no header can')
-  const init: RequestInit = { method, headers: sent }
-  if (hasBody) init.body = body
-  try {
-    const came = await withTimeout(ask(url, init, outgoing, options), options.timeoutSeconds)
-    return came ?? { failed: 'timeout', seconds: options.timeoutSeconds }
-  } catch {
-    return { failed: 'unreachable' }
-  }
-}
-
-const ask = async (
+const exchange = async (
   url: string,
   init: RequestInit,
-  outgoing: UpstreamCall,
+  upstream: UpstreamCall,
   options: ForwardOptions,
-): Promise<Response | Failure> => {
-  const { call, service, method, streams, credentials } = outgoing
-  const upstream = service ? await fetchService(service, url, init) : await safeFetch(url, init, options.allowedOrigins)
-  if ('blocked' in upstream) return misconfigured(`the agent's address is ${upstream.blocked}`)
-  if (streams && upstream.ok && essence(upstream.headers.get('Content-Type')) === 'text/event-stream')
-    return streamed(upstream, call, options)
-  const answer = await readUpstreamResponse(upstream, {
-    maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
+): Promise<Response | CallError> => {
+  const { form, method, streams, credentials } = upstream
+  const response = await send(url, init, upstream, options)
+  if ('kind' in response) return response
+  if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
+    return streamResponse(response, upstream, options)
+  const read = await readUpstreamResponse(response, {
+    maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
     ownCredentials: 'secret' in credentials,
-    errorText: failure => upstreamErrorText(call, failure),
+    errorText: error => errorText(error, form),
   })
-  if (!upstream.bodyUsed) upstream.body?.cancel().catch(() => undefined)
-  return answer
+  if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
+  return read
 }
 
-const misconfigured = (detail: string): Failure => ({ failed: 'misconfigured', detail })
-
-const streamed = (
-  upstream: Response,
-  call: ErrorForm,
-  { idleSeconds, heartbeatSeconds = 0.4 }: ForwardOptions,
-): Response => {
-  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (why: Failure) => toErrorEvent(call, why) }
-  return toClientResponse(
-    upstream.body && relaySse(upstream.body, watch),
-    upstream.headers.get('Content-Type'),
-    upstream,
-  )
-}
-
-/** What came of a call that the gate let through; `upstream` is the agent's own status. */
-type Forwarded = { response: Response; upstream: number } | { problem: Refusal | Failure; upstream?: number }
-
-/** Hands a call on to its agent: to its address, or to the Worker that the manifest names. */
-export const forwardCall = async (
-  id: string,
-  read: ParsedCall,
-  target: CallTarget,
-  profile: CallProfile,
-  caller: Authentication,
-  request: Request,
-  env: Env,
-): Promise<Forwarded> => {
-  // What the Worker's own secret opens is for those that the host knows, where the card says that callers must be known.
-  const unknown =
-    profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(caller, id) : undefined
-  if (unknown) return { problem: unknown }
-  const { mcp } = profile
-  const way = mcp
-    ? await bridged({ id, read, profile: { ...profile, mcp }, caller, request }, env)
-    : resolveUpstream(profile, caller, env)
-  if ('refused' in way || 'failed' in way) return { problem: way }
-  const { call, method, path, body } = read
-  const streams = operations[call.operation].streams === true
-  const answer = await forward(
-    {
-      call,
-      target,
-      service: way.service,
-      method,
-      path,
-      body: body(),
-      credentials: way.credentials,
-      streams,
-      extensions: call.extensions,
-      headers: request.headers,
-    },
-    {
-      timeoutSeconds: way.timeoutSeconds,
-      idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
-      allowedOrigins: env.ALLOWED_ORIGINS,
-      pseudonym: `${id}.${hostOf(request.url)}`,
-    },
-  )
-  if ('failed' in answer)
-    return { problem: answer, ...('status' in answer && answer.status !== undefined && { upstream: answer.status }) }
-  return { response: answer, upstream: answer.status }
-}
-
-/** What calls tools is loaded by who calls one. */
-const bridged = async (...call: Parameters<typeof createToolInvocation>) =>
-  (await import('./tool-invocation.ts')).createToolInvocation(...call)
-
-/** The host of a URL as a request has it, which is sound. */
-const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
-
-/** How an agent is called that speaks A2A itself. */
-const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env): UpstreamRoute | Failure => {
-  const service = profile.service === undefined ? undefined : resolveService(profile.service, env)
-  if (profile.service !== undefined && service === undefined)
-    return misconfiguredUpstream(`this Worker has no service binding "${profile.service}"`)
-  const credentials = credentialsFor(profile, caller, env)
-  if ('misconfigured' in credentials) return misconfiguredUpstream(credentials.misconfigured)
-  return { service, credentials, timeoutSeconds: parseSeconds(env.UPSTREAM_TIMEOUT, 60) }
-}
-
-const misconfiguredUpstream = (detail: string): Failure => ({ failed: 'misconfigured', detail })
-
-const credentialsFor = (
-  { secret, apiKeyHeaders }: CallProfile,
-  caller: Authentication,
-  env: Env,
-): UpstreamCredentials | { misconfigured: string } => {
-  if (secret !== undefined) {
-    return resolveSecret(secret, env)
+const send = async (
+  url: string,
+  init: RequestInit,
+  { service }: UpstreamCall,
+  { allowedOrigins }: ForwardOptions,
+): Promise<Response | CallError> => {
+  try {
+    const response = await (service ? fetchService(service, url, init) : safeFetch(url, init, allowedOrigins))
+    return 'blocked' in response ? misconfigured(`the agent's address is ${response.blocked}`) : response
+  } catch (error) {
+    return unreachable(error)
   }
-  const withheld = caller.authenticated ? caller.strippedHeaders : []
-  return { pass: ['authorization', ...apiKeyHeaders].filter(name => !withheld.includes(name)) }
+}
+
+const streamResponse = (
+  response: Response,
+  { form, signal }: { form: ErrorForm; signal?: AbortSignal },
+  { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS }: ForwardOptions,
+): Response => {
+  const watch = { idleSeconds, heartbeatSeconds, signal, lastEvent: (error: CallError) => toErrorEvent(error, form) }
+  return toClientResponse(
+    response.body && relaySse(response.body, watch),
+    response.headers.get('Content-Type'),
+    response,
+  )
 }

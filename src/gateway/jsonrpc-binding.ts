@@ -1,91 +1,127 @@
-import { cardAnswer, errorResponse, rpcErrorAnswer } from '../a2a/error-response.ts'
-import type { Refusal } from '../a2a/errors.ts'
+import type { ErrorForm } from '../a2a/error-response.ts'
+import type { CallError } from '../a2a/errors.ts'
 import { type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from '../a2a/jsonrpc.ts'
-import { extendedCardDialects, resolveMethod } from '../a2a/operations.ts'
-import { extensionsOf, parseVersion, versionForError, versionsInQuery } from '../a2a/service-parameters.ts'
+import { type A2ACall, resolveMethod } from '../a2a/operations.ts'
+import { readExtensions, readVersion, versionForError } from '../a2a/service-parameters.ts'
 import type { CallProfile } from '../card/call-profile.ts'
+import type { CallTarget } from '../card/model/calls.ts'
 import { readText } from '../http/body.ts'
+import { PRIVATE_NO_STORE } from '../http/headers.ts'
 import { essence, isJsonType } from '../http/media-type.ts'
-import type { Body, InboundCall, ParsedCall } from './call-context.ts'
-import { preferVersionError, supportedVersions, targetOf } from './policy.ts'
-import { type AgentParameter, addressedTo } from './upstream-request.ts'
+import { a2aResponse } from '../http/responses.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import { MAX_CALL_BYTES } from '../limits.ts'
+import type { CachedDocument } from '../registry/edge/cards.ts'
+import { type AgentRef, agentById, type CallContext, type InboundCall } from './call-context.ts'
+import { preferVersionError, supportedVersions } from './policy.ts'
+import { type AgentParameter, rewriteRoutingParams, type UpstreamMessage } from './upstream-request.ts'
 
-/** The largest call that this host takes, in bytes (design §9). */
-const most = 4 * 1024 * 1024
+/** An endpoint at which a parameter of the call selects the agent. */
+type AgentSelector = {
+  /** Not forwarded: it is for this host. */
+  parameter: AgentParameter
+  find: (params: JsonObject, context: CallContext) => Promise<AgentRef | CallError>
+}
 
-/** Whether the body of a call says that it is small: then it is read, were it but for the id of a call that goes no further. */
-export const isSmall = ({ headers }: Request): boolean => Number(headers.get('Content-Length') ?? most) <= small
+/** A call over JSON-RPC: one request in the body of a POST. */
+export class JsonRpcCall implements InboundCall {
+  readonly agent: AgentRef | undefined
+  readonly #request: Request
+  readonly #selector: AgentSelector | undefined
+  /** Empty until the body is read. */
+  #rpc: JsonRpcRequest = { id: null, method: '', params: {} }
 
-const small = 16 * 1024
+  constructor(request: Request, addressing: AgentRef | AgentSelector) {
+    this.#request = request
+    if ('find' in addressing) this.#selector = addressing
+    else this.agent = addressing
+  }
 
-/** The body of a call, parsed; or why it cannot be one. An empty one is null where the call needs none. */
-export const readCallBody = async (request: Request, needed: boolean): Promise<Body> => {
+  async read(): Promise<CallError | undefined> {
+    const body = await readCallBody(this.#request)
+    if ('kind' in body) return body
+    this.#rpc = parseJsonRpcRequest(body.value)
+    return 'error' in this.#rpc ? this.#rpc.error : undefined
+  }
+
+  async findAgent(context: CallContext): Promise<AgentRef | CallError> {
+    return this.#selector?.find(this.#params, context) ?? agentById()
+  }
+
+  parse(profile: CallProfile): A2ACall | CallError {
+    const requested = readVersion(this.#request)
+    if ('kind' in requested) return preferVersionError(requested, 'JSONRPC', profile)
+    const { id, method } = this.#rpc
+    const resolved = resolveMethod(method, requested.version, supportedVersions(profile.targets, 'JSONRPC'))
+    if ('kind' in resolved) return preferVersionError(resolved, 'JSONRPC', profile)
+    return {
+      binding: 'JSONRPC',
+      ...resolved,
+      id,
+      params: this.#params,
+      extensions: readExtensions(this.#request.headers),
+    }
+  }
+
+  toUpstream({ id, params }: A2ACall, target: CallTarget): UpstreamMessage {
+    const sent = rewriteRoutingParams(params, target, this.#selector?.parameter)
+    return { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method: this.#rpc.method, params: sent }) }
+  }
+
+  errorForm(): ErrorForm {
+    const { id, method } = this.#rpc
+    return { binding: 'JSONRPC', version: versionForError(readVersion(this.#request), method), id }
+  }
+
+  cardResponse({ body }: CachedDocument): Response {
+    const before = `{"jsonrpc":"2.0","id":${JSON.stringify(this.#rpc.id)},"result":`
+    return a2aResponse(new Blob([before, body, '}']), 200, { 'Cache-Control': PRIVATE_NO_STORE })
+  }
+
+  get #params(): JsonObject {
+    return 'params' in this.#rpc ? this.#rpc.params : {}
+  }
+}
+
+/** Bodies up to this size are read even if the call is refused, so that the error can repeat the call's id. */
+const MAX_SMALL_BYTES = 16 * 1024
+
+/** Tells whether a request declares a small body. */
+export const isSmall = ({ headers }: Request): boolean =>
+  Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_SMALL_BYTES
+
+/** Reads and parses the body of a call. An `optional` body may be empty, and then is null. */
+export const readCallBody = async (
+  request: Request,
+  { optional = false } = {},
+): Promise<{ value: Json } | CallError> => {
   const { headers } = request
-  // A POST without a body says so by its length, and has no type.
-  if (!needed && (request.body === null || headers.get('Content-Length') === '0')) return { value: null }
-  if (!isAccepted(headers)) return { refused: 'content-type', offered: headers.get('Content-Type') }
-  const read = await readText(request, most)
-  if ('failed' in read)
+  // A POST without a body has a length of 0 and no content type.
+  if (optional && (request.body === null || headers.get('Content-Length') === '0')) return { value: null }
+  if (!isAcceptedType(headers)) return { kind: 'content-type', offered: headers.get('Content-Type') }
+  const read = await readBodyText(request)
+  if ('kind' in read) return read
+  return read.text === '' && optional ? { value: null } : parseJsonLossless(read.text)
+}
+
+const readBodyText = async (request: Request): Promise<{ text: string } | CallError> => {
+  try {
+    const read = await readText(request, MAX_CALL_BYTES)
+    if (!('failed' in read)) return read
     return read.failed === 'too-large'
-      ? { refused: 'too-large', most }
-      : { refused: 'not-json', detail: 'The body is not UTF-8 text; JSON always is.' }
-  return read.text === '' && !needed ? { value: null } : parseJsonLossless(read.text)
+      ? { kind: 'too-large', maxBytes: MAX_CALL_BYTES }
+      : { kind: 'not-json', detail: 'The body is not UTF-8 text, as JSON must be.' }
+  } catch {
+    // The client has disconnected, so nobody reads this error; the log has its kind.
+    return { kind: 'aborted' }
+  }
 }
 
 /**
- * JSON; and what `curl -d` says of its body, which GopherHole's examples leave at that. A page could send that one anywhere
- * without asking, but no Authorization with it.
+ * Accepts JSON, and what `curl -d` declares: GopherHole's examples do not override it. A web page could send that type to any
+ * host without a preflight, but not together with `Authorization`.
  */
-const isAccepted = (headers: Headers): boolean => {
+const isAcceptedType = (headers: Headers): boolean => {
   const type = headers.get('Content-Type')
   return isJsonType(type) || (essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
-}
-
-const encoder = new TextEncoder()
-
-/** A JSON-RPC call: how it is read and answered. `body` is what came, parsed or refused; `chosenBy` is what names its agent. */
-export const parseJsonRpcCall = (request: Request, body: Body, chosenBy?: AgentParameter): InboundCall => {
-  const envelope: JsonRpcRequest =
-    'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', refusal: body }
-  const named = parseVersion(request.headers.get('A2A-Version'), versionsInQuery(request.url))
-  const { id, method } = envelope
-  return {
-    ...('refusal' in envelope ? { refusal: envelope.refusal, params: {} } : { params: envelope.params }),
-    read: profile => readCall(envelope, named, extensionsOf(request.headers), profile, chosenBy),
-    refuse: (problem, call) =>
-      errorResponse(
-        rpcErrorAnswer(problem, {
-          id,
-          version: call?.version ?? versionForError(named, method),
-          operation: call?.operation,
-        }),
-      ),
-    answerCard: ({ body }) => {
-      const before = encoder.encode(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`)
-      return cardAnswer(new Blob([before, body, encoder.encode('}')]))
-    },
-  }
-}
-
-const readCall = (
-  envelope: JsonRpcRequest,
-  named: ReturnType<typeof parseVersion>,
-  extensions: string[],
-  profile: CallProfile,
-  chosenBy?: AgentParameter,
-): ParsedCall | Refusal => {
-  if ('refusal' in envelope) return envelope.refusal
-  if ('refused' in named) return preferVersionError(named, 'JSONRPC', profile)
-  const { id, method, params } = envelope
-  const read = resolveMethod(method, named.version, supportedVersions(profile.targets, 'JSONRPC'))
-  if ('refused' in read) return preferVersionError(read, 'JSONRPC', profile)
-  const call = { binding: 'JSONRPC', ...read, id, params, extensions } as const
-  const sent = addressedTo(params, targetOf(call, profile), chosenBy)
-  return {
-    call,
-    dialect: extendedCardDialects.get(method) ?? read.version,
-    method: 'POST',
-    path: '',
-    body: () => JSON.stringify({ jsonrpc: '2.0', id, method, params: sent }),
-  }
 }

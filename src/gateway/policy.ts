@@ -1,74 +1,117 @@
-import type { Refusal, Verdict } from '../a2a/errors.ts'
-import { checkCallbacks, firstDefined, pushConfigurations, rejectCaseVariants } from '../a2a/message.ts'
+import type { CallError, InvalidParams } from '../a2a/errors.ts'
+import { type MessageFacts, readMessage } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { type CallTarget, type WireVersion, wireVersions } from '../card/model/calls.ts'
-import { inputModesRefusal, outputModesRefusal } from './content-negotiation.ts'
+import { type CallBinding, type CallTarget, type WireVersion, wireVersions } from '../card/model/calls.ts'
+import { blockReason } from '../http/safe-fetch.ts'
+import type { Json } from '../json/json.ts'
+import { checkInputModes, checkOutputModes } from './content-negotiation.ts'
 
-type Check = (call: A2ACall, profile: CallProfile) => Refusal | undefined
+/** What a check looks at. */
+type PolicyInput = {
+  call: A2ACall
+  profile: CallProfile
+  /** Undefined where the parameters are `invalid`. */
+  message: MessageFacts | undefined
+  invalid: InvalidParams | undefined
+  /** Origins that callbacks may go to although they are not public https ones (`ALLOWED_ORIGINS`). */
+  allowedOrigins: string
+}
 
-/** What the gate looks at, in the order of its refusals, and which of the manifest's levels rules it. */
-const checks: readonly (readonly [family: keyof CallProfile['gate'], check: Check])[] = [
-  ['version', (call, profile) => (exactTarget(call, profile) ? undefined : versionRefusal(call, profile))],
+/** A check, and the gate level of the manifest that applies to it. */
+type Check = readonly [
+  level: keyof CallProfile['gate'] | 'always',
+  check: (input: PolicyInput) => CallError | undefined,
+]
+
+/**
+ * Every check, in order. Those with `always` are enforced regardless of gate levels: unchecked fields must not reach the agent,
+ * and callbacks must not reach its network.
+ */
+const checks: readonly Check[] = [
+  ['version', ({ call, profile }) => (exactTarget(call, profile) ? undefined : versionError(call, profile))],
   [
     'capabilities',
-    ({ operation }, { streaming }) =>
-      operations[operation].needs === 'streaming' && !streaming ? { refused: 'streaming' } : undefined,
+    ({ call, profile }) =>
+      operations[call.operation].needs === 'streaming' && !profile.streaming ? { kind: 'streaming' } : undefined,
   ],
   [
     'capabilities',
-    ({ operation, params }, { pushNotifications }) =>
-      !pushNotifications &&
-      (operations[operation].needs === 'pushNotifications' ||
-        (operations[operation].sends && firstDefined(params.configuration, ...pushConfigurations) !== undefined))
-        ? { refused: 'push-notifications' }
+    ({ call, profile, message }) =>
+      !profile.pushNotifications &&
+      (operations[call.operation].needs === 'pushNotifications' || message?.hasPushConfig === true)
+        ? { kind: 'push-notifications' }
         : undefined,
   ],
   [
     'extensions',
-    ({ extensions }, { requiredExtensions: required }) => {
-      const missing = required.filter(uri => !extensions.includes(uri))
-      return missing.length > 0 ? { refused: 'extensions', required, missing } : undefined
+    ({ call, profile: { requiredExtensions: required } }) => {
+      const missing = required.filter(uri => !call.extensions.includes(uri))
+      return missing.length > 0 ? { kind: 'extensions', required, missing } : undefined
     },
   ],
-  [
-    'modes',
-    ({ operation, params, version }, { modes }) =>
-      operations[operation].sends && inputModesRefusal(params, version, modes),
-  ],
-  ['modes', ({ operation, params }, { modes }) => operations[operation].sends && outputModesRefusal(params, modes)],
+  ['always', ({ invalid }) => invalid],
+  ['modes', ({ message, profile }) => message && checkInputModes(message, profile.modes)],
+  ['modes', ({ message, profile }) => message && checkOutputModes(message, profile.modes)],
+  ['always', ({ profile }) => (profile.route === 'closed' ? { kind: 'closed' } : undefined)],
+  ['always', ({ message, allowedOrigins }) => message && checkCallbacks(message, allowedOrigins)],
+  ['always', ({ call, profile }) => (targetOf(call, profile) ? undefined : versionError(call, profile))],
 ]
 
-/**
- * Checks a call against what the agent's card allows, in the order of design §6; the host itself answers extended cards. Push
- * notifications may go to `allowedOrigins`, though they are not public https ones.
- */
-export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigins = ''): Verdict => {
-  if (call.operation === 'extendedCard') return extendedCardVerdict(profile)
-  const warnings: Refusal[] = []
-  for (const [family, find] of checks) {
-    const level = profile.gate[family]
-    const refusal = level === 'off' ? undefined : find(call, profile)
-    if (refusal === undefined) continue
-    if (level === 'enforce') return refusal
-    warnings.push(refusal)
+/** A call that may be forwarded, with what `warn` levels found. */
+export type Permitted = { warnings: CallError[] }
+
+/** Checks a call against what the agent's card allows. The host itself answers calls for extended cards. */
+export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigins = ''): Permitted | CallError => {
+  if (call.operation === 'extendedCard') return checkExtendedCard(profile)
+  const read = readMessage(call)
+  const [message, invalid] = 'kind' in read ? [undefined, read] : [read, undefined]
+  const input = { call, profile, message, invalid, allowedOrigins }
+  const warnings: CallError[] = []
+  for (const [family, check] of checks) {
+    const level = family === 'always' ? 'enforce' : profile.gate[family]
+    const error = level === 'off' ? undefined : check(input)
+    if (error === undefined) continue
+    if (level === 'enforce') return error
+    warnings.push(error)
   }
-  if (profile.route === 'closed') return { refused: 'closed' }
-  // Whatever the manifest's levels: what is not looked at cannot be let through, and the agent's network is not its card's.
-  const refusal = rejectCaseVariants(call) ?? checkCallbacks(call, allowedOrigins)
-  if (refusal !== undefined) return refusal
-  // Whatever the manifest's level: there is nowhere to send it.
-  return targetOf(call, profile) ? { passed: true, warnings } : versionRefusal(call, profile)
+  return { warnings }
 }
 
-const extendedCardVerdict = ({ extendedAgentCard, tiers }: CallProfile): Verdict => {
-  if (!extendedAgentCard) return { refused: 'extended-card' }
-  return tiers.length > 0 ? { passed: true, warnings: [] } : { refused: 'extended-card-not-configured' }
+const checkExtendedCard = ({ extendedAgentCard, tiers }: CallProfile): Permitted | CallError => {
+  if (!extendedAgentCard) return { kind: 'extended-card' }
+  return tiers.length > 0 ? { warnings: [] } : { kind: 'extended-card-not-configured' }
 }
+
+/** Enough to correct a call by. A call may have callbacks by the hundred thousand. */
+const MAX_REPORTED_CALLBACKS = 10
+
+/** Refuses callbacks to addresses that this host itself would not call: the agent may be in a private network. */
+const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins: string): CallError | undefined => {
+  const fields: string[] = []
+  for (const { field, url } of callbackUrls) {
+    if (fields.length >= MAX_REPORTED_CALLBACKS) break
+    if (!isCallable(url, allowedOrigins)) fields.push(field)
+  }
+  if (fields.length === 0) return undefined
+  // One message for every reason, so that nobody can probe the network with it.
+  const description = 'must be a public https URL'
+  return {
+    kind: 'invalid-params',
+    detail: 'Push notifications can only be sent to public https URLs.',
+    violations: fields.map(field => ({ field, description })),
+  }
+}
+
+const isCallable = (url: Json, allowedOrigins: string): boolean =>
+  typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
+
+/** The agent parses the URL with a parser of its own, so only URLs that all parsers read alike are passed on. */
+const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:[/?#][^\\\s\p{Cc}]*)?$/iu
 
 /**
- * Where a call that passed goes: to the agent's endpoint of its binding and version; where the manifest lets other versions
- * through, to that of the binding.
+ * Returns the endpoint that a call goes to: the agent's of the same binding and version. Where the manifest lets other versions
+ * pass, any of the same binding.
  */
 export const targetOf = (call: A2ACall, profile: CallProfile): CallTarget | undefined =>
   exactTarget(call, profile) ?? profile.targets.find(({ binding }) => binding === call.binding)
@@ -76,24 +119,23 @@ export const targetOf = (call: A2ACall, profile: CallProfile): CallTarget | unde
 const exactTarget = ({ binding, version }: A2ACall, { targets }: CallProfile): CallTarget | undefined =>
   targets.find(target => target.binding === binding && target.version === version)
 
-const versionRefusal = ({ version, binding }: A2ACall, { targets }: CallProfile): Refusal => ({
-  refused: 'version',
+const versionError = ({ version, binding }: A2ACall, { targets }: CallProfile): CallError => ({
+  kind: 'version',
   offered: version,
   accepted: supportedVersions(targets, binding),
 })
 
-/** The versions that an agent speaks in a binding, the oldest first. */
-export const supportedVersions = (targets: readonly CallTarget[], binding: CallTarget['binding']): WireVersion[] =>
+/** Returns the versions that an agent supports in a binding, oldest first. */
+export const supportedVersions = (targets: readonly CallTarget[], binding: CallBinding): WireVersion[] =>
   wireVersions.filter(version => targets.some(target => target.binding === binding && target.version === version))
 
 /**
- * Why a call is refused that could not be read, now that it is known whose it is: what the agent speaks comes before what is
- * asked of it (design §6).
+ * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the agent
+ * supports, not the host; and an unsupported version before an unknown method.
  */
-export const preferVersionError = (refusal: Refusal, binding: CallTarget['binding'], profile: CallProfile): Refusal => {
+export const preferVersionError = (error: CallError, binding: CallBinding, profile: CallProfile): CallError => {
   const accepted = supportedVersions(profile.targets, binding)
-  if (refusal.refused === 'version') return { ...refusal, accepted }
-  if (refusal.refused !== 'method' || profile.gate.version !== 'enforce' || accepted.includes(refusal.version))
-    return refusal
-  return { refused: 'version', offered: refusal.version, accepted }
+  if (error.kind === 'version') return { ...error, accepted }
+  if (error.kind !== 'method' || profile.gate.version !== 'enforce' || accepted.includes(error.version)) return error
+  return { kind: 'version', offered: error.version, accepted }
 }

@@ -1,118 +1,116 @@
-import { cardAnswer, type ErrorResponse, errorResponse, restErrorAnswer, toRestError } from '../a2a/error-response.ts'
-import type { Refusal } from '../a2a/errors.ts'
+import type { ErrorForm } from '../a2a/error-response.ts'
+import type { CallError } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
-import { matchRestPath, type RestMatch, restParams, versionMismatch } from '../a2a/rest-paths.ts'
-import { extensionsOf, parseVersion, versionsInQuery } from '../a2a/service-parameters.ts'
+import { matchRestPath, type RestMatch, rejectVersionMismatch, restParams, versionOfPath } from '../a2a/rest-paths.ts'
+import { isVersionParameter, readExtensions, readVersion } from '../a2a/service-parameters.ts'
 import type { CallProfile } from '../card/call-profile.ts'
+import type { CallTarget } from '../card/model/calls.ts'
 import { writeV0SchemeWithWrapper } from '../card/read/security-schemes.ts'
 import type { Handler } from '../http/handler.ts'
-import { isJsonObject, type JsonObject } from '../json/json.ts'
-import { type Body, byId, type InboundCall, type ParsedCall } from './call-context.ts'
+import { PRIVATE_NO_STORE } from '../http/headers.ts'
+import { a2aResponse } from '../http/responses.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import type { CachedDocument } from '../registry/edge/cards.ts'
+import { type AgentRef, agentById, type InboundCall } from './call-context.ts'
 import { handleCall } from './handle-call.ts'
 import { readCallBody } from './jsonrpc-binding.ts'
-import { preferVersionError, targetOf } from './policy.ts'
-import { addressedTo } from './upstream-request.ts'
+import { preferVersionError } from './policy.ts'
+import { rewriteRoutingParams, type UpstreamMessage } from './upstream-request.ts'
 
-/** A call over HTTP+JSON, by what its path stands for. `body` is what came, parsed or refused; null where there is none. */
-const parseRestCall = (
-  request: Request,
-  match: Extract<RestMatch, { operation: string }>,
-  path: string,
-  body: Body,
-): InboundCall => ({
-  params: {},
-  read: profile => readCall(request, match, path, body, profile),
-  refuse: (problem, call) => errorResponse(restErrorAnswer(problem, call?.version ?? match.version)),
-  answerCard: ({ body }) => cardAnswer(match.version === '0.3' ? wrapSchemesForProto(body) : body),
-})
+/** Handles the HTTP+JSON binding below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */
+export const restCall: Handler = (request, env, ctx) =>
+  handleCall(new RestCall(request, request.params.id), request, env, ctx)
 
-/** The extended card for those who read it by v0.3's proto, too: they refuse a card whose schemes are not wrapped. */
+/** A call over HTTP+JSON. */
+class RestCall implements InboundCall {
+  readonly agent: AgentRef
+  readonly #request: Request
+  /** Path below the agent's endpoint, percent-encoded as it was sent. */
+  readonly #path: string
+  readonly #match: RestMatch | CallError
+  /** Null without a body. */
+  #body: { value: Json } | CallError = { value: null }
+
+  constructor(request: Request, agentId: string | undefined) {
+    const { method, url } = request
+    this.agent = agentById(agentId)
+    this.#request = request
+    // By position, because an agent's id may be `a2a` too.
+    this.#path = new URL(url).pathname.split('/').slice(4).join('/')
+    this.#match = matchRestPath(method, this.#path)
+    // HEAD is answered for the extended card only, which comes from this host: agents may not support it.
+    if (method === 'HEAD') {
+      const get = matchRestPath('GET', this.#path)
+      if ('operation' in get && get.operation === 'extendedCard') this.#match = get
+    }
+  }
+
+  async read(): Promise<CallError | undefined> {
+    if ('kind' in this.#match) return this.#match
+    if (this.#request.method === 'POST') this.#body = await readCallBody(this.#request, { optional: true })
+    return undefined
+  }
+
+  async findAgent(): Promise<AgentRef> {
+    return this.agent
+  }
+
+  parse(profile: CallProfile): A2ACall | CallError {
+    if ('kind' in this.#match) return this.#match
+    if ('kind' in this.#body) return this.#body
+    const requested = readVersion(this.#request)
+    if ('kind' in requested) return preferVersionError(requested, 'HTTP+JSON', profile)
+    const mismatch = rejectVersionMismatch(this.#request.method, this.#match, requested.version)
+    if (mismatch) return preferVersionError(mismatch, 'HTTP+JSON', profile)
+    const { value } = this.#body
+    if (value !== null && (!isJsonObject(value) || JSON.isRawJSON(value)))
+      return { kind: 'not-a-request', detail: 'The body must be a JSON object.' }
+    const { operation, version, pathParams } = this.#match
+    return {
+      binding: 'HTTP+JSON',
+      operation,
+      version,
+      dialect: version,
+      id: null,
+      params: restParams(pathParams, this.#query, value ?? {}),
+      extensions: readExtensions(this.#request.headers),
+    }
+  }
+
+  toUpstream(_call: A2ACall, target: CallTarget): UpstreamMessage {
+    const query = this.#query
+    const body = 'value' in this.#body && isJsonObject(this.#body.value) ? this.#body.value : undefined
+    return {
+      method: this.#request.method,
+      path: query.size > 0 ? `${this.#path}?${query}` : this.#path,
+      ...(body && { body: JSON.stringify(rewriteRoutingParams(body, target)) }),
+    }
+  }
+
+  errorForm(): ErrorForm {
+    const version = 'version' in this.#match ? this.#match.version : versionOfPath(this.#path)
+    return { binding: 'HTTP+JSON', version, id: null }
+  }
+
+  cardResponse({ body }: CachedDocument): Response {
+    const { version } = this.errorForm()
+    return a2aResponse(version === '0.3' ? wrapSchemesForProto(body) : body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
+  }
+
+  /** The query without the version, which is sent as a header. Of a repeated name only the first value, which was checked. */
+  get #query(): URLSearchParams {
+    const params = [...new URL(this.#request.url).searchParams].filter(([name]) => !isVersionParameter(name))
+    return new URLSearchParams(Object.fromEntries(params.reverse()))
+  }
+}
+
+/** Wraps the security schemes of a 0.3 card as 0.3's proto does, too: its readers reject schemes that are not wrapped. */
 const wrapSchemesForProto = (body: BufferSource): string => {
   const card: JsonObject = JSON.parse(new TextDecoder().decode(body))
   const schemes = isJsonObject(card.securitySchemes) ? Object.entries(card.securitySchemes) : []
-  return JSON.stringify({
-    ...card,
-    ...(schemes.length > 0 && {
-      securitySchemes: Object.fromEntries(
-        schemes.map(([name, scheme]) => [name, isJsonObject(scheme) ? writeV0SchemeWithWrapper(scheme) : scheme]),
-      ),
-    }),
-  })
-}
-
-const readCall = (
-  request: Request,
-  match: Extract<RestMatch, { operation: string }>,
-  path: string,
-  body: Body,
-  profile: CallProfile,
-): ParsedCall | Refusal => {
-  if ('refused' in body) return body
-  const named = parseVersion(request.headers.get('A2A-Version'), versionsInQuery(request.url))
-  if ('refused' in named) return preferVersionError(named, 'HTTP+JSON', profile)
-  const elsewhere = versionMismatch(request.method, match, named.version)
-  if (elsewhere !== undefined) return preferVersionError(elsewhere, 'HTTP+JSON', profile)
-  const { value } = body
-  if (value !== null && (!isJsonObject(value) || JSON.isRawJSON(value)))
-    return { refused: 'not-a-request', detail: 'The body must be a JSON object.', id: null }
-  const query = queryOf(request.url)
-  const call = callOf(request, match, restParams(match.path, query, value ?? {}))
-  return {
-    call,
-    dialect: match.version,
-    method: request.method,
-    path: query.size > 0 ? `${path}?${query}` : path,
-    body: () => (value === null ? undefined : JSON.stringify(addressedTo(value, targetOf(call, profile)))),
-  }
-}
-
-const callOf = (
-  { headers }: Request,
-  { operation, version }: Extract<RestMatch, { operation: string }>,
-  params: JsonObject,
-): A2ACall => ({ binding: 'HTTP+JSON', operation, version, id: null, params, extensions: extensionsOf(headers) })
-
-/** The query without the version, which goes upstream as a header; of a name that comes twice, the first: it was checked. */
-const queryOf = (url: string): URLSearchParams => {
-  const sent = [...new URL(url).searchParams].filter(([name]) => name.toLowerCase() !== 'a2a-version')
-  return new URLSearchParams(Object.fromEntries(sent.reverse()))
-}
-
-/** What is asked of a path that HTTP+JSON has not; or that it has for `otherMethods` alone. */
-const restNoCall = (method: string, path: string, otherMethods?: readonly string[]): InboundCall => {
-  const version = path.startsWith('v1/') ? '0.3' : '1.0'
-  const refusal = { refused: 'method', method: `${method} /${path}`, version } as const
-  const notAllowed = (allowed: readonly string[]): ErrorResponse => {
-    const { error, ...said } = toRestError(refusal, version)
-    const body = isJsonObject(error) ? { error: { ...error, code: 405, status: 'UNIMPLEMENTED' } } : said
-    const headers = { 'Content-Type': 'application/json', Allow: allowed.join(', ') }
-    return { status: 405, headers, body: JSON.stringify(body) }
-  }
-  return {
-    refusal,
-    params: {},
-    read: () => refusal,
-    refuse: problem =>
-      errorResponse(problem === refusal && otherMethods ? notAllowed(otherMethods) : restErrorAnswer(problem, version)),
-    answerCard: () => errorResponse(restErrorAnswer(refusal, version)),
-  }
-}
-
-/** The HTTP+JSON binding below `/agents/{id}/a2a/`: of v1.0, and under `v1/` of v0.3. */
-export const restCall: Handler = (...asking) => {
-  const [request] = asking
-  const { method, url, params } = request
-  // What follows /agents/{id}/a2a/: an agent's id may be `a2a` too.
-  const path = new URL(url).pathname.split('/').slice(4).join('/')
-  const match = matchRestPath(method, path)
-  // Of what an agent answers, it might not take a HEAD for what it is.
-  const card = method === 'HEAD' ? matchRestPath('GET', path) : undefined
-  const call = card && 'operation' in card && card.operation === 'extendedCard' ? card : match
-  if (call === undefined || 'otherMethods' in call) {
-    const ask = () => restNoCall(method, path, call?.otherMethods)
-    return handleCall({ whose: byId(params.id), body: async () => ({ value: null }), ask }, ...asking)
-  }
-  const body = async () => (method === 'POST' ? readCallBody(request, false) : { value: null })
-  const ask = (body: Body) => parseRestCall(request, call, path, body)
-  return handleCall({ whose: byId(params.id), body, ask }, ...asking)
+  const wrapped = schemes.map(([name, scheme]) => [
+    name,
+    isJsonObject(scheme) ? writeV0SchemeWithWrapper(scheme) : scheme,
+  ])
+  return JSON.stringify({ ...card, ...(wrapped.length > 0 && { securitySchemes: Object.fromEntries(wrapped) }) })
 }

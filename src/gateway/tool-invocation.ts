@@ -1,32 +1,24 @@
-import type { Refusal } from '../a2a/errors.ts'
-import { operations } from '../a2a/operations.ts'
-import type { Authentication } from '../auth/principal.ts'
+import type { CallError } from '../a2a/errors.ts'
+import { type A2ACall, operations } from '../a2a/operations.ts'
 import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { parseSeconds } from '../http/bindings.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
 import type { BridgeCall } from '../mcp-bridge/bridge-call.ts'
 import { resolveToolCall } from '../mcp-bridge/tool-call.ts'
-import type { ParsedCall } from './call-context.ts'
+import type { CallContext } from './call-context.ts'
 import type { UpstreamRoute } from './upstream-request.ts'
-
-/** A call to an agent that is an MCP server. */
-type CallToMcpAgent = {
-  id: string
-  read: ParsedCall
-  profile: CallProfile & Required<Pick<CallProfile, 'mcp'>>
-  caller: Authentication
-  request: Request
-}
 
 /** Routes a call to the Durable Object of an MCP server's agent. Refuses a message that calls none of its tools. */
 export const createToolInvocation = (
-  { id, read: { call, body }, profile: { mcp, service, secret }, caller, request }: CallToMcpAgent,
-  env: Env,
-): UpstreamRoute | Refusal => {
+  { agent: { id }, caller, request, env }: CallContext,
+  call: A2ACall,
+  { mcp, service, secret }: CallProfile & Required<Pick<CallProfile, 'mcp'>>,
+  body: string,
+): UpstreamRoute | CallError => {
   const { sends, streams = false } = operations[call.operation]
   const toolCall = sends ? resolveToolCall(call.params, mcp.tools) : undefined
-  if (toolCall && 'refused' in toolCall) return toolCall
+  if (toolCall && 'kind' in toolCall) return toolCall
   const timeoutSeconds = parseSeconds(env.UPSTREAM_TIMEOUT, 60)
   const bridgeCall: BridgeCall = {
     agent: id,
@@ -44,7 +36,7 @@ export const createToolInvocation = (
     timeoutSeconds,
     version: call.version,
     streams,
-    request: body() ?? '',
+    request: body,
     id: JSON.stringify(call.id),
   }
   return {

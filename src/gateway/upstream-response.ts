@@ -1,93 +1,68 @@
-import { type Failure, PASSTHROUGH_STATUSES } from '../a2a/errors.ts'
+import { type CallError, PASSTHROUGH_STATUSES } from '../a2a/errors.ts'
 import { readText } from '../http/body.ts'
 import { isJsonType } from '../http/media-type.ts'
 import { a2aResponse } from '../http/responses.ts'
 import { CLOUDFLARE_ERRORS } from '../http/safe-fetch.ts'
 
-const json = 'application/json'
-
-/** Only these of an agent's headers come down. */
-const passed = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']
-const passedRefusing = [...passed, 'WWW-Authenticate']
-
-/** What an agent's caller gets: a body of a type, the agent's status, an allow-list of its headers, and this host's own. */
-export const toClientResponse = (
-  body: BodyInit | null,
-  type: string | null,
-  { status, headers: from }: Response,
-): Response => {
-  const response = a2aResponse(body, status)
-  if (type === null) response.headers.delete('Content-Type')
-  else if (type !== json) response.headers.set('Content-Type', type)
-  for (const name of status === 401 ? passedRefusing : passed) {
-    const value = from.get(name)
-    if (value !== null) response.headers.set(name, name === 'WWW-Authenticate' ? sanitizeChallenge(value) : value)
-  }
-  return response
-}
-
-/** The parameters of a challenge that go on, and what they may say: where an agent is, none of them can. */
-const told: ReadonlyMap<string, RegExp> = new Map([
-  ['realm', /^[\w -]{1,64}$/],
-  ['error', /^[a-z_]{1,64}$/],
-  ['scope', /^[\w:. -]{1,256}$/],
-  ['charset', /^[\w-]{1,16}$/],
-  // Of RFC 7616, without which nobody could answer it.
-  ...['algorithm', 'qop', 'nonce', 'opaque', 'stale'].map((name): [string, RegExp] => [name, /^[\w+/=, -]{1,256}$/]),
-])
-
-/** No honest challenge is longer, in characters. */
-const longestChallenge = 1024
-
-/** An agent's challenge, made anew of its scheme and of what it tells without an address. */
-const sanitizeChallenge = (challenge: string): string => {
-  const text = challenge.slice(0, longestChallenge)
-  const [scheme = ''] = /^[\w-]{1,32}/.exec(text) ?? []
-  const said = [...text.matchAll(/[\s,]([a-z]{1,32})=(?:"([^"\\]*)"|([^\s",\\]*))/gi)].flatMap(
-    ([, name = '', quoted, plain = '']) => {
-      const value = quoted ?? plain
-      if (!told.get(name.toLowerCase())?.test(value)) return []
-      return [quoted === undefined ? `${name}=${value}` : `${name}="${value}"`]
-    },
-  )
-  return `${scheme} ${said.join(', ')}`.trim()
-}
-
-/** What an answer is judged by. */
-type AnswerTerms = {
-  /** The most that an answer may hold, in bytes. */
+/** The conditions of a response that is passed on. */
+type ResponsePolicy = {
   maxBytes: number
-  /** Whether the agent may answer nothing at all, as to a DELETE over HTTP+JSON. */
+  /** Whether the body may be empty, as for a DELETE over HTTP+JSON. */
   mayBeEmpty: boolean
-  /** Whether the credentials were this Worker's: then that the agent does not take them is no concern of the caller's. */
+  /** Whether the credentials were the Worker's, so that their refusal is not the caller's concern. */
   ownCredentials: boolean
-  /** The body that tells a failure in the form of the call. */
-  errorText: (failure: Failure) => string
+  /** Writes an error in the form of the call. */
+  errorText: (error: CallError) => string
 }
 
-/** An agent's answer on its way down, but a stream: its JSON as it came, but for a BOM, and no more of it than allowed. */
-export const readUpstreamResponse = async (upstream: Response, terms: AnswerTerms): Promise<Response | Failure> => {
+/**
+ * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM. Rejects
+ * responses that are not JSON, too large, or redirects.
+ */
+export const readUpstreamResponse = async (
+  upstream: Response,
+  { maxBytes, mayBeEmpty, ownCredentials, errorText }: ResponsePolicy,
+): Promise<Response | CallError> => {
   const { status, headers } = upstream
-  if (status >= 300 && status < 400) return { failed: 'redirect', status }
-  if (terms.ownCredentials && (status === 401 || status === 403))
-    return { failed: 'misconfigured', detail: `the agent answers ${status} to the Worker's own credentials` }
+  if (status >= 300 && status < 400) return { kind: 'redirect', status }
+  if (ownCredentials && (status === 401 || status === 403))
+    return { kind: 'misconfigured', detail: `the agent responds with ${status} to the Worker's own credentials` }
   const type = headers.get('Content-Type')
   const isJson = isJsonType(type)
-  if (isJson || terms.mayBeEmpty) {
-    const read = await readText(upstream, terms.maxBytes)
-    if ('failed' in read)
-      return read.failed === 'too-large'
-        ? { failed: 'too-large', most: terms.maxBytes, status }
-        : { failed: 'not-json', status }
-    if (terms.mayBeEmpty && upstream.ok && read.text === '') return toClientResponse(null, null, upstream)
-    // What a Response can carry is what HTTP knows.
-    if (isJson && status >= 200 && status < 600 && parses(read.text)) return toClientResponse(read.text, type, upstream)
+  if (isJson || mayBeEmpty) {
+    const read = await readBody(upstream, maxBytes)
+    if ('kind' in read) return read
+    const { text } = read
+    if (mayBeEmpty && upstream.ok && text === '') return toClientResponse(null, null, upstream)
+    // A Response cannot have other statuses.
+    if (isJson && status >= 200 && status < 600 && isValidJson(text)) return toClientResponse(text, type, upstream)
   }
-  if (!(status in PASSTHROUGH_STATUSES)) return CLOUDFLARE_ERRORS.get(status) ?? { failed: 'not-json', status }
-  return toClientResponse(terms.errorText({ failed: 'agent-refused', status }), 'application/json', upstream)
+  if (status in PASSTHROUGH_STATUSES)
+    return toClientResponse(errorText({ kind: 'agent-refused', status }), 'application/json', upstream)
+  const networkError = CLOUDFLARE_ERRORS.get(status)
+  return networkError ? { kind: networkError.failed } : { kind: 'invalid-response', status }
 }
 
-const parses = (text: string): boolean => {
+const readBody = async (upstream: Response, maxBytes: number): Promise<{ text: string } | CallError> => {
+  const { status } = upstream
+  try {
+    const read = await readText(upstream, maxBytes)
+    if (!('failed' in read)) return read
+    return read.failed === 'too-large'
+      ? { kind: 'response-too-large', maxBytes, status }
+      : { kind: 'invalid-response', status }
+  } catch (error) {
+    return unreachable(error)
+  }
+}
+
+/** Describes a network error, such as a refused or lost connection. `detail` is for the log. */
+export const unreachable = (error: unknown): CallError => ({
+  kind: 'unreachable',
+  detail: (error instanceof Error ? error.message : String(error)).slice(0, 200),
+})
+
+const isValidJson = (text: string): boolean => {
   try {
     JSON.parse(text)
     return true
@@ -95,3 +70,57 @@ const parses = (text: string): boolean => {
     return false
   }
 }
+
+/** The headers of an agent's response that are passed on. */
+const PASSED_HEADERS = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']
+
+/** Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. */
+export const toClientResponse = (
+  body: BodyInit | null,
+  type: string | null,
+  { status, headers }: Response,
+): Response => {
+  const response = a2aResponse(body, status)
+  if (type === null) response.headers.delete('Content-Type')
+  else if (type !== 'application/json') response.headers.set('Content-Type', type)
+  for (const name of PASSED_HEADERS) {
+    const value = headers.get(name)
+    if (value !== null) response.headers.set(name, value)
+  }
+  const challenges = status === 401 ? headers.get('WWW-Authenticate') : null
+  if (challenges !== null) response.headers.set('WWW-Authenticate', sanitizeChallenges(challenges))
+  return response
+}
+
+/** The parameters of a challenge that are passed on, and the values that cannot reveal an address. */
+const CHALLENGE_PARAMS: ReadonlyMap<string, RegExp> = new Map([
+  ['realm', /^[\w -]{1,64}$/],
+  ['error', /^[a-z_]{1,64}$/],
+  ['scope', /^[\w:. -]{1,256}$/],
+  ['charset', /^[\w-]{1,16}$/],
+  // Digest (RFC 7616) cannot be answered without these.
+  ...['algorithm', 'qop', 'nonce', 'opaque', 'stale'].map((name): [string, RegExp] => [name, /^[\w+/=, -]{1,256}$/]),
+])
+
+/** Longer than any real list of challenges, in characters. */
+const MAX_CHALLENGES_LENGTH = 2048
+
+/**
+ * Writes an agent's challenges anew: of each its scheme, and the parameters that cannot reveal where the agent is. Several header
+ * lines arrive as one list (RFC 9110 §11.6.1), in which commas separate both challenges and their parameters.
+ */
+const sanitizeChallenges = (header: string): string => {
+  const challenges: { scheme: string; params: string[] }[] = []
+  for (const [item] of header.slice(0, MAX_CHALLENGES_LENGTH).matchAll(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g)) {
+    const [, scheme, name, quoted, token = ''] = challengeItem.exec(item.trim()) ?? []
+    if (scheme !== undefined) challenges.push({ scheme, params: [] })
+    const value = quoted ?? token
+    if (name !== undefined && CHALLENGE_PARAMS.get(name.toLowerCase())?.test(value))
+      challenges.at(-1)?.params.push(quoted === undefined ? `${name}=${value}` : `${name}="${value}"`)
+  }
+  return challenges.map(({ scheme, params }) => `${scheme} ${params.join(', ')}`.trim()).join(', ')
+}
+
+/** One item of the list: a scheme, a parameter, or a scheme with its first parameter. */
+const challengeItem =
+  /^(?:([\w-]{1,32})[\w-]*(?=\s|$)(?!\s*=)\s*)?(?:([a-z]{1,32})\s*=\s*(?:"([^"\\]*)"|([^\s",\\]*)))?/i

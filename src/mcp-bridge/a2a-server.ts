@@ -9,7 +9,7 @@ import {
   type TaskStore,
 } from '@a2a-js/sdk/server'
 import { eventText, toJsonRpcError } from '../a2a/error-response.ts'
-import type { Refusal } from '../a2a/errors.ts'
+import type { CallError } from '../a2a/errors.ts'
 import { parseJsonLossless } from '../a2a/jsonrpc.ts'
 import { isJsonObject, type JsonObject, omit } from '../json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../limits.ts'
@@ -79,7 +79,7 @@ export class ToolAgent {
   }
 }
 
-const tooManyStreams: Refusal = { refused: 'rate-limit', retryAfter: 10 }
+const tooManyStreams: CallError = { refused: 'rate-limit', retryAfter: 10 }
 
 /** The SDK asks this card which operations there are. The card that callers read is the host's own. */
 const card = AgentCard.fromJSON({ capabilities: { streaming: true, pushNotifications: false } })

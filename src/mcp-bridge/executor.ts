@@ -159,7 +159,7 @@ const tagOf = (outcome: Outcome): string => {
   if ('result' in outcome) return outcome.result.isError ? 'tool-failed' : 'done'
   if ('refused' in outcome) return 'refused'
   if ('invalid' in outcome) return 'invalid'
-  return 'notReady' in outcome ? 'not-ready' : outcome.failure.failed
+  return 'notReady' in outcome ? 'not-ready' : outcome.failure.kind
 }
 
 const reasonOf = (outcome: Outcome): string => {

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { toJsonRpcError } from '../a2a/error-response.ts'
-import type { Failure } from '../a2a/errors.ts'
+import type { CallError } from '../a2a/errors.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { MAX_JSON_DEPTH } from '../limits.ts'
 import type { McpError } from '../mcp/errors.ts'
@@ -9,7 +9,7 @@ import type { QuotaExceeded } from './quotas.ts'
 /** The outcome of a tool's call. `detail` is for the owner's log. */
 export type Outcome =
   | { result: ToolResult }
-  | { failure: Failure; detail?: string }
+  | { failure: CallError; detail?: string }
   /** The server's own JSON-RPC error. */
   | { refused: string }
   | { notReady: string }
@@ -34,7 +34,7 @@ const nestsTooDeep = (value: unknown): boolean => {
 }
 
 /** Reports what the manifest names and this Worker lacks. */
-export const misconfigured = (detail: string): Outcome => ({ failure: { failed: 'misconfigured', detail }, detail })
+export const misconfigured = (detail: string): Outcome => ({ failure: { kind: 'misconfigured', detail }, detail })
 
 /** Returns what an error between this host and the MCP server means for the caller: the details are for the owner. */
 export const toFailedOutcome = (error: McpError, timeoutSeconds: number): Outcome => {
@@ -42,13 +42,13 @@ export const toFailedOutcome = (error: McpError, timeoutSeconds: number): Outcom
     case 'refused':
       return { refused: error.message }
     case 'unreachable':
-      return { failure: { failed: 'unreachable' }, detail: error.why }
+      return { failure: { kind: 'unreachable' }, detail: error.why }
     case 'timeout':
-      return { failure: { failed: 'timeout', seconds: timeoutSeconds } }
+      return { failure: { kind: 'timeout', seconds: timeoutSeconds } }
     case 'broken-off':
-      return { failure: { failed: 'broken-off' } }
+      return { failure: { kind: 'broken-off' } }
     case 'too-large':
-      return { failure: { failed: 'too-large', most: error.maxBytes } }
+      return { failure: { kind: 'response-too-large', maxBytes: error.maxBytes } }
     default:
       return { notReady: error.message }
   }

@@ -1,4 +1,4 @@
-import type { Refusal } from '../a2a/errors.ts'
+import type { CallError } from '../a2a/errors.ts'
 import { firstDefined } from '../a2a/message.ts'
 import { type McpTool, textArgument } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
@@ -11,7 +11,7 @@ export type ToolCall = { tool: McpTool; arguments: JsonObject; field: string }
  * `metadata.skillId` does, by the skill's id or the tool's own name; an agent with one tool needs no name. The message has one
  * part: data, or the text of the tool's only required argument. It has none for a tool without arguments.
  */
-export const resolveToolCall = ({ message }: JsonObject, tools: readonly McpTool[]): ToolCall | Refusal => {
+export const resolveToolCall = ({ message }: JsonObject, tools: readonly McpTool[]): ToolCall | CallError => {
   const skillId = firstDefined(firstDefined(message, 'metadata'), 'skillId')
   const [onlyTool] = tools.length === 1 ? tools : []
   const named = skillId === undefined ? onlyTool : findTool(skillId, tools, 'skillId')
@@ -36,7 +36,7 @@ const findTool = (value: Json, tools: readonly McpTool[], first: 'skillId' | 'na
   return tools.find(tool => tool[first] === value) ?? tools.find(tool => tool[second] === value)
 }
 
-const fromText = (text: string, tool: McpTool | undefined, tools: readonly McpTool[]): ToolCall | Refusal => {
+const fromText = (text: string, tool: McpTool | undefined, tools: readonly McpTool[]): ToolCall | CallError => {
   const field = 'message.parts[0].text'
   if (tool === undefined) return toolMissing(field, tools)
   const argument = textArgument(tool.inputSchema)
@@ -51,7 +51,7 @@ const fromData = (
   named: McpTool | undefined,
   tools: readonly McpTool[],
   isNamedBySkill: boolean,
-): ToolCall | Refusal => {
+): ToolCall | CallError => {
   const field = 'message.parts[0].data'
   if (data.tool === undefined || (named && declares(named, 'tool')))
     return named ? { tool: named, arguments: data, field } : toolMissing(`${field}.tool`, tools)
@@ -70,13 +70,13 @@ const fromData = (
 const declares = ({ inputSchema: { properties } }: McpTool, name: string): boolean =>
   isJsonObject(properties) && Object.hasOwn(properties, name)
 
-const unknownTool = (field: string, value: Json, tools: readonly McpTool[]): Refusal =>
+const unknownTool = (field: string, value: Json, tools: readonly McpTool[]): CallError =>
   invalid(
     field,
     `${typeof value === 'string' ? 'is not a tool of this agent' : 'must be the name of a tool'}. ${listTools(tools)}`,
   )
 
-const toolMissing = (field: string, tools: readonly McpTool[]): Refusal =>
+const toolMissing = (field: string, tools: readonly McpTool[]): CallError =>
   invalid(field, `names no tool: set \`message.metadata.skillId\` or send ${example}. ${listTools(tools)}`)
 
 const MAX_LISTED_TOOLS = 20
@@ -87,14 +87,14 @@ const listTools = (tools: readonly McpTool[]): string => {
   return `Its tools are ${[...names, ...(tools.length > MAX_LISTED_TOOLS ? ['…'] : [])].join(', ')}`
 }
 
-const invalid = (field: string, description: string): Refusal => invalidParams([{ field, description }])
+const invalid = (field: string, description: string): CallError => invalidParams([{ field, description }])
 
 /** Refuses a call with these violations, of which the message describes the first. */
-export const invalidParams = (violations: { field: string; description: string }[]): Refusal => {
+export const invalidParams = (violations: { field: string; description: string }[]): CallError => {
   const [first] = violations
   const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''
   return {
-    refused: 'invalid-params',
+    kind: 'invalid-params',
     detail: first === undefined ? '' : `\`${first.field}\` ${first.description}${more}.`,
     violations,
   }

@@ -5,7 +5,7 @@ import type { Json } from '../../src/json/json.ts'
 
 const read = (text: string) => {
   const parsed = parseJsonLossless(text)
-  if ('refused' in parsed) throw new Error(parsed.refused)
+  if ('kind' in parsed) throw new Error(parsed.kind)
   return parseJsonRpcRequest(parsed.value)
 }
 
@@ -15,7 +15,7 @@ const request = (members: Record<string, Json | undefined>): Json =>
 const notARequest = (detail: string, id: Json, method = '') => ({
   id,
   method,
-  refusal: { refused: 'not-a-request', detail, id },
+  error: { kind: 'not-a-request', detail },
 })
 
 describe('a JSON-RPC request', () => {
@@ -54,13 +54,13 @@ describe('a JSON-RPC request', () => {
 describe('what is no request', () => {
   it.each([[[]], [[1]], [[request({})]], [[request({}), request({})]]])('is a batch: %j', batch => {
     expect(parseJsonRpcRequest(batch)).toStrictEqual(
-      notARequest('A2A takes no batches: send each call by itself.', null),
+      notARequest('A2A does not support batches. Send each call in a request of its own.', null),
     )
   })
 
   it.each([null, true, 1, 'message/send', JSON.rawJSON('1e400')])('is %j', value => {
     expect(parseJsonRpcRequest(value)).toStrictEqual(
-      notARequest('A call is a JSON object with `jsonrpc`, `id`, `method`, `params`.', null),
+      notARequest('A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.', null),
     )
   })
 
@@ -72,7 +72,11 @@ describe('what is no request', () => {
 
   it('has no id', () => {
     expect(parseJsonRpcRequest(request({ id: undefined }))).toStrictEqual(
-      notARequest('`id` is missing: A2A knows no notifications, every call is answered.', null, 'message/send'),
+      notARequest(
+        '`id` is missing. A2A does not support notifications: every call has a response.',
+        null,
+        'message/send',
+      ),
     )
   })
 
@@ -96,8 +100,8 @@ describe('what is no request', () => {
     expect(parseJsonRpcRequest({ jsonrpc: '2.0', id: null, method: 'message/send', params })).toStrictEqual({
       id: null,
       method: 'message/send',
-      refusal: {
-        refused: 'invalid-params',
+      error: {
+        kind: 'invalid-params',
         detail: '`params` must be an object of named parameters.',
         violations: [{ field: 'params', description: 'must be an object of named parameters' }],
       },

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import type { Failure } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/errors.ts'
 import { relaySse, SseFramer } from '../../src/a2a/sse.ts'
 import '../support/workers/identity-transform-stream.ts'
 
@@ -48,10 +48,10 @@ const source = () => {
 const watch = {
   idleSeconds: 5,
   heartbeatSeconds: 5,
-  lastEvent: (why: Failure) => `data: ${JSON.stringify(why)}\n\n`,
+  lastEvent: (why: CallError) => `data: ${JSON.stringify(why)}\n\n`,
 }
-const brokeOff = '{"failed":"broken-off"}'
-const wentSilent = '{"failed":"silent","seconds":0.05}'
+const brokeOff = '{"kind":"broken-off"}'
+const wentSilent = '{"kind":"silent","seconds":0.05}'
 
 describe('a stream of events', () => {
   it('hands each event on before the next one comes', async () => {
@@ -98,7 +98,7 @@ describe('a stream of events', () => {
     while (agent.pulls() === 0) await Promise.resolve()
     agent.fail()
     await reading
-    expect(text).toBe(`${passed}${watch.lastEvent({ failed: 'broken-off' })}`)
+    expect(text).toBe(`${passed}${watch.lastEvent({ kind: 'broken-off' })}`)
     expect(eventsOf(text).at(-1)).toBe(brokeOff)
   })
 
@@ -148,7 +148,7 @@ describe('a stream of events', () => {
     ['breaks off', (agent: ReturnType<typeof source>) => agent.fail()],
     ['is left by its caller', (_: ReturnType<typeof source>, reader: ReadableStreamDefaultReader) => reader.cancel()],
   ])('stops its clock when it %s', async (_, end) => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const agent = source()
       const reader = relaySse(agent.body, watch).getReader()
@@ -167,7 +167,7 @@ describe('a stream of events', () => {
   })
 
   it('takes it for no silence of its agent while its caller does not read', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     try {
       const agent = source()
       const reader = relaySse(agent.body, { ...watch, idleSeconds: 5, heartbeatSeconds: 1 }).getReader()
@@ -222,13 +222,13 @@ describe('events that come in parts', () => {
         const passed: Uint8Array[] = []
         for (let at = 0, cut = 0; at < bytes.length; cut++) {
           const next = at + (cuts[cut % cuts.length] ?? 0) + 1
-          passed.push(...events.take(bytes.subarray(at, next)).map(part => part.slice()))
+          passed.push(...events.push(bytes.subarray(at, next)).map(part => part.slice()))
           at = next
           const soFar = decode(passed)
           // Apart from comments, what has passed ends where an event does.
-          if (!events.open && soFar !== '') expect(soFar).toMatch(/(\r\n|\n|\r)(\r\n|\n|\r)$/)
+          if (!events.isMidEvent && soFar !== '') expect(soFar).toMatch(/(\r\n|\n|\r)(\r\n|\n|\r)$/)
         }
-        expect(decode([...passed, ...events.rest()])).toBe(text)
+        expect(decode([...passed, ...events.flush()])).toBe(text)
       }),
     )
   })
@@ -237,12 +237,12 @@ describe('events that come in parts', () => {
     const events = new SseFramer()
     const chunk = encode('x'.repeat(1000))
     let passed = 0
-    for (let round = 0; round < 1000; round++) passed += events.take(chunk).reduce((sum, part) => sum + part.length, 0)
-    expect([passed, events.open, events.rest()]).toEqual([1_000_000, true, []])
+    for (let round = 0; round < 1000; round++) passed += events.push(chunk).reduce((sum, part) => sum + part.length, 0)
+    expect([passed, events.isMidEvent, events.flush()]).toEqual([1_000_000, true, []])
   })
 
   it('pass at once and uncopied where they are whole', () => {
     const chunk = encode('data: 1\n\ndata: 2\n\n')
-    expect(new SseFramer().take(chunk)[0]?.buffer).toBe(chunk.buffer)
+    expect(new SseFramer().push(chunk)[0]?.buffer).toBe(chunk.buffer)
   })
 })

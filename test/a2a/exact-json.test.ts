@@ -5,7 +5,7 @@ import { parseJsonLossless } from '../../src/a2a/jsonrpc.ts'
 /** What is forwarded of a text: parsed and written again. */
 const again = (text: string): string => {
   const parsed = parseJsonLossless(text)
-  return 'value' in parsed ? JSON.stringify(parsed.value) : parsed.refused
+  return 'value' in parsed ? JSON.stringify(parsed.value) : parsed.kind
 }
 
 describe('numbers', () => {
@@ -43,7 +43,7 @@ describe('numbers', () => {
     const detail = 'A number is longer than 1000 characters.'
     expect([again(`[${'1'.repeat(1000)}]`).length, parseJsonLossless(`[${'1'.repeat(1001)}]`)]).toStrictEqual([
       1002,
-      { refused: 'not-a-request', detail, id: null },
+      { kind: 'not-a-request', detail },
     ])
   })
 })
@@ -106,7 +106,7 @@ describe('a text that is no call', () => {
     ['---\njsonrpc: 2.0', /^This is not JSON\. (?!.*sync-card)/],
   ])('%j is not JSON', (text, detail) => {
     expect(parseJsonLossless(text)).toStrictEqual({
-      refused: 'not-json',
+      kind: 'not-json',
       detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
     })
   })
@@ -114,9 +114,8 @@ describe('a text that is no call', () => {
   it('nests 10,000 levels deep', () => {
     const text = `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(10_000)}1.0${'}'.repeat(10_000)}}`
     expect(parseJsonLossless(text)).toStrictEqual({
-      refused: 'not-a-request',
+      kind: 'not-a-request',
       detail: 'The document nests deeper than 64 levels.',
-      id: null,
     })
   })
 

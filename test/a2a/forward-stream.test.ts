@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
-import type { Failure } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/errors.ts'
 import type { ForwardOptions } from '../../src/gateway/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream-request.ts'
 import '../support/workers/identity-transform-stream.ts'
@@ -27,7 +27,7 @@ describe('a stream', () => {
     createParser({ onEvent: ({ event, data }) => found.push({ event, data: JSON.parse(data) }) }).feed(text)
     return found
   }
-  const ended = (failure: Failure) => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(failure, '1.0') } })
+  const ended = (failure: CallError) => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(failure, '1.0') } })
 
   it('brings each event before the agent has the next one', async () => {
     let connection: ServerResponse | undefined
@@ -75,7 +75,7 @@ describe('a stream', () => {
     ],
   ])('that %s is a timeout', async (_, how) => {
     agent.respond(how)
-    expect(await call({ streams: true }, { timeoutSeconds: 0.1 })).toEqual({ failed: 'timeout', seconds: 0.1 })
+    expect(await call({ streams: true }, { timeoutSeconds: 0.1 })).toEqual({ kind: 'timeout', seconds: 0.1 })
   })
 
   it('that the agent refuses is its JSON', async () => {
@@ -87,7 +87,7 @@ describe('a stream', () => {
 
   it('of an error status is none', async () => {
     agent.respond(reply(500, stream, 'data: {}\n\n'))
-    expect(await call({ streams: true })).toEqual({ failed: 'not-json', status: 500 })
+    expect(await call({ streams: true })).toEqual({ kind: 'invalid-response', status: 500 })
   })
 
   it.each([
@@ -97,23 +97,23 @@ describe('a stream', () => {
     agent.respond(
       answering => void answering.writeHead(200, stream).write(`data: 1\n\n${half}`, () => answering.destroy()),
     )
-    expect(events(await (await streams()).text())).toEqual([{ data: 1 }, ended({ failed: 'broken-off' })])
+    expect(events(await (await streams()).text())).toEqual([{ data: 1 }, ended({ kind: 'broken-off' })])
   })
 
   it('that goes silent ends with an error event, and the agent is told', async () => {
     agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"half'))
     const text = await (await streams({}, { idleSeconds: 0.1 })).text()
-    expect(events(text)).toEqual([{ data: 1 }, ended({ failed: 'silent', seconds: 0.1 })])
+    expect(events(text)).toEqual([{ data: 1 }, ended({ kind: 'silent', seconds: 0.1 })])
     await agent.disconnected()
   })
 
   it.each([
-    ['1.0', toRestError({ failed: 'broken-off' }, '1.0')],
-    ['0.3', toRestError({ failed: 'broken-off' }, '0.3')],
+    ['1.0', toRestError({ kind: 'broken-off' }, '1.0')],
+    ['0.3', toRestError({ kind: 'broken-off' }, '0.3')],
   ] as const)('tells its end over HTTP+JSON %s in an event of the type error', async (version, data) => {
     agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n', () => answering.destroy()))
     const target = { binding: 'HTTP+JSON', version, url: agent.origin } as const
-    const outgoing = { target, call: { binding: 'HTTP+JSON', version, id: null } } as const
+    const outgoing = { target, form: { binding: 'HTTP+JSON', version, id: null } } as const
     expect(events(await (await streams(outgoing)).text())).toEqual([{ data: 1 }, { event: 'error', data }])
   })
 

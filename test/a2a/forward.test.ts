@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
-import type { Failure } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/errors.ts'
 import type { ForwardOptions } from '../../src/gateway/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream-request.ts'
 import { forwardedBody as body, forwardTo, hostHeaders, succeeded } from '../support/calls.ts'
@@ -16,6 +16,8 @@ afterAll(() => agent.close())
 
 const call = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions>) =>
   forwardTo(agent.origin, outgoing, options)
+
+const unreachable = { kind: 'unreachable', detail: expect.stringMatching(/./) }
 
 const answer = '{"jsonrpc": "2.0", "id": 7, "result": {"text": "B\\u00fccher – 21 °"}}'
 
@@ -84,13 +86,13 @@ describe('a call on its way up', () => {
     ['https://metadata.google.internal/', "the agent's address is not a public name"],
   ])('is not made where the guard says no: %s', async (url, detail) => {
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await call({ target }, { allowedOrigins: '' })).toEqual({ failed: 'misconfigured', detail })
+    expect(await call({ target }, { allowedOrigins: '' })).toEqual({ kind: 'misconfigured', detail })
   })
 
   it.each([
-    ['was here before', { headers: new Headers({ Via: '1.1 weather.cards.example.com, 1.1 b' }) }, { failed: 'loop' }],
-    ['would leave the endpoint', { target: { binding: 'HTTP+JSON' }, path: '..' }, { failed: 'misconfigured' }],
-    ['has a secret that no header can hold', { credentials: { secret: '' } }, { failed: 'misconfigured' }],
+    ['was here before', { headers: new Headers({ Via: '1.1 weather.cards.example.com, 1.1 b' }) }, { kind: 'loop' }],
+    ['would leave the endpoint', { target: { binding: 'HTTP+JSON' }, path: '..' }, { kind: 'misconfigured' }],
+    ['has a secret that no header can hold', { credentials: { secret: '' } }, { kind: 'misconfigured' }],
   ])('is not made that %s', async (_, outgoing, failure) => {
     agent.respond(reply(200, json, answer))
     const target = { version: '1.0', url: `${agent.origin}/a2a`, binding: 'JSONRPC', ...Object(outgoing).target }
@@ -164,31 +166,31 @@ describe('an answer on its way down', () => {
   })
 
   it.each([
-    ['HTML', 502, html, '<h1>Bad Gateway</h1>', { failed: 'not-json', status: 502 }],
-    ['a page with 200', 200, html, '{"jsonrpc":"2.0"}', { failed: 'not-json', status: 200 }],
-    ['no type', 200, {}, '{}', { failed: 'not-json', status: 200 }],
-    ['JSON that is none', 200, json, '<html>', { failed: 'not-json', status: 200 }],
-    ['JSON that is cut off', 200, json, '{"jsonrpc":"2.0",', { failed: 'not-json', status: 200 }],
-    ['JSON that is not UTF-8', 200, json, Buffer.from([0x22, 0xe4, 0x22]), { failed: 'not-json', status: 200 }],
-    ['nothing', 200, json, '', { failed: 'not-json', status: 200 }],
-    ['nothing, and says so', 204, {}, '', { failed: 'not-json', status: 204 }],
-    ['a stream that nobody asked for', 200, stream, 'data: {}\n\n', { failed: 'not-json', status: 200 }],
-    ['a status of its own', 999, json, '{}', { failed: 'not-json', status: 999 }],
+    ['HTML', 502, html, '<h1>Bad Gateway</h1>', { kind: 'invalid-response', status: 502 }],
+    ['a page with 200', 200, html, '{"jsonrpc":"2.0"}', { kind: 'invalid-response', status: 200 }],
+    ['no type', 200, {}, '{}', { kind: 'invalid-response', status: 200 }],
+    ['JSON that is none', 200, json, '<html>', { kind: 'invalid-response', status: 200 }],
+    ['JSON that is cut off', 200, json, '{"jsonrpc":"2.0",', { kind: 'invalid-response', status: 200 }],
+    ['JSON that is not UTF-8', 200, json, Buffer.from([0x22, 0xe4, 0x22]), { kind: 'invalid-response', status: 200 }],
+    ['nothing', 200, json, '', { kind: 'invalid-response', status: 200 }],
+    ['nothing, and says so', 204, {}, '', { kind: 'invalid-response', status: 204 }],
+    ['a stream that nobody asked for', 200, stream, 'data: {}\n\n', { kind: 'invalid-response', status: 200 }],
+    ['a status of its own', 999, json, '{}', { kind: 'invalid-response', status: 999 }],
     [
       'a redirect to a private address',
       307,
       { Location: 'http://169.254.169.254/' },
       '',
-      { failed: 'redirect', status: 307 },
+      { kind: 'redirect', status: 307 },
     ],
-    ['a redirect to itself, as JSON', 302, { ...json, Location: '/a2a' }, '{}', { failed: 'redirect', status: 302 }],
-    ['too much', 200, json, `"${'x'.repeat(2000)}"`, { failed: 'too-large', most: 1000, status: 200 }],
+    ['a redirect to itself, as JSON', 302, { ...json, Location: '/a2a' }, '{}', { kind: 'redirect', status: 302 }],
+    ['too much', 200, json, `"${'x'.repeat(2000)}"`, { kind: 'response-too-large', maxBytes: 1000, status: 200 }],
     [
       'a bomb',
       200,
       { ...json, 'Content-Encoding': 'gzip' },
       gzipSync(' '.repeat(1e6)),
-      { failed: 'too-large', most: 1000, status: 200 },
+      { kind: 'response-too-large', maxBytes: 1000, status: 200 },
     ],
   ])('is a failure where it is %s', async (_, status, headers, text, failure) => {
     agent.respond(reply(status, headers as Record<string, string>, text))
@@ -196,10 +198,10 @@ describe('an answer on its way down', () => {
     expect(agent.requests).toHaveLength(1)
   })
 
-  it.each<[number, Failure]>([
-    ...[520, 521, 523, 525, 526, 530].map((status): [number, Failure] => [status, { failed: 'unreachable' }]),
-    ...[522, 524].map((status): [number, Failure] => [status, { failed: 'timeout' }]),
-    ...[519, 527].map((status): [number, Failure] => [status, { failed: 'not-json', status }]),
+  it.each<[number, CallError]>([
+    ...[520, 521, 523, 525, 526, 530].map((status): [number, CallError] => [status, { kind: 'unreachable' }]),
+    ...[522, 524].map((status): [number, CallError] => [status, { kind: 'timeout' }]),
+    ...[519, 527].map((status): [number, CallError] => [status, { kind: 'invalid-response', status }]),
   ])("is a failure of the network's where a page of Cloudflare's says %d", async (status, failure) => {
     for (const headers of [html, { 'Content-Type': 'text/plain' }, {}]) {
       agent.respond(reply(status, headers as Record<string, string>, `error code: ${status}`))
@@ -216,7 +218,7 @@ describe('an answer on its way down', () => {
       }
       more()
     })
-    expect(await call({}, { maxBytes: 5000 })).toEqual({ failed: 'too-large', most: 5000, status: 200 })
+    expect(await call({}, { maxBytes: 5000 })).toEqual({ kind: 'response-too-large', maxBytes: 5000, status: 200 })
     await agent.disconnected()
   })
 
@@ -237,7 +239,7 @@ describe('an answer on its way down', () => {
     ],
   ])('is a timeout where the agent %s', async (_, how) => {
     agent.respond(how)
-    expect(await call({}, { timeoutSeconds: 0.1 })).toEqual({ failed: 'timeout', seconds: 0.1 })
+    expect(await call({}, { timeoutSeconds: 0.1 })).toEqual({ kind: 'timeout', seconds: 0.1 })
   })
 
   it.each([
@@ -250,18 +252,18 @@ describe('an answer on its way down', () => {
     ['says that it is gzip and is not', reply(200, { ...json, 'Content-Encoding': 'gzip' }, '{}')],
   ])('is a failure where the agent %s', async (_, how) => {
     agent.respond(how)
-    expect(await call()).toEqual({ failed: 'unreachable' })
+    expect(await call()).toEqual(unreachable)
   })
 
   it.each([['http://127.0.0.1:9/'], ['https://127.0.0.1:9/']])('is a failure where nobody listens: %s', async url => {
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await call({ target }, { allowedOrigins: new URL(url).origin })).toEqual({ failed: 'unreachable' })
+    expect(await call({ target }, { allowedOrigins: new URL(url).origin })).toEqual(unreachable)
   })
 
   it('is a failure where TLS is', async () => {
     const url = agent.origin.replace('http:', 'https:')
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await call({ target }, { allowedOrigins: url })).toEqual({ failed: 'unreachable' })
+    expect(await call({ target }, { allowedOrigins: url })).toEqual(unreachable)
   })
 })
 
@@ -269,13 +271,13 @@ describe('a refusal of the agent', () => {
   it.each([401, 403])("is no concern of the caller's where the credentials were the Worker's: %d", async status => {
     agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer' }, '{}'))
     expect(await call({ credentials: { secret: 's3cret' } })).toMatchObject({
-      failed: 'misconfigured',
+      kind: 'misconfigured',
       detail: expect.stringContaining(String(status)),
     })
     expect(agent.requests[0]?.headers.authorization).toBe('Bearer s3cret')
   })
 
-  const refused = { failed: 'agent-refused', status: 401 } as const
+  const refused = { kind: 'agent-refused', status: 401 } as const
   it.each([
     ['JSONRPC', '1.0', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '1.0') }],
     ['JSONRPC', '0.3', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '0.3') }],
@@ -286,7 +288,7 @@ describe('a refusal of the agent', () => {
     async (binding, version, error) => {
       agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
       const target = { binding, version, url: agent.origin }
-      const came = succeeded(await call({ target, call: { binding, version, id: 7 } }))
+      const came = succeeded(await call({ target, form: { binding, version, id: 7 } }))
       expect([came.status, await came.json()]).toEqual([401, error])
       expect(Object.fromEntries(came.headers)).toEqual({
         ...hostHeaders,

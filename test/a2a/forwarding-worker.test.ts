@@ -45,14 +45,14 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
   })
 
   it.each([
-    ['redirects', reply(302, { Location: 'http://169.254.169.254/' }, ''), { failed: 'redirect', status: 302 }],
-    ['answers in HTML', reply(502, { 'Content-Type': 'text/html' }, '<h1>'), { failed: 'not-json', status: 502 }],
+    ['redirects', reply(302, { Location: 'http://169.254.169.254/' }, ''), { kind: 'redirect', status: 302 }],
+    ['answers in HTML', reply(502, { 'Content-Type': 'text/html' }, '<h1>'), { kind: 'invalid-response', status: 502 }],
     [
       'sends a bomb',
       reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1e6))),
-      { failed: 'too-large', most: 1000, status: 200 },
+      { kind: 'response-too-large', maxBytes: 1000, status: 200 },
     ],
-    ['sends too much', reply(200, json, ' '.repeat(2000)), { failed: 'too-large', most: 1000, status: 200 }],
+    ['sends too much', reply(200, json, ' '.repeat(2000)), { kind: 'response-too-large', maxBytes: 1000, status: 200 }],
     [
       'tells a length, and sends more in chunks',
       // Past Node, which would not.
@@ -60,14 +60,18 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
         void socket?.end(
           `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n${' '.repeat(2000)}\r\n0\r\n\r\n`,
         ),
-      { failed: 'too-large', most: 1000, status: 200 },
+      { kind: 'response-too-large', maxBytes: 1000, status: 200 },
     ],
     [
       'breaks off',
       (answering: ServerResponse) => void answering.writeHead(200, json).write('{', () => answering.destroy()),
-      { failed: 'unreachable' },
+      { kind: 'unreachable', detail: expect.any(String) },
     ],
-    ['hangs up', (answering: ServerResponse) => void answering.destroy(), { failed: 'unreachable' }],
+    [
+      'hangs up',
+      (answering: ServerResponse) => void answering.destroy(),
+      { kind: 'unreachable', detail: expect.any(String) },
+    ],
   ])('is a failure where the agent %s', async (_, how, failure) => {
     agent.respond(how)
     expect(await (await call({ ...way, maxBytes: 1000 })).json()).toEqual(failure)
@@ -94,7 +98,7 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
   ])('is a timeout where the agent %s, and the agent is told', async (_, how) => {
     agent.respond(how)
     const came = await call({ ...way, timeoutSeconds: 0.2 })
-    expect(await came.json()).toEqual({ failed: 'timeout', seconds: 0.2 })
+    expect(await came.json()).toEqual({ kind: 'timeout', seconds: 0.2 })
     await agent.disconnected()
   })
 
@@ -124,7 +128,10 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
       answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"ha', () => answering.destroy()),
     )
     const text = await (await call({ ...way, streams: true })).text()
-    expect(events(text)).toMatchObject([1, { id: 7, error: { message: 'The agent broke off its stream.' } }])
+    expect(events(text)).toMatchObject([
+      1,
+      { id: 7, error: { message: 'The connection to the agent was lost before its stream ended.' } },
+    ])
   })
 
   it('ends properly as a stream that goes silent, and the agent is told', async () => {
@@ -132,7 +139,7 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
     const came = await call({ ...way, streams: true, idleSeconds: 0.2, works: true })
     expect(events(await came.text())).toMatchObject([
       1,
-      { id: 7, error: { message: expect.stringContaining('silent') } },
+      { id: 7, error: { message: expect.stringContaining('sent nothing') } },
     ])
     await agent.disconnected()
   })
@@ -143,7 +150,7 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
   ])('ends at the agent within a second when the caller leaves a silent stream%s', async (_, more) => {
     agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
     const caller = new AbortController()
-    const came = await call({ ...way, streams: true, ...more }, { signal: caller.signal })
+    const came = await call({ ...way, streams: true, heartbeatSeconds: 0.4, ...more }, { signal: caller.signal })
     await (came.body as ReadableStream).getReader().read()
     const begun = performance.now()
     caller.abort()
@@ -155,6 +162,6 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
 describe('a service', () => {
   it('is not believed how long its answer is', async () => {
     const came = await call({ url: 'http://agent/lies', service: true, maxBytes: 1000 })
-    expect(await came.json()).toEqual({ failed: 'too-large', most: 1000, status: 200 })
+    expect(await came.json()).toEqual({ kind: 'response-too-large', maxBytes: 1000, status: 200 })
   })
 })

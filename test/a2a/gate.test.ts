@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toJsonRpcError } from '../../src/a2a/error-response.ts'
-import type { Refusal } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/errors.ts'
 import { type A2ACall, type OperationName, operations } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
@@ -9,7 +9,7 @@ import { evaluatePolicy, preferVersionError, targetOf } from '../../src/gateway/
 import type { JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 
-const passes = { passed: true, warnings: [] }
+const passes = { warnings: [] }
 const everyOperation = Object.keys(operations) as OperationName[]
 const target = (binding: A2ACall['binding'], version: A2ACall['version']): CallTarget => ({
   binding,
@@ -35,7 +35,7 @@ describe('the version', () => {
   ] as const)('of a call over %s in %s is one that the agent speaks there', (binding, version, accepted) => {
     const profile = profileWith({ targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0')] })
     expect(evaluatePolicy(callWith({ binding, version }), profile)).toStrictEqual(
-      accepted === undefined ? passes : { refused: 'version', offered: version, accepted: [...accepted] },
+      accepted === undefined ? passes : { kind: 'version', offered: version, accepted: [...accepted] },
     )
   })
 
@@ -48,7 +48,7 @@ describe('the version', () => {
       route: 'closed',
     })
     expect(evaluatePolicy(callWith({ operation: 'stream' }), profile)).toStrictEqual({
-      refused: 'version',
+      kind: 'version',
       offered: '1.0',
       accepted: ['0.3'],
     })
@@ -62,7 +62,7 @@ describe('the version', () => {
         gate: { ...profileWith().gate, version: level },
       })
       expect(evaluatePolicy(callWith({ binding: 'HTTP+JSON' }), profile)).toStrictEqual({
-        refused: 'version',
+        kind: 'version',
         offered: '1.0',
         accepted: [],
       })
@@ -87,14 +87,14 @@ describe('a call that could not be read', () => {
       targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0'), target('HTTP+JSON', '0.3')],
       gate: { ...profileWith().gate, version: level },
     })
-  const shout = (version: A2ACall['version']): Refusal => ({ refused: 'method', method: 'shout', version })
+  const shout = (version: A2ACall['version']): CallError => ({ kind: 'method', method: 'shout', version })
 
   it('is told its version before its method', () => {
     expect([
       preferVersionError(shout('1.0'), 'JSONRPC', profile()),
       preferVersionError(shout('0.3'), 'JSONRPC', profile()),
       preferVersionError(shout('1.0'), 'HTTP+JSON', profile()),
-    ]).toStrictEqual([{ refused: 'version', offered: '1.0', accepted: ['0.3'] }, shout('0.3'), shout('1.0')])
+    ]).toStrictEqual([{ kind: 'version', offered: '1.0', accepted: ['0.3'] }, shout('0.3'), shout('1.0')])
   })
 
   it.each(['off', 'warn'] as const)('is told its method where the level of the version is %s', level => {
@@ -102,7 +102,7 @@ describe('a call that could not be read', () => {
   })
 
   it('is told what the agent speaks, not what the host does', () => {
-    const unknown: Refusal = { refused: 'version', offered: '9.9', accepted: ['0.3', '1.0'] }
+    const unknown: CallError = { kind: 'version', offered: '9.9', accepted: ['0.3', '1.0'] }
     expect([
       preferVersionError(unknown, 'JSONRPC', profile()),
       preferVersionError(unknown, 'HTTP+JSON', profile('off')),
@@ -113,7 +113,7 @@ describe('a call that could not be read', () => {
   })
 
   it('is told anything else as it is', () => {
-    const refusal: Refusal = { refused: 'not-json', detail: 'D.' }
+    const refusal: CallError = { kind: 'not-json', detail: 'D.' }
     expect(preferVersionError(refusal, 'JSONRPC', profile())).toBe(refusal)
   })
 })
@@ -127,9 +127,9 @@ describe('capabilities', () => {
       without({ pushNotifications: false }),
       without({ extendedAgentCard: false }),
     ]).toStrictEqual([
-      needs === 'streaming' ? { refused: 'streaming' } : passes,
-      needs === 'pushNotifications' ? { refused: 'push-notifications' } : passes,
-      needs === 'extendedAgentCard' ? { refused: 'extended-card' } : passes,
+      needs === 'streaming' ? { kind: 'streaming' } : passes,
+      needs === 'pushNotifications' ? { kind: 'push-notifications' } : passes,
+      needs === 'extendedAgentCard' ? { kind: 'extended-card' } : passes,
     ])
   })
 
@@ -158,7 +158,7 @@ describe('capabilities', () => {
           ),
         ),
       )
-      expect(verdicts).toStrictEqual(Array(4).fill(needed ? { refused: 'push-notifications' } : passes))
+      expect(verdicts).toStrictEqual(Array(4).fill(needed ? { kind: 'push-notifications' } : passes))
     },
   )
 
@@ -181,7 +181,7 @@ describe('required extensions', () => {
   ])('%j lack %j', (extensions, missing) => {
     expect(
       evaluatePolicy(callWith({ extensions, operation: 'getTask' }), profileWith({ requiredExtensions: required })),
-    ).toStrictEqual(missing.length === 0 ? passes : { refused: 'extensions', required, missing })
+    ).toStrictEqual(missing.length === 0 ? passes : { kind: 'extensions', required, missing })
   })
 })
 
@@ -190,9 +190,9 @@ describe('extended cards', () => {
     evaluatePolicy(callWith({ operation: 'extendedCard', params: {} }), profileWith(changes))
 
   it.each([
-    [false, [], { refused: 'extended-card' }],
-    [false, ['extended'], { refused: 'extended-card' }],
-    [true, [], { refused: 'extended-card-not-configured' }],
+    [false, [], { kind: 'extended-card' }],
+    [false, ['extended'], { kind: 'extended-card' }],
+    [true, [], { kind: 'extended-card-not-configured' }],
     [true, ['extended'], passes],
   ])('declared %s, with tiers %j', (extendedAgentCard, tiers, verdict) => {
     expect(ask({ extendedAgentCard, tiers })).toStrictEqual(verdict)
@@ -201,8 +201,8 @@ describe('extended cards', () => {
   it('are told of whatever the levels are', () => {
     const gate = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off' } as const
     expect([ask({ gate, extendedAgentCard: false }), ask({ gate, tiers: [] })]).toStrictEqual([
-      { refused: 'extended-card' },
-      { refused: 'extended-card-not-configured' },
+      { kind: 'extended-card' },
+      { kind: 'extended-card-not-configured' },
     ])
   })
 
@@ -231,13 +231,13 @@ const refused = callWith({
   },
 })
 const modes = { offered: ['text/plain'], accepted: ['image/png'] }
-const refusals: [keyof CallProfile['gate'], Refusal][] = [
-  ['version', { refused: 'version', offered: '1.0', accepted: ['0.3'] }],
-  ['capabilities', { refused: 'streaming' }],
-  ['capabilities', { refused: 'push-notifications' }],
-  ['extensions', { refused: 'extensions', required: ['urn:a'], missing: ['urn:a'] }],
-  ['modes', { refused: 'input-modes', ...modes }],
-  ['modes', { refused: 'output-modes', ...modes }],
+const refusals: [keyof CallProfile['gate'], CallError][] = [
+  ['version', { kind: 'version', offered: '1.0', accepted: ['0.3'] }],
+  ['capabilities', { kind: 'streaming' }],
+  ['capabilities', { kind: 'push-notifications' }],
+  ['extensions', { kind: 'extensions', required: ['urn:a'], missing: ['urn:a'] }],
+  ['modes', { kind: 'input-modes', ...modes }],
+  ['modes', { kind: 'output-modes', ...modes }],
 ]
 const levels = ['off', 'warn', 'enforce'] as const
 const families = ['version', 'capabilities', 'extensions', 'modes'] as const
@@ -250,13 +250,13 @@ describe('the levels of a gate', () => {
   it.each(everyGate)('$version, $capabilities, $extensions, $modes: the first that is enforced refuses', gate => {
     const enforced = refusals.find(([family]) => gate[family] === 'enforce')
     const warnings = refusals.filter(([family]) => gate[family] === 'warn').map(([, refusal]) => refusal)
-    expect(evaluatePolicy(refused, { ...refusing, gate })).toStrictEqual(enforced?.[1] ?? { passed: true, warnings })
+    expect(evaluatePolicy(refused, { ...refusing, gate })).toStrictEqual(enforced?.[1] ?? { warnings })
   })
 
   it.each(everyGate)('$version, $capabilities, $extensions, $modes: a closed agent is never called', gate => {
     const enforced = refusals.find(([family]) => gate[family] === 'enforce')
     expect(evaluatePolicy(refused, { ...refusing, gate, route: 'closed' })).toStrictEqual(
-      enforced?.[1] ?? { refused: 'closed' },
+      enforced?.[1] ?? { kind: 'closed' },
     )
   })
 
@@ -306,7 +306,7 @@ it('never throws, and what it refuses can be said', () => {
       (operation, version, sent, changes) => {
         const call = callWith({ operation, version, params: JSON.parse(JSON.stringify(sent)) })
         const verdict = evaluatePolicy(call, profileWith(changes))
-        if ('refused' in verdict)
+        if ('kind' in verdict)
           expect(JSON.parse(JSON.stringify(toJsonRpcError(verdict, version)))).toMatchObject({
             code: expect.any(Number),
           })

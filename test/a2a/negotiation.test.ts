@@ -6,7 +6,7 @@ import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 
-const passes = { passed: true, warnings: [] }
+const passes = { warnings: [] }
 
 const agentOf = (modes: Partial<Modes>, skills: CallProfile['modes']['skills'] = {}): CallProfile => {
   const defaults = { input: [], output: [], ...modes }
@@ -140,7 +140,7 @@ const outputs: readonly (readonly [agent: string[], caller: string[], meet: bool
 describe('accepted output modes', () => {
   it.each(outputs)('of an agent with %j, by a caller with %j: %s', (agent, caller, meet) => {
     expect(verdicts(agentOf({ output: agent }), accepting(caller))).toStrictEqual(
-      meet ? passes : { refused: 'output-modes', offered: caller, accepted: agent },
+      meet ? passes : { kind: 'output-modes', offered: caller, accepted: agent },
     )
   })
 
@@ -156,7 +156,7 @@ describe('accepted output modes', () => {
 
   it('are read by their other name of ProtoJSON too', () => {
     const params = { configuration: { accepted_output_modes: ['image/png'] } }
-    expect(verdicts(agentOf({ output: ['text/plain'] }), params)).toMatchObject({ refused: 'output-modes' })
+    expect(verdicts(agentOf({ output: ['text/plain'] }), params)).toMatchObject({ kind: 'output-modes' })
   })
 
   it.each([
@@ -165,11 +165,11 @@ describe('accepted output modes', () => {
     [['text/plain'], []],
   ])('are refused under both names: %j and %j', (acceptedOutputModes, accepted_output_modes) => {
     const field = 'configuration.accepted_output_modes'
-    const description = 'is another name of `acceptedOutputModes`, which is there too: send one of them'
+    const description = 'is another name of `acceptedOutputModes`, which is also present: send one of them'
     expect(
       verdicts(agentOf({ output: ['text/plain'] }), { configuration: { acceptedOutputModes, accepted_output_modes } }),
     ).toStrictEqual({
-      refused: 'invalid-params',
+      kind: 'invalid-params',
       detail: `\`${field}\` ${description}.`,
       violations: [{ field, description }],
     })
@@ -185,26 +185,22 @@ describe('accepted output modes', () => {
     [[null], '[0]', 'must be a string'],
     [['text/plain', 1], '[1]', 'must be a string'],
     [[['text/plain']], '[0]', 'must be a string'],
-    [[''], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [[' '], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [['a/b/c'], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [['text/'], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [['/plain'], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [['text/ plain'], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [['text/plain, image/png'], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [['text/plain', 'plain text'], '[1]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [['text/pl\u0000ain'], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [[`text/${'x'.repeat(300)}`], '[0]', 'is no media type, such as "text/plain" or "image/*", and can never match'],
-    [
-      [`text/plain;${'a=b;'.repeat(100)}`],
-      '[0]',
-      'is no media type, such as "text/plain" or "image/*", and can never match',
-    ],
+    [[''], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [[' '], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [['a/b/c'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [['text/'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [['/plain'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [['text/ plain'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [['text/plain, image/png'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [['text/plain', 'plain text'], '[1]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [['text/pl\u0000ain'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [[`text/${'x'.repeat(300)}`], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
+    [[`text/plain;${'a=b;'.repeat(100)}`], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
     [Array(101).fill('text/plain'), '', 'must be at most 100 media types'],
   ] as [Json, string, string][])('that are %j are refused as parameters', (modes, at, description) => {
     const field = `configuration.acceptedOutputModes${at}`
     expect(verdicts(agentOf({ output: ['text/plain'] }), accepting(modes))).toStrictEqual({
-      refused: 'invalid-params',
+      kind: 'invalid-params',
       detail: `\`${field}\` ${description}.`,
       violations: [{ field, description }],
     })
@@ -233,7 +229,7 @@ describe('the output modes of a skill', () => {
     'count where a message names %s',
     (_, skill, wanted, accepted) => {
       expect(verdicts(profile, accepting(wanted, skill))).toStrictEqual(
-        accepted === undefined ? passes : { refused: 'output-modes', offered: wanted, accepted },
+        accepted === undefined ? passes : { kind: 'output-modes', offered: wanted, accepted },
       )
     },
   )
@@ -331,7 +327,7 @@ describe('the media types of parts', () => {
         evaluatePolicy(callWith({ version, operation, params: { message: { parts } } }), agentOf({ input })),
       )
     expect(agreed([...of('0.3', v03), ...of('1.0', v10)])).toStrictEqual(
-      refused.length === 0 ? passes : { refused: 'input-modes', offered: refused, accepted: input },
+      refused.length === 0 ? passes : { kind: 'input-modes', offered: refused, accepted: input },
     )
   })
 
@@ -343,7 +339,7 @@ describe('the media types of parts', () => {
   ] as [string, JsonObject, string[] | undefined][])('of v0.3 over HTTP are found: %s', (_, params, offered) => {
     const call = callWith({ binding: 'HTTP+JSON', version: '0.3', params })
     expect(evaluatePolicy(call, agentOf({ input: ['text/plain'] }))).toStrictEqual(
-      offered === undefined ? passes : { refused: 'input-modes', offered, accepted: ['text/plain'] },
+      offered === undefined ? passes : { kind: 'input-modes', offered, accepted: ['text/plain'] },
     )
   })
 
@@ -358,15 +354,15 @@ describe('the media types of parts', () => {
       message: { parts: [{ raw: 'AA==', mediaType: 'audio/wav' }], metadata: { skillId: skillId ?? null } },
     }
     expect(evaluatePolicy(callWith({ params }), profile)).toStrictEqual(
-      accepted === undefined ? passes : { refused: 'input-modes', offered: ['audio/wav'], accepted },
+      accepted === undefined ? passes : { kind: 'input-modes', offered: ['audio/wav'], accepted },
     )
   })
 
   it('are refused where there are two messages: each may name a skill', () => {
     const params = { message: { parts: [] }, request: { content: [], metadata: { skillId: 'listen' } } }
-    const description = 'is another name of `message`, which is there too: send one of them'
+    const description = 'is another name of `message`, which is also present: send one of them'
     expect(verdicts(agentOf({}), params)).toStrictEqual({
-      refused: 'invalid-params',
+      kind: 'invalid-params',
       detail: `\`request\` ${description}.`,
       violations: [{ field: 'request', description }],
     })
@@ -381,7 +377,7 @@ describe('the media types of parts', () => {
     ]).toStrictEqual([
       passes,
       {
-        refused: 'invalid-params',
+        kind: 'invalid-params',
         detail: '`message.parts` must be at most 1000 parts.',
         violations: [{ field: 'message.parts', description: 'must be at most 1000 parts' }],
       },

@@ -2,49 +2,44 @@ import { AgentCard } from '@a2a-js/sdk'
 import { JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client'
 import { JsonRpcTransport as V0JsonRpcTransport, RestTransport as V0RestTransport } from 'a2a-sdk-v0.3/client'
 import { describe, expect, it } from 'vitest'
-import { type ErrorResponse, restErrorAnswer, rpcErrorAnswer } from '../../src/a2a/error-response.ts'
-import type { Failure, Refusal } from '../../src/a2a/errors.ts'
+import { errorResponse } from '../../src/a2a/error-response.ts'
+import type { CallError } from '../../src/a2a/errors.ts'
 import { resolveMethod } from '../../src/a2a/operations.ts'
 import { matchRestPath } from '../../src/a2a/rest-paths.ts'
 
 /** A fetch whose host refuses every call for the same reason. */
-const refusing = (problem: Refusal | Failure) =>
+const refusing = (problem: CallError) =>
   (async (input: string | URL, init: RequestInit = {}) => {
     const { pathname } = new URL(input)
     const { method = 'GET', body } = init
-    return responseOf(
-      pathname === '/a2a'
-        ? rpcAnswer(problem, String(body))
-        : restAnswer(problem, method, pathname.slice('/a2a/'.length)),
-    )
+    return pathname === '/a2a'
+      ? rpcAnswer(problem, String(body))
+      : restAnswer(problem, method, pathname.slice('/a2a/'.length))
   }) as typeof fetch
 
-const rpcAnswer = (problem: Refusal | Failure, body: string): ErrorResponse => {
+const rpcAnswer = (problem: CallError, body: string): Response => {
   const { id, method } = JSON.parse(body)
   const read = resolveMethod(method, undefined, [])
-  if ('refused' in read) throw new Error(`the client asked for ${method}`)
-  return rpcErrorAnswer(problem, { id, ...read })
+  if ('kind' in read) throw new Error(`the client asked for ${method}`)
+  return errorResponse(problem, { binding: 'JSONRPC', id, ...read })
 }
 
-const restAnswer = (problem: Refusal | Failure, method: string, path: string): ErrorResponse => {
+const restAnswer = (problem: CallError, method: string, path: string): Response => {
   const match = matchRestPath(method, path)
-  if (match === undefined || !('operation' in match)) throw new Error(`the client asked for ${method} ${path}`)
-  return restErrorAnswer(problem, match.version)
+  if (!('operation' in match)) throw new Error(`the client asked for ${method} ${path}`)
+  return errorResponse(problem, { binding: 'HTTP+JSON', id: null, ...match })
 }
-
-const responseOf = ({ status, headers, body }: ErrorResponse): Response => new Response(body, { status, headers })
 
 const endpoint = 'https://host.example/a2a'
 const card = AgentCard.fromJSON({})
 const current = {
-  JSONRPC: (problem: Refusal | Failure) =>
-    new JsonRpcTransportFactory({ fetchImpl: refusing(problem) }).create(endpoint, card),
-  'HTTP+JSON': (problem: Refusal | Failure) =>
+  JSONRPC: (problem: CallError) => new JsonRpcTransportFactory({ fetchImpl: refusing(problem) }).create(endpoint, card),
+  'HTTP+JSON': (problem: CallError) =>
     new RestTransportFactory({ fetchImpl: refusing(problem) }).create(endpoint, card),
 }
 const old = {
-  JSONRPC: (problem: Refusal | Failure) => new V0JsonRpcTransport({ endpoint, fetchImpl: refusing(problem) }),
-  'HTTP+JSON': (problem: Refusal | Failure) => new V0RestTransport({ endpoint, fetchImpl: refusing(problem) }),
+  JSONRPC: (problem: CallError) => new V0JsonRpcTransport({ endpoint, fetchImpl: refusing(problem) }),
+  'HTTP+JSON': (problem: CallError) => new V0RestTransport({ endpoint, fetchImpl: refusing(problem) }),
 }
 
 const message = {
@@ -73,19 +68,19 @@ const thrownBy = async (call: () => Promise<unknown>): Promise<string[]> => {
   return []
 }
 
-const refusals: [Refusal, string][] = [
-  [{ refused: 'streaming' }, 'UnsupportedOperationError'],
-  [{ refused: 'closed' }, 'UnsupportedOperationError'],
-  [{ refused: 'push-notifications' }, 'PushNotificationNotSupportedError'],
-  [{ refused: 'input-modes', offered: ['image/png'], accepted: ['text/plain'] }, 'ContentTypeNotSupportedError'],
-  [{ refused: 'output-modes', offered: ['image/png'], accepted: ['text/plain'] }, 'ContentTypeNotSupportedError'],
-  [{ refused: 'extended-card-not-configured' }, 'ExtendedAgentCardNotConfiguredError'],
+const refusals: [CallError, string][] = [
+  [{ kind: 'streaming' }, 'UnsupportedOperationError'],
+  [{ kind: 'closed' }, 'UnsupportedOperationError'],
+  [{ kind: 'push-notifications' }, 'PushNotificationNotSupportedError'],
+  [{ kind: 'input-modes', offered: ['image/png'], accepted: ['text/plain'] }, 'ContentTypeNotSupportedError'],
+  [{ kind: 'output-modes', offered: ['image/png'], accepted: ['text/plain'] }, 'ContentTypeNotSupportedError'],
+  [{ kind: 'extended-card-not-configured' }, 'ExtendedAgentCardNotConfiguredError'],
 ]
-const refusalsOfV1: [Refusal, string][] = [
+const refusalsOfV1: [CallError, string][] = [
   ...refusals,
-  [{ refused: 'extensions', required: ['urn:a'], missing: ['urn:a'] }, 'ExtensionSupportRequiredError'],
-  [{ refused: 'version', offered: '1.0', accepted: ['0.3'] }, 'VersionNotSupportedError'],
-  [{ refused: 'invalid-params', detail: 'D.', violations: [] }, 'RequestMalformedError'],
+  [{ kind: 'extensions', required: ['urn:a'], missing: ['urn:a'] }, 'ExtensionSupportRequiredError'],
+  [{ kind: 'version', offered: '1.0', accepted: ['0.3'] }, 'VersionNotSupportedError'],
+  [{ kind: 'invalid-params', detail: 'D.', violations: [] }, 'RequestMalformedError'],
 ]
 
 describe.each(['JSONRPC', 'HTTP+JSON'] as const)('the official client of v1.0 over %s', binding => {
@@ -118,7 +113,7 @@ describe('the paths that official clients ask for', () => {
   const push = { taskId: 't', id: 'c', tenant: '', url: '', token: '', authentication: undefined }
 
   it('are those of v1.0', async () => {
-    const client = await current['HTTP+JSON']({ refused: 'closed' })
+    const client = await current['HTTP+JSON']({ kind: 'closed' })
     const list = { tenant: '', contextId: '', status: 0, pageToken: '', statusTimestampAfter: undefined }
     for (const call of [
       () => client.sendMessage(send),
@@ -134,7 +129,7 @@ describe('the paths that official clients ask for', () => {
   })
 
   it('are those of v0.3', async () => {
-    const client = old['HTTP+JSON']({ refused: 'closed' })
+    const client = old['HTTP+JSON']({ kind: 'closed' })
     for (const call of [
       () => client.getTask({ id: 't', historyLength: 2 }),
       () => client.cancelTask({ id: 't' }),

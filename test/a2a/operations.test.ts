@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extendedCardDialects, operations, resolveMethod } from '../../src/a2a/operations.ts'
+import { operations, resolveMethod } from '../../src/a2a/operations.ts'
 
 /** protocol.md, "Operations and their names". */
 const table = [
@@ -36,16 +36,16 @@ describe('the operations of A2A', () => {
       resolveMethod(v10, undefined, ['0.3']),
     ]
     expect(asked).toStrictEqual([
-      ...(v03 === undefined ? [] : Array(2).fill({ operation, version: '0.3' })),
-      ...Array(2).fill({ operation, version: '1.0' }),
+      ...(v03 === undefined ? [] : Array(2).fill({ operation, version: '0.3', dialect: '0.3' })),
+      ...Array(2).fill({ operation, version: '1.0', dialect: '1.0' }),
     ])
   })
 
   it.each(table)('%s is refused by the name of the other version, and told its own', (_, v03, v10) => {
     const refusals = [...(v03 === undefined ? [] : [resolveMethod(v03, '1.0', [])]), resolveMethod(v10, '0.3', [])]
     expect(refusals).toStrictEqual([
-      ...(v03 === undefined ? [] : [{ refused: 'method', method: v03, version: '1.0', today: v10 }]),
-      { refused: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { today: v03 }) },
+      ...(v03 === undefined ? [] : [{ kind: 'method', method: v03, version: '1.0', currentName: v10 }]),
+      { kind: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) },
     ])
   })
 })
@@ -57,15 +57,15 @@ describe('names of the extended card', () => {
     ['agent/getAuthenticatedExtendedCard', '0.3'],
     ['GetExtendedAgentCard', '1.0'],
   ])('%s asks for %s', (name, dialect) => {
-    expect(extendedCardDialects.get(name)).toBe(dialect)
+    expect(resolveMethod(name, undefined, [])).toMatchObject({ operation: 'extendedCard', dialect })
   })
 
   const others = ['agent/extendedCard', 'agent/authenticatedExtendedCard']
 
   it.each(others)('%s is good in both versions', name => {
     expect([resolveMethod(name, '0.3', []), resolveMethod(name, '1.0', [])]).toStrictEqual([
-      { operation: 'extendedCard', version: '0.3' },
-      { operation: 'extendedCard', version: '1.0' },
+      { operation: 'extendedCard', version: '0.3', dialect: expect.any(String) },
+      { operation: 'extendedCard', version: '1.0', dialect: expect.any(String) },
     ])
   })
 
@@ -76,7 +76,7 @@ describe('names of the extended card', () => {
     [[], '0.3'],
   ] as const)('without a version, of an agent that speaks %j, they are in %s', (spoken, version) => {
     expect(others.map(name => resolveMethod(name, undefined, spoken))).toStrictEqual(
-      others.map(() => ({ operation: 'extendedCard', version })),
+      others.map(() => ({ operation: 'extendedCard', version, dialect: expect.any(String) })),
     )
   })
 })
@@ -92,10 +92,10 @@ describe('names that are gone', () => {
     ['SetTaskPushNotificationConfig', 'tasks/pushNotificationConfig/set', 'CreateTaskPushNotificationConfig'],
     ['ListTaskPushNotificationConfig', 'tasks/pushNotificationConfig/list', 'ListTaskPushNotificationConfigs'],
     ['GetAuthenticatedExtendedCard', 'agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard'],
-  ])('%s is refused with the name of today', (method, v03, v10) => {
+  ])('%s is refused with the current name', (method, v03, v10) => {
     expect([resolveMethod(method, '0.3', []), resolveMethod(method, '1.0', [])]).toStrictEqual([
-      { refused: 'method', method, version: '0.3', ...(v03 !== undefined && { today: v03 }) },
-      { refused: 'method', method, version: '1.0', today: v10 },
+      { kind: 'method', method, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) },
+      { kind: 'method', method, version: '1.0', currentName: v10 },
     ])
   })
 })
@@ -111,6 +111,6 @@ describe('names that nobody ever had', () => {
     ['constructor', '0.3'],
     ['message/send ', '0.3'],
   ])('%j is refused in the version that it looks like', (method, version) => {
-    expect(resolveMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ refused: 'method', method, version })
+    expect(resolveMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ kind: 'method', method, version })
   })
 })

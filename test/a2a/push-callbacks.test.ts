@@ -6,11 +6,11 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 
 const metadata = 'http://169.254.169.254/latest/meta-data'
-const passes = { passed: true, warnings: [] }
+const passes = { warnings: [] }
 const refused = (...fields: string[]) => ({
-  refused: 'invalid-params',
-  detail: 'Push notifications go to public https addresses alone, and this is none that this host calls.',
-  violations: fields.map(field => ({ field, description: 'is an address that this host does not call' })),
+  kind: 'invalid-params',
+  detail: 'Push notifications can only be sent to public https URLs.',
+  violations: fields.map(field => ({ field, description: 'must be a public https URL' })),
 })
 const asked = (operation: OperationName, params: JsonObject, allowed?: string) =>
   evaluatePolicy(callWith({ operation, params }), profileWith(), allowed)
@@ -155,20 +155,20 @@ describe('an address for push notifications', () => {
       evaluatePolicy(call, profileWith({ pushNotifications: false })),
       evaluatePolicy(call, profileWith({ requiredExtensions: ['urn:a'] })),
       evaluatePolicy(call, profileWith({ route: 'closed' })),
-    ]).toMatchObject([{ refused: 'push-notifications' }, { refused: 'extensions' }, { refused: 'closed' }])
+    ]).toMatchObject([{ kind: 'push-notifications' }, { kind: 'extensions' }, { kind: 'closed' }])
   })
 
   it('is refused as A2A refuses parameters, and not said again', () => {
     const verdict = create(metadata)
-    const error = 'refused' in verdict ? toJsonRpcError(verdict, '1.0') : undefined
+    const error = 'kind' in verdict ? toJsonRpcError(verdict, '1.0') : undefined
     expect(error).toEqual({
       code: -32602,
-      message: 'Push notifications go to public https addresses alone, and this is none that this host calls.',
+      message: 'Push notifications can only be sent to public https URLs.',
       data: [
         expect.objectContaining({ reason: 'INVALID_PARAMS' }),
         {
           '@type': 'type.googleapis.com/google.rpc.BadRequest',
-          fieldViolations: [{ field: 'url', description: 'is an address that this host does not call' }],
+          fieldViolations: [{ field: 'url', description: 'must be a public https URL' }],
         },
       ],
     })
@@ -186,5 +186,5 @@ it('addresses by the thousand are refused in few words', () => {
           taskPushNotificationConfig: {},
         }
   const verdict = asked('createPushConfig', nested(11))
-  expect('refused' in verdict && JSON.stringify(toJsonRpcError(verdict, '1.0')).length).toBeLessThan(5_000)
+  expect('kind' in verdict && JSON.stringify(toJsonRpcError(verdict, '1.0')).length).toBeLessThan(5_000)
 })

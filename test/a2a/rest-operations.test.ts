@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchRestPath, restParams, versionMismatch } from '../../src/a2a/rest-paths.ts'
+import { matchRestPath, rejectVersionMismatch, restParams } from '../../src/a2a/rest-paths.ts'
 
 /** protocol.md, "Operations and their names"; `:subscribe` also as GET, as the official servers take it. */
 const table = [
@@ -16,23 +16,29 @@ const table = [
   ['DELETE', 'tasks/t1/pushNotificationConfigs/c1', 'deletePushConfig', { taskId: 't1', id: 'c1' }],
 ] as const
 
+const none = (method: string, path: string) => ({
+  kind: 'method',
+  method: `${method} /${path}`,
+  version: path.startsWith('v1/') ? '0.3' : '1.0',
+})
+
 describe('paths of HTTP+JSON', () => {
   it.each(table)('%s %s is of v1.0, and of v0.3 below v1/', (method, path, operation, parameters) => {
     expect([matchRestPath(method, path), matchRestPath(method, `v1/${path}`)]).toStrictEqual([
-      { operation, version: '1.0', path: parameters },
-      { operation, version: '0.3', path: parameters },
+      { operation, version: '1.0', pathParams: parameters },
+      { operation, version: '0.3', pathParams: parameters },
     ])
   })
 
   it.each([
-    ['GET', 'tasks', { operation: 'listTasks', version: '1.0', path: {} }],
+    ['GET', 'tasks', { operation: 'listTasks', version: '1.0', pathParams: {} }],
     ['GET', 'v1/tasks', undefined],
-    ['GET', 'extendedAgentCard', { operation: 'extendedCard', version: '1.0', path: {} }],
-    ['GET', 'v1/card', { operation: 'extendedCard', version: '0.3', path: {} }],
+    ['GET', 'extendedAgentCard', { operation: 'extendedCard', version: '1.0', pathParams: {} }],
+    ['GET', 'v1/card', { operation: 'extendedCard', version: '0.3', pathParams: {} }],
     ['GET', 'card', undefined],
     ['GET', 'v1/extendedAgentCard', undefined],
   ])('%s %s is of one version only', (method, path, match) => {
-    expect(matchRestPath(method, path)).toStrictEqual(match)
+    expect(matchRestPath(method, path)).toStrictEqual(match ?? none(method, path))
   })
 
   it.each([
@@ -46,7 +52,7 @@ describe('paths of HTTP+JSON', () => {
     ['POST', 'v1/tasks/t1/pushNotificationConfigs/c1', ['GET', 'DELETE']],
     ['POST', 'extendedAgentCard', ['GET']],
   ])('%s %s names the methods that the path takes', (method, path, otherMethods) => {
-    expect(matchRestPath(method, path)).toStrictEqual({ otherMethods })
+    expect(matchRestPath(method, path)).toStrictEqual({ kind: 'http-method', method, path, allow: otherMethods })
   })
 
   it.each([
@@ -64,7 +70,7 @@ describe('paths of HTTP+JSON', () => {
     'tasks/t1/pushNotificationConfigs/c1/x',
     'MESSAGE:SEND',
   ])('%j is none', path => {
-    expect(matchRestPath('POST', path)).toBeUndefined()
+    expect(matchRestPath('POST', path)).toStrictEqual(none('POST', path))
   })
 })
 
@@ -79,7 +85,7 @@ describe('parameters in a path', () => {
     ['tasks/%2e%2ea:cancel', '..a'],
     ['tasks/a%252Fb:cancel', 'a%2Fb'],
   ])('%s is decoded once: %j', (path, id) => {
-    expect(matchRestPath('POST', path)).toStrictEqual({ operation: 'cancel', version: '1.0', path: { id } })
+    expect(matchRestPath('POST', path)).toStrictEqual({ operation: 'cancel', version: '1.0', pathParams: { id } })
   })
 
   it.each([
@@ -99,7 +105,10 @@ describe('parameters in a path', () => {
     ['the parent folder and what some take for a parameter', 'tasks/..;x'],
     ['a bad second parameter', 'v1/tasks/t1/pushNotificationConfigs/..'],
   ])('with %s match nothing', (_, path) => {
-    expect([matchRestPath('POST', path), matchRestPath('GET', path)]).toStrictEqual([undefined, undefined])
+    expect([matchRestPath('POST', path), matchRestPath('GET', path)]).toStrictEqual([
+      none('POST', path),
+      none('GET', path),
+    ])
   })
 
   it('never throw, and never leave their segment', () => {
@@ -112,7 +121,7 @@ describe('parameters in a path', () => {
           `v1/tasks/t/pushNotificationConfigs/${text}`,
         ]) {
           const match = matchRestPath(method, path)
-          for (const value of Object.values(match && 'path' in match ? match.path : {})) {
+          for (const value of Object.values('pathParams' in match ? match.pathParams : {})) {
             expect(value).not.toMatch(/[/\\\p{Cc}]/u)
             expect(['.', '..']).not.toContain(value)
           }
@@ -130,7 +139,7 @@ describe('parameters in a path', () => {
         expect(matchRestPath('GET', `tasks/${encodeURIComponent(text)}`)).toStrictEqual({
           operation: 'getTask',
           version: '1.0',
-          path: { id: text },
+          pathParams: { id: text },
         })
       }),
     )
@@ -141,21 +150,21 @@ describe('a version that is not that of the path', () => {
   const send = { operation: 'send', version: '1.0' } as const
 
   it.each([undefined, '1.0'] as const)('is not %s', named => {
-    expect(versionMismatch('POST', send, named)).toBeUndefined()
+    expect(rejectVersionMismatch('POST', send, named)).toBeUndefined()
   })
 
   it('is told the path of its own', () => {
-    expect(versionMismatch('POST', send, '0.3')).toStrictEqual({
-      refused: 'method',
+    expect(rejectVersionMismatch('POST', send, '0.3')).toStrictEqual({
+      kind: 'method',
       method: 'POST /message:send',
       version: '0.3',
-      today: 'POST /v1/message:send',
+      currentName: 'POST /v1/message:send',
     })
   })
 
   it('is told of none where it has none', () => {
-    expect(versionMismatch('GET', { operation: 'listTasks', version: '1.0' }, '0.3')).toStrictEqual({
-      refused: 'method',
+    expect(rejectVersionMismatch('GET', { operation: 'listTasks', version: '1.0' }, '0.3')).toStrictEqual({
+      kind: 'method',
       method: 'GET /tasks',
       version: '0.3',
     })

@@ -35,7 +35,7 @@ const called = (parts: Json, tools: readonly McpTool[] = both, skillId?: Json) =
 
 const violations = (...asking: Parameters<typeof called>) => {
   const came = called(...asking)
-  return 'refused' in came && came.refused === 'invalid-params'
+  return 'kind' in came && came.kind === 'invalid-params'
     ? came.violations.map(({ field, description }) => `${field} ${description}`)
     : came
 }

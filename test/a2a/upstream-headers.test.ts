@@ -7,6 +7,7 @@ const target = { binding: 'JSONRPC', version: '1.0', url: 'https://a.example.com
 const sent = (headers: Record<string, string>, source: Partial<HeaderSource> = {}) =>
   upstreamHeaders({
     target,
+    version: '1.0',
     headers: new Headers(headers),
     extensions: [],
     credentials: { pass: ['authorization'] },
@@ -110,7 +111,7 @@ describe('the headers of a call on its way up', () => {
     ['0.3', { 'A2A-Version': '0.3', 'X-A2A-Extensions': 'https://e.example/1, https://e.example/2' }],
   ] as const)('name version %s and its extensions as that version does', (version, names) => {
     const extensions = ['https://e.example/1', 'https://e.example/2']
-    expect(sent({}, { target: { ...target, version }, extensions })).toEqual({ ...always, ...names })
+    expect(sent({}, { version, extensions })).toEqual({ ...always, ...names })
   })
 
   it.each([
@@ -120,7 +121,7 @@ describe('the headers of a call on its way up', () => {
     ['HTTP+JSON', '1.0', false, 'application/a2a+json, application/json'],
     ['HTTP+JSON', '1.0', true, 'text/event-stream'],
   ] as const)('ask over %s %s, streams %s, for %s', (binding, version, streams, accept) => {
-    expect(sent({}, { target: { ...target, binding, version }, streams })).toMatchObject({ Accept: accept })
+    expect(sent({}, { target: { ...target, binding }, version, streams })).toMatchObject({ Accept: accept })
   })
 
   it.each([

@@ -47,7 +47,7 @@ describe('the version that a call names', () => {
     [null, ['9.9'], '9.9'],
     ['1.0', ['toString'], '1.0, toString'],
   ])('in header %j and query %j is refused', (header, query, offered) => {
-    expect(parseVersion(header, query)).toStrictEqual({ refused: 'version', offered, accepted: ['0.3', '1.0'] })
+    expect(parseVersion(header, query)).toStrictEqual({ kind: 'version', offered, accepted: ['0.3', '1.0'] })
   })
 })
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
-import type { Failure } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/errors.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { answer, call, message, message0 } from '../support/calls.ts'
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 /** The ways to ask for a stream, and the error that ends one in the place of its agent. */
-const ways: [string, string, JsonObject, (why: Failure) => object][] = [
+const ways: [string, string, JsonObject, (why: CallError) => object][] = [
   [
     'JSON-RPC 1.0',
     '',
@@ -125,7 +125,7 @@ describe.each(ways)('a stream by %s', (_, path, body, last) => {
   it('that goes silent is ended with an event that says so, and the agent is told', async () => {
     impatient.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
     const text = await (await ask(impatient, path, body)).text()
-    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ failed: 'silent', seconds: 0.3 })])
+    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ kind: 'silent', seconds: 0.3 })])
     await impatient.agent.disconnected()
   })
 
@@ -150,7 +150,7 @@ describe.each(ways)('a stream by %s', (_, path, body, last) => {
   ])('that the agent breaks off %s is ended with an event that says so', async (_, sent) => {
     called.agent.respond(response => void response.writeHead(200, stream).write(sent, () => response.destroy()))
     const text = await (await ask(called, path, body)).text()
-    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ failed: 'broken-off' })])
+    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ kind: 'broken-off' })])
   })
 
   it('that never begins is given up in time', async () => {

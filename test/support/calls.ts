@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Failure } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/errors.ts'
 import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { type ForwardOptions, forward } from '../../src/gateway/forward.ts'
@@ -40,6 +40,7 @@ export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
   binding: 'JSONRPC',
   operation: 'send',
   version: '1.0',
+  dialect: changes.version ?? '1.0',
   id: 1,
   params: { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Hello' }] } },
   extensions: [],
@@ -78,10 +79,10 @@ export const forwardTo = (
   origin: string,
   outgoing: Partial<UpstreamCall> = {},
   options: Partial<ForwardOptions> = {},
-): Promise<Response | Failure> =>
+): Promise<Response | CallError> =>
   forward(
     {
-      call: { binding: outgoing.target?.binding ?? 'JSONRPC', version: '1.0', id: 7 },
+      form: { binding: outgoing.target?.binding ?? 'JSONRPC', version: '1.0', id: 7 },
       target: { binding: 'JSONRPC', version: '1.0', url: `${origin}/a2a` },
       method: 'POST',
       body: forwardedBody,
@@ -102,8 +103,8 @@ export const forwardTo = (
   )
 
 /** Returns the response of a call that did not fail. */
-export const succeeded = (result: Response | Failure): Response => {
-  if ('failed' in result) throw new Error(`failed: ${JSON.stringify(result)}`)
+export const succeeded = (result: Response | CallError): Response => {
+  if ('kind' in result) throw new Error(`failed: ${JSON.stringify(result)}`)
   return result
 }
 

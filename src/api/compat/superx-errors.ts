@@ -1,13 +1,14 @@
-import { type ErrorResponse, type RpcError, rpcErrorAnswer, rpcErrorText } from '../../a2a/error-response.ts'
-import type { Refusal } from '../../a2a/errors.ts'
+import { errorResponse, type RpcError, rpcErrorText } from '../../a2a/error-response.ts'
+import type { CallError } from '../../a2a/errors.ts'
 import type { Authentication } from '../../auth/principal.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
+import { a2aResponse } from '../../http/responses.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { SourceFailure } from '../../registry/records.ts'
 
 /** Why SuperX's door has no result: as of any call; as of the same request over HTTP; or because a card could not be had. */
-export type RpcProblem = Refusal | HttpError | { failed: 'source'; agent: string; failure: Failure }
+export type RpcProblem = CallError | HttpError | { kind: 'source'; agent: string; failure: Failure }
 
 type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<Pick<SourceFailure, 'code' | 'errors'>>
 
@@ -24,27 +25,27 @@ const codesByStatus: Readonly<Record<number, number>> = {
 }
 
 /** How a request of SuperX's door is answered that has no result. */
-export const toSuperxError = (problem: RpcProblem, id: Json): ErrorResponse => {
+export const toSuperxError = (problem: RpcProblem, id: Json): Response => {
   if (problem instanceof HttpError) return httpAnswer(problem, id)
-  if ('failed' in problem) {
+  if (problem.kind === 'source') {
     const { agent, failure } = problem
     const { status, message, ...more } = failure
     const code = status === 504 ? codes.timeout : codes.source
     const errors = more.errors?.map(error => ({ ...error }))
     return answer(id, status, { code, message, data: { agent, status, ...more, ...(errors && { errors }) } })
   }
-  if (problem.refused === 'unknown-agent') return answer(id, 200, unknownAgent(problem.agent))
-  if (problem.refused === 'method') return answer(id, 200, unknownMethod(problem.method))
-  return rpcErrorAnswer(problem, { id, version: '0.3' })
+  if (problem.kind === 'unknown-agent') return answer(id, 200, unknownAgent(problem.agent))
+  if (problem.kind === 'method') return answer(id, 200, unknownMethod(problem.method))
+  return errorResponse(problem, { binding: 'JSONRPC', version: '0.3', id })
 }
 
 /** What a problem is called in the log. */
 export const tagOf = (problem: RpcProblem): string => {
   if (problem instanceof HttpError) return problem.code
-  return 'failed' in problem ? (problem.failure.code ?? problem.failed) : problem.refused
+  return problem.kind === 'source' ? (problem.failure.code ?? problem.kind) : problem.kind
 }
 
-const httpAnswer = ({ status, code, message, headers }: HttpError, id: Json): ErrorResponse => {
+const httpAnswer = ({ status, code, message, headers }: HttpError, id: Json): Response => {
   const error = { code: codesByStatus[status] ?? -32602, message, data: { reason: code } }
   return answer(id, [401, 403, 429, 503].includes(status) ? status : 200, error, headers)
 }
@@ -61,11 +62,8 @@ const unknownMethod = (method: string): RpcError => ({
   data: { method: shortened(method) },
 })
 
-const answer = (id: Json, status: number, error: RpcError, headers: Record<string, string> = {}): ErrorResponse => ({
-  status,
-  headers,
-  body: rpcErrorText(id, error),
-})
+const answer = (id: Json, status: number, error: RpcError, headers: Record<string, string> = {}): Response =>
+  a2aResponse(rpcErrorText(id, error), status, headers)
 
 const shortened = (text: string): string => text.slice(0, 80).toWellFormed()
 

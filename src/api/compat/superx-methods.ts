@@ -1,10 +1,17 @@
-import type { Refusal } from '../../a2a/errors.ts'
+import { type CallError, invalidParam } from '../../a2a/errors.ts'
 import { hasPermission } from '../../auth/permissions.ts'
 import type { Authentication } from '../../auth/principal.ts'
 import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
 import { agentIdPattern, toSlug } from '../../card/model/constants.ts'
-import { authorizeCall, type CanSee, findAgentByName, mayRead } from '../../gateway/access.ts'
-import { type AgentRef, resolveCallContext, unavailable } from '../../gateway/call-context.ts'
+import {
+  authorizeCall,
+  type CanSee,
+  canRead,
+  findAgentByName,
+  resolveAgent,
+  UNAVAILABLE,
+} from '../../gateway/access.ts'
+import { type AgentRef, createCallContext } from '../../gateway/call-context.ts'
 import { HttpError, serviceUnavailable } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
@@ -26,23 +33,20 @@ const namedAgent = async (
   { id, name }: JsonObject,
   sees: CanSee,
   ...asking: Parameters<Handler>
-): Promise<AgentRef | Refusal> => {
+): Promise<AgentRef | CallError> => {
+  const [, env, ctx] = asking
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return noAgent
   try {
-    const found = await findAgentByName(named, sees, ...asking)
+    const found = await findAgentByName(named, sees, env, ctx)
     // SuperX's ids may be spelt as no id of this host is: `my_agent`.
-    return { id: found || (await findAgentByName(toSlug(named, named), sees, ...asking)), named }
+    return { id: found || (await findAgentByName(toSlug(named, named), sees, env, ctx)), named }
   } catch {
-    return unavailable
+    return UNAVAILABLE
   }
 }
 
-const noAgent: Refusal = {
-  refused: 'invalid-params',
-  detail: 'Say in `id` which agent is meant.',
-  violations: [{ field: 'id', description: 'must be the id or the name of an agent' }],
-}
+const noAgent = invalidParam('id', 'must be the id or name of an agent')
 
 /** An agent's card in SuperX's dialect, as its reader gets it, with its length in bytes; or why there is none for it. */
 const superxCard = async (
@@ -54,25 +58,26 @@ const superxCard = async (
     const served = await readCard(id, 'superx', { request: asking[0], env: asking[1], ctx: asking[2] }, options)
     const card: unknown = served && JSON.parse(new TextDecoder().decode(served.body))
     const length = served?.body.byteLength ?? 0
-    return isJsonObject(card) ? { card, length } : { problem: { refused: 'unknown-agent', agent: id } }
+    return isJsonObject(card) ? { card, length } : { problem: { kind: 'unknown-agent', agent: id } }
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     const { status, code, message } = error
     // Of these three, what this host itself cannot read is no fault of the source's.
     if (code === 'unavailable' || (status !== 502 && status !== 503 && status !== 504)) return { problem: error }
-    return { problem: { failed: 'source', agent: id, failure: { status, message } } }
+    return { problem: { kind: 'source', agent: id, failure: { status, message } } }
   }
 }
 
 /** `agents/get`: an agent with its card, for whoever may read it. */
 export const getAgent: RpcMethod = async (params, caller, ...asking) => {
   const [request, env] = asking
-  const addressee = await namedAgent(params, mayRead(caller, ...asking), ...asking)
-  if ('refused' in addressee) return { problem: addressee }
-  const found = await resolveCallContext(addressee, caller, ...asking)
-  if ('refused' in found) return { problem: found }
-  const admitted = authorizeCall(found)
-  if ('refused' in admitted) return { problem: admitted }
+  const addressee = await namedAgent(params, canRead(caller, ...asking), ...asking)
+  if ('kind' in addressee) return { problem: addressee }
+  const context = createCallContext(caller, ...asking)
+  const unresolved = await resolveAgent(context, addressee)
+  if (unresolved) return { problem: unresolved }
+  const authorized = authorizeCall(context)
+  if ('kind' in authorized) return { problem: authorized }
   const { id } = addressee
   const read = await superxCard(id, { caller }, ...asking)
   if ('problem' in read) return { agent: id, ...read }
@@ -121,11 +126,7 @@ const readPublicList = async (query: URLSearchParams, ctx: ExecutionContext): Pr
   return response.json()
 }
 
-const notAFlag: Refusal = {
-  refused: 'invalid-params',
-  detail: '`includeCard` must be true or false.',
-  violations: [{ field: 'includeCard', description: 'must be true or false' }],
-}
+const notAFlag = invalidParam('includeCard', 'must be true or false')
 
 /** How many bytes of cards a page holds, unless its first is larger; and how many are read at a time. */
 const mostBytes = 4 * 1024 * 1024
@@ -158,9 +159,9 @@ export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
   const bearer = await requireAnyAgent({ request, env, ctx }, 'write', caller)
   const sees = (id: string) => hasPermission(bearer, 'write', id) || hasPermission(bearer, 'read', id)
   const addressee = await namedAgent(params, sees, ...asking)
-  if ('refused' in addressee) return { problem: addressee }
+  if ('kind' in addressee) return { problem: addressee }
   const { id, named } = addressee
-  const unknown = { problem: { refused: 'unknown-agent', agent: named } } as const
+  const unknown = { problem: { kind: 'unknown-agent', agent: named } } as const
   if (id === '') return unknown
   if (!hasPermission(bearer, 'write', id)) {
     const profile = await readProfile(id, env, ctx)
@@ -169,7 +170,7 @@ export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
   }
   const { result: refreshed } = await requestRefresh(id, { force: true }, env)
   if (refreshed.outcome === 'failed')
-    return { agent: id, problem: { failed: 'source', agent: id, failure: refreshed.failure } }
+    return { agent: id, problem: { kind: 'source', agent: id, failure: refreshed.failure } }
   const read = await superxCard(id, { caller }, ...asking)
   return {
     agent: id,

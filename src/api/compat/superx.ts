@@ -1,14 +1,14 @@
-import { errorResponse } from '../../a2a/error-response.ts'
+import type { CallError } from '../../a2a/errors.ts'
 import { type JsonRpcRequest, parseJsonRpcRequest } from '../../a2a/jsonrpc.ts'
 import { authenticate } from '../../auth/authenticate.ts'
 import type { Authentication } from '../../auth/principal.ts'
 import { checkRateLimit } from '../../gateway/access.ts'
-import type { Body } from '../../gateway/call-context.ts'
 import { isSmall, readCallBody } from '../../gateway/jsonrpc-binding.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { log } from '../../http/log.ts'
 import { a2aResponse } from '../../http/responses.ts'
+import type { Json } from '../../json/json.ts'
 import { type RpcMethod, type RpcOutcome, tagOf, toSuperxError } from './superx-errors.ts'
 import { getAgent, listForSuperx, refreshCard } from './superx-methods.ts'
 
@@ -24,13 +24,13 @@ export const handleSuperxRpc: Handler = async (...asking) => {
   const [request, env] = asking
   const caller = await authenticate(...asking)
   const tooMany = await checkRateLimit(caller, request, env)
-  const envelope = envelopeOf(tooMany && !isSmall(request) ? tooMany : await readCallBody(request, true))
+  const envelope = envelopeOf(tooMany && !isSmall(request) ? tooMany : await readCallBody(request))
   const { id, method } = envelope
   const named = nameOf(method)
   const outcome: RpcOutcome = tooMany ? { problem: tooMany } : await take(envelope, named, caller, ...asking)
   const response =
     'problem' in outcome
-      ? errorResponse(toSuperxError(outcome.problem, id))
+      ? toSuperxError(outcome.problem, id)
       : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id, result: outcome.result }), 200)
   // Words of this host alone: nothing that a caller wrote.
   log('info', 'rpc', {
@@ -44,8 +44,8 @@ export const handleSuperxRpc: Handler = async (...asking) => {
   return response
 }
 
-const envelopeOf = (body: Body): JsonRpcRequest =>
-  'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', refusal: body }
+const envelopeOf = (body: { value: Json } | CallError): JsonRpcRequest =>
+  'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', error: body }
 
 /** SuperX has had a point in the names of its methods, and a slash. */
 const nameOf = (method: string): string => method.replace(/^agents\./, 'agents/')
@@ -56,9 +56,9 @@ const take = async (
   caller: Authentication,
   ...asking: Parameters<Handler>
 ): Promise<RpcOutcome> => {
-  if ('refusal' in envelope) return { problem: envelope.refusal }
+  if ('error' in envelope) return { problem: envelope.error }
   const method = methods.get(named)
-  if (method === undefined) return { problem: { refused: 'method', method: envelope.method, version: '0.3' } }
+  if (method === undefined) return { problem: { kind: 'method', method: envelope.method, version: '0.3' } }
   try {
     return await method(envelope.params, caller, ...asking)
   } catch (error) {

@@ -9,6 +9,7 @@ export type Settings = {
   streams?: boolean
   timeoutSeconds?: number
   idleSeconds?: number
+  heartbeatSeconds?: number
   maxBytes?: number
   /** Whether other work of the same request goes on for longer. */
   works?: boolean
@@ -34,7 +35,7 @@ export class Forwarding extends WorkerEntrypoint {
     const agent = (this.ctx.exports as unknown as { Agent: Fetcher }).Agent
     const came = await forward(
       {
-        call: { binding: 'JSONRPC', version: '1.0', id: 7 },
+        form: { binding: 'JSONRPC', version: '1.0', id: 7 },
         target: { binding: 'JSONRPC', version: '1.0', url },
         service: service ? agent : undefined,
         method: 'POST',
@@ -46,6 +47,6 @@ export class Forwarding extends WorkerEntrypoint {
       },
       { timeoutSeconds: 5, idleSeconds: 5, allowedOrigins: new URL(url).origin, pseudonym: 'test', ...options },
     )
-    return 'failed' in came ? Response.json(came, { status: 599 }) : came
+    return 'kind' in came ? Response.json(came, { status: 599 }) : came
   }
 }
