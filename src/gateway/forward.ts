@@ -75,7 +75,7 @@ const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('
 const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env): UpstreamRoute | CallError => {
   const service = profile.service === undefined ? undefined : resolveService(profile.service, env)
   if (profile.service !== undefined && service === undefined)
-    return misconfigured(`this Worker has no service binding "${profile.service}"`)
+    return misconfigured(`This Worker has no service binding "${profile.service}".`)
   const credentials = resolveCredentials(profile, caller, env)
   if ('misconfigured' in credentials) return misconfigured(credentials.misconfigured)
   return { service, credentials, timeoutSeconds: parseSeconds(env.UPSTREAM_TIMEOUT, 60) }
@@ -112,11 +112,11 @@ export const forward = async (upstream: UpstreamCall, options: ForwardOptions): 
   const via = appendVia(headers.get('Via'), options.pseudonym)
   if (via === undefined) return { kind: 'loop' }
   const url = upstreamUrl(target, path)
-  if (url === undefined) return misconfigured('the path would lead out of the endpoint')
+  if (url === undefined) return misconfigured('The path would lead out of the endpoint.')
   const hasBody = body !== undefined
   const { version } = form
   const sent = upstreamHeaders({ target, version, headers, extensions, credentials, streams, hasBody, via })
-  if (sent === undefined) return misconfigured('the secret is empty, or not valid in a header')
+  if (sent === undefined) return misconfigured('The secret is empty, or contains characters that no header can carry.')
   const exchanged = exchange(url, { method, headers: sent, ...(hasBody && { body }) }, upstream, options)
   const { timeoutSeconds } = options
   return (await withTimeout(exchanged, timeoutSeconds)) ?? { kind: 'timeout', seconds: timeoutSeconds }
@@ -163,7 +163,7 @@ const send = async (
 ): Promise<Response | CallError> => {
   try {
     const response = await (service ? fetchService(service, url, init) : safeFetch(url, init, allowedOrigins))
-    return 'blocked' in response ? misconfigured(`the agent's address is ${response.blocked}`) : response
+    return 'blocked' in response ? misconfigured(`The agent's address is ${response.blocked}.`) : response
   } catch (error) {
     return unreachable(error)
   }

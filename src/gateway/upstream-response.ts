@@ -26,7 +26,7 @@ export const readUpstreamResponse = async (
   const { status, headers } = upstream
   if (status >= 300 && status < 400) return { kind: 'redirect', status }
   if (ownCredentials && (status === 401 || status === 403))
-    return { kind: 'misconfigured', detail: `the agent responds with ${status} to the Worker's own credentials` }
+    return { kind: 'misconfigured', detail: `The agent responds with ${status} to the Worker's own credentials.` }
   const type = headers.get('Content-Type')
   const isJson = isJsonType(type)
   if (isJson || mayBeEmpty) {

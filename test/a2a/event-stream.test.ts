@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { CallError } from '../../src/a2a/errors.ts'
 import { relaySse, SseFramer } from '../../src/a2a/sse.ts'
 import '../support/workers/identity-transform-stream.ts'
@@ -52,6 +52,10 @@ const watch = {
 }
 const brokeOff = '{"kind":"broken-off"}'
 const wentSilent = '{"kind":"silent","seconds":0.05}'
+
+/** The timers of a relay; streams themselves need the others. */
+const clock = { toFake: ['setTimeout', 'clearTimeout', 'Date'] } satisfies Parameters<typeof vi.useFakeTimers>[0]
+afterEach(() => vi.useRealTimers())
 
 describe('a stream of events', () => {
   it('hands each event on before the next one comes', async () => {
@@ -111,17 +115,23 @@ describe('a stream of events', () => {
   })
 
   it('is kept alive by comments in a silence, but never for longer than the agent may be silent', async () => {
+    vi.useFakeTimers(clock)
     const agent = source()
     agent.send('data: 1\n\n')
     const body = relaySse(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.02 })
-    expect(await new Response(body).text()).toBe(`data: 1\n\n:\n\n:\n\ndata: ${wentSilent}\n\n`)
+    const text = new Response(body).text()
+    await vi.advanceTimersByTimeAsync(50)
+    expect(await text).toBe(`data: 1\n\n:\n\n:\n\ndata: ${wentSilent}\n\n`)
   })
 
   it('begins its patience anew with every sign of life', async () => {
+    vi.useFakeTimers(clock)
     const agent = source()
     const reader = relaySse(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.03 }).getReader()
     for (let beat = 0; beat < 4; beat++) {
-      expect(decode([(await reader.read()).value ?? encode('')])).toBe(':\n\n')
+      const heartbeat = reader.read()
+      await vi.advanceTimersByTimeAsync(30)
+      expect(decode([(await heartbeat).value ?? encode('')])).toBe(':\n\n')
       agent.send(': alive\n\n')
       expect(decode([(await reader.read()).value ?? encode('')])).toBe(': alive\n\n')
     }
@@ -167,7 +177,7 @@ describe('a stream of events', () => {
   })
 
   it('takes it for no silence of its agent while its caller does not read', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    vi.useFakeTimers(clock)
     try {
       const agent = source()
       const reader = relaySse(agent.body, { ...watch, idleSeconds: 5, heartbeatSeconds: 1 }).getReader()
@@ -194,10 +204,13 @@ describe('a stream of events', () => {
     ['not amid a line', `data: ${'x'.repeat(70_000)}`, ''],
     ['not where half of a line end may be missing', ': alive\r', ''],
   ])('meets a silence in an event that has passed in part: %s', async (_, sent, beat) => {
+    vi.useFakeTimers(clock)
     const agent = source()
     agent.send(sent)
     const body = relaySse(agent.body, { ...watch, idleSeconds: 0.05, heartbeatSeconds: 0.03 })
-    expect(await new Response(body).text()).toBe(`${sent}${beat}\n\ndata: ${wentSilent}\n\n`)
+    const text = new Response(body).text()
+    await vi.advanceTimersByTimeAsync(50)
+    expect(await text).toBe(`${sent}${beat}\n\ndata: ${wentSilent}\n\n`)
   })
 
   it('sets an event that has passed in part apart from the one that ends it', async () => {

@@ -81,9 +81,9 @@ describe('a call on its way up', () => {
   })
 
   it.each([
-    ['http://127.0.0.1:9/a2a', "the agent's address is not https"],
-    ['https://169.254.169.254/', "the agent's address is an IP address"],
-    ['https://metadata.google.internal/', "the agent's address is not a public name"],
+    ['http://127.0.0.1:9/a2a', "The agent's address is not https."],
+    ['https://169.254.169.254/', "The agent's address is an IP address."],
+    ['https://metadata.google.internal/', "The agent's address is not a public name."],
   ])('is not made where the guard says no: %s', async (url, detail) => {
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
     expect(await call({ target }, { allowedOrigins: '' })).toEqual({ kind: 'misconfigured', detail })

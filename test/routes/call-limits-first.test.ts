@@ -187,7 +187,7 @@ describe('while KV and the Registry are away', () => {
     ['HTTP+JSON', 'restCall', '/agents/a/a2a/message:send', '{}'] as (typeof each)[number],
   ])('says so, and when to come back: %s', async (_, ...sent) => {
     kv = () => Promise.reject(new Error('away'))
-    const message = 'This host cannot look up its agents now. Try again in a moment.'
+    const message = 'This host cannot look up its agents right now. Try again in a moment.'
     const { status, headers, body } = await send(...sent)
     expect([status, headers.get('retry-after')]).toEqual([503, '10'])
     expect(body).toEqual(
@@ -212,7 +212,7 @@ describe('HTTP+JSON, asked in another way', () => {
   ])('%s %s is 405 in the form of its version, and in the log', async (method, path, allow, expected) => {
     const { status, headers, body } = await send('restCall', path, undefined, { method })
     expect([status, headers.get('allow'), body]).toEqual([405, allow, expected])
-    expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"verdict":"method"'))
+    expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"verdict":"http-method"'))
   })
 
   it('answers HEAD of an extended card as GET', async () => {

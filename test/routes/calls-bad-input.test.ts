@@ -327,7 +327,7 @@ describe('a method', () => {
     ['tools/call', '0.3', undefined],
   ])("%s in A2A %s is none; today's name is %s", async (method, version, today) => {
     const came = await send(call(method), { 'A2A-Version': version })
-    refused(came, { code: -32601, says: today === undefined ? 'no method' : `"${today}"` })
+    refused(came, { code: -32601, says: today === undefined ? 'does not exist' : `"${today}"` })
   })
 
   it.each([
@@ -598,7 +598,7 @@ describe('where an agent is to call back', () => {
   ])('is nowhere inside: %s', async (_, path, body) => {
     const { text } = await send(body, {}, path)
     expect([text, text.includes(inside), heard()]).toEqual([
-      expect.stringContaining('is an address that this host does not call'),
+      expect.stringContaining('must be a public https URL'),
       false,
       [],
     ])

@@ -126,7 +126,7 @@ describe('the log line of a call', () => {
       'of a path that there is not',
       '/agents/weather/a2a/nothing',
       { method: 'GET' },
-      { ...unread, agent: '', caller: '', verdict: 'method', status: 404 },
+      { ...unread, verdict: 'method', status: 404 },
     ],
     [
       'of a version that there is not',
@@ -134,29 +134,19 @@ describe('the log line of a call', () => {
       { body: call(), headers: { 'A2A-Version': '9.9' } },
       { ...unread, verdict: 'version' },
     ],
-    [
-      'that is none',
-      '/agents/weather/a2a',
-      { body: '[]' },
-      { ...unread, agent: '', caller: '', verdict: 'not-a-request', status: 400 },
-    ],
-    [
-      'that is no JSON',
-      '/agents/weather',
-      { body: '{' },
-      { ...unread, agent: '', caller: '', verdict: 'not-json', status: 400 },
-    ],
+    ['that is none', '/agents/weather/a2a', { body: '[]' }, { ...unread, verdict: 'not-a-request', status: 400 }],
+    ['that is no JSON', '/agents/weather', { body: '{' }, { ...unread, verdict: 'not-json', status: 400 }],
     [
       'that is too large',
       '/agents/weather/a2a',
       { body: 'x'.repeat(5_000_000) },
-      { ...unread, agent: '', caller: '', verdict: 'too-large', status: 413 },
+      { ...unread, verdict: 'too-large', status: 413 },
     ],
     [
       'of another content type',
       '/agents/weather/a2a',
       { body: '{}', headers: { 'Content-Type': 'text/plain' } },
-      { ...unread, agent: '', caller: '', verdict: 'content-type', status: 415 },
+      { ...unread, verdict: 'content-type', status: 415 },
     ],
     [
       'of no agent',
@@ -176,12 +166,7 @@ describe('the log line of a call', () => {
       { body: call() },
       { ...unread, agent: 'hidden', verdict: 'unknown-agent', status: 404 },
     ],
-    [
-      'that names no agent',
-      '/a2a/v1',
-      { body: call() },
-      { ...unread, agent: '', caller: '', verdict: 'invalid-params' },
-    ],
+    ['that names no agent', '/a2a/v1', { body: call() }, { ...unread, agent: '', verdict: 'invalid-params' }],
     ['of an agent that takes none', '/agents/closed/a2a', { body: call() }, { agent: 'closed', verdict: 'closed' }],
     [
       'for the extended card, without a token',
@@ -199,7 +184,7 @@ describe('the log line of a call', () => {
       'that the host is not set up for',
       '/agents/no-secret/a2a',
       { body: call() },
-      { agent: 'no-secret', verdict: 'misconfigured', why: `This Worker has no secret "NO_${marker}"`, status: 502 },
+      { agent: 'no-secret', verdict: 'misconfigured', why: `This Worker has no secret "NO_${marker}".`, status: 502 },
     ],
   ])('%s', async (what, path, sent, facts) => {
     const lines = await linesOf(() => called.send(path, sent))

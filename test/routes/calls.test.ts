@@ -207,7 +207,7 @@ describe('an internal agent', () => {
   it('that a host name stands for, or nobody does: nobody is told its id', async () => {
     const { status, text } = await called.send('http://internal.example.com/a2a', { body: call() })
     expect([status, text]).toEqual([404, expect.not.stringContaining('secret-host')])
-    expect(text).toContain('"No agent stands for this host name. GET /agents lists the agents of this host."')
+    expect(text).toContain('"No agent is configured for this hostname. GET /agents lists the agents of this host."')
     expect(heard()).toEqual([])
   })
 
@@ -281,7 +281,7 @@ describe('a call over HTTP+JSON', () => {
       body: message(),
       headers: { 'A2A-Version': version },
     })
-    expect([status, text, heard()]).toEqual([404, expect.stringContaining('there it is'), []])
+    expect([status, text, heard()]).toEqual([404, expect.stringContaining('does not exist in A2A'), []])
   })
 
   it('is refused by an agent that speaks JSON-RPC alone', async () => {

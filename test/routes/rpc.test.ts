@@ -109,10 +109,10 @@ describe('agents/get', () => {
         200,
         {
           code: -32602,
-          message: 'Say in `id` which agent is meant.',
+          message: '`id` must be the id or name of an agent.',
           data: {
             reason: 'INVALID_PARAMS',
-            fieldViolations: [{ field: 'id', description: 'must be the id or the name of an agent' }],
+            fieldViolations: [{ field: 'id', description: 'must be the id or name of an agent' }],
           },
         },
       ])
