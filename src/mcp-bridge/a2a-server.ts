@@ -79,7 +79,7 @@ export class ToolAgent {
   }
 }
 
-const tooManyStreams: CallError = { refused: 'rate-limit', retryAfter: 10 }
+const tooManyStreams: CallError = { kind: 'rate-limit', retryAfter: 10 }
 
 /** The SDK asks this card which operations there are. The card that callers read is the host's own. */
 const card = AgentCard.fromJSON({ capabilities: { streaming: true, pushNotifications: false } })

@@ -32,7 +32,7 @@ describe('a media type', () => {
       range: 'text/plain',
       parameters: Object.fromEntries(parameters),
       excluded: false,
-      sound: true,
+      isValid: true,
     })
   })
 

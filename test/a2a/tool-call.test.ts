@@ -27,7 +27,7 @@ const both = [search, now]
 const called = (parts: Json, tools: readonly McpTool[] = both, skillId?: Json) => {
   const message = { messageId: 'm', role: 'ROLE_USER', parts, ...(skillId !== undefined && { metadata: { skillId } }) }
   const call = resolveToolCall({ message }, tools)
-  if ('refused' in call) return call
+  if ('kind' in call) return call
   const { name, inputSchema } = call.tool
   const tool = { name, inputSchema, arguments: JSON.stringify(call.arguments), field: call.field }
   return rejectInvalidArguments('agent', tool) ?? { tool: name, arguments: call.arguments }

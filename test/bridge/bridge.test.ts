@@ -201,7 +201,7 @@ describe('what a tool answers', () => {
         state: 'FAILED',
         said: [
           {
-            text: "The agent's answer is larger than 1048576 bytes, the most that this host passes on.",
+            text: "The agent's response is larger than 1048576 bytes, the limit of this host.",
             mediaType: 'text/plain',
           },
         ],
@@ -213,7 +213,7 @@ describe('what a tool answers', () => {
       undefined,
       {
         state: 'FAILED',
-        said: [{ text: 'The agent did not answer within 2 seconds.', mediaType: 'text/plain' }],
+        said: [{ text: 'The agent did not respond within 2 seconds.', mediaType: 'text/plain' }],
         reason: 'AGENT_TIMEOUT',
       },
     ],
@@ -297,7 +297,7 @@ describe('a server that is in trouble', () => {
       () => new Response(': hello\n\n', { headers: { 'Content-Type': 'text/event-stream' } }),
       {
         state: 'FAILED',
-        said: [{ text: 'The agent broke off its stream.', mediaType: 'text/plain' }],
+        said: [{ text: 'The connection to the agent was lost before its stream ended.', mediaType: 'text/plain' }],
         reason: 'AGENT_BROKE_OFF',
       },
     ],

@@ -202,7 +202,9 @@ describe('the log line of a call', () => {
   it.each([200, 302, 500])('tells of an agent that fails with %d what failed', async upstream => {
     called.agent.respond(reply(upstream, { 'Content-Type': 'text/html' }, marker))
     const lines = await linesOf(() => called.send('/agents/weather/a2a', { body: call() }))
-    expect(lines).toEqual([{ ...line, verdict: upstream === 302 ? 'redirect' : 'not-json', upstream, status: 502 }])
+    expect(lines).toEqual([
+      { ...line, verdict: upstream === 302 ? 'redirect' : 'invalid-response', upstream, status: 502 },
+    ])
   })
 })
 
