@@ -43,7 +43,7 @@ const callTool = async (stream: string, resume: (lastEventId: string | null) => 
 const result = { content: [{ type: 'text', text: 'ok' }] }
 const response = events.bind(undefined, `id: 2\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`)
 const noStream = () => new Response(null, { status: 405 })
-const brokenOff = { failure: { failed: 'broken-off' } }
+const brokenOff = { failure: { kind: 'broken-off' } }
 
 it('waits for a result as long as the server asks the client to wait before it resumes the stream', async () => {
   const resume = vi.fn((lastEventId: string | null) => (lastEventId === '1' ? response() : noStream()))
