@@ -53,7 +53,7 @@ beforeEach(async () => {
       getByName: () => ({
         namedAgents: async (name: string) => {
           asked.push(`registry ${name}`)
-          return kv().then(() => ({ open: name === 'shown' ? name : null, internal: [] }))
+          return kv().then(() => ({ public: name === 'shown' ? name : null, internal: [] }))
         },
       }),
     },
