@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/json.ts'
+import type { JsonObject } from '../json/json.ts'
 import { collectStrings } from '../json/tree.ts'
 import type { Manifest } from './manifest/manifest.ts'
 import type { TierRule } from './manifest/tiers.ts'
@@ -6,53 +6,50 @@ import type { AgentCard } from './model/agent-card.ts'
 import { type CallModes, type CallTarget, collectModes, type McpTool, resolveTargets } from './model/calls.ts'
 import { allowsAnonymous } from './read/security-requirements.ts'
 
-/** The headers that a card's API keys go in, as it writes them, by the names of their schemes. */
-export const getApiKeyHeaders = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>
-  Object.entries(securitySchemes).flatMap(([scheme, { apiKeySecurityScheme: key }]) =>
-    isJsonObject(key) && key.location === 'header' && typeof key.name === 'string'
-      ? [{ scheme, header: key.name }]
-      : [],
-  )
-
-/** All that the gate needs to know of an agent to check and forward a call: compiled at registration, private to this host. */
+/**
+ * Everything that this host needs to know of an agent to check and forward a call. Compiled at registration, and never
+ * published.
+ */
 export type CallProfile = {
   visibility: Manifest['visibility']
   route: Manifest['route']
   gate: Record<'capabilities' | 'modes' | 'extensions' | 'version', 'off' | 'warn' | 'enforce'>
-  /** Preferred first; empty where the agent speaks nothing that passes through here. */
+  /** Where calls are forwarded, preferred first. Empty if this host cannot forward calls to any of the agent's interfaces. */
   targets: CallTarget[]
+  /** The service binding to use instead of the network. */
   service?: string
+  /** The Worker secret to send as a bearer token. */
   secret?: string
   streaming: boolean
   pushNotifications: boolean
-  /** Whether the card declares an extended card, and the tiers that its manifest configures: lowest first. */
   extendedAgentCard: boolean
+  /** The tiers of the manifest, the lowest first. */
   tiers: string[]
-  /** The URIs of the extensions that a caller must name. */
+  /** The URIs of the extensions that a client must declare. */
   requiredExtensions: string[]
   modes: CallModes
-  /** The names of the headers that the card's API keys go in, lower case. */
+  /** The headers of the card's API keys, in lower case. */
   apiKeyHeaders: string[]
-  /** The discovery documents of the OpenID Connect issuers that count: those that its owner has written. */
+  /** The discovery documents of the trusted OpenID Connect issuers. */
   openIdConnectUrls: string[]
-  /** What a token of one of them must say; there with `openIdConnectUrls` only. */
+  /** What their access tokens must have; only with `openIdConnectUrls`. */
   jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
-  /** Whether the card says that callers need credentials. */
+  /** Whether the card requires credentials of callers. */
   requiresAuthentication: boolean
-  /** The MCP server whose tools are called for this agent, and its tools: then no call is forwarded. */
+  /** The MCP server whose tools answer the agent's calls; no call is forwarded. */
   mcp?: { url: string; tools: McpTool[] }
-  /** There where the card is to come from elsewhere and never has: then nothing can be checked, and no call passes. */
+  /** Set while a remote card was never fetched: nothing can be checked, so every call is rejected. */
   cardMissing?: true
 }
 
-/** What a profile is made of besides: the issuers that count, and the agent's address at this host. */
+/** What a profile depends on besides the manifest and the card. `issuers` are the trusted ones. */
 type ProfileContext = { tiers: readonly string[]; issuers: string[]; agentUrl: string }
 
-/** The profile of an agent from its manifest and its card as authored: before any address is this host's. */
+/** Builds the profile of an agent. `card` still has the agent's own URLs, not those of this host. */
 export const buildCallProfile = (
   manifest: Manifest,
   card: AgentCard,
-  { tiers, issuers: openIdConnectUrls, agentUrl }: ProfileContext,
+  { tiers, issuers, agentUrl }: ProfileContext,
 ): CallProfile => {
   const { visibility, route, gate, upstream, jwt } = manifest
   const { capabilities } = card
@@ -70,8 +67,8 @@ export const buildCallProfile = (
     requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     modes: collectModes(card),
     apiKeyHeaders: getApiKeyHeaders(card).map(({ header }) => header.toLowerCase()),
-    openIdConnectUrls,
-    ...(openIdConnectUrls.length > 0 && {
+    openIdConnectUrls: issuers,
+    ...(issuers.length > 0 && {
       jwt: {
         audience: [jwt?.audience ?? agentUrl].flat(),
         ...(jwt?.scope !== undefined && { scope: jwt.scope }),
@@ -82,15 +79,7 @@ export const buildCallProfile = (
   }
 }
 
-/** How strictly each kind of check is made. */
-const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
-  capabilities: gate.capabilities ?? 'enforce',
-  modes: gate.modes ?? 'enforce',
-  extensions: gate.extensions ?? 'enforce',
-  version: gate.version ?? 'enforce',
-})
-
-/** The profile of an agent whose card is to come from elsewhere and never has. */
+/** Returns the profile of an agent whose remote card was never fetched. */
 export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallProfile => ({
   visibility,
   route,
@@ -108,17 +97,28 @@ export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallP
   cardMissing: true,
 })
 
-/**
- * The discovery documents of the OpenID Connect issuers that count, each once: those that a card names and that are in what its
- * owner has written. Whose tokens open an agent at this host is never for the source of a fetched card to say.
- */
-export const trustedIssuers = ({ securitySchemes = {} }: AgentCard, written: JsonObject): string[] => {
-  const own = new Set(collectStrings(written).flatMap(({ name, value }) => (issuerField.test(name) ? [value] : [])))
-  const urls = Object.values(securitySchemes).flatMap(scheme => {
-    const issuer = scheme.openIdConnectSecurityScheme
-    return isJsonObject(issuer) && typeof issuer.openIdConnectUrl === 'string' ? [issuer.openIdConnectUrl] : []
-  })
-  return [...new Set(urls)].filter(url => own.has(url))
-}
+const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
+  capabilities: gate.capabilities ?? 'enforce',
+  modes: gate.modes ?? 'enforce',
+  extensions: gate.extensions ?? 'enforce',
+  version: gate.version ?? 'enforce',
+})
 
-const issuerField = /^open_?id_?connect_?url$/i
+/** Returns the headers of a card's API keys, as authored, with the names of their schemes. */
+export const getApiKeyHeaders = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>
+  Object.entries(securitySchemes).flatMap(([scheme, { apiKeySecurityScheme: key }]) =>
+    key?.location === 'header' ? [{ scheme, header: key.name }] : [],
+  )
+
+/**
+ * Returns the discovery documents of the OpenID Connect issuers that a card names and that its owner wrote in `ownerCard`. The
+ * source of a fetched card must not decide whose tokens open an agent at this host.
+ */
+export const trustedIssuers = ({ securitySchemes = {} }: AgentCard, ownerCard: JsonObject): string[] => {
+  const isIssuerField = (name: string) => /^open_?id_?connect_?url$/i.test(name)
+  const owned = new Set(collectStrings(ownerCard).flatMap(({ name, value }) => (isIssuerField(name) ? [value] : [])))
+  const urls = Object.values(securitySchemes).flatMap(
+    ({ openIdConnectSecurityScheme: scheme }) => scheme?.openIdConnectUrl ?? [],
+  )
+  return [...new Set(urls)].filter(url => owned.has(url))
+}

@@ -1,14 +1,14 @@
-/** Any value that JSON text can carry. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | JsonObject
 
 /** A JSON object. Members that are `undefined` count as absent, as `JSON.stringify` leaves them out. */
 export type JsonObject = { [name: string]: Json | undefined }
 
-/** Whether a value is a JSON object: not null, not an array. */
+/** Whether a value is a JSON object: neither null nor an array. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether two JSON values say the same, whatever the order of their members. */
+/** Whether two JSON values are equal, whatever the order of their members. */
 export const jsonEquals = (left: Json | undefined, right: Json | undefined): boolean => {
   if (left === right) return true
   if (Array.isArray(left) && Array.isArray(right))
@@ -25,24 +25,24 @@ export const jsonEquals = (left: Json | undefined, right: Json | undefined): boo
 export const jsonEntries = (value: JsonObject | Json[]): [name: string, value: Json][] =>
   Object.entries<Json | undefined>(value).filter((entry): entry is [string, Json] => entry[1] !== undefined)
 
-/** A copy of an object without the named members. */
+/** Returns a copy of an object without the named members. */
 export const omit = (object: JsonObject, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 
-/** A place in a JSON document (RFC 6901); '' is the whole of it. */
+/** A JSON Pointer (RFC 6901); '' is the whole document. */
 export type Pointer = string
 
 /** Builds a JSON Pointer from its reference tokens, escaping `~` and `/`. */
 export const formatPointer = (...tokens: readonly (string | number)[]): Pointer =>
-  tokens.reduce<Pointer>((place, token) => `${place}/${escaped(String(token))}`, '')
+  tokens.reduce<Pointer>((pointer, token) => `${pointer}/${escapeToken(String(token))}`, '')
 
-/** Few tokens need it, and there are many. */
-const escaped = (token: string): string =>
+/** Tests first, as hardly any token needs escaping. */
+const escapeToken = (token: string): string =>
   /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token
 
-/** The reference tokens of a JSON Pointer, unescaped. */
-export const parsePointer = (place: Pointer): string[] =>
-  place
+/** Returns the reference tokens of a JSON Pointer, unescaped. */
+export const parsePointer = (pointer: Pointer): string[] =>
+  pointer
     .split('/')
     .slice(1)
     .map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))

@@ -1,10 +1,11 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from './json.ts'
 
-/** Returns a document with a JSON Merge Patch (RFC 7396) applied. Changes neither, and `__proto__` is a name like any other. */
+/** Applies a JSON Merge Patch (RFC 7396) and returns the result; `target` and `patch` stay unchanged. */
 export function mergePatch(target: Json | undefined, patch: JsonObject): JsonObject
 export function mergePatch(target: Json | undefined, patch: Json): Json
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isJsonObject(patch)) return patch
+  // A map, so that a member named `__proto__` is like any other.
   const merged = new Map(jsonEntries(isJsonObject(target) ? target : {}))
   for (const [name, value] of jsonEntries(patch))
     if (value === null) merged.delete(name)
@@ -12,21 +13,26 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
   return Object.fromEntries(merged)
 }
 
-/** A string somewhere in a document. The place is worked out only when it is asked for: most strings are never reported. */
-export type StringValue = { value: string; name: string; pointer: () => Pointer }
+/** A string in a document. Its pointer is computed on demand, as most strings are never reported. */
+export type StringValue = {
+  value: string
+  /** The name of the member that it is, or whose list it is in. */
+  name: string
+  pointer: () => Pointer
+}
 
-/** Every string value of a document, with the name of the member that it is, or is listed in. */
+/** Collects every string value of a document. */
 export const collectStrings = (document: Json): StringValue[] => {
-  const found: StringValue[] = []
-  const visit = (value: Json, name: string, place: () => Pointer): void => {
-    if (typeof value === 'string') found.push({ value, name, pointer: place })
+  const strings: StringValue[] = []
+  const visit = (value: Json, name: string, pointer: () => Pointer): void => {
+    if (typeof value === 'string') strings.push({ value, name, pointer })
     else if (Array.isArray(value))
       value.forEach((item, index) => {
-        visit(item, name, () => place() + formatPointer(index))
+        visit(item, name, () => pointer() + formatPointer(index))
       })
     else if (isJsonObject(value))
-      for (const [member, inner] of jsonEntries(value)) visit(inner, member, () => place() + formatPointer(member))
+      for (const [member, inner] of jsonEntries(value)) visit(inner, member, () => pointer() + formatPointer(member))
   }
   visit(document, '', () => '')
-  return found
+  return strings
 }

@@ -95,8 +95,8 @@ describe('a text that is forwarded', () => {
 
 describe('a text that is no call', () => {
   it.each([
-    ['', 'The body is empty; a call as JSON was expected.'],
-    [' \n', 'The body is empty; a call as JSON was expected.'],
+    ['', 'The body is empty; expected a call as JSON.'],
+    [' \n', 'The body is empty; expected a call as JSON.'],
     ['<html>', /^This is HTML or XML, not JSON\./],
     ['{"jsonrpc":"2.0",', /^This is not JSON\./],
     ['{"a":01}', /^This is not JSON\./],

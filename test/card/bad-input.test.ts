@@ -31,14 +31,14 @@ describe('what no document may hold', () => {
       '',
       'is 16385 characters long; at most 16384 are allowed',
     ],
-    ['NUL', { ...card, x: 'a\0b' }, '/x', 'holds a NUL character'],
+    ['NUL', { ...card, x: 'a\0b' }, '/x', 'contains a NUL character'],
+    ['half a character', { ...card, x: '\uD800' }, '/x', 'contains a lone surrogate, so it is not valid Unicode text'],
     [
-      'half a character',
-      { ...card, x: '\uD800' },
+      'a number that JSON cannot carry',
+      { ...card, x: Number.POSITIVE_INFINITY },
       '/x',
-      'holds half a character (a lone surrogate), which is not text',
+      'is too large for a number in JSON',
     ],
-    ['a number that JSON cannot carry', { ...card, x: Number.POSITIVE_INFINITY }, '/x', 'is too large a number'],
   ])('%s', (_, document, pointer, message) => {
     expect(refusal(document)).toStrictEqual([{ pointer, message }])
   })
@@ -51,7 +51,7 @@ describe('what no document may hold', () => {
   it.each(['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'file:///etc/passwd', 'vbscript:x'])(
     'the URL %j, wherever it stands',
     url => {
-      const message = 'must be an http or https URL, not one that runs or reads local data'
+      const message = 'must be an http or https URL, not one that runs code or reads local data'
       const places = ['/url', '/iconUrl', '/provider/url', '/x/links/0', '/icon']
       const document = { ...card, url, iconUrl: url, provider: { url }, x: { links: [url] }, icon: url }
       expect(refusal(document)).toStrictEqual(places.map(pointer => ({ pointer, message })))
@@ -60,7 +60,7 @@ describe('what no document may hold', () => {
 
   it('a password in a URL', () => {
     const url = 'https://me:secret@a.example'
-    const message = 'must not hold a user name or password'
+    const message = 'must not contain a user name or password'
     expect(refusal({ ...card, url, documentationUrl: url })).toStrictEqual([
       { pointer: '/url', message },
       { pointer: '/documentationUrl', message },
@@ -69,8 +69,7 @@ describe('what no document may hold', () => {
 })
 
 describe('an endpoint is an absolute http or https URL', () => {
-  const placeholder =
-    "looks like a placeholder: put the agent's own address here, such as https://agent.example.com/a2a"
+  const placeholder = "looks like a placeholder: replace it with the agent's URL, such as https://agent.example.com/a2a"
   const relative = 'is relative: it must be absolute, such as https://agent.example.com/a2a'
   const other = 'must be an absolute URL with http or https, such as https://agent.example.com/a2a'
   it.each([
@@ -135,7 +134,7 @@ describe('skills', () => {
         ],
       }),
     ).toStrictEqual([
-      { pointer: '/skills/2/id', message: 'is "a", as that of /skills/0 is: each skill needs its own id' },
+      { pointer: '/skills/2/id', message: 'repeats the id "a" of /skills/0: give each skill its own id' },
     ])
   })
 
@@ -153,7 +152,7 @@ describe('skills', () => {
     const skills = Array.from({ length: 501 }, () => 'Same')
     expect(compiled({ ...card, skills: skills.slice(1) }).card.skills).toHaveLength(500)
     expect(refusal({ ...card, skills })).toStrictEqual([
-      { pointer: '/skills', message: 'holds 501 skills; at most 500 are allowed' },
+      { pointer: '/skills', message: 'has 501 skills; at most 500 are allowed' },
     ])
   })
 })
@@ -164,15 +163,15 @@ describe('more than anybody needs is refused before it is read', () => {
     Object.fromEntries(Array.from({ length }, (_, index) => [`f${index}`, value]))
 
   it.each<[string, JsonObject, string]>([
-    ['/additionalInterfaces', { additionalInterfaces: list(130_000, () => 0) }, 'holds 130000 interfaces; at most 100'],
-    ['/supportedInterfaces', { supportedInterfaces: list(60_000, () => ({})) }, 'holds 60000 interfaces; at most 100'],
-    ['/additional_interfaces', { additional_interfaces: list(101, () => 0) }, 'holds 101 interfaces; at most 100'],
-    ['/signatures', { signatures: list(80_000, () => ({})) }, 'holds 80000 items; at most 1000'],
-    ['/security', { security: list(15_000, index => ({ [`s${index}`]: [] })) }, 'holds 15000 items; at most 1000'],
-    ['', members(25_000, 0), 'holds 25003 members; at most 1000'],
-    ['/capabilities', { capabilities: members(15_000, true) }, 'holds 15000 members; at most 1000'],
-    ['/agentcard', { exposed: true, agentcard: members(15_000, 0) }, 'holds 15000 members; at most 1000'],
-    ['/x/0/y', { x: [{ y: list(1001, () => 0) }] }, 'holds 1001 items; at most 1000'],
+    ['/additionalInterfaces', { additionalInterfaces: list(130_000, () => 0) }, 'has 130000 interfaces; at most 100'],
+    ['/supportedInterfaces', { supportedInterfaces: list(60_000, () => ({})) }, 'has 60000 interfaces; at most 100'],
+    ['/additional_interfaces', { additional_interfaces: list(101, () => 0) }, 'has 101 interfaces; at most 100'],
+    ['/signatures', { signatures: list(80_000, () => ({})) }, 'has 80000 items; at most 1000'],
+    ['/security', { security: list(15_000, index => ({ [`s${index}`]: [] })) }, 'has 15000 items; at most 1000'],
+    ['', members(25_000, 0), 'has 25003 members; at most 1000'],
+    ['/capabilities', { capabilities: members(15_000, true) }, 'has 15000 members; at most 1000'],
+    ['/agentcard', { exposed: true, agentcard: members(15_000, 0) }, 'has 15000 members; at most 1000'],
+    ['/x/0/y', { x: [{ y: list(1001, () => 0) }] }, 'has 1001 items; at most 1000'],
   ])('at %j', (pointer, more, message) => {
     const start = performance.now()
     expect(refusal({ ...card, ...more })).toStrictEqual([{ pointer, message: `${message} are allowed` }])

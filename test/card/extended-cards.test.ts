@@ -235,7 +235,7 @@ describe('an overlay is refused', () => {
   it('that makes more skills than a card may have', () => {
     const skills = (name: string) => Array.from({ length: 300 }, (_, index) => ({ ...talk, id: `${name}${index}` }))
     expect(refusal({ card: { ...card, skills: skills('a') }, tiers: { gold: { skills: skills('b') } } })).toStrictEqual(
-      [{ pointer: '/tiers/gold/skills', message: 'holds 600 skills; at most 500 are allowed' }],
+      [{ pointer: '/tiers/gold/skills', message: 'has 600 skills; at most 500 are allowed' }],
     )
   })
 

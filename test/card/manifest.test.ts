@@ -5,7 +5,7 @@ import type { Json } from '../../src/json/json.ts'
 import { compiled, refusal } from '../support/cards/compile.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
-const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'
+const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
 
 describe('a manifest', () => {
   it('has its defaults: public, direct, no hosts', () => {
@@ -21,14 +21,24 @@ describe('a manifest', () => {
   })
 
   it.each<[string, Json, string, string]>([
-    ['an unknown field', { card, visibilty: 'public' }, '/visibilty', '"visibilty" is not a field of a manifest'],
+    [
+      'an unknown field',
+      { card, visibilty: 'public' },
+      '/visibilty',
+      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, jwt. Fields of the card go under `card`',
+    ],
     [
       'one of upstream',
       { card, upstream: { uri: 'x' } },
       '/upstream/uri',
-      `"uri" is not a field of a manifest's upstream`,
+      'is not a known field here. Known fields: url, card, mcp, service, secret, agentName, ttl, staleIfError, pin, mayShow',
     ],
-    ['no card', { upstream: { url: card.url } }, '/card', 'is missing'],
+    [
+      'no card',
+      { upstream: { url: card.url } },
+      '/card',
+      'is missing: add the Agent Card, or its source as `upstream.card` or `upstream.mcp`',
+    ],
     ['a list for a card', { card: [] }, '/card', 'must be a JSON object'],
     ['a list for an overlay', { card, extended: [] }, '/extended', 'must be a JSON object'],
     ['a tier of a wrong type', { card, tiers: { gold: 5 } }, '/tiers/gold', 'must be a JSON object'],
@@ -36,21 +46,26 @@ describe('a manifest', () => {
       `a tier named ${JSON.stringify(name)}`,
       { card, tiers: { [name]: {} } },
       `/tiers/${name}`,
-      'is no name for a tier: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter',
+      'is not a tier name: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter',
     ]),
     [
       'a tier with the name of the first',
       { card, tiers: { base: {} } },
       '/tiers/base',
-      'is the tier of `extended` itself: give this one another name',
+      'is the name of the tier that `extended` makes: choose another',
     ],
     [
       '17 tiers',
       { card, tiers: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`t${n}`, {}])) },
       '/tiers',
-      'must hold at most 16 tiers',
+      'must have at most 16 tiers',
     ],
-    ['a list for a gate', { card, gate: [] }, '/gate', 'must be an object of off, warn or enforce'],
+    [
+      'a list for a gate',
+      { card, gate: [] },
+      '/gate',
+      'must be an object that sets its checks to off, warn or enforce',
+    ],
     ['a visibility of its own', { card, visibility: 'secret' }, '/visibility', 'must be public or internal'],
     ['a route of its own', { card, route: 'proxy' }, '/route', 'must be direct, gateway or closed'],
     ['a gate level of its own', { card, gate: { modes: 'on' } }, '/gate/modes', 'must be off, warn or enforce'],
@@ -64,7 +79,7 @@ describe('a manifest', () => {
       '21 hosts',
       { card, hosts: Array.from({ length: 21 }, (_, n) => `h${n}.example`) },
       '/hosts',
-      'must hold at most 20 host names',
+      'must have at most 20 host names',
     ],
     [
       'a relative upstream',
@@ -76,22 +91,22 @@ describe('a manifest', () => {
       'a secret with a password in it',
       { card, upstream: { secret: 'my token!' } },
       '/upstream/secret',
-      'must be a name, such as WEATHER_TOKEN; never the secret itself',
+      'must be the name of a Worker secret, such as WEATHER_TOKEN, never its value',
     ],
     [
       "the host's own key for a secret",
       { card, upstream: { secret: 'ADMIN_TOKEN' } },
       '/upstream/secret',
-      "is this host's own key: an upstream that was sent it could change every agent",
+      'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host',
     ],
     [
       'an upstream with a password',
       { card, upstream: { mcp: 'https://a:b@c.example' } },
       '/upstream/mcp',
-      'must not hold a user name or password',
+      'must not contain a user name or password',
     ],
     ['a bad id', { card, id: 'Bad Id' }, '/id', idForm],
-    ['another id', { card, id: 'other' }, '/id', 'is "other", but the card is being registered as "weather"'],
+    ['another id', { card, id: 'other' }, '/id', 'is "other", but the agent is registered as "weather": use one id'],
     ['a wrong card', { card: { ...card, name: 5 } }, '/card/name', 'must be a string'],
   ])('%s is refused', (_, manifest, pointer, message) => {
     expect(refusal(manifest)).toStrictEqual([{ pointer, message }])
@@ -135,18 +150,18 @@ describe('which tokens of an OpenID Connect issuer may read more', () => {
     ])
   })
 
-  const rule = 'must say which tokens may read the tier: { scope } or { claim, equals }'
+  const rule = 'must be { scope } or { claim, equals }: which access tokens may read this tier'
   it.each<[string, Json, string, string]>([
     ['a list', [], '', 'must be an object with audience, scope or tiers'],
-    ['an unknown field', { issuer: 'x' }, '/issuer', `"issuer" is not a field of a manifest's jwt`],
+    ['an unknown field', { issuer: 'x' }, '/issuer', 'is not a known field here. Known fields: audience, scope, tiers'],
     ['a number for an audience', { audience: 5 }, '/audience', 'must be an audience, or a list of them'],
-    ['no audience', { audience: [] }, '/audience', 'must hold 1 to 16 audiences'],
+    ['no audience', { audience: [] }, '/audience', 'must have 1 to 16 audiences'],
     ['several scopes', { scope: 'a b' }, '/scope', 'must be one scope, without spaces or quotes'],
     [
       'a tier that is not there',
       { tiers: { platinum: { scope: 'p' } } },
       '/tiers/platinum',
-      'is no tier of this manifest: silver, gold',
+      'is not a tier of this manifest: use silver, gold, or add it to `tiers`',
     ],
     ['no rule', { tiers: { gold: {} } }, '/tiers/gold', rule],
     ['two rules', { tiers: { gold: { scope: 'a', claim: 'b', equals: 'c' } } }, '/tiers/gold', rule],
@@ -155,7 +170,7 @@ describe('which tokens of an OpenID Connect issuer may read more', () => {
       'a claim of a list',
       { tiers: { gold: { claim: 'plan', equals: ['gold'] } } },
       '/tiers/gold/equals',
-      'must be the value that the claim has: text, a number, true or false',
+      "must be the claim's value: a string, a number, true or false",
     ],
   ])('%s is refused', (_, jwt, place, message) => {
     expect(refusal({ card: issued, tiers, jwt })).toStrictEqual([{ pointer: `/jwt${place}`, message }])
@@ -167,7 +182,7 @@ describe('a bare card with what belongs beside it', () => {
   const errors = (names: string[]) =>
     names.map(name => ({
       pointer: `/${name}`,
-      message: `\`${name}\` belongs to a manifest: put the card under \`card\`, and this beside it`,
+      message: `is a field of the manifest, not of the card: move the card under \`card\`, and keep \`${name}\` next to it`,
     }))
 
   it.each(marks)('%s is refused', name => {
@@ -236,7 +251,12 @@ describe('what is about a card that comes from elsewhere', () => {
       upstream: { [name]: value },
     }
     expect(readManifest(document)).toEqual({
-      errors: [{ pointer: '/upstream', message: expect.stringContaining('say from where, with `card` or `mcp`') }],
+      errors: [
+        {
+          pointer: '/upstream',
+          message: expect.stringContaining('but no source: add `card` or `mcp`, or remove them'),
+        },
+      ],
     })
   })
 })

@@ -19,16 +19,16 @@ describe('text that is JSON', () => {
 
 describe('text that is not', () => {
   it.each([
-    ['', /^The body is empty; a card or a manifest as JSON was expected\./],
+    ['', /^The body is empty; expected a card or a manifest as JSON\./],
     ['<!doctype html>', /^This is HTML or XML, not JSON\./],
-    ['---\nname: A\n---', /^This looks like YAML or Markdown; this host takes JSON \(sync-card converts it\)\./],
+    ['---\nname: A\n---', /^This looks like YAML or Markdown; this host accepts JSON \(sync-card converts it\)\./],
     ['{"a":1,}', /^This is not JSON\. .+/],
   ])('%j says what it is', (text, detail) => {
     expect(parseJson(text)).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(detail) })
   })
 
   it.each([
-    ['', /^The body is empty; a call as JSON was expected\.$/],
+    ['', /^The body is empty; expected a call as JSON\.$/],
     ['---\nname: A', /^This is not JSON\. /],
   ])('%j says nothing of cards to whoever sends something else', (text, detail) => {
     expect(parseJson(text, 'a call')).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(detail) })

@@ -131,7 +131,7 @@ describe('converted: what was read in another form', () => {
       [
         {
           pointer: '/supportsAuthenticatedExtendedCard',
-          message: 'left out: capabilities.extendedAgentCard is there too, and counts',
+          message: 'ignored: capabilities.extendedAgentCard is set too, and takes precedence',
         },
       ],
     ],
@@ -145,7 +145,7 @@ describe('converted: what was read in another form', () => {
       'two fields for one requirement',
       { security: [{ a: [] }], securityRequirements: [{ schemes: { b: { list: [] } } }] },
       { securityRequirements: [{ schemes: { b: { list: [] } } }] },
-      [{ pointer: '/security', message: 'left out: securityRequirements is there too, and counts' }],
+      [{ pointer: '/security', message: 'ignored: securityRequirements is set too, and takes precedence' }],
     ],
     [
       'the memory form of a server',
@@ -154,7 +154,7 @@ describe('converted: what was read in another form', () => {
       [
         {
           pointer: '/securitySchemes/b',
-          message: 'a memory form of the official JavaScript server, read as a security scheme',
+          message: 'the in-memory form of the official JavaScript SDK, read as a security scheme',
         },
       ],
     ],
@@ -197,7 +197,7 @@ describe('converted: what was read in another form', () => {
     expect(report.converted).toStrictEqual([
       {
         pointer: '/additionalInterfaces/0',
-        message: 'left out: another interface with this address says otherwise, and counts',
+        message: 'ignored: an interface with the same URL and binding takes precedence',
       },
     ])
   })

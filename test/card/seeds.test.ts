@@ -129,7 +129,7 @@ describe("Shaman's front matter", () => {
     expect(refusal({ card, upstream })).toStrictEqual([
       {
         pointer: '/card/agentcard/customFields/iconUrl',
-        message: 'must be an http or https URL, not one that runs or reads local data',
+        message: 'must be an http or https URL, not one that runs code or reads local data',
       },
     ])
     expect(

@@ -174,9 +174,9 @@ describe('what is fetched that is no card', () => {
     ['an ERC-8004 registration', { type: 'ERC-8004' }, '/type', /^is an ERC-8004 registration/],
     ['a directory', { agents: [] }, '/agents', /^is a directory of agents/],
     ['a forbidden name', JSON.parse('{"name":"A","x":{"__proto__":{"y":1}}}'), '/x/__proto__', /not allowed as a name/],
-    ['a number that is none', { name: Number.NaN }, '/name', /too large a number/],
+    ['a number that is none', { name: Number.NaN }, '/name', /is too large for a number in JSON/],
     ['too long a text', { ...fetched, description: 'x'.repeat(20_000) }, '/description', /characters long/],
-    ['too many skills', { ...fetched, skills: Array(501).fill('x') }, '/skills', /holds 501 skills/],
+    ['too many skills', { ...fetched, skills: Array(501).fill('x') }, '/skills', /has 501 skills/],
     ['no endpoint', { name: 'A', description: 'B' }, '/url', /^is missing: add the agent's `url`/],
     ['a link that runs', { ...fetched, iconUrl: 'javascript:x' }, '/iconUrl', /must be an http or https URL/],
   ])('is told by name: %s', (_, document, pointer, message) => {
@@ -194,7 +194,7 @@ describe('what is fetched that is no card', () => {
   it('is too much only with what is laid over it', () => {
     const skills = (from: number) => Array.from({ length: 300 }, (_, n) => ({ id: `s${from + n}`, name: 'S' }))
     expect(refusal({ upstream, card: { skills: skills(300) } }, { ...fetched, skills: skills(0) })).toMatchObject([
-      { message: 'holds 600 skills; at most 500 are allowed' },
+      { message: 'has 600 skills; at most 500 are allowed' },
     ])
   })
 })

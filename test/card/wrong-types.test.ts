@@ -48,7 +48,7 @@ describe('a wrong type is refused at the place where it was written', () => {
   it.each(rows.filter(({ place }) => decorates(place)))('$dialect: $wrong at $place is left out', row => {
     const { report, card } = compiled(withValue(wholeCards[row.dialect] as Json, row.place, row.wrong))
     expect([report.converted.filter(note => note.pointer === row.place), card[row.place.slice(1)]]).toStrictEqual([
-      [{ pointer: row.place, message: 'left out: it must be a URL, as a string' }],
+      [{ pointer: row.place, message: 'left out: must be a URL, as a string' }],
       undefined,
     ])
   })

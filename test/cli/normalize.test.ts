@@ -112,7 +112,7 @@ describe('findExposureErrors', () => {
       'rejects a manifest field in a bare card',
       { name: 'A', visibility: 'internal' },
       false,
-      [{ pointer: '/visibility', message: expect.stringContaining('belongs to a manifest') }],
+      [{ pointer: '/visibility', message: expect.stringContaining('is a field of the manifest, not of the card') }],
     ],
     ['accepts a boolean', { name: 'A', exposed: false }, true, []],
     ['accepts a manifest', { card: { name: 'A' }, visibility: 'internal' }, false, []],

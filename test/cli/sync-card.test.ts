@@ -142,7 +142,7 @@ describe('sync-card', () => {
     })
     const { code, stdout } = await workspace.run([], env)
     expect(stdout).toMatch(/cards\/bad\.yaml:4:3 error \/card\/url must be/)
-    expect(stdout).toMatch(/cards\/field\.yaml:1:1 error \/hosst .*is not a field of a manifest/)
+    expect(stdout).toMatch(/cards\/field\.yaml:1:1 error \/hosst .*is not a known field here/)
     expect(stdout).toMatch(/cards\/NoId\.json:1:1 error .*name the file no-id\.json/)
     expect(stdout).toMatch(/cards\/one\.yaml:1:1 error \/id "same" is also the id of cards\/same\.json/)
     expect(stdout).toMatch(/cards\/same\.json:1:1 error .*"same" is also the id of cards\/one\.yaml/)
@@ -160,7 +160,7 @@ describe('sync-card', () => {
     const { code, stdout } = await workspace.run([], env)
     expect(stdout).toMatch(/\+ created {3}silent .*internal: it does not have `exposed: true`/)
     expect(stdout).toContain('cards/text.md:5:1 error /exposed must be true or false')
-    expect(stdout).toMatch(/cards\/bare\.yaml:3:1 error \/visibility `visibility` belongs to a manifest/)
+    expect(stdout).toMatch(/cards\/bare\.yaml:3:1 error \/visibility is a field of the manifest, not of the card/)
     expect(code).toBe(3)
     expect(JSON.parse(host.seen.find(({ method }) => method === 'PUT')?.body ?? '')).toMatchObject({
       visibility: 'internal',

@@ -166,7 +166,7 @@ describe('more than a card can hold', () => {
         {
           pointer: '/resources',
           message:
-            'omits resource 1 ("x"): must be an http or https URL, not one that runs or reads local data (at /uri)',
+            'omits resource 1 ("x"): must be an http or https URL, not one that runs code or reads local data (at /uri)',
         },
       ],
     ])

@@ -135,7 +135,7 @@ describe('a card with a fault', () => {
       '/card/name',
       'must be a string',
     ],
-    ['another id', JSON.stringify({ id: 'other', card: minimalCard }), '/id', 'being registered as "standing"'],
+    ['another id', JSON.stringify({ id: 'other', card: minimalCard }), '/id', 'is registered as "standing"'],
     [
       'an ERC-8004 registration',
       JSON.stringify({ ...minimalCard, type: 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1' }),

@@ -202,12 +202,12 @@ describe('an upstream that answers no card', () => {
     [
       'nothing',
       reply(200, json, ''),
-      /responded with invalid JSON\. The body is empty; an Agent Card as JSON was expected\.$/,
+      /responded with invalid JSON\. The body is empty; expected an Agent Card as JSON\.$/,
     ],
     [
       'spaces',
       reply(200, json, ' \n'),
-      /responded with invalid JSON\. The body is empty; an Agent Card as JSON was expected\.$/,
+      /responded with invalid JSON\. The body is empty; expected an Agent Card as JSON\.$/,
     ],
     ['a list', reply(200, json, '[{}]'), "The card's address responded with a list; an Agent Card is a JSON object."],
     ['null', reply(200, json, 'null'), "The card's address responded with null; an Agent Card is a JSON object."],

@@ -1,133 +1,136 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
-import { MAX_HOSTS } from '../../limits.ts'
 import { agentIdPattern } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
-import { hostname, jsonObject, strictObject, validate } from '../model/schema.ts'
+import { hostList, jsonObject, strictObject, unknownField, validate } from '../model/schema.ts'
 import { createFrontMatterLocator, readFrontMatter } from './front-matter.ts'
 import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
 
-/** What of a manifest says so. */
-type Bridging = { upstream: { mcp?: string | undefined; url?: string | undefined } }
+const invalidId = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
+const document = jsonObject('must be a JSON object')
+const gateLevel = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
 
-/** Whether this host answers the calls of an agent itself, by calling the tools of an MCP server. */
-export const isBridged = ({ upstream: { mcp, url } }: Bridging): boolean => mcp !== undefined && url === undefined
-
-/** What a card advertises where its manifest does not say: an MCP server has no A2A endpoint but this host's. */
-const defaultRoute = (manifest: Bridging): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')
-
-const object = jsonObject('must be a JSON object')
-const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'
-const level = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
-/** What an owner writes: a card, and how it is hosted (design §3). A field that is not here is an error. */
-export const Manifest = v.strictObject({
-  id: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, idForm))),
-  card: object,
-  extended: v.optional(object),
-  tiers: v.optional(tierMap(object)),
+const entries = {
+  id: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),
+  card: document,
+  extended: v.optional(document),
+  tiers: v.optional(tierMap(document)),
   visibility: v.optional(v.picklist(['public', 'internal'], 'must be public or internal'), 'public'),
-  hosts: v.optional(
-    v.pipe(
-      v.array(hostname, 'must be a list of host names'),
-      v.check(({ length }) => length <= MAX_HOSTS, `must hold at most ${MAX_HOSTS} host names`),
-    ),
-    [],
-  ),
+  hosts: v.optional(hostList, []),
   route: v.optional(v.picklist(['direct', 'gateway', 'closed'], 'must be direct, gateway or closed'), 'direct'),
   upstream: v.optional(Upstream, {}),
   gate: v.optional(
     strictObject(
       {
-        capabilities: v.optional(level),
-        modes: v.optional(level),
-        extensions: v.optional(level),
-        version: v.optional(level),
+        capabilities: v.optional(gateLevel),
+        modes: v.optional(gateLevel),
+        extensions: v.optional(gateLevel),
+        version: v.optional(gateLevel),
       },
-      'must be an object of off, warn or enforce',
+      'must be an object that sets its checks to off, warn or enforce',
     ),
     {},
   ),
   jwt: v.optional(JwtPolicy),
-})
+}
+
+/** What an owner registers: a card and how it is hosted (design §3). An unknown field is an error. */
+export const Manifest = v.strictObject(entries, `${unknownField(entries)}. Fields of the card go under \`card\``)
 export type Manifest = v.InferOutput<typeof Manifest>
 
-/** What only a manifest has beside its card: no dialect has fields of these names. */
-const manifestFields = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
-
-/** A manifest that is sound. */
+/** A valid manifest, and how pointers into its card translate to pointers into the document. */
 export type ParsedManifest = {
   manifest: Manifest
-  /** Where the card stands in the document. */
+  /** Where the card is in the document: '/card', or '' for a bare card. */
   cardPointer: Pointer
-  /** Where a place of the manifest's card was authored: front matter keeps parts of it elsewhere. */
-  authoredPointer: (place: Pointer) => Pointer
-  /** Whether the agent is internal only because its front matter does not say that it is exposed. */
+  /** Returns where a value of the manifest's card is in the authored card: front matter nests some of them. */
+  authoredPointer: (pointer: Pointer) => Pointer
+  /** Whether the agent is internal only because its front matter does not set `exposed`. */
   isHiddenByDefault: boolean
 }
 
-type ManifestReading = ParsedManifest | { errors: CardError[] }
-
-/** Reads a manifest, a bare card in any dialect, or Shaman's front matter. */
-export const readManifest = (document: Json, id?: string): ManifestReading => {
-  if (id !== undefined && !agentIdPattern.test(id)) return refused('/id', `"${id}" ${idForm}`)
-  const hosting = asManifest(document)
-  const misplaced = hosting ? [] : misplacedErrors(document)
+/** Reads a manifest, a bare card in any dialect, or Shaman's front matter, to be registered under `id`. */
+export const readManifest = (document: Json, id?: string): ParsedManifest | { errors: CardError[] } => {
+  if (id !== undefined && !agentIdPattern.test(id)) return invalid('/id', `"${id}" ${invalidId}`)
+  const authored = asManifest(document)
+  const misplaced = authored ? [] : findMisplacedFields(document)
   if (misplaced.length > 0) return { errors: misplaced }
-  const cardAt = hosting ? '/card' : ''
-  const authored = hosting ? (hosting.card ?? (hasRemoteCard(hosting) ? {} : undefined)) : document
-  const frontMatter = isJsonObject(authored) ? authored : {}
-  const read = readFrontMatter(frontMatter, hosting !== undefined && hasRemoteCard(hosting))
-  const { exposed } = read ? frontMatter : {}
+  const cardPointer = authored ? '/card' : ''
+  const isRemote = authored !== undefined && hasRemoteCard(authored)
+  const card = authored ? (authored.card ?? (isRemote ? {} : undefined)) : document
+  const cardObject = isJsonObject(card) ? card : {}
+  const frontMatter = readFrontMatter(cardObject, isRemote)
+  const exposed = frontMatter && cardObject.exposed
   if (exposed !== undefined && typeof exposed !== 'boolean')
-    return refused(`${cardAt}/exposed`, 'must be true or false')
-  const source = { ...(hosting ? { ...read, ...hosting } : read), card: read ? read.card : authored }
-  const result = validate(Manifest, source)
-  if ('errors' in result)
-    return { errors: result.errors.map(error => (error.pointer === '/card' ? { ...error, pointer: cardAt } : error)) }
-  // The author's own documents, not the parser's copies of them.
-  const { card, extended, tiers } = source as Pick<Manifest, 'card' | 'extended' | 'tiers'>
-  const { route } = hosting?.route === undefined ? { route: defaultRoute(result.output) } : result.output
-  const manifest = { ...result.output, route, card, ...(extended && { extended }), ...(tiers && { tiers }) }
-  const unknown = unknownTiers(manifest)
-  if (unknown.length > 0) return { errors: unknown }
-  if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
-    return refused('/id', `is "${manifest.id}", but the card is being registered as "${id}"`)
+    return invalid(`${cardPointer}/exposed`, 'must be true or false')
+  const result = validate(Manifest, { ...frontMatter, ...authored, card: frontMatter?.card ?? card })
+  if ('errors' in result) return { errors: result.errors.map(error => describeError(error, cardPointer)) }
+  const errors = [...findUnknownTiers(result.output), ...findIdConflict(result.output, id)]
+  if (errors.length > 0) return { errors }
   return {
-    manifest,
-    cardPointer: cardAt,
-    authoredPointer: read ? createFrontMatterLocator(frontMatter) : place => place,
-    isHiddenByDefault: read !== undefined && exposed === undefined && hosting?.visibility === undefined,
+    manifest: {
+      ...result.output,
+      route: authored?.route === undefined ? defaultRoute(result.output) : result.output.route,
+    },
+    cardPointer,
+    authoredPointer: frontMatter ? createFrontMatterLocator(cardObject) : pointer => pointer,
+    isHiddenByDefault: frontMatter !== undefined && exposed === undefined && authored?.visibility === undefined,
   }
 }
 
-const refused = (pointer: Pointer, message: string): ManifestReading => ({ errors: [{ pointer, message }] })
+/** Whether the card of a manifest is fetched. Then the manifest itself need not have one. */
+export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
+  isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
-/** The tiers that tokens are to read and that are not there. */
-const unknownTiers = ({ jwt, tiers = {} }: Manifest): CardError[] =>
-  Object.keys(jwt?.tiers ?? {})
-    .filter(name => !Object.hasOwn(tiers, name))
-    .map(name => ({
-      pointer: formatPointer('jwt', 'tiers', name),
-      message: `is no tier of this manifest: ${Object.keys(tiers).join(', ') || 'it has none'}`,
-    }))
+type BridgeFields = { upstream: { mcp?: string | undefined; url?: string | undefined } }
 
-/** The document, where it is a manifest and not a bare card. */
+/** Whether this host answers the agent's calls itself, with the tools of an MCP server. */
+export const isBridged = ({ upstream: { mcp, url } }: BridgeFields): boolean => mcp !== undefined && url === undefined
+
+/** The only A2A endpoint of an MCP server is this host's. */
+const defaultRoute = (manifest: BridgeFields): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')
+
+/** The names that tell a manifest from a card: no dialect has fields of these names. */
+const manifestFields = Object.keys(entries).filter(name => name !== 'id' && name !== 'card')
+
+/** Returns the document if it is a manifest; undefined if it is a bare card. */
 const asManifest = (document: Json): JsonObject | undefined =>
   isJsonObject(document) &&
   (isJsonObject(document.card) || (!('name' in document) && ['card', ...manifestFields].some(name => name in document)))
     ? document
     : undefined
 
-/** Where the card itself is fetched from elsewhere, there may be nothing to say of it here. */
-export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
-  isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
-
-/** What a bare card holds that belongs beside it: published with the card, it would show what it was to hide. */
-const misplacedErrors = (document: Json): CardError[] =>
+/** Finds manifest fields in a bare card: they would have no effect, and would be published with it. */
+const findMisplacedFields = (document: Json): CardError[] =>
   manifestFields
     .filter(name => isJsonObject(document) && name in document)
     .map(name => ({
       pointer: formatPointer(name),
-      message: `\`${name}\` belongs to a manifest: put the card under \`card\`, and this beside it`,
+      message: `is a field of the manifest, not of the card: move the card under \`card\`, and keep \`${name}\` next to it`,
     }))
+
+const findUnknownTiers = ({ jwt, tiers = {} }: Manifest): CardError[] => {
+  const names = Object.keys(tiers).join(', ')
+  return Object.keys(jwt?.tiers ?? {})
+    .filter(name => !Object.hasOwn(tiers, name))
+    .map(name => ({
+      pointer: formatPointer('jwt', 'tiers', name),
+      message: `is not a tier of this manifest: ${names ? `use ${names}, or add it to \`tiers\`` : 'add it to `tiers`'}`,
+    }))
+}
+
+const findIdConflict = (manifest: Manifest, id: string | undefined): CardError[] =>
+  id === undefined || manifest.id === undefined || manifest.id === id
+    ? []
+    : [{ pointer: '/id', message: `is "${manifest.id}", but the agent is registered as "${id}": use one id` }]
+
+const describeError = ({ pointer, message }: CardError, cardPointer: Pointer): CardError => {
+  if (pointer !== '/card') return { pointer, message }
+  const isMissing = message === 'is missing'
+  return { pointer: cardPointer, message: isMissing ? `${message}: ${addCard}` : message }
+}
+
+const addCard = 'add the Agent Card, or its source as `upstream.card` or `upstream.mcp`'
+
+const invalid = (pointer: Pointer, message: string): { errors: CardError[] } => ({ errors: [{ pointer, message }] })

@@ -1,31 +1,32 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
-
+import { MAX_AUDIENCES, MAX_TIERS } from '../../limits.ts'
 import { baseTier } from '../model/constants.ts'
-import { looseObject, singleLine, strictObject } from '../model/schema.ts'
+import { record, singleLine, strictObject } from '../model/schema.ts'
 
-const most = 16
-const form = /^[a-z][a-z0-9-]{0,31}$/
-const badName = 'is no name for a tier: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter'
-const takenName = `is the tier of \`extended\` itself: give this one another name`
+const tierName = v.pipe(
+  v.string(),
+  v.regex(
+    /^[a-z][a-z0-9-]{0,31}$/,
+    'is not a tier name: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter',
+  ),
+  v.notValue(baseTier, 'is the name of the tier that `extended` makes: choose another'),
+)
 
-/** An object that maps names of tiers, the lowest first, to values of one schema. */
+/** An object that maps tier names, the lowest first, to values of one schema. */
 export const tierMap = <Value extends v.GenericSchema>(value: Value) =>
   v.pipe(
-    v.lazy(tiers => {
-      const names = Object.keys(isJsonObject(tiers) ? tiers : {})
-      return looseObject(
-        Object.fromEntries(names.map(name => [name, refusal(name) ?? value])),
-        'must be an object of tiers by their names',
-      )
-    }) as v.LazySchema<v.GenericSchema<Record<string, v.InferInput<Value>>, Record<string, v.InferOutput<Value>>>>,
-    v.check(tiers => Object.keys(tiers).length <= most, `must hold at most ${most} tiers`),
+    record(value, 'must be an object with a member for each tier', tierName),
+    v.maxEntries(MAX_TIERS, `must have at most ${MAX_TIERS} tiers`),
   )
 
-const refusal = (name: string) =>
-  name === baseTier ? v.never(takenName) : form.test(name) ? undefined : v.never(badName)
+/**
+ * A merge patch over a card and its pointer in the manifest. `toolsOnly`: the skills are the tools of an MCP server, so the
+ * overlay can change them but not add any.
+ */
+export type Overlay = { pointer: Pointer; patch: JsonObject; toolsOnly?: boolean }
 
-/** The tiers of a manifest with the overlay of each, the lowest first: `base` is below all others, and may have none. */
+/** Returns the tiers of a manifest with their overlays, the lowest first. The tier `base` may have none. */
 export const listTiers = (manifest: {
   extended?: JsonObject | undefined
   tiers?: Record<string, JsonObject> | undefined
@@ -39,48 +40,43 @@ export const listTiers = (manifest: {
   ]
 }
 
-const mostJwtRules = 16
+/** Which access tokens may read a tier: those with a scope, or those with a claim of one value. */
+export type TierRule = { scope: string } | { claim: string; equals: string | number | boolean }
 
-/** One scope, as RFC 6749 §3.3 forms it: several would be told apart by spaces. */
+/** One scope-token of RFC 6749 §3.3, where a space separates several. */
 const scope = v.pipe(
   v.string('must be a scope, as a string'),
   v.regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/, 'must be one scope, without spaces or quotes'),
 )
 
-const isScalar = (value: unknown): value is string | number | boolean =>
-  ['string', 'number', 'boolean'].includes(typeof value)
-const scalar = v.custom<string | number | boolean>(
-  isScalar,
-  'must be the value that the claim has: text, a number, true or false',
+const claimValue = v.union(
+  [v.string(), v.number(), v.boolean()],
+  "must be the claim's value: a string, a number, true or false",
 )
 
 const tierRule = v.lazy(value => {
   if (!isJsonObject(value) || 'scope' in value === 'claim' in value)
-    return v.never('must say which tokens may read the tier: { scope } or { claim, equals }')
-  return 'scope' in value ? v.strictObject({ scope }) : v.strictObject({ claim: singleLine, equals: scalar })
-}) as v.LazySchema<v.GenericSchema<TierRule>>
+    return v.never('must be { scope } or { claim, equals }: which access tokens may read this tier')
+  return 'scope' in value ? strictObject({ scope }) : strictObject({ claim: singleLine, equals: claimValue })
+})
 
-/** Which tokens may read a tier: those with a scope, or those with a claim of one value. */
-export type TierRule = { scope: string } | { claim: string; equals: string | number | boolean }
-
-const audiences = v.pipe(
+const audienceCount = `must have 1 to ${MAX_AUDIENCES} audiences`
+const audienceList = v.pipe(
   v.array(singleLine, 'must be an audience, or a list of them'),
-  v.check(({ length }) => length > 0 && length <= mostJwtRules, `must hold 1 to ${mostJwtRules} audiences`),
+  v.nonEmpty(audienceCount),
+  v.maxLength(MAX_AUDIENCES, audienceCount),
 )
 
 /**
- * Which tokens of the OpenID Connect issuers that a card names may read what is not public: those for one of these audiences
- * (else for the agent's URL at this host), with the scope, and what each tier asks for besides.
+ * Which access tokens of the card's OpenID Connect issuers may read what is not public: those for one of the audiences (by
+ * default the agent's URL at this host) with the scope. Each tier has a rule of its own besides.
  */
 export const JwtPolicy = strictObject(
   {
-    audience: v.optional(v.lazy(value => (typeof value === 'string' ? singleLine : audiences))),
+    audience: v.optional(v.lazy(value => (typeof value === 'string' ? singleLine : audienceList))),
     scope: v.optional(scope),
     tiers: v.optional(tierMap(tierRule), {}),
   },
   'must be an object with audience, scope or tiers',
 )
 export type JwtPolicy = v.InferOutput<typeof JwtPolicy>
-
-/** What a manifest lays over its card, and where it stands there; `toolsOnly`: over skills that are all there can be. */
-export type Overlay = { pointer: Pointer; patch: JsonObject; toolsOnly?: boolean }

@@ -1,83 +1,87 @@
 import * as v from 'valibot'
-import { MAX_HOSTS } from '../../limits.ts'
-import { hostname, httpUrl, singleLine, strictObject } from '../model/schema.ts'
+import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
+import { hostList, httpUrl, singleLine, strictObject } from '../model/schema.ts'
 
-const bindingName = v.pipe(
-  v.string('must be a name'),
-  v.regex(/^[A-Za-z_]\w*$/, 'must be a name, such as WEATHER_TOKEN; never the secret itself'),
+const DEFAULT_TTL_SECONDS = 300
+const DEFAULT_STALE_IF_ERROR_SECONDS = 86_400
+
+const variableName = (message: string) => v.pipe(v.string(message), v.regex(/^[A-Za-z_]\w*$/, message))
+
+const secretName = v.pipe(
+  variableName('must be the name of a Worker secret, such as WEATHER_TOKEN, never its value'),
+  v.notValue('ADMIN_TOKEN', 'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host'),
 )
 
-const seconds = (least: number, most: number) =>
-  v.custom<number>(
-    value => typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most,
-    `must be a whole number of seconds from ${least} to ${most}`,
-  )
+const seconds = (min: number, max: number) => {
+  const message = `must be a whole number of seconds from ${min} to ${max}`
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
+}
 
-const aboutSources = ['ttl', 'staleIfError', 'pin'] as const
+const fetchOptions = ['ttl', 'staleIfError', 'pin'] as const
 
-/** Where the real agent is, and where its card comes from where that is not written in the manifest (design §3). */
+/** Where the real agent is, and where its card is fetched from if the manifest does not contain it (design §3). */
 export const Upstream = v.pipe(
   strictObject(
     {
+      /** Where calls go, instead of the URL in the card. */
       url: v.optional(httpUrl),
+      /** Where the card is fetched from. */
       card: v.optional(httpUrl),
+      /** The MCP server that the card is made from. */
       mcp: v.optional(httpUrl),
-      service: v.optional(bindingName),
-      secret: v.optional(
-        v.pipe(
-          bindingName,
-          v.regex(/^(?!ADMIN_TOKEN$)/, "is this host's own key: an upstream that was sent it could change every agent"),
-        ),
-      ),
-      /** The name that Shaman's hosts know the agent by: it goes with each call. */
+      /** The service binding to use instead of the network. */
+      service: v.optional(variableName('must be the name of a service binding, such as WEATHER')),
+      /** The Worker secret to send as a bearer token. */
+      secret: v.optional(secretName),
+      /** The agent's name at a Shaman host, sent as `params.agentName`. */
       agentName: v.optional(singleLine),
-      /** How long a fetched card counts as fresh. */
-      ttl: v.optional(seconds(30, 86_400)),
-      /** How long after that it is still served while its source cannot be read. */
-      staleIfError: v.optional(seconds(0, 30 * 86_400)),
-      /** Whether a fetched card that widens access waits until an owner accepts it; so it does where something of the host is used. */
+      /** How long a fetched card is fresh. */
+      ttl: v.optional(seconds(MIN_TTL_SECONDS, MAX_TTL_SECONDS)),
+      /** How long a fetched card is served after that, while fetching it fails. */
+      staleIfError: v.optional(seconds(0, MAX_STALE_IF_ERROR_SECONDS)),
+      /** Whether a fetched card that widens access waits for an owner's approval. */
       pin: v.optional(v.boolean()),
-      /** The agent's own hosts that a card behind the gateway may name. */
-      mayShow: v.optional(
-        v.pipe(
-          v.array(hostname, 'must be a list of host names'),
-          v.check(({ length }) => length <= MAX_HOSTS, `must hold at most ${MAX_HOSTS} host names`),
-        ),
-      ),
+      /** The agent's own hosts that its card may name behind the gateway. */
+      mayShow: v.optional(hostList),
     },
     'must be an object with url, card, mcp, service or secret',
   ),
   v.check(
     ({ card, mcp }) => card === undefined || mcp === undefined,
-    'holds both `card` and `mcp`: the card comes from one of them',
+    'has both `card` and `mcp`: remove one of them, as the card has one source',
   ),
   v.check(
-    ({ card, mcp, ...rest }) => (card ?? mcp) !== undefined || aboutSources.every(name => rest[name] === undefined),
-    `holds ${aboutSources.join(', ')} or one of them, which are about a card that comes from elsewhere: say from where, with \`card\` or \`mcp\``,
+    ({ card, mcp, ...rest }) => (card ?? mcp) !== undefined || fetchOptions.every(name => rest[name] === undefined),
+    `has options for a fetched card (${fetchOptions.join(', ')}) but no source: add \`card\` or \`mcp\`, or remove them`,
   ),
 )
 
-/** How long a fetched card is fresh, and how long after that it is served while its source cannot be read: in seconds. */
-const defaults = { ttl: 300, staleIfError: 86_400 }
-
-/** Where the card of an agent comes from that is not written by hand: another host's card, or an MCP server. */
+/** The source of a remote card: another host's card, or an MCP server. */
 export type Source = {
   kind: 'card' | 'mcp'
   url: string
-  /** The service binding through which it is read in place of the network, and the secret that is sent along. */
+  /** The service binding to read it through, instead of the network. */
   service?: string
+  /** The Worker secret to send as a bearer token. */
   secret?: string
   /** In seconds. */
   ttl: number
+  /** In seconds. */
   staleIfError: number
   pin: boolean
 }
 
-/** The source of an agent's card; undefined where its manifest says the card itself. */
-export const getSource = (upstream: v.InferOutput<typeof Upstream>): Source | undefined => {
-  const { card, mcp, service, secret, ttl = defaults.ttl, staleIfError = defaults.staleIfError } = upstream
-  // What is the host's goes nowhere else, and for nobody else, because somebody else's card says so.
-  const { pin = secret !== undefined || service !== undefined } = upstream
+/** Returns the source of a remote card; undefined where the manifest contains the card. */
+export const getSource = ({
+  card,
+  mcp,
+  service,
+  secret,
+  ttl = DEFAULT_TTL_SECONDS,
+  staleIfError = DEFAULT_STALE_IF_ERROR_SECONDS,
+  // A changed remote card must not redirect this host's own secret or binding, or open it to more callers.
+  pin = secret !== undefined || service !== undefined,
+}: v.InferOutput<typeof Upstream>): Source | undefined => {
   const url = card ?? mcp
   if (url === undefined) return undefined
   return {

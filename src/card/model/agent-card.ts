@@ -1,52 +1,61 @@
 import * as v from 'valibot'
 import { httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
 
-const describable = { description: v.optional(v.string()) }
+const description = v.optional(v.string())
 
-const flow = (required: Record<string, typeof httpUrl>) =>
+const oauthFlow = (urls: Record<string, typeof httpUrl>) =>
   looseObject({
-    ...required,
+    ...urls,
     scopes: record(v.string()),
     refreshUrl: v.optional(httpUrl),
     pkceRequired: v.optional(v.boolean()),
   })
 
 const oauthFlows = looseObject({
-  authorizationCode: v.optional(flow({ authorizationUrl: httpUrl, tokenUrl: httpUrl })),
-  clientCredentials: v.optional(flow({ tokenUrl: httpUrl })),
-  deviceCode: v.optional(flow({ deviceAuthorizationUrl: httpUrl, tokenUrl: httpUrl })),
-  implicit: v.optional(flow({ authorizationUrl: httpUrl })),
-  password: v.optional(flow({ tokenUrl: httpUrl })),
+  authorizationCode: v.optional(oauthFlow({ authorizationUrl: httpUrl, tokenUrl: httpUrl })),
+  clientCredentials: v.optional(oauthFlow({ tokenUrl: httpUrl })),
+  deviceCode: v.optional(oauthFlow({ deviceAuthorizationUrl: httpUrl, tokenUrl: httpUrl })),
+  implicit: v.optional(oauthFlow({ authorizationUrl: httpUrl })),
+  password: v.optional(oauthFlow({ tokenUrl: httpUrl })),
 })
 
-const kinds = {
-  apiKeySecurityScheme: {
-    ...describable,
-    name: singleLine,
-    location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
-  },
-  httpAuthSecurityScheme: { ...describable, scheme: singleLine, bearerFormat: v.optional(singleLine) },
-  oauth2SecurityScheme: { ...describable, oauth2MetadataUrl: v.optional(httpUrl), flows: oauthFlows },
-  openIdConnectSecurityScheme: { ...describable, openIdConnectUrl: httpUrl },
-  mtlsSecurityScheme: describable,
+const schemeTypes = {
+  apiKeySecurityScheme: v.optional(
+    looseObject({
+      description,
+      name: singleLine,
+      location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
+    }),
+  ),
+  httpAuthSecurityScheme: v.optional(
+    looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) }),
+  ),
+  oauth2SecurityScheme: v.optional(
+    looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: oauthFlows }),
+  ),
+  openIdConnectSecurityScheme: v.optional(looseObject({ description, openIdConnectUrl: httpUrl })),
+  mtlsSecurityScheme: v.optional(looseObject({ description })),
 }
 
-/** One way to authenticate, wrapped as v1.0 does. A scheme that A2A does not know is kept as it is. */
+/** A way to authenticate, wrapped as in v1.0. Schemes of unknown types are kept as authored. */
 const SecurityScheme = v.pipe(
-  looseObject(
-    Object.fromEntries(
-      Object.entries<v.ObjectEntries>(kinds).map(([name, entries]) => [name, v.optional(looseObject(entries))]),
-    ),
-  ),
+  looseObject(schemeTypes),
   v.check(
-    scheme => Object.keys(kinds).filter(name => name in scheme).length < 2,
-    'is of several kinds: give each its own name in securitySchemes',
+    scheme => Object.keys(schemeTypes).filter(name => name in scheme).length < 2,
+    'has several scheme types: give each its own name in `securitySchemes`',
   ),
 )
 
+/** Security schemes that are all required, each with its scopes. */
+const SecurityRequirement = looseObject({
+  schemes: record(looseObject({ list: v.optional(v.array(v.string())) })),
+})
+
+const requirements = v.array(SecurityRequirement, 'must be a list of requirements, such as [{ "bearer": [] }]')
+
 const modes = v.pipe(stringList, v.nonEmpty('must name at least one media type'))
 
-/** One endpoint of an agent, and what is spoken there. */
+/** An endpoint of an agent, with its protocol binding and version. */
 export const AgentInterface = looseObject({
   url: httpUrl,
   protocolBinding: singleLine,
@@ -55,18 +64,18 @@ export const AgentInterface = looseObject({
 })
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
-/** Who runs an agent. */
+/** The organization that runs an agent. */
 const AgentProvider = looseObject({ organization: v.optional(singleLine), url: v.optional(link) })
 
-/** An extension of the protocol that an agent supports. */
+/** A protocol extension that an agent supports. */
 const AgentExtension = looseObject({
   uri: singleLine,
-  description: v.optional(v.string()),
+  description,
   required: v.optional(v.boolean()),
   params: v.optional(looseObject({})),
 })
 
-/** What an agent can do beyond answering a message: v1.0's flags, and those of the other dialects that have a meaning. */
+/** The optional features of an agent: the flags of v1.0, and those of other dialects that this host uses. */
 const AgentCapabilities = looseObject(
   {
     streaming: v.optional(v.boolean()),
@@ -79,19 +88,12 @@ const AgentCapabilities = looseObject(
   'must be an object of flags, such as { "streaming": true }',
 )
 
-/** Security schemes that are needed together, each with the scopes that it needs. */
-const SecurityRequirement = looseObject({
-  schemes: record(looseObject({ list: v.optional(v.array(v.string())) })),
-})
-
-const requirements = v.array(SecurityRequirement, 'must be a list of requirements, such as [{ "bearer": [] }]')
-
-/** One thing that an agent can do. */
+/** Something that an agent can do. */
 export const AgentSkill = looseObject({
   id: singleLine,
   name: singleLine,
   description: nonBlank,
-  tags: v.pipe(stringList, v.nonEmpty('must hold at least one tag')),
+  tags: v.pipe(stringList, v.nonEmpty('must have at least one tag')),
   examples: v.optional(v.array(nonBlank, 'must be a list of strings')),
   inputModes: v.optional(stringList),
   outputModes: v.optional(stringList),
@@ -99,7 +101,7 @@ export const AgentSkill = looseObject({
 })
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
-/** A signature over a card, as a detached JWS (v1.0 §8.4). */
+/** A signature of a card: a detached JWS (A2A 1.0 §8.4). */
 const AgentCardSignature = looseObject({
   protected: singleLine,
   signature: singleLine,
@@ -112,7 +114,7 @@ export const AgentCard = looseObject(
     name: singleLine,
     description: nonBlank,
     version: singleLine,
-    supportedInterfaces: v.pipe(v.array(AgentInterface), v.nonEmpty('must hold at least one interface')),
+    supportedInterfaces: v.pipe(v.array(AgentInterface), v.nonEmpty('must have at least one interface')),
     provider: v.optional(AgentProvider),
     documentationUrl: v.optional(link),
     iconUrl: v.optional(link),
@@ -121,7 +123,7 @@ export const AgentCard = looseObject(
     securityRequirements: v.optional(requirements),
     defaultInputModes: modes,
     defaultOutputModes: modes,
-    skills: v.pipe(v.array(AgentSkill), v.nonEmpty('must hold at least one skill')),
+    skills: v.pipe(v.array(AgentSkill), v.nonEmpty('must have at least one skill')),
     signatures: v.optional(v.array(AgentCardSignature)),
   },
   'must be a JSON object',

@@ -1,40 +1,39 @@
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import type { AgentCard, AgentInterface } from './agent-card.ts'
 
-/** The versions of A2A whose calls this host understands. */
+/** The versions of A2A in which this host can forward calls. */
 export const wireVersions = ['0.3', '1.0'] as const
 export type WireVersion = (typeof wireVersions)[number]
 
-/** What this host reads a Major.Minor as: v0.2 has the names and the shapes of v0.3, v0.1 has neither. */
+/** The wire version for each Major.Minor: 0.2 has the methods and messages of 0.3; 0.1 has neither. */
 export const wireVersionOf: ReadonlyMap<string, WireVersion> = new Map([
   ['0.2', '0.3'],
   ['0.3', '0.3'],
   ['1.0', '1.0'],
 ])
 
-/** The bindings of A2A that pass through this host. */
+/** The A2A bindings in which this host can forward calls. */
 export type CallBinding = 'JSONRPC' | 'HTTP+JSON'
 
-/**
- * Where calls of one binding and version go, and as whose: v1.0 knows tenants of an endpoint, Shaman's JSON-RPC endpoints know
- * agents by name.
- */
+/** Where calls of one binding and version are forwarded. */
 export type CallTarget = {
   binding: CallBinding
   version: WireVersion
   url: string
+  /** The tenant of a 1.0 endpoint. */
   tenant?: string
+  /** The agent's name at a Shaman endpoint. */
   agentName?: string
 }
 
-/** One target for each binding and version, the first that the card names; `upstream.url` takes the place of every address. */
+/** Returns one target for each binding and version, the first in the card. `upstream.url` replaces every address. */
 export const resolveTargets = (
   { supportedInterfaces }: AgentCard,
   { url, agentName }: { url?: string | undefined; agentName?: string | undefined },
 ): CallTarget[] => {
   const targets = new Map<string, CallTarget>()
-  for (const each of supportedInterfaces) {
-    const target = toTarget(each)
+  for (const agentInterface of supportedInterfaces) {
+    const target = toTarget(agentInterface)
     const key = target && `${target.binding} ${target.version}`
     const named = agentName !== undefined && target?.binding === 'JSONRPC' ? { agentName } : {}
     if (key && !targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
@@ -42,7 +41,7 @@ export const resolveTargets = (
   return [...targets.values()]
 }
 
-/** Where calls go by an interface; undefined where they cannot pass through this host. */
+/** Returns the target of an interface; undefined if this host cannot forward calls to it. */
 export const toTarget = ({
   url,
   protocolBinding: binding,
@@ -54,13 +53,20 @@ export const toTarget = ({
   return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
 }
 
-/** Media types that go in and come out. */
+/** Input and output media types. */
 export type Modes = { input: string[]; output: string[] }
 
-/** The modes of a card: its defaults; those of any skill besides; and by skill id (an own member) those that it has of its own. */
-export type CallModes = { defaults: Modes; union: Modes; skills: Record<string, Partial<Modes>> }
-
 /** The modes of a card. */
+export type CallModes = {
+  /** The card's defaults. */
+  defaults: Modes
+  /** The defaults and the modes of every skill. */
+  union: Modes
+  /** By skill id, the modes that replace the defaults. */
+  skills: Record<string, Partial<Modes>>
+}
+
+/** Collects the modes of a card and its skills. */
 export const collectModes = ({
   defaultInputModes: input,
   defaultOutputModes: output,
@@ -79,19 +85,19 @@ export const collectModes = ({
   ),
 })
 
-/** The Major.Minor of an A2A protocol version; patch numbers never count. Other text comes back as it is. */
+/** Returns the Major.Minor of an A2A version, as patch numbers are ignored. Returns any other text unchanged. */
 export const majorMinor = (version: string): string => /^(\d+\.\d+)(?:\.\d+)?$/.exec(version.trim())?.[1] ?? version
 
-/** Whether an interface speaks a version of A2A before 1.0. */
+/** Whether a version of A2A is older than 1.0. */
 export const isPreV1 = (version: string): boolean => version.startsWith('0.')
 
-/** The form that v0.x readers expect: with a patch number. */
+/** Adds the patch number that readers of v0.x expect. */
 export const toPatchVersion = (version: string): string => (/^0\.\d+$/.test(version) ? `${version}.0` : version)
 
-/** A tool of an MCP server, and the skill that it is in its agent's card. */
+/** A tool of an MCP server, and the id of its skill in the agent's card. */
 export type McpTool = { skillId: string; name: string; inputSchema: JsonObject }
 
-/** The argument that a plain text is: the only required one of a tool, where that is a string. */
+/** Returns the argument that takes a message's text: the only required one, if it is a string. */
 export const textArgument = ({ required, properties }: JsonObject): string | undefined => {
   const [name, ...others] = Array.isArray(required) ? required : []
   if (typeof name !== 'string' || others.length > 0 || !isJsonObject(properties)) return undefined

@@ -1,21 +1,24 @@
-// By itself, so that who asks for it loads no schema.
+// The Worker evaluates this module at every start, so it imports no schema.
 
-/** The tier of the first extended card: what every caller reads whose token names no other tier of the agent. */
+/** The tier that `extended` makes. A token that names no other tier of an agent reads this one. */
 export const baseTier = 'base'
 
-/** What a token lets its bearer do: `admin` everything, `write` change agents, `read` see what is not public and call it. */
+/** Token scopes: `read` sees and calls internal agents, `write` changes agents, `admin` may do everything. */
 export const scopes = ['read', 'write', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
-/** The shapes of a card that this host reads and writes, the most telling marks first: so are they looked for. */
+/** The dialects of a card, in the order of detection: the most distinctive first, and GopherHole's, which fits any card, last. */
 export const dialectNames = ['1.0', 'superx', 'telex', 'shaman', '0.3', 'gopherhole'] as const
 export type DialectName = (typeof dialectNames)[number]
 
-/** The public documents of one agent: the hybrid of either well-known path, and each dialect by its name. */
+/** The public documents of an agent: the hybrids of both well-known paths, and one for each dialect. */
 export const representationNames = ['agent-card.json', 'agent.json', ...dialectNames] as const
 export type RepresentationName = (typeof representationNames)[number]
 
-/** A kebab-case id made from a name; `fallback` where the name has no letter or digit of ASCII. */
+/** What an agent's id looks like. */
+export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+/** Makes an id in kebab-case from a name. Returns `fallback` if the name has no ASCII letter or digit. */
 export const toSlug = (name: string, fallback: string): string =>
   name
     .normalize('NFKD')
@@ -26,6 +29,3 @@ export const toSlug = (name: string, fallback: string): string =>
     .replace(/^-/, '')
     .slice(0, 63)
     .replace(/-$/, '') || fallback
-
-/** The form of an agent's id. */
-export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/

@@ -1,53 +1,58 @@
 import type { Pointer } from '../../json/json.ts'
 
-/** Something that was done to a card, and where in the authored card. */
+/** A change that was made to a card, with its pointer in the authored card. */
 export type Note = { pointer: Pointer; message: string }
 
-/** Why a document is refused, and where in it. */
+/** Why a document is rejected, with a pointer into it. */
 export type CardError = { pointer: Pointer; message: string }
 
-/** One finding of the linter. `rule` is stable; `pointer` is into the authored card. */
+/** A finding of the linter, with its pointer in the authored card. The name of a rule is stable. */
 export type Issue = { rule: string; severity: Severity; pointer: Pointer; message: string }
 
-/** How much a finding matters: an error breaks clients, a warning misleads them, an info could be better. */
+/** How much a finding matters: an error breaks clients, a warning misleads them, an info suggests an improvement. */
 export type Severity = 'error' | 'warning' | 'info'
 
-/** What a registration did to the card, told to its owner. Every pointer is into the authored card; every list is bounded. */
+/** What a registration did to the card. Every pointer is into the authored card; every list is bounded. */
 export type Report = {
-  /** The dialect that the card was written in. */
+  /** The dialect of the authored card. */
   dialect: string
   /** Defaults that were added. */
   filled: Note[]
-  /** Values that were read in another form than they were written. */
+  /** Values that were read in another form. */
   converted: Note[]
-  /** By dialect: what that dialect has no place for; where that is too much, the last entry says how much more. */
+  /** By dialect: the fields that it cannot express. */
   dropped: Record<string, Pointer[]>
   /** What the linter found. */
   issues: Issue[]
 }
 
-/** A report is stored, sent and read by people: more entries of one kind, or longer ones, would help nobody. */
-const most = { entries: 100, pointer: 128, message: 250 }
+const MAX_ENTRIES = 100
+const MAX_POINTER_LENGTH = 128
+const MAX_MESSAGE_LENGTH = 250
 
-/** The place itself; where its pointer is long, one that holds it. */
-const clipped = (place: Pointer): Pointer =>
-  place.length > most.pointer ? place.slice(0, Math.max(0, place.lastIndexOf('/', most.pointer))) : place
-
-/** As many notes as help, none of them long and each where `at` says; the last says how many more there are. */
-export const truncateNotes = <Note extends { pointer: Pointer; message: string }>(
-  notes: readonly Note[],
-  at: (place: Pointer) => Pointer,
-): Note[] =>
-  notes.slice(0, most.entries + 1).map((note, index) => {
+/** Bounds a list of notes and the length of each; the last says how many more there are. `toAuthored` maps their pointers. */
+export const truncateNotes = <Entry extends Note>(
+  notes: readonly Entry[],
+  toAuthored: (pointer: Pointer) => Pointer,
+): Entry[] =>
+  notes.slice(0, MAX_ENTRIES + 1).map((note, index) => {
     const { pointer, message } = note
-    const rest = index < most.entries ? '' : ` (one of ${notes.length - index} more)`
-    const said = message.length > most.message ? `${message.slice(0, most.message).toWellFormed()}…` : message
-    return { ...note, pointer: clipped(at(pointer)), message: said + rest }
+    const more = index < MAX_ENTRIES ? '' : ` (one of ${notes.length - index} more)`
+    return { ...note, pointer: truncatePointer(toAuthored(pointer)), message: truncateMessage(message) + more }
   })
 
-/** As many places as help, each once; the last entry says how many more there are. */
-export const truncatePointers = (places: readonly Pointer[]): string[] => {
-  const each = [...new Set(places.map(clipped))]
-  const rest = each.length - most.entries
-  return rest > 0 ? [...each.slice(0, most.entries), `(${rest} more)`] : each
+/** Removes duplicates from a list of pointers and bounds it; the last entry says how many more there are. */
+export const truncatePointers = (pointers: readonly Pointer[]): string[] => {
+  const unique = [...new Set(pointers.map(truncatePointer))]
+  const more = unique.length - MAX_ENTRIES
+  return more > 0 ? [...unique.slice(0, MAX_ENTRIES), `(${more} more)`] : unique
 }
+
+/** Returns the pointer, or where it is too long the closest ancestor that is not. */
+const truncatePointer = (pointer: Pointer): Pointer =>
+  pointer.length > MAX_POINTER_LENGTH
+    ? pointer.slice(0, Math.max(0, pointer.lastIndexOf('/', MAX_POINTER_LENGTH)))
+    : pointer
+
+const truncateMessage = (message: string): string =>
+  message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…` : message

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { MAX_HOSTS } from '../../limits.ts'
 import type { CardError } from './report.ts'
 
 /** Any JSON value: documents come from `JSON.parse`, so there is nothing to check. */
@@ -14,11 +15,18 @@ export const looseObject = <Entries extends v.ObjectEntries>(entries: Entries, m
 
 /** An object with these members and no others. */
 export const strictObject = <Entries extends v.ObjectEntries>(entries: Entries, message?: string) =>
-  notAnArray(v.strictObject(entries), message)
+  notAnArray(v.strictObject(entries, unknownField(entries)), message)
 
-/** An object whose members all match one schema. */
-export const record = <Value extends v.GenericSchema>(value: Value, message?: string) =>
-  notAnArray(v.record(v.string(), value), message)
+/** Returns the message for a member that a strict object does not have. */
+export const unknownField = (entries: v.ObjectEntries): string =>
+  `is not a known field here. Known fields: ${Object.keys(entries).join(', ')}`
+
+/** An object whose members all match one schema, and their names another. */
+export const record = <Value extends v.GenericSchema>(
+  value: Value,
+  message?: string,
+  name: v.GenericSchema<string> = v.string(),
+) => notAnArray(v.record(name, value), message)
 
 /** valibot's own object schemas accept arrays. */
 const notAnArray = <Schema extends v.GenericSchema>(schema: Schema, message = 'must be an object') =>
@@ -44,11 +52,11 @@ export const httpUrl = v.pipe(
   v.string('must be a URL, as a string'),
   v.regex(
     /^(?!\$|[A-Z0-9_ -]*$)[^{}<>]*$/,
-    "looks like a placeholder: put the agent's own address here, such as https://agent.example.com/a2a",
+    "looks like a placeholder: replace it with the agent's URL, such as https://agent.example.com/a2a",
   ),
   v.regex(/^[a-z][a-z0-9+.-]*:/i, 'is relative: it must be absolute, such as https://agent.example.com/a2a'),
   v.check(value => isHttp(value), 'must be an absolute URL with http or https, such as https://agent.example.com/a2a'),
-  v.check(value => !hasUserInfo(value), 'must not hold a user name or password'),
+  v.check(value => !hasUserInfo(value), 'must not contain a user name or password'),
 )
 
 const isHttp = (value: string): boolean => /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && URL.canParse(value)
@@ -65,6 +73,12 @@ export const hostname = v.pipe(
     /^(?:\*|(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)$/,
     'must be a host name in lower case, without scheme, port or path; or "*"',
   ),
+)
+
+/** A list of host names. */
+export const hostList = v.pipe(
+  v.array(hostname, 'must be a list of host names'),
+  v.maxLength(MAX_HOSTS, `must have at most ${MAX_HOSTS} host names`),
 )
 
 /** Validates a value; every error has a JSON Pointer and a message for people, and a pointer has one error. */
@@ -87,16 +101,10 @@ const defaultMessage = ({ type, message }: v.BaseIssue<unknown>): string =>
 const toCardErrors = (issues: readonly v.BaseIssue<unknown>[]): CardError[] =>
   dedupeByPointer(
     issues.map(issue => {
-      const path = (issue.path ?? []).map(item => String(item.key))
-      return { pointer: formatPointer(...path), message: messageFor(issue, path) }
+      const pointer = formatPointer(...(issue.path ?? []).map(item => String(item.key)))
+      return { pointer, message: issue.received === 'undefined' ? 'is missing' : issue.message }
     }),
   )
-
-const messageFor = (issue: v.BaseIssue<unknown>, path: readonly string[]): string => {
-  if (issue.type === 'strict_object' && issue.expected === 'never')
-    return `"${path.at(-1)}" is not a field of a manifest${path.length > 1 ? `'s ${path[0]}` : ''}`
-  return issue.received === 'undefined' ? 'is missing' : issue.message
-}
 
 /** Keeps the first error of each pointer: a value of the wrong type is not also a bad URL. */
 export const dedupeByPointer = (errors: readonly CardError[]): CardError[] => {

@@ -1,16 +1,31 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
-import { canonicalizeKeys, canonicalKey, resolveAliases } from './field-names.ts'
+import { canonicalizeKeys, canonicalKey, resolveAliases, takesPrecedence } from './field-names.ts'
 import { readInterfaces } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 import { readRequirements } from './security-requirements.ts'
 import { readAuthentication, readSchemes } from './security-schemes.ts'
 import { readModes, readSkills } from './skills.ts'
 
-/** Reads flags written as an object, a list of names or one name, and v0.3's flag for the extended card. */
+/**
+ * Reads a card of any generation into the canonical model. Unknown fields stay as authored, and wrong types are left for the
+ * schema to report. `assumedVersion` is the protocol version of a card that does not declare one.
+ */
+export const readCard = (authored: JsonObject, assumedVersion: string, provenance: Provenance): JsonObject => {
+  let card = resolveAliases(canonicalizeKeys(authored, 'card', '', provenance), provenance)
+  card = readInterfaces(card, assumedVersion, provenance)
+  card = readCapabilities(card, provenance)
+  card = readVersionAndProvider(card, provenance)
+  card = omitInvalidLinks(card, provenance)
+  for (const name of ['defaultInputModes', 'defaultOutputModes'])
+    if (card[name] !== undefined) card = { ...card, [name]: readModes(card[name], formatPointer(name), provenance) }
+  return readSecurityAndSkills(card, provenance)
+}
+
+/** Reads capabilities and v0.3's flag for the extended card. */
 const readCapabilities = (card: JsonObject, provenance: Provenance): JsonObject => {
   const { supportsAuthenticatedExtendedCard: extended } = card
   const rest = omit(card, 'supportsAuthenticatedExtendedCard')
-  const capabilities = asFlags(card.capabilities, provenance)
+  const capabilities = readFlags(card.capabilities, provenance)
   if (!isJsonObject(capabilities) || extended === undefined) return { ...rest, capabilities }
   const flag = capabilities.extendedAgentCard
   if (flag === undefined) {
@@ -18,14 +33,12 @@ const readCapabilities = (card: JsonObject, provenance: Provenance): JsonObject 
     return { ...rest, capabilities: { ...capabilities, extendedAgentCard: extended } }
   }
   if (flag !== extended)
-    provenance.noteConversion(
-      '/supportsAuthenticatedExtendedCard',
-      'left out: capabilities.extendedAgentCard is there too, and counts',
-    )
+    provenance.noteConversion('/supportsAuthenticatedExtendedCard', takesPrecedence('capabilities.extendedAgentCard'))
   return { ...rest, capabilities }
 }
 
-const asFlags = (value: Json | undefined, provenance: Provenance): Json => {
+/** Reads flags written as an object, a list of names, or one name. */
+const readFlags = (value: Json | undefined, provenance: Provenance): Json => {
   if (value === undefined) return {}
   if (isJsonObject(value)) return canonicalizeKeys(value, 'capabilities', '/capabilities', provenance)
   const names = typeof value === 'string' ? [value] : value
@@ -35,18 +48,28 @@ const asFlags = (value: Json | undefined, provenance: Provenance): Json => {
   return Object.fromEntries(names.map(name => [canonicalKey(name, 'capabilities'), true]))
 }
 
-/**
- * Reads a card of any generation into the canonical model. What it does not know it keeps as authored, and wrong types it
- * leaves for the schema to name. `assumedVersion` is what a card speaks that does not say.
- */
-export const readCard = (authored: JsonObject, assumedVersion: string, provenance: Provenance): JsonObject => {
-  let card = resolveAliases(canonicalizeKeys(authored, 'card', '', provenance), provenance)
-  card = readInterfaces(card, assumedVersion, provenance)
-  card = readCapabilities(card, provenance)
-  card = readDetails(card, provenance)
-  for (const name of ['defaultInputModes', 'defaultOutputModes'])
-    if (card[name] !== undefined) card = { ...card, [name]: readModes(card[name], formatPointer(name), provenance) }
-  return readSecurityAndSkills(card, provenance)
+const readVersionAndProvider = (card: JsonObject, provenance: Provenance): JsonObject => {
+  const { version, provider } = card
+  const read = { ...card }
+  if (typeof version === 'number') {
+    provenance.noteConversion('/version', 'a number, read as text')
+    read.version = String(version)
+  }
+  if (typeof provider === 'string') {
+    provenance.noteConversion('/provider', 'a name, read as the organization')
+    provenance.mapWhole('/provider', '/provider')
+    read.provider = { organization: provider }
+  } else if (isJsonObject(provider)) read.provider = canonicalizeKeys(provider, 'provider', '/provider', provenance)
+  return read
+}
+
+/** Leaves out optional links that are not strings: they are not worth rejecting the card. */
+const omitInvalidLinks = (card: JsonObject, provenance: Provenance): JsonObject => {
+  const invalid = ['documentationUrl', 'iconUrl'].filter(
+    name => card[name] !== undefined && typeof card[name] !== 'string',
+  )
+  for (const name of invalid) provenance.noteConversion(formatPointer(name), 'left out: must be a URL, as a string')
+  return invalid.length > 0 ? omit(card, ...invalid) : card
 }
 
 const readSecurityAndSkills = (card: JsonObject, provenance: Provenance): JsonObject => {
@@ -59,27 +82,4 @@ const readSecurityAndSkills = (card: JsonObject, provenance: Provenance): JsonOb
     ...(securitySchemes === undefined ? readAuthentication(secured, provenance) : secured),
     ...(Array.isArray(skills) && { skills: readSkills(skills, split, provenance) }),
   }
-}
-
-const readDetails = (card: JsonObject, provenance: Provenance): JsonObject => {
-  const { version, provider } = card
-  let read = card
-  if (typeof version === 'number') {
-    provenance.noteConversion('/version', 'a number, read as text')
-    read = { ...read, version: String(version) }
-  }
-  if (typeof provider === 'string') {
-    provenance.noteConversion('/provider', 'a name, read as the organization')
-    provenance.mapWhole('/provider', '/provider')
-    read = { ...read, provider: { organization: provider } }
-  } else if (isJsonObject(provider))
-    read = { ...read, provider: canonicalizeKeys(provider, 'provider', '/provider', provenance) }
-  return leaveOutOddLinks(read, provenance)
-}
-
-/** Two optional links decorate a card; one that is not even text is left out rather than the card refused. */
-const leaveOutOddLinks = (card: JsonObject, provenance: Provenance): JsonObject => {
-  const odd = ['documentationUrl', 'iconUrl'].filter(name => card[name] !== undefined && typeof card[name] !== 'string')
-  for (const name of odd) provenance.noteConversion(formatPointer(name), 'left out: it must be a URL, as a string')
-  return odd.length > 0 ? omit(card, ...odd) : card
 }

@@ -1,7 +1,7 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { Provenance } from './provenance.ts'
 
-/** GopherHole's defaults for flags that are not declared. */
+/** GopherHole's defaults for capabilities. */
 export const capabilityDefaults = {
   streaming: true,
   pushNotifications: true,
@@ -9,18 +9,24 @@ export const capabilityDefaults = {
   multiTurn: true,
 } as const
 
-/** GopherHole's default media types, in both directions. */
+/** GopherHole's default media types for input and output. */
 export const modeDefaults = ['text/plain', 'application/json'] as const
 
 /**
- * Fills what the author left out of a canonical card: GopherHole's defaults, then what A2A requires. `known` holds flags
- * of which the dialect itself says better. Nothing authored is changed; a wrong type is left for the schema to name.
+ * Adds what the author left out of a canonical card: GopherHole's defaults, then what A2A requires. `capabilities` are defaults
+ * of the card's dialect, which take precedence over GopherHole's. Authored values stay, even of a wrong type.
  */
-export const fillDefaults = (card: JsonObject, known: Record<string, boolean>, provenance: Provenance): JsonObject => {
+export const fillDefaults = (
+  card: JsonObject,
+  capabilities: Record<string, boolean>,
+  provenance: Provenance,
+): JsonObject => {
   const { name, description } = card
   const filled: JsonObject = {
     ...card,
-    ...(isJsonObject(card.capabilities) && { capabilities: fillFlags(card.capabilities, known, provenance) }),
+    ...(isJsonObject(card.capabilities) && {
+      capabilities: fillCapabilities(card.capabilities, capabilities, provenance),
+    }),
   }
   const defaults: Record<string, Json> = {
     version: '1.0.0',
@@ -44,8 +50,12 @@ export const fillDefaults = (card: JsonObject, known: Record<string, boolean>, p
   return filled
 }
 
-const fillFlags = (capabilities: JsonObject, known: Record<string, boolean>, provenance: Provenance): JsonObject => {
-  const missing = Object.entries({ ...capabilityDefaults, ...known }).filter(([name]) => !(name in capabilities))
+const fillCapabilities = (
+  declared: JsonObject,
+  defaults: Record<string, boolean>,
+  provenance: Provenance,
+): JsonObject => {
+  const missing = Object.entries({ ...capabilityDefaults, ...defaults }).filter(([name]) => !(name in declared))
   for (const [name, value] of missing) provenance.noteDefault(formatPointer('capabilities', name), `set to ${value}`)
-  return { ...capabilities, ...Object.fromEntries(missing) }
+  return { ...declared, ...Object.fromEntries(missing) }
 }

@@ -10,131 +10,142 @@ import {
 } from '../../json/json.ts'
 import type { Provenance } from './provenance.ts'
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+const names = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-/** The fields that A2A and GopherHole name, by the object that holds them. */
+/** The fields that A2A and GopherHole define, by the kind of object that has them. */
 export const knownFields = {
-  card: words(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
+  card: names(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
     privacyPolicyUrl capabilities securitySchemes security securityRequirements defaultInputModes defaultOutputModes
     supportedInputModes supportedOutputModes skills supportsAuthenticatedExtendedCard preferredTransport
     additionalInterfaces supportedInterfaces signatures`),
-  capabilities: words('streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory extensions'),
-  provider: words('organization url'),
-  skill: words('id name description tags examples inputModes outputModes security securityRequirements'),
-  interface: words('url transport protocolBinding protocolVersion tenant'),
-  scheme: words('type description in name scheme bearerFormat flows oauth2MetadataUrl openIdConnectUrl'),
+  capabilities: names('streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory extensions'),
+  provider: names('organization url'),
+  skill: names('id name description tags examples inputModes outputModes security securityRequirements'),
+  interface: names('url transport protocolBinding protocolVersion tenant'),
+  scheme: names('type description in name scheme bearerFormat flows oauth2MetadataUrl openIdConnectUrl'),
 } as const
 
-/** An object of a card whose fields have names. */
+/** A kind of object in a card. */
 export type ObjectKind = keyof typeof knownFields
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** All of them have been seen in snake_case, and with null for "not there". */
-const spellings = Object.fromEntries(
-  Object.entries(knownFields).map(([level, names]) => [
-    level,
-    new Map(names.flatMap(name => [[name, name] as const, [snakeCase(name), name] as const])),
+/** By kind of object, the canonical key for each spelling. Servers have been seen to use snake_case for any field. */
+const canonicalKeys = Object.fromEntries(
+  Object.entries(knownFields).map(([kind, fields]) => [
+    kind,
+    new Map(fields.flatMap(name => [[name, name] as const, [toSnakeCase(name), name] as const])),
   ]),
 ) as Record<ObjectKind, Map<string, string>>
 
-/** The proper spelling of a name at one level of the card, or the name as it is. */
-export const canonicalKey = (name: string, level: ObjectKind): string => spellings[level].get(name) ?? name
+/** Returns the canonical spelling of a key, or the key itself if it is unknown. */
+export const canonicalKey = (key: string, kind: ObjectKind): string => canonicalKeys[kind].get(key) ?? key
 
 /**
- * An object with the known names of its level spelled properly, and without those that are null. Where two spellings of a
- * name are there, the proper one counts.
+ * Returns an object with the canonical spelling of its known keys, and without known fields that are null: servers write null
+ * for "absent". Where a field has two spellings, the canonical one takes precedence.
  */
 export const canonicalizeKeys = (
   object: JsonObject,
-  level: ObjectKind,
-  at: Pointer,
+  kind: ObjectKind,
+  pointer: Pointer,
   provenance: Provenance,
 ): JsonObject => {
-  const known = spellings[level]
-  const entries = jsonEntries(object).flatMap(([name, value]): [string, Json][] => {
-    const proper = known.get(name)
-    if (proper !== undefined && value === null) return []
-    if (proper === undefined || proper === name) return [[name, value]]
-    const other = object[proper]
+  const known = canonicalKeys[kind]
+  const entries = jsonEntries(object).flatMap(([key, value]): [string, Json][] => {
+    const canonical = known.get(key)
+    if (canonical !== undefined && value === null) return []
+    if (canonical === undefined || canonical === key) return [[key, value]]
+    const other = object[canonical]
     if (other === undefined || other === null) {
-      provenance.noteConversion(at + formatPointer(name), `read as ${proper}`)
-      provenance.mapFrom(at + formatPointer(proper), at + formatPointer(name))
-      return [[proper, value]]
+      provenance.noteConversion(pointer + formatPointer(key), `read as ${canonical}`)
+      provenance.mapFrom(pointer + formatPointer(canonical), pointer + formatPointer(key))
+      return [[canonical, value]]
     }
-    if (!jsonEquals(value, other))
-      provenance.noteConversion(at + formatPointer(name), `left out: ${proper} is there too, and counts`)
+    if (!jsonEquals(value, other)) provenance.noteConversion(pointer + formatPointer(key), takesPrecedence(canonical))
     return []
   })
   return Object.fromEntries(entries)
 }
 
-/** Another word for a field, and which values it may stand for where the word has other meanings elsewhere. */
-type Alias = { word: string; canonical: string; fits?: (value: Json) => boolean }
+/** Returns the note for a field that is ignored because the card has another field with the same meaning. */
+export const takesPrecedence = (field: string): string => `ignored: ${field} is set too, and takes precedence`
 
-/** The words by which one dialect calls what the canonical card calls otherwise, by the object that holds them. */
+/** A dialect's own name for a canonical field. `accepts` tests values where other dialects use the name for something else. */
+type Alias = { alias: string; canonical: string; accepts?: (value: Json) => boolean }
+
+/** The aliases of one dialect, by the kind of object that has them. */
 export type DialectAliases = { card?: readonly Alias[]; capabilities?: readonly Alias[]; provider?: readonly Alias[] }
 
 const isHttpUrl = (value: Json): boolean => typeof value === 'string' && /^https?:\/\//i.test(value)
 
-/** Each dialect's own words. */
+/** The field aliases of each dialect. */
 export const fieldAliases = {
   gopherhole: {
     card: [
-      { word: 'supportedInputModes', canonical: 'defaultInputModes' },
-      { word: 'supportedOutputModes', canonical: 'defaultOutputModes' },
+      { alias: 'supportedInputModes', canonical: 'defaultInputModes' },
+      { alias: 'supportedOutputModes', canonical: 'defaultOutputModes' },
     ],
   },
   shaman: {
-    // Elsewhere an icon can be an emoji, or the name of one.
-    card: [{ word: 'icon', canonical: 'iconUrl', fits: isHttpUrl }],
-    capabilities: [{ word: 'stateHistory', canonical: 'stateTransitionHistory' }],
-    provider: [{ word: 'name', canonical: 'organization' }],
+    // In other dialects an icon can be an emoji, or the name of one.
+    card: [{ alias: 'icon', canonical: 'iconUrl', accepts: isHttpUrl }],
+    capabilities: [{ alias: 'stateHistory', canonical: 'stateTransitionHistory' }],
+    provider: [{ alias: 'name', canonical: 'organization' }],
   },
 } as const satisfies Record<string, DialectAliases>
 
 /**
- * Reads every dialect's words, whichever dialect the card is of: authors mix them. Where a card says both words and they
- * differ, both are kept: the canonical word counts, the other is an unknown field.
+ * Replaces the aliases of every dialect by the canonical fields, whatever the card's dialect, as authors mix them. Where a card
+ * has both and they differ, both stay: the alias is then an unknown field.
  */
 export const resolveAliases = (card: JsonObject, provenance: Provenance): JsonObject => {
-  let read = card
-  for (const vocabulary of Object.values<DialectAliases>(fieldAliases))
-    read = eachObject(read, vocabulary, (object, words, at) => understand(object, words, at, provenance))
-  return read
+  let resolved = card
+  for (const dialect of Object.values<DialectAliases>(fieldAliases))
+    resolved = mapObjects(resolved, dialect, (object, aliases, pointer) =>
+      resolveObject(object, aliases, pointer, provenance),
+    )
+  return resolved
 }
 
-/** A card in a dialect's own words; a word that an unknown field bears already is not used. */
-export const applyAliases = (card: JsonObject, vocabulary: DialectAliases): JsonObject =>
-  eachObject(card, vocabulary, (object, words) =>
+const resolveObject = (
+  object: JsonObject,
+  aliases: readonly Alias[],
+  pointer: Pointer,
+  provenance: Provenance,
+): JsonObject => {
+  let resolved = object
+  for (const { alias, canonical, accepts } of aliases) {
+    const value = Object.hasOwn(resolved, alias) ? resolved[alias] : undefined
+    if (value === undefined || accepts?.(value) === false) continue
+    if (jsonEquals(value, resolved[canonical])) resolved = omit(resolved, alias)
+    else if (resolved[canonical] === undefined) {
+      provenance.mapFrom(pointer + formatPointer(canonical), pointer + formatPointer(alias))
+      resolved = { ...omit(resolved, alias), [canonical]: value }
+    }
+  }
+  return resolved
+}
+
+/** Replaces canonical fields by a dialect's aliases, except where an unknown field has that name already. */
+export const applyAliases = (card: JsonObject, dialect: DialectAliases): JsonObject =>
+  mapObjects(card, dialect, (object, aliases) =>
     Object.fromEntries(
-      jsonEntries(object).map(([name, value]) => {
-        const word = words.find(({ canonical, fits }) => canonical === name && (fits?.(value) ?? true))?.word ?? name
-        return [Object.hasOwn(object, word) ? name : word, value]
+      jsonEntries(object).map(([key, value]) => {
+        const match = aliases.find(({ canonical, accepts }) => canonical === key && (accepts?.(value) ?? true))
+        const name = match?.alias ?? key
+        return [Object.hasOwn(object, name) ? key : name, value]
       }),
     ),
   )
 
-const understand = (object: JsonObject, words: readonly Alias[], at: string, provenance: Provenance): JsonObject => {
-  let read = object
-  for (const { word, canonical, fits } of words) {
-    const value = Object.hasOwn(read, word) ? read[word] : undefined
-    if (value === undefined || fits?.(value) === false) continue
-    if (jsonEquals(value, read[canonical])) read = omit(read, word)
-    else if (read[canonical] === undefined) {
-      provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(word))
-      read = { ...omit(read, word), [canonical]: value }
-    }
-  }
-  return read
-}
-
-const eachObject = (
+/** Applies a function to a card and to the objects in it that the dialect has aliases for. */
+const mapObjects = (
   card: JsonObject,
-  { card: words = [], ...inner }: DialectAliases,
-  change: (object: JsonObject, words: readonly Alias[], at: string) => JsonObject,
+  { card: aliases = [], ...inner }: DialectAliases,
+  change: (object: JsonObject, aliases: readonly Alias[], pointer: Pointer) => JsonObject,
 ): JsonObject => {
-  const changed = words.length > 0 ? change(card, words, '') : card
+  const changed = aliases.length > 0 ? change(card, aliases, '') : card
   const members = (['capabilities', 'provider'] as const).flatMap(name => {
     const object = changed[name]
     return inner[name] && isJsonObject(object) ? [[name, change(object, inner[name], formatPointer(name))]] : []
@@ -142,18 +153,20 @@ const eachObject = (
   return members.length > 0 ? { ...changed, ...Object.fromEntries(members) } : changed
 }
 
-/** Words of several generations for one field, which are read alike whichever of them is there. */
-const wordsSameField = new Map([
+/** Fields of several generations that are read alike, each with the canonical one. */
+const equivalentFields = new Map([
   ['security', 'securityRequirements'],
   ['supportedInputModes', 'defaultInputModes'],
   ['supportedOutputModes', 'defaultOutputModes'],
 ])
 
-const fieldOf = (name: string): string => {
-  const proper = canonicalKey(name, 'card')
-  return wordsSameField.get(proper) ?? proper
+const toCanonicalField = (name: string): string => {
+  const key = canonicalKey(name, 'card')
+  return equivalentFields.get(key) ?? key
 }
 
-/** The name by which a card has a field already, where it has it by another word or spelling; else the name itself. */
+/** Returns the name under which a card has a field, which may be another spelling or an equivalent; else the name itself. */
 export const findField = (card: JsonObject, name: string): string =>
-  Object.hasOwn(card, name) ? name : (Object.keys(card).find(other => fieldOf(other) === fieldOf(name)) ?? name)
+  Object.hasOwn(card, name)
+    ? name
+    : (Object.keys(card).find(other => toCanonicalField(other) === toCanonicalField(name)) ?? name)

@@ -1,59 +1,62 @@
 import type { Pointer } from '../../json/json.ts'
 import type { CardError, Note } from '../model/report.ts'
 
-/** What reading a card leaves behind: where each canonical field came from, what was changed on the way, what is wrong. */
+/**
+ * The record that reading a card leaves: where each canonical field came from in the authored card, what was changed and what
+ * is wrong. Pointers that are passed in are canonical; those in the notes are authored.
+ */
 export class Provenance {
   readonly converted: Note[] = []
   readonly filled: Note[] = []
-  /** Wrong types in fields that the canonical card has no place for. The schema finds the others. */
+  /** Errors in fields that the canonical card has no schema for. */
   readonly errors: CardError[] = []
   readonly #filled = new Set<Pointer>()
-  readonly #places = new Map<Pointer, { sourceOf: Pointer; whole: boolean }>()
+  readonly #sources = new Map<Pointer, { pointer: Pointer; isWhole: boolean }>()
 
-  /** Says that `canonical`, with all that it holds, was read from `source`, which can have been moved itself. */
+  /** Records that `canonical` and everything in it was read from `source`, which may itself have been mapped. */
   mapFrom(canonical: Pointer, source: Pointer): void {
     this.mapTo(canonical, this.sourceOf(source))
   }
 
-  /** Says that `canonical`, with all that it holds, stands at `authored` in the authored card. */
+  /** Records that `canonical` and everything in it is at `authored` in the authored card. */
   mapTo(canonical: Pointer, authored: Pointer): void {
-    this.#places.set(canonical, { sourceOf: authored, whole: false })
+    this.#sources.set(canonical, { pointer: authored, isWhole: false })
   }
 
-  /** Says that `canonical` and all that it holds was made of the one value at `source`. */
+  /** Records that `canonical` and everything in it was made from the one value at `source`. */
   mapWhole(canonical: Pointer, source: Pointer): void {
-    this.#places.set(canonical, { sourceOf: this.sourceOf(source), whole: true })
+    this.#sources.set(canonical, { pointer: this.sourceOf(source), isWhole: true })
   }
 
-  /** Where a canonical field was authored, or would have been. */
+  /** Returns where a canonical field was authored, or would have been. */
   sourceOf(canonical: Pointer): Pointer {
     for (let end = canonical.length; end > 0; end = canonical.lastIndexOf('/', end - 1)) {
-      const place = this.#places.get(canonical.slice(0, end))
-      if (place !== undefined) return place.whole ? place.sourceOf : place.sourceOf + canonical.slice(end)
+      const source = this.#sources.get(canonical.slice(0, end))
+      if (source !== undefined) return source.isWhole ? source.pointer : source.pointer + canonical.slice(end)
     }
     return canonical
   }
 
   /** Notes that a value was read in another form. */
-  noteConversion(place: Pointer, message: string): void {
-    this.converted.push({ pointer: this.sourceOf(place), message })
+  noteConversion(canonical: Pointer, message: string): void {
+    this.converted.push({ pointer: this.sourceOf(canonical), message })
   }
 
-  /** Notes that a field was left out by the author and is filled. */
-  noteDefault(place: Pointer, message: string): void {
-    this.filled.push({ pointer: this.sourceOf(place), message })
-    this.#filled.add(place)
+  /** Notes that a field the author left out got a default. */
+  noteDefault(canonical: Pointer, message: string): void {
+    this.filled.push({ pointer: this.sourceOf(canonical), message })
+    this.#filled.add(canonical)
   }
 
-  /** Whether a canonical place, or what holds it, was filled. */
+  /** Whether a canonical field, or an object around it, got a default. */
   isFilled(canonical: Pointer): boolean {
     for (let end = canonical.length; end > 0; end = canonical.lastIndexOf('/', end - 1))
       if (this.#filled.has(canonical.slice(0, end))) return true
     return false
   }
 
-  /** Notes that a field has a wrong type. */
-  addError(place: Pointer, message: string): void {
-    this.errors.push({ pointer: this.sourceOf(place), message })
+  /** Adds the error of a field that has a wrong type. */
+  addError(canonical: Pointer, message: string): void {
+    this.errors.push({ pointer: this.sourceOf(canonical), message })
   }
 }

@@ -5,40 +5,54 @@ import {
   type JsonObject,
   jsonEntries,
   jsonEquals,
+  omit,
   type Pointer,
 } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
+import { takesPrecedence } from './field-names.ts'
 import { Provenance } from './provenance.ts'
 import type { SplitSchemes } from './security-schemes.ts'
 
+type Requirements = NonNullable<AgentCard['securityRequirements']>
+
 /**
- * Reads the requirements of a card or a skill into `securityRequirements`: v0.3's `{name: [scopes]}`, v1.0's
- * `{schemes: {name: {list}}}`, and one without its list. Where both fields are there, v1.0's counts.
+ * Whether callers need no credentials: nothing is required, or one alternative is the empty requirement (`{}` in OpenAPI),
+ * which allows anonymous access.
+ */
+export const allowsAnonymous = (requirements: Requirements = []): boolean =>
+  requirements.length === 0 || requirements.some(({ schemes }) => Object.keys(schemes).length === 0)
+
+/**
+ * Reads the requirements of a card or skill into `securityRequirements`, from v0.3's `{name: [scopes]}` or v1.0's
+ * `{schemes: {name: {list}}}`, in a list or alone. v1.0's field takes precedence.
  */
 export const readRequirements = (
   object: JsonObject,
-  at: Pointer,
+  pointer: Pointer,
   split: SplitSchemes,
   provenance: Provenance,
 ): JsonObject => {
   const { security, securityRequirements, ...rest } = object
-  const name = securityRequirements === undefined ? 'security' : 'securityRequirements'
-  const requirements = readList(object[name], at, name, split, provenance)
-  const other = name === 'securityRequirements' ? security : undefined
-  if (other !== undefined && !jsonEquals(requirements, readList(other, at, 'security', split, new Provenance())))
-    provenance.noteConversion(`${at}/security`, 'left out: securityRequirements is there too, and counts')
+  const field = securityRequirements === undefined ? 'security' : 'securityRequirements'
+  const requirements = readList(object, field, pointer, split, provenance)
+  if (security !== undefined && securityRequirements !== undefined) {
+    const other = readList(object, 'security', pointer, split, new Provenance())
+    if (!jsonEquals(requirements, other))
+      provenance.noteConversion(`${pointer}/security`, takesPrecedence('securityRequirements'))
+  }
   return requirements === undefined ? rest : { ...rest, securityRequirements: requirements }
 }
 
 const readList = (
-  value: Json | undefined,
-  at: Pointer,
-  name: string,
+  object: JsonObject,
+  field: 'security' | 'securityRequirements',
+  pointer: Pointer,
   split: SplitSchemes,
   provenance: Provenance,
 ): Json | undefined => {
-  const canonical = `${at}/securityRequirements`
-  const authored = provenance.sourceOf(at + formatPointer(name))
+  const value = object[field]
+  const canonical = `${pointer}/securityRequirements`
+  const authored = provenance.sourceOf(pointer + formatPointer(field))
   provenance.mapTo(canonical, authored)
   if (isJsonObject(value) && !isRequirement(value)) {
     provenance.noteConversion(canonical, 'left out: must be a list of requirements, such as [{ "bearer": [] }]')
@@ -48,14 +62,16 @@ const readList = (
   if (!Array.isArray(list)) return value
   const read: Json[] = []
   for (const [index, requirement] of list.entries()) {
-    const from = isJsonObject(value) ? authored : authored + formatPointer(index)
-    // In v0.3's field a scheme can be called "schemes"; in v1.0's that is the member.
-    const odd = name === 'securityRequirements' && isJsonObject(requirement) && Array.isArray(requirement.schemes)
-    const alternatives = odd ? [{ read: requirement }] : readRequirement(requirement, split)
-    for (const { read: alternative, parts } of alternatives) {
-      const at = canonical + formatPointer(read.length)
-      provenance.mapTo(at, from)
-      if (isJsonObject(requirement) && parts !== undefined) place(requirement, parts, at, from, provenance)
+    const source = isJsonObject(value) ? authored : authored + formatPointer(index)
+    // In v0.3's field a scheme can have the name "schemes"; in v1.0's that is the member, and this its wrong type.
+    const isInvalid =
+      field === 'securityRequirements' && isJsonObject(requirement) && Array.isArray(requirement.schemes)
+    const alternatives = isInvalid ? [{ read: requirement }] : readRequirement(requirement, split)
+    for (const { read: alternative, authoredNames } of alternatives) {
+      const target = canonical + formatPointer(read.length)
+      provenance.mapTo(target, source)
+      if (isJsonObject(requirement) && authoredNames !== undefined)
+        mapScopes(requirement, authoredNames, { target, source }, provenance)
       read.push(alternative)
     }
   }
@@ -65,69 +81,66 @@ const readList = (
 const isRequirement = (value: JsonObject): boolean =>
   isJsonObject(value.schemes) || Object.values(value).every(scopes => Array.isArray(scopes))
 
-/** One requirement as it is read, and the name under which its scheme was authored, if it now bears another. */
-type Alternative = { read: Json; parts?: ReadonlyMap<string, string> }
+/** A canonical requirement, and the authored name of each of its schemes, which may have been split. */
+type Alternative = { read: Json; authoredNames?: ReadonlyMap<string, string> }
 
-/** A scheme that was split is an alternative each where it is asked for alone; beside others it counts by its first flow. */
+/**
+ * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative; next to other schemes it
+ * stands for its first part.
+ */
 const readRequirement = (requirement: Json, split: SplitSchemes): Alternative[] => {
   if (typeof requirement === 'string')
     return readRequirement({ [requirement]: [] }, split).map(({ read }) => ({ read }))
   if (!isJsonObject(requirement)) return [{ read: requirement }]
-  const { schemes = requirement, ...rest } = isJsonObject(requirement.schemes)
-    ? { ...requirement, schemes: requirement.schemes }
-    : {}
-  const scopes = jsonEntries(schemes)
-  const [alone, another] = scopes
-  const parts = (alone && !another && split.get(alone[0])) || [undefined]
+  const schemes = schemesOf(requirement)
+  const rest = schemes === requirement ? {} : omit(requirement, 'schemes')
+  const entries = jsonEntries(schemes)
+  const [only, second] = entries
+  const parts = (only && !second && split.get(only[0])) || [undefined]
   return parts.map(part => ({
-    read: { ...rest, schemes: Object.fromEntries(scopes.map(([name, said]) => [part ?? name, readScopes(said)])) },
-    parts: new Map(scopes.map(([name]) => [part ?? name, name])),
+    read: {
+      ...rest,
+      schemes: Object.fromEntries(entries.map(([name, scopes]) => [part ?? name, readScopes(scopes)])),
+    },
+    authoredNames: new Map(entries.map(([name]) => [part ?? name, name])),
   }))
 }
+
+/** The schemes of a requirement in v1.0's form, or in v0.3's, where they are the requirement itself. */
+const schemesOf = (requirement: JsonObject): JsonObject =>
+  isJsonObject(requirement.schemes) ? requirement.schemes : requirement
 
 const readScopes = (scopes: Json): Json =>
   isJsonObject(scopes) ? { ...scopes, list: scopes.list ?? [] } : { list: scopes ?? [] }
 
-/** Says where the scopes of each scheme of a requirement were authored. */
-const place = (
+/** Maps the scopes of each scheme of a requirement to where they were authored. */
+const mapScopes = (
   requirement: JsonObject,
-  parts: ReadonlyMap<string, string>,
-  at: Pointer,
-  from: Pointer,
+  authoredNames: ReadonlyMap<string, string>,
+  { target, source }: { target: Pointer; source: Pointer },
   provenance: Provenance,
 ): void => {
-  const schemes = isJsonObject(requirement.schemes) ? requirement.schemes : requirement
-  const within = schemes === requirement ? from : `${from}/schemes`
-  provenance.mapTo(`${at}/schemes`, within)
-  for (const [part, name] of parts) {
-    const scopes = isJsonObject(schemes[name]) ? '' : '/list'
-    if (part !== name || scopes !== '')
-      provenance.mapTo(`${at}/schemes${formatPointer(part)}${scopes}`, within + formatPointer(name))
+  const schemes = schemesOf(requirement)
+  const authoredSchemes = schemes === requirement ? source : `${source}/schemes`
+  provenance.mapTo(`${target}/schemes`, authoredSchemes)
+  for (const [name, authoredName] of authoredNames) {
+    const list = isJsonObject(schemes[authoredName]) ? '' : '/list'
+    if (name !== authoredName || list !== '')
+      provenance.mapTo(`${target}/schemes${formatPointer(name)}${list}`, authoredSchemes + formatPointer(authoredName))
   }
 }
 
-/**
- * Whether callers need no credentials: nothing is required, or one of the alternatives is the empty requirement (OpenAPI's
- * `{}`), which allows anonymous access.
- */
-export const allowsAnonymous = (requirements: AgentCard['securityRequirements'] = []): boolean =>
-  requirements.length === 0 || requirements.some(({ schemes }) => Object.keys(schemes).length === 0)
-
-/** Requirements as v0.3 writes them, and the pointers of what it has no place for. */
-export const writeV0Requirements = (
-  requirements: readonly { schemes: Record<string, { list?: string[] | undefined }> }[],
-  at: Pointer,
-  dropped: Pointer[],
-): JsonObject[] =>
+/** Writes requirements as in v0.3, and adds the pointers of what it cannot express to `dropped`. */
+export const writeV0Requirements = (requirements: Requirements, pointer: Pointer, dropped: Pointer[]): JsonObject[] =>
   requirements.map((requirement, index) => {
-    const here = `${at}/securityRequirements${formatPointer(index)}`
-    dropped.push(...others(requirement, 'schemes').map(name => here + formatPointer(name)))
+    const at = `${pointer}/securityRequirements${formatPointer(index)}`
+    dropped.push(...otherNames(requirement, 'schemes').map(name => at + formatPointer(name)))
     return Object.fromEntries(
       Object.entries(requirement.schemes).map(([name, scopes]) => {
-        dropped.push(...others(scopes, 'list').map(other => `${here}/schemes${formatPointer(name, other)}`))
+        dropped.push(...otherNames(scopes, 'list').map(other => `${at}/schemes${formatPointer(name, other)}`))
         return [name, scopes.list ?? []]
       }),
     )
   })
 
-const others = (object: object, known: string): string[] => Object.keys(object).filter(name => name !== known)
+const otherNames = (object: object, known: string): string[] => Object.keys(object).filter(name => name !== known)

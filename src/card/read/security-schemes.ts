@@ -12,36 +12,38 @@ import { looseObject } from '../model/schema.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 
-/** The five kinds of scheme: OpenAPI's `type` (v0.3) beside the wrapper of v1.0. */
-const kinds = [
+/** The types of security schemes: OpenAPI's `type` (v0.3) and the wrapper of v1.0. */
+const schemeTypes = [
   { type: 'apiKey', wrapper: 'apiKeySecurityScheme' },
   { type: 'http', wrapper: 'httpAuthSecurityScheme' },
   { type: 'oauth2', wrapper: 'oauth2SecurityScheme' },
   { type: 'openIdConnect', wrapper: 'openIdConnectSecurityScheme' },
   { type: 'mutualTLS', wrapper: 'mtlsSecurityScheme' },
 ] as const
-const apiKey = 'apiKeySecurityScheme'
-const typeOf = new Map<string, string>(kinds.map(({ type, wrapper }) => [wrapper, type]))
-const wrapperFor = new Map<string, string>([
-  ...kinds.map(({ type, wrapper }) => [type, wrapper] as const),
-  // Types that have been seen in place of the proper one.
+const API_KEY = 'apiKeySecurityScheme'
+const typeOfWrapper = new Map<string, string>(schemeTypes.map(({ type, wrapper }) => [wrapper, type]))
+const wrapperOfType = new Map<string, string>([
+  ...schemeTypes.map(({ type, wrapper }) => [type, wrapper] as const),
+  // Wrong names of types that published cards have.
   ['httpAuth', 'httpAuthSecurityScheme'],
   ['apikey', 'apiKeySecurityScheme'],
   ['mtls', 'mtlsSecurityScheme'],
   ['oauth', 'oauth2SecurityScheme'],
 ])
 
-/** The OAuth flows that A2A names. */
+/** The OAuth flows of A2A. */
 export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
 /** Returns the v1.0 wrappers in a scheme, each with the object inside it. */
 export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonObject][] =>
-  jsonEntries(scheme).filter((entry): entry is [string, JsonObject] => typeOf.has(entry[0]) && isJsonObject(entry[1]))
+  jsonEntries(scheme).filter(
+    (entry): entry is [string, JsonObject] => typeOfWrapper.has(entry[0]) && isJsonObject(entry[1]),
+  )
 
-/** The names that each scheme was split into, the first its own: v1.0 allows one OAuth flow each. */
+/** The schemes that were split by their OAuth flows, as v1.0 allows one each: their new names, the first unchanged. */
 export type SplitSchemes = ReadonlyMap<string, readonly string[]>
 
-/** Reads schemes of every generation; several OAuth flows in one scheme become several schemes. */
+/** Reads schemes of every generation. A scheme with several OAuth flows becomes several schemes. */
 export const readSchemes = (
   schemes: JsonObject,
   provenance: Provenance,
@@ -50,67 +52,74 @@ export const readSchemes = (
   const read: [string, Json][] = []
   const taken = new Set(Object.keys(schemes))
   for (const [name, scheme] of jsonEntries(schemes)) {
-    const parts = splitFlows(name, wrap(name, scheme, provenance), taken, provenance)
-    if (parts.length > 1)
-      split.set(
-        name,
-        parts.map(([part]) => part),
-      )
+    const parts = splitFlows(name, readScheme(name, scheme, provenance), taken, provenance)
+    if (parts.length > 1) {
+      const partNames = parts.map(([part]) => part)
+      split.set(name, partNames)
+    }
     read.push(...parts)
   }
   return { securitySchemes: Object.fromEntries(read), split }
 }
 
-const wrap = (name: string, authored: Json, provenance: Provenance): Json => {
+/** Reads a scheme into its v1.0 wrapper. One of an unknown type stays as authored. */
+const readScheme = (name: string, authored: Json, provenance: Provenance): Json => {
   if (!isJsonObject(authored)) return authored
-  const at = formatPointer('securitySchemes', name)
-  const scheme = readProtobufJsScheme(authored, at, provenance) ?? authored
-  const [own, ...others] = getWrappers(scheme)
-  if (own !== undefined) return others.length > 0 ? scheme : unwrap(scheme, own, at, provenance)
+  const pointer = formatPointer('securitySchemes', name)
+  const scheme = readProtobufJsScheme(authored, pointer, provenance) ?? authored
+  const [wrapped, ...others] = getWrappers(scheme)
+  if (wrapped !== undefined) return others.length > 0 ? scheme : readWrapped(scheme, wrapped, pointer, provenance)
   const { type } = scheme
   if (type !== undefined && typeof type !== 'string')
-    provenance.addError(`${at}/type`, 'must be a string, such as "http"')
-  const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
+    provenance.addError(`${pointer}/type`, 'must be a string, such as "http"')
+  const wrapper = typeof type === 'string' ? wrapperOfType.get(type) : undefined
   if (wrapper === undefined) return scheme
-  const inner = canonicalizeKeys(omit(scheme, 'type'), 'scheme', at, provenance)
+  const inner = canonicalizeKeys(omit(scheme, 'type'), 'scheme', pointer, provenance)
   for (const member of Object.keys(inner))
-    provenance.mapFrom(at + formatPointer(wrapper, member), at + formatPointer(member))
-  provenance.mapFrom(at + formatPointer(wrapper), at)
-  return { [wrapper]: wrapper === apiKey ? readLocation(inner, at + formatPointer(wrapper), provenance) : inner }
+    provenance.mapFrom(pointer + formatPointer(wrapper, member), pointer + formatPointer(member))
+  provenance.mapFrom(pointer + formatPointer(wrapper), pointer)
+  return { [wrapper]: wrapper === API_KEY ? readLocation(inner, pointer + formatPointer(wrapper), provenance) : inner }
 }
 
-/** A wrapped scheme; what says again what the wrapper says, or stands beside it, is left out. */
-const unwrap = (
+/** Reads a wrapped scheme. OpenAPI's members in it or next to it are ignored. */
+const readWrapped = (
   scheme: JsonObject,
   [wrapper, wrapped]: [string, JsonObject],
-  at: Pointer,
+  pointer: Pointer,
   provenance: Provenance,
 ): JsonObject => {
-  const within = at + formatPointer(wrapper)
-  const spelled = canonicalizeKeys(wrapped, 'scheme', within, provenance)
-  const inner = wrapper === apiKey ? readLocation(spelled, within, provenance) : spelled
-  const clashes = ['type', 'in', ...getWrappers(inner).map(([name]) => name)].filter(name => inner[name] !== undefined)
-  const beside = Object.keys(omit(scheme, wrapper))
-  for (const place of [
-    ...clashes.map(name => within + formatPointer(name)),
-    ...beside.map(name => at + formatPointer(name)),
+  const innerPointer = pointer + formatPointer(wrapper)
+  const canonical = canonicalizeKeys(wrapped, 'scheme', innerPointer, provenance)
+  const inner = wrapper === API_KEY ? readLocation(canonical, innerPointer, provenance) : canonical
+  const conflicting = ['type', 'in', ...getWrappers(inner).map(([name]) => name)].filter(
+    name => inner[name] !== undefined,
+  )
+  const siblings = Object.keys(omit(scheme, wrapper))
+  for (const ignored of [
+    ...conflicting.map(name => innerPointer + formatPointer(name)),
+    ...siblings.map(name => pointer + formatPointer(name)),
   ])
-    provenance.noteConversion(place, 'left out: the scheme says all inside its wrapper')
-  return { [wrapper]: omit(inner, ...clashes) }
+    provenance.noteConversion(ignored, `ignored: \`${wrapper}\` defines the scheme`)
+  return { [wrapper]: omit(inner, ...conflicting) }
 }
 
-const readLocation = (inner: JsonObject, within: Pointer, provenance: Provenance): JsonObject => {
+/** OpenAPI's `in` is v1.0's `location`. */
+const readLocation = (inner: JsonObject, pointer: Pointer, provenance: Provenance): JsonObject => {
   if (inner.in === undefined || inner.location !== undefined) return inner
-  provenance.mapFrom(`${within}/location`, `${within}/in`)
+  provenance.mapFrom(`${pointer}/location`, `${pointer}/in`)
   return { ...omit(inner, 'in'), location: inner.in }
 }
 
-/** The official JavaScript server has leaked its memory form: `{scheme: {$case, value}}`. */
-const readProtobufJsScheme = ({ scheme }: JsonObject, at: Pointer, provenance: Provenance): JsonObject | undefined => {
+/** Servers on the official JavaScript SDK have published its in-memory form: `{scheme: {$case, value}}`. */
+const readProtobufJsScheme = (
+  { scheme }: JsonObject,
+  pointer: Pointer,
+  provenance: Provenance,
+): JsonObject | undefined => {
   const { $case: wrapper, value } = isJsonObject(scheme) ? scheme : {}
   if (typeof wrapper !== 'string' || !isJsonObject(value)) return undefined
-  provenance.noteConversion(at, 'a memory form of the official JavaScript server, read as a security scheme')
-  provenance.mapFrom(at + formatPointer(wrapper), `${at}/scheme/value`)
+  provenance.noteConversion(pointer, 'the in-memory form of the official JavaScript SDK, read as a security scheme')
+  provenance.mapFrom(pointer + formatPointer(wrapper), `${pointer}/scheme/value`)
   return { [wrapper]: value }
 }
 
@@ -120,88 +129,93 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: 
   if (!isJsonObject(scheme) || !isJsonObject(oauth) || !isJsonObject(flows)) return [[name, scheme]]
   const [first, ...others] = oauthFlows.filter(flow => flows[flow] !== undefined)
   if (first === undefined || others.length === 0) return [[name, scheme]]
-  const at = formatPointer('securitySchemes', name)
-  const within = `${at}/oauth2SecurityScheme`
-  provenance.noteConversion(`${within}/flows`, 'several OAuth flows, read as one scheme each')
+  const source = formatPointer('securitySchemes', name)
+  const oauthSource = `${source}/oauth2SecurityScheme`
+  provenance.noteConversion(`${oauthSource}/flows`, 'several OAuth flows, read as one scheme each')
   const parts = others.map((flow): [string, Json] => {
-    const part = freeName(`${name}-${flow}`, taken)
-    const there = formatPointer('securitySchemes', part)
-    provenance.mapFrom(there, at)
+    const part = claimName(`${name}-${flow}`, taken)
+    const target = formatPointer('securitySchemes', part)
+    provenance.mapFrom(target, source)
     for (const member of ['', ...Object.keys(oauth).map(name => formatPointer(name))])
-      provenance.mapFrom(`${there}/oauth2SecurityScheme${member}`, within + member)
+      provenance.mapFrom(`${target}/oauth2SecurityScheme${member}`, oauthSource + member)
     return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] } } }]
   })
   return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
 }
 
-const freeName = (wanted: string, taken: Set<string>): string => {
+const claimName = (wanted: string, taken: Set<string>): string => {
   let name = wanted
   while (taken.has(name)) name += '-'
   taken.add(name)
   return name
 }
 
-/** A scheme in OpenAPI's form, which v0.3 uses; one that A2A does not know comes back as it is. */
+/** Writes a scheme in OpenAPI's form, as in v0.3. Returns one of an unknown type unchanged. */
 export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
-  const [own] = getWrappers(scheme)
-  if (own === undefined) return scheme
-  const [wrapper, inner] = own
-  const type = typeOf.get(wrapper)
-  return wrapper === apiKey ? { type, ...omit(inner, 'location'), in: inner.location } : { type, ...inner }
+  const [wrapped] = getWrappers(scheme)
+  if (wrapped === undefined) return scheme
+  const [wrapper, inner] = wrapped
+  const type = typeOfWrapper.get(wrapper)
+  return wrapper === API_KEY ? { type, ...omit(inner, 'location'), in: inner.location } : { type, ...inner }
 }
 
 /**
- * A scheme in OpenAPI's form that is in its wrapper besides: of the readers of v0.3's HTTP+JSON, some follow the JSON Schema
- * and some the proto, which wraps it.
+ * Adds the v1.0 wrapper to a scheme in OpenAPI's form. Of the clients for v0.3's HTTP+JSON binding, some follow the JSON
+ * Schema and some the proto, which has the wrapper.
  */
 export const writeV0SchemeWithWrapper = (scheme: JsonObject): JsonObject => {
   const { type, ...inner } = scheme
-  const wrapper = typeof type === 'string' ? wrapperFor.get(type) : undefined
+  const wrapper = typeof type === 'string' ? wrapperOfType.get(type) : undefined
   if (wrapper === undefined) return scheme
-  return { ...scheme, [wrapper]: wrapper === apiKey ? { ...omit(inner, 'in'), location: inner.in } : inner }
+  return { ...scheme, [wrapper]: wrapper === API_KEY ? { ...omit(inner, 'in'), location: inner.in } : inner }
 }
 
-const name = v.custom<Json>(value => typeof value === 'string' || isJsonObject(value), 'must be the name of a scheme')
-const named = v.lazy(value =>
-  Array.isArray(value) ? v.array(name) : v.nullish(v.string('must be a list of names, such as ["bearer"]')),
+const schemeName = v.custom<Json>(
+  value => typeof value === 'string' || isJsonObject(value),
+  'must be the name of a scheme',
+)
+const schemeNames = v.lazy(value =>
+  Array.isArray(value) ? v.array(schemeName) : v.nullish(v.string('must be a list of names, such as ["bearer"]')),
 )
 
-/** `authentication` in the forms that it has been seen in: a name, a list of names, an object with them. */
+/** The known forms of `authentication`: a name, a list of names, or an object with them. */
 export const Authentication = v.lazy(value =>
   isJsonObject(value)
     ? looseObject({
-        schemes: v.optional(named),
-        methods: v.optional(named),
+        schemes: v.optional(schemeNames),
+        methods: v.optional(schemeNames),
         credentials: v.nullish(v.string()),
         required: v.nullish(v.boolean()),
       })
     : typeof value === 'string' || Array.isArray(value)
-      ? named
+      ? schemeNames
       : v.nullish(v.never('must be an object, such as { "schemes": ["bearer"] }')),
 )
 
 /**
- * The security that `authentication` stands for: v0.1 and v0.2 cards, SuperX's and Telex's name schemes there. Those that
- * are HTTP's own become real ones; the field itself stays, for there is more to it than that.
+ * Reads `authentication`, where A2A v0.1 and v0.2, SuperX and Telex name schemes, into security schemes and requirements. Only
+ * HTTP's bearer and basic can be read; the field itself stays, as it has more than that.
  */
 export const readAuthentication = (card: JsonObject, provenance: Provenance): JsonObject => {
   const { authentication } = card
-  const names = [...new Set(schemeNames(authentication))].filter(scheme => scheme === 'bearer' || scheme === 'basic')
+  const names = [...new Set(listSchemeNames(authentication))].filter(name => name === 'bearer' || name === 'basic')
   if (names.length === 0) return card
   provenance.noteConversion('/authentication', 'read as security schemes')
   provenance.mapWhole('/securitySchemes', '/authentication')
   const securitySchemes = Object.fromEntries(names.map(scheme => [scheme, { httpAuthSecurityScheme: { scheme } }]))
-  const required = !isJsonObject(authentication) || authentication.required !== false
-  if (!required || card.securityRequirements !== undefined) return { ...card, securitySchemes }
+  const isRequired = !isJsonObject(authentication) || authentication.required !== false
+  if (!isRequired || card.securityRequirements !== undefined) return { ...card, securitySchemes }
   provenance.mapWhole('/securityRequirements', '/authentication')
   return {
     ...card,
     securitySchemes,
-    securityRequirements: names.map(scheme => ({ schemes: { [scheme]: { list: [] } } })),
+    securityRequirements: names.map(name => ({ schemes: { [name]: { list: [] } } })),
   }
 }
 
-const schemeNames = (authentication: Json | undefined): string[] => {
-  const said = isJsonObject(authentication) ? (authentication.schemes ?? authentication.methods) : authentication
-  return (Array.isArray(said) ? said : [said]).flatMap(item => (typeof item === 'string' ? [item.toLowerCase()] : []))
+const listSchemeNames = (authentication: Json | undefined): string[] => {
+  const names = isJsonObject(authentication) ? (authentication.schemes ?? authentication.methods) : authentication
+  return (Array.isArray(names) ? names : [names]).flatMap(name =>
+    typeof name === 'string' ? [name.toLowerCase()] : [],
+  )
 }

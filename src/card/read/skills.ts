@@ -5,75 +5,87 @@ import type { Provenance } from './provenance.ts'
 import { readRequirements } from './security-requirements.ts'
 import type { SplitSchemes } from './security-schemes.ts'
 
-/** Reads a list of media types, or one written without its list. Odd modes such as "text" are kept. */
-export const readModes = (modes: Json, at: Pointer, provenance: Provenance): Json => {
+/** Reads a list of media types, or a single one. Modes such as "text", which are not media types, are kept. */
+export const readModes = (modes: Json, pointer: Pointer, provenance: Provenance): Json => {
   if (typeof modes !== 'string') return modes
-  provenance.noteConversion(at, 'one media type, read as a list')
-  provenance.mapWhole(at, at)
+  provenance.noteConversion(pointer, 'one media type, read as a list')
+  provenance.mapWhole(pointer, pointer)
   return [modes]
 }
 
-/** Reads skills written as objects or as bare names, filling what A2A requires of each. */
+/** Reads skills written as objects or as bare names, and adds what A2A requires of each. */
 export const readSkills = (skills: Json[], split: SplitSchemes, provenance: Provenance): Json[] => {
-  const newId = idGiver(skills)
+  const createId = createSkillIds(skills)
   return skills.map((skill, index) => {
-    const at = formatPointer('skills', index)
+    const pointer = formatPointer('skills', index)
     if (typeof skill === 'string') {
-      provenance.noteConversion(at, 'a bare name, read as a skill')
-      provenance.mapWhole(at, at)
-      return { id: newId(skill), name: skill, description: skill, tags: ['general'] }
+      provenance.noteConversion(pointer, 'a bare name, read as a skill')
+      provenance.mapWhole(pointer, pointer)
+      return { id: createId(skill), name: skill, description: skill, tags: ['general'] }
     }
     if (!isJsonObject(skill)) return skill
-    const spelled = canonicalizeKeys(skill, 'skill', at, provenance)
-    return readLists(readRequirements(fill(spelled, at, newId, provenance), at, split, provenance), at, provenance)
+    const canonical = canonicalizeKeys(skill, 'skill', pointer, provenance)
+    const filled = fillSkill(canonical, pointer, createId, provenance)
+    return readLists(readRequirements(filled, pointer, split, provenance), pointer, provenance)
   })
 }
 
-/** Gives ids made from names, none twice and none that a skill has already. */
-const idGiver = (skills: readonly Json[]): ((name: string) => string) => {
+/** Returns a function that makes unique ids from names, none of which a skill has already. */
+const createSkillIds = (skills: readonly Json[]): ((name: string) => string) => {
   const taken = new Set<Json | undefined>(skills.map(skill => (isJsonObject(skill) ? skill.id : undefined)))
-  return name => {
-    const base = toSlug(name, 'skill')
-    let id = base
-    for (let count = 2; taken.has(id); count++) id = `${base}-${count}`
-    taken.add(id)
-    return id
-  }
+  return name => uniqueSlug(toSlug(name, 'skill'), taken)
 }
 
-const fill = (skill: JsonObject, at: Pointer, newId: (name: string) => string, provenance: Provenance): JsonObject => {
+/** Returns the slug, with a number if it is taken already, and adds it to `taken`. */
+export const uniqueSlug = (slug: string, taken: Set<Json | undefined>): string => {
+  let id = slug
+  for (let count = 2; taken.has(id); count++) id = `${slug}-${count}`
+  taken.add(id)
+  return id
+}
+
+const fillSkill = (
+  skill: JsonObject,
+  pointer: Pointer,
+  createId: (name: string) => string,
+  provenance: Provenance,
+): JsonObject => {
   // A name of a wrong type is one error, not three.
   const label = typeof skill.name === 'string' ? skill.name : 'skill'
-  const id = skill.id ?? (skill.name === undefined ? undefined : newId(label))
-  const name = skill.name ?? id
-  const { tags = [] } = skill
-  const complete = {
+  const id = skill.id ?? (skill.name === undefined ? undefined : createId(label))
+  const { name = id, tags = [] } = skill
+  const required = {
     id,
     name,
     description: skill.description ?? (skill.name === undefined ? id : label),
     tags: Array.isArray(tags) && tags.length === 0 ? ['general'] : tags,
   }
-  const given = Object.entries(complete).filter((entry): entry is [string, Json] => entry[1] !== undefined)
-  for (const [field, value] of given)
-    if (skill[field] !== value) provenance.noteDefault(at + formatPointer(field), `set to ${JSON.stringify(value)}`)
-  return { ...skill, ...Object.fromEntries(given) }
+  const filled = { ...skill }
+  for (const [field, value] of Object.entries(required)) {
+    if (value === undefined) continue
+    if (skill[field] !== value)
+      provenance.noteDefault(pointer + formatPointer(field), `set to ${JSON.stringify(value)}`)
+    filled[field] = value
+  }
+  return filled
 }
 
-const readLists = (skill: JsonObject, at: Pointer, provenance: Provenance): JsonObject => {
+const readLists = (skill: JsonObject, pointer: Pointer, provenance: Provenance): JsonObject => {
   const read = { ...skill }
-  if (read.examples !== undefined) read.examples = readExamples(read.examples, `${at}/examples`, provenance)
+  if (read.examples !== undefined) read.examples = readExamples(read.examples, `${pointer}/examples`, provenance)
   for (const name of ['inputModes', 'outputModes'])
-    if (read[name] !== undefined) read[name] = readModes(read[name], at + formatPointer(name), provenance)
+    if (read[name] !== undefined) read[name] = readModes(read[name], pointer + formatPointer(name), provenance)
   return read
 }
 
-/** Telex writes an example as an exchange of messages; the text of its input is the example that A2A means. */
-const readExamples = (examples: Json, at: Pointer, provenance: Provenance): Json => {
+/** Telex writes an example as an exchange of messages. A2A's example is the text of its input. */
+const readExamples = (examples: Json, pointer: Pointer, provenance: Provenance): Json => {
   if (!Array.isArray(examples)) return examples
   return examples.map((example, index) => {
     if (!isJsonObject(example)) return example
-    provenance.noteConversion(at + formatPointer(index), 'an exchange of messages, read as the text of its input')
-    provenance.mapWhole(at + formatPointer(index), at + formatPointer(index))
+    const at = pointer + formatPointer(index)
+    provenance.noteConversion(at, 'an exchange of messages, read as the text of its input')
+    provenance.mapWhole(at, at)
     const input = isJsonObject(example.input) ? example.input : example
     const parts = Array.isArray(input.parts) ? input.parts : [input]
     const texts = parts.flatMap(part => (isJsonObject(part) && typeof part.text === 'string' ? [part.text] : []))
