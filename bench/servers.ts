@@ -163,7 +163,7 @@ export const hostWorker = ({ modules, flags, vars }: HostBundle, more: Record<st
     ...Object.fromEntries(Object.entries({ ...vars, ADMIN_TOKEN: adminToken }).map(([name, text]) => [name, { text }])),
     ...more,
   },
-  objects: ['Registry', 'McpAgent'],
+  objects: ['Registry', 'RemoteCard', 'McpAgent'],
   storage: 'disk',
 })
 
