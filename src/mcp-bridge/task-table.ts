@@ -27,16 +27,20 @@ type TaskPage = { tasks: JsonObject[]; total: number; last: TaskPosition | undef
 /** A page of tasks is one response, which has to fit into memory. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
 
-const terminal = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED']
-const isOpen = `state NOT IN (${terminal.map(state => `'${state}'`).join(', ')})`
+/** The terminal states of A2A, as SQL. */
+const terminalStates = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`
 
 /** The tasks of an agent in the SQLite database of its Durable Object. */
 export class TaskTable {
   readonly #storage: DurableObjectStorage
   readonly #texts: TaskTexts
+  readonly #maxTasks: number
+  readonly #maxBytes: number
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, { maxTasks = MAX_TASKS, maxBytes = MAX_TASK_BYTES } = {}) {
     this.#storage = storage
+    this.#maxTasks = maxTasks
+    this.#maxBytes = maxBytes
     storage.sql.exec(`
       CREATE TABLE IF NOT EXISTS tasks (
         id TEXT PRIMARY KEY, owner TEXT NOT NULL, principal TEXT NOT NULL, context TEXT NOT NULL,
@@ -95,7 +99,7 @@ export class TaskTable {
   /** Fails the tasks whose tools an earlier instance of the object was running. */
   failInterrupted(): void {
     const rows = this.#storage.sql.exec<TaskKeys>(
-      `SELECT id, owner, principal, context, state, changed FROM tasks WHERE ${isOpen}`,
+      `SELECT id, owner, principal, context, state, changed FROM tasks WHERE state NOT IN ${terminalStates}`,
     )
     for (const keys of rows.toArray()) {
       const task = this.#read(keys.id, true)
@@ -121,31 +125,39 @@ export class TaskTable {
   }
 
   /**
-   * Deletes finished tasks that are too old or too many. Every owner keeps its newest tasks before any owner keeps more, so that
-   * nobody's tasks give way to those of a busier caller. Anonymous callers count as one owner, and their addresses are treated
-   * alike within it.
+   * Deletes finished tasks that are too old, too many, or too large together. The newest task of every owner comes before the
+   * second of any owner, and so on, so that no caller loses tasks to a busier one. The same holds for the addresses of anonymous
+   * callers, who together count as one owner.
    */
   #evict(now: number): void {
     const { sql } = this.#storage
+    const expired = now - TASK_LIFETIME_SECONDS * 1000
+    const { count, bytes, oldest } = sql
+      .exec<{ count: number; bytes: number | null; oldest: number | null }>(
+        `SELECT count(*) AS count, sum(bytes) AS bytes, min(changed) AS oldest
+         FROM tasks WHERE state IN ${terminalStates}`,
+      )
+      .one()
+    if (count <= this.#maxTasks && (bytes ?? 0) <= this.#maxBytes && (oldest ?? now) > expired) return
     const evicted = sql
       .exec<{ id: string }>(
         `WITH
            by_principal AS (
              SELECT *, row_number() OVER (PARTITION BY owner, principal ORDER BY changed DESC, id DESC) AS nth
-             FROM tasks WHERE NOT ${isOpen}
+             FROM tasks WHERE state IN ${terminalStates}
            ),
            by_owner AS (
              SELECT *, row_number() OVER newest AS turn, sum(bytes) OVER newest AS owner_bytes
              FROM by_principal WINDOW newest AS (PARTITION BY owner ORDER BY nth, changed DESC, id DESC)
            ),
-           kept AS (
+           ranked AS (
              SELECT id, changed,
-               row_number() OVER (ORDER BY turn, changed DESC, id DESC) AS tasks,
-               sum(bytes) OVER (ORDER BY owner_bytes, changed DESC, id DESC) AS bytes
+               row_number() OVER (ORDER BY turn, changed DESC, id DESC) AS rank,
+               sum(bytes) OVER (ORDER BY owner_bytes, changed DESC, id DESC) AS total_bytes
              FROM by_owner
            )
-         SELECT id FROM kept WHERE changed <= ? OR tasks > ? OR bytes > ?`,
-        ...[now - TASK_LIFETIME_SECONDS * 1000, MAX_TASKS, MAX_TASK_BYTES],
+         SELECT id FROM ranked WHERE changed <= ? OR rank > ? OR total_bytes > ?`,
+        ...[expired, this.#maxTasks, this.#maxBytes],
       )
       .toArray()
     for (const { id } of evicted) {

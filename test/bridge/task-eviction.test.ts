@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { TaskTable } from '../../src/mcp-bridge/task-table.ts'
 import { openStorage } from '../support/storage.ts'
 
-const mebibyte = 1024 * 1024
+const limits = { maxTasks: 20, maxBytes: 64_000 }
 
 type Batch = { by: string; count: number; from?: number; size?: number; state?: string }
 
 /** Saves tasks, the last of each batch the newest, and counts those that remain by owner; addresses own theirs together. */
 const countKept = (...batches: Batch[]): Record<string, number> => {
-  const table = new TaskTable(openStorage().storage)
+  const table = new TaskTable(openStorage().storage, limits)
   const saved = batches.flatMap(({ by, count, from = 1, size = 10, state = 'TASK_STATE_COMPLETED' }) =>
     Array.from({ length: count }, (_, index) => ({
       id: `${by} ${index}`,
@@ -25,56 +25,56 @@ const countKept = (...batches: Batch[]): Record<string, number> => {
   return Object.fromEntries([...Map.groupBy(kept, task => task.principal)].map(([name, { length }]) => [name, length]))
 }
 
-describe('of more than 200 finished tasks', () => {
+describe('of more finished tasks than may be stored', () => {
   it.each<[title: string, batches: Batch[], kept: Record<string, number>]>([
-    ['keeps all while there are 200', [{ by: 'alice', count: 200 }], { alice: 200 }],
-    ['deletes the oldest', [{ by: 'alice', count: 201 }], { alice: 200 }],
+    ['keeps all while there are no more', [{ by: 'alice', count: 20 }], { alice: 20 }],
+    ['deletes the oldest', [{ by: 'alice', count: 21 }], { alice: 20 }],
     [
       'deletes those of the caller that has more',
       [
         { by: 'alice', count: 1 },
-        { by: 'bob', count: 205, from: 100 },
+        { by: 'bob', count: 25, from: 100 },
       ],
-      { alice: 1, bob: 199 },
+      { alice: 1, bob: 19 },
     ],
     [
       'deletes those of an address that has more',
       [
         { by: 'alice', count: 1 },
-        { by: '7.7.7.7', count: 205, from: 100 },
+        { by: '7.7.7.7', count: 25, from: 100 },
       ],
-      { alice: 1, '7.7.7.7': 199 },
+      { alice: 1, '7.7.7.7': 19 },
     ],
     [
       'deletes those of the address that has most',
       [
-        { by: '1.1.1.1', count: 20 },
-        { by: '2.2.2.2', count: 181, from: 100 },
+        { by: '1.1.1.1', count: 2 },
+        { by: '2.2.2.2', count: 19, from: 100 },
       ],
-      { '1.1.1.1': 20, '2.2.2.2': 180 },
+      { '1.1.1.1': 2, '2.2.2.2': 18 },
     ],
     [
       'deletes none that still runs',
       [
-        { by: 'alice', count: 200 },
+        { by: 'alice', count: 20 },
         { by: 'bob', count: 16, state: 'TASK_STATE_WORKING' },
       ],
-      { alice: 200, bob: 16 },
+      { alice: 20, bob: 16 },
     ],
   ])('%s', (_, batches, kept) => {
     expect(countKept(...batches)).toEqual(kept)
   })
 
   it('deletes those of anonymous callers, however many addresses they have', () => {
-    const addresses = Array.from({ length: 210 }, (_, index) => ({ by: `${index}.0.0.1`, count: 1, from: 100 + index }))
-    const { alice, ...anonymous } = countKept({ by: 'alice', count: 50 }, ...addresses)
-    expect([alice, Object.keys(anonymous).length]).toEqual([50, 150])
+    const addresses = Array.from({ length: 21 }, (_, index) => ({ by: `${index}.0.0.1`, count: 1, from: 100 + index }))
+    const { alice, ...anonymous } = countKept({ by: 'alice', count: 5 }, ...addresses)
+    expect([alice, Object.keys(anonymous).length]).toEqual([5, 15])
   })
 })
 
-it('deletes the tasks of the caller with most text where all are larger than 64 MiB', () => {
-  const size = 3 * mebibyte
+it('deletes the tasks of the caller with most text where all together are too large', () => {
+  const size = 10_000
   expect(
-    countKept({ by: 'alice', count: 30 }, { by: 'bob', count: 1, size }, { by: '7.7.7.7', count: 23, from: 100, size }),
-  ).toEqual({ alice: 30, bob: 1, '7.7.7.7': 20 })
+    countKept({ by: 'alice', count: 9 }, { by: 'bob', count: 1, size }, { by: '7.7.7.7', count: 7, from: 100, size }),
+  ).toEqual({ alice: 9, bob: 1, '7.7.7.7': 5 })
 })
