@@ -3,6 +3,8 @@
  * `length` does.
  */
 
+// Documents
+
 /** The body of a request to the registry or to `POST /lint`. */
 export const MAX_BODY_BYTES = 256 * 1024
 
@@ -14,6 +16,8 @@ export const MAX_STRING_LENGTH = 16 * 1024
 
 /** Members of one object, or items of one array. */
 export const MAX_MEMBERS = 1000
+
+// Cards and manifests
 
 /** Skills of one card. */
 export const MAX_SKILLS = 500
@@ -37,6 +41,8 @@ export const MAX_TTL_SECONDS = 86_400
 /** `upstream.staleIfError`: how long a fetched card is served after that, while its upstream fails. */
 export const MAX_STALE_IF_ERROR_SECONDS = 30 * 86_400
 
+// The registry and its tokens
+
 /** Entries on one page of a list, and the default of `limit`. */
 export const MAX_PAGE_SIZE = 100
 
@@ -53,6 +59,8 @@ export const MAX_TOKEN_ENTRIES = 20
 /** Tokens of one host; expired ones are deleted to make room. */
 export const MAX_TOKENS = 10_000
 
+// Remote cards
+
 /** Stored revisions of one agent that refreshes of its remote card made. */
 export const MAX_FETCHED_REVISIONS = 100
 
@@ -63,6 +71,37 @@ export const DISCOVERY_TIMEOUT_SECONDS = 20
 
 /** JSON text of the tools, resources and prompts in the card of one MCP server. */
 export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
+
+// Calls
+
+/** The body of a call. */
+export const MAX_CALL_BYTES = 4 * 1024 * 1024
+
+/** An agent's response that is not a stream. */
+export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
+
+/** Characters of a JSON-RPC method. */
+export const MAX_METHOD_LENGTH = 256
+
+/** Characters of one number in a call. */
+export const MAX_NUMBER_LENGTH = 1000
+
+/** Parts of a message, if the agent restricts its input modes. */
+export const MAX_PARTS = 1000
+
+/** Media types in `acceptedOutputModes`. */
+export const MAX_OUTPUT_MODES = 100
+
+/** Extensions in one `A2A-Extensions` header. Those after it are ignored. */
+export const MAX_EXTENSIONS = 200
+
+/** Hops in `Via`: a call that took more is refused. */
+export const MAX_HOPS = 10
+
+/** A stream that is silent for so long gets a comment, which shows whether its client is still connected. */
+export const HEARTBEAT_SECONDS = 15
+
+// Agents that are MCP servers
 
 /** JSON text of a tool's schema: arguments are not validated against a longer one. */
 export const MAX_TOOL_SCHEMA_LENGTH = 64 * 1024
@@ -95,30 +134,3 @@ export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
 
 /** The `contextId` that a caller may give such a task. */
 export const MAX_CONTEXT_ID_LENGTH = 256
-
-/** The body of a call. */
-export const MAX_CALL_BYTES = 4 * 1024 * 1024
-
-/** An agent's response that is not a stream. */
-export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
-
-/** Characters of a JSON-RPC method. */
-export const MAX_METHOD_LENGTH = 256
-
-/** Characters of one number in a call. */
-export const MAX_NUMBER_LENGTH = 1000
-
-/** Parts of a message, if the agent restricts its input modes. */
-export const MAX_PARTS = 1000
-
-/** Media types in `acceptedOutputModes`. */
-export const MAX_OUTPUT_MODES = 100
-
-/** Extensions in one `A2A-Extensions` header. Those after it are ignored. */
-export const MAX_EXTENSIONS = 200
-
-/** Hops in `Via`: a call that took more is refused. */
-export const MAX_HOPS = 10
-
-/** A stream that is silent for so long gets a comment, which shows whether its client is still connected. */
-export const HEARTBEAT_SECONDS = 15

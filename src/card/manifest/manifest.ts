@@ -8,14 +8,14 @@ import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
 
 const invalidId = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
-const document = jsonObject('must be a JSON object')
+const cardDocument = jsonObject('must be a JSON object')
 const gateLevel = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
 
 const entries = {
   id: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),
-  card: document,
-  extended: v.optional(document),
-  tiers: v.optional(tierMap(document)),
+  card: cardDocument,
+  extended: v.optional(cardDocument),
+  tiers: v.optional(tierMap(cardDocument)),
   visibility: v.optional(v.picklist(['public', 'internal'], 'must be public or internal'), 'public'),
   hosts: v.optional(hostList, []),
   route: v.optional(v.picklist(['direct', 'gateway', 'closed'], 'must be direct, gateway or closed'), 'direct'),

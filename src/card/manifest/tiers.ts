@@ -68,8 +68,8 @@ const audienceList = v.pipe(
 )
 
 /**
- * Which access tokens of the card's OpenID Connect issuers may read what is not public: those for one of the audiences (by
- * default the agent's URL at this host) with the scope. Each tier has a rule of its own besides.
+ * Which access tokens of the card's OpenID Connect issuers may read what is not public: those with the scope and one of the
+ * audiences, by default the agent's URL at this host. A tier's rule applies in addition.
  */
 export const JwtPolicy = strictObject(
   {

@@ -11,7 +11,7 @@ const oauthFlow = (urls: Record<string, typeof httpUrl>) =>
     pkceRequired: v.optional(v.boolean()),
   })
 
-const oauthFlows = looseObject({
+const OAuthFlows = looseObject({
   authorizationCode: v.optional(oauthFlow({ authorizationUrl: httpUrl, tokenUrl: httpUrl })),
   clientCredentials: v.optional(oauthFlow({ tokenUrl: httpUrl })),
   deviceCode: v.optional(oauthFlow({ deviceAuthorizationUrl: httpUrl, tokenUrl: httpUrl })),
@@ -19,7 +19,7 @@ const oauthFlows = looseObject({
   password: v.optional(oauthFlow({ tokenUrl: httpUrl })),
 })
 
-const schemeTypes = {
+const schemeEntries = {
   apiKeySecurityScheme: v.optional(
     looseObject({
       description,
@@ -31,7 +31,7 @@ const schemeTypes = {
     looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) }),
   ),
   oauth2SecurityScheme: v.optional(
-    looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: oauthFlows }),
+    looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows }),
   ),
   openIdConnectSecurityScheme: v.optional(looseObject({ description, openIdConnectUrl: httpUrl })),
   mtlsSecurityScheme: v.optional(looseObject({ description })),
@@ -39,9 +39,9 @@ const schemeTypes = {
 
 /** A way to authenticate, wrapped as in v1.0. Schemes of unknown types are kept as authored. */
 const SecurityScheme = v.pipe(
-  looseObject(schemeTypes),
+  looseObject(schemeEntries),
   v.check(
-    scheme => Object.keys(schemeTypes).filter(name => name in scheme).length < 2,
+    scheme => Object.keys(schemeEntries).filter(name => name in scheme).length < 2,
     'has several scheme types: give each its own name in `securitySchemes`',
   ),
 )

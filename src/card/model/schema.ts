@@ -86,17 +86,18 @@ export const validate = <Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): { output: v.InferOutput<Schema> } | { errors: CardError[] } => {
-  const result = v.safeParse(schema, value, { message: defaultMessage })
+  const result = v.safeParse(schema, value, {
+    message: ({ type, message }) => defaultMessages.get(type) ?? message,
+  })
   return result.success ? { output: result.output } : { errors: toCardErrors(result.issues) }
 }
 
-/** The messages of valibot's schemas that are given none. */
-const defaultMessage = ({ type, message }: v.BaseIssue<unknown>): string =>
-  new Map([
-    ['array', 'must be a list'],
-    ['boolean', 'must be true or false'],
-    ['string', 'must be a string'],
-  ]).get(type) ?? message
+/** The messages of schemas that set none, by their type. */
+const defaultMessages = new Map([
+  ['array', 'must be a list'],
+  ['boolean', 'must be true or false'],
+  ['string', 'must be a string'],
+])
 
 const toCardErrors = (issues: readonly v.BaseIssue<unknown>[]): CardError[] =>
   dedupeByPointer(
