@@ -103,7 +103,7 @@ describe('a card with a fault', () => {
       'duplicate skill ids',
       JSON.stringify({ ...minimalCard, skills: [skill, skill] }),
       '/skills/1/id',
-      'each skill needs its own id',
+      'give each skill its own id',
     ],
     ['a javascript: URL', JSON.stringify({ ...minimalCard, url: 'javascript:alert(1)' }), '/url', 'http'],
     ['a data: URL', JSON.stringify({ ...minimalCard, iconUrl: 'data:text/html,x' }), '/iconUrl', 'http'],
@@ -127,7 +127,7 @@ describe('a card with a fault', () => {
       'an unknown manifest field',
       JSON.stringify({ card: minimalCard, vissibility: 'internal' }),
       '/vissibility',
-      'not a field of a manifest',
+      'not a known field here',
     ],
     [
       'a fault inside a manifest',
