@@ -1,0 +1,223 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, inject, it } from 'vitest'
+import { EXIT_CODE_MEANINGS } from '../cli/exit-codes.ts'
+import packageJson from '../package.json' with { type: 'json' }
+import { ERRORS, PASSTHROUGH_STATUSES } from '../src/a2a/errors.ts'
+import { routes } from '../src/app.ts'
+import { rules } from '../src/card/lint/index.ts'
+import * as limits from '../src/limits.ts'
+
+const root = join(import.meta.dirname, '..')
+const find = (patterns: string[]): string[] => globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] })
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const exists = (path: string): boolean => existsSync(join(root, path))
+
+const reference = read('docs/reference.md')
+const pages = find(['*.md', 'docs/*.md', 'examples/*/*.md'])
+
+/** Returns the rows below a heading of docs/reference.md whose first cell is code: the cells of each. */
+const tableRows = (heading: string): string[][] => {
+  const lines = reference.split('\n')
+  const start = lines.findIndex(line => line.replace(/^#+ /, '') === heading)
+  const level = lines[start]?.indexOf(' ') ?? 0
+  const section = lines.slice(start + 1)
+  const end = section.findIndex(line => line.startsWith('#') && line.indexOf(' ') <= level)
+  return section
+    .slice(0, end === -1 ? section.length : end)
+    .filter(line => line.startsWith('| `'))
+    .map(line => line.split('|').map(cell => cell.trim()))
+    .map(cells => cells.slice(1, -1))
+}
+
+/** Expects rows in a table of docs/reference.md that begin with these cells, in any order. */
+const expectTable = (heading: string, expected: readonly (readonly string[])[]): void => {
+  const toRow = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  expectSame(
+    heading,
+    tableRows(heading).map(cells => toRow(cells.slice(0, expected[0]?.length))),
+    expected.map(([name, ...cells]) => toRow([`\`${name}\``, ...cells])),
+  )
+}
+
+/** The failure lists what to add to and what to remove from the section. */
+const expectSame = (heading: string, documented: readonly string[], expected: readonly string[]): void => {
+  const section = `"${heading}" of docs/reference.md`
+  expect([
+    ...expected.filter(entry => !documented.includes(entry)).map(entry => `add to ${section}: ${entry}`),
+    ...documented.filter(entry => !expected.includes(entry)).map(entry => `remove from ${section}: ${entry}`),
+    ...documented
+      .filter((entry, index) => documented.indexOf(entry) !== index)
+      .map(entry => `twice in ${section}: ${entry}`),
+  ]).toEqual([])
+}
+
+const firstCode = ([cell = '']: readonly string[]): string => cell.replaceAll('`', '')
+
+const units = {
+  BYTES: { MiB: 1024 * 1024, KiB: 1024, byte: 1 },
+  SECONDS: { day: 86_400, hour: 3600, minute: 60, second: 1 },
+  MS: { minute: 60_000, second: 1000, millisecond: 1 },
+}
+
+/** Formats the value of a constant by the unit in its name, as the largest that divides it. */
+const formatLimit = (name: string, value: number): string => {
+  const [, suffix] = /_(BYTES|SECONDS|MS)$/.exec(name) ?? []
+  const sizes = Object.entries(suffix === undefined ? {} : units[suffix as keyof typeof units])
+  const [unit, size] = sizes.find(([, size]) => value % size === 0) ?? ['', 1]
+  const count = value / size
+  const plural = count === 1 || /^(|.iB)$/.test(unit) ? '' : 's'
+  return `${count.toLocaleString('en-US')} ${unit}${plural}`.trim()
+}
+
+describe('docs/reference.md', () => {
+  it('lists every limit of src/limits.ts with its value', () => {
+    expectTable(
+      'Limits',
+      Object.entries(limits).map(([name, value]) => [name, formatLimit(name, value)]),
+    )
+  })
+
+  it('lists every endpoint of the route table in src/app.ts', () => {
+    const documented = tableRows('Endpoints').flatMap(([cell = '']) => cell.match(/(?<=`)[A-Z]+ \/[^`]*/g) ?? [])
+    expectSame(
+      'Endpoints',
+      documented,
+      routes.map(([method, path]) => `${method} ${path.replace(/:(\w+)\+?/g, '{$1}')}`),
+    )
+  })
+
+  it('lists every variable of wrangler.toml with its default', () => {
+    const { ADMIN_TOKEN, ...variables } = inject('hostConfig').vars
+    expectTable('Configuration', [
+      ['ADMIN_TOKEN', ''],
+      ...Object.entries(variables).map(([name, value]) => [name, value === '' ? '' : `\`${value}\``]),
+    ])
+  })
+
+  it('lists every rate limit of wrangler.toml', () => {
+    expectTable(
+      'Rate limits',
+      Object.entries(inject('hostConfig').rateLimits).map(([name, limit]) => [name, String(limit)]),
+    )
+  })
+
+  it('lists every error of a call in src/a2a/errors.ts', () => {
+    expectTable(
+      'Calls',
+      Object.entries(ERRORS).map(([kind, { code, reason, httpStatus, jsonRpcStatus }]) => {
+        const status = typeof httpStatus === 'number' ? `${httpStatus}` : Object.keys(PASSTHROUGH_STATUSES).join(', ')
+        return [kind, `${code}`, reason, `${jsonRpcStatus ?? status}`, status]
+      }),
+    )
+  })
+
+  it('lists every code of an HttpError in src with its status, and no other', () => {
+    const sources = find(['src/**/*.ts']).map(read).join('\n')
+    const used = [...sources.matchAll(/new HttpError\(\s*(\d+),\s*'([\w-]+)'/g)].map(
+      ([, status, code]) => `${code} ${status}`,
+    )
+    // Others are not literals: `upstream-` and the code of a failed fetch, for example.
+    const isBuilt = (code: string) =>
+      !used.some(entry => entry.startsWith(`${code} `)) && sources.includes(`'${code.replace(/^upstream-/, '')}'`)
+    const documented = tableRows('Other requests').map(([code = '', status]) => `${code.replaceAll('`', '')} ${status}`)
+    const built = documented.filter(entry => isBuilt(entry.replace(/ .*/, '')))
+    expectSame('Other requests', documented, [...new Set(used), ...built])
+  })
+
+  it('lists every exit code of sync-card', () => {
+    expectTable(
+      'Exit codes',
+      Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]) => [code, meaning]),
+    )
+  })
+
+  it('lists every lint rule with its severity, in the order of a report', () => {
+    expectTable(
+      'Lint rules',
+      rules.map(({ id, severity }) => [id, severity]),
+    )
+    expect(tableRows('Lint rules').map(firstCode)).toEqual(rules.map(({ id }) => id))
+  })
+
+  it('explains every entry', () => {
+    const headings = ['Endpoints', 'Limits', 'Rate limits', 'Configuration', 'Error codes', 'Exit codes', 'Lint rules']
+    const rows = headings.flatMap(tableRows)
+    expect(rows.filter(cells => cells.at(-1) === '')).toEqual([])
+  })
+})
+
+/** Returns the anchors of a page's headings, as GitHub makes them. */
+const anchors = (page: string): string[] =>
+  read(page)
+    .replace(/^```.*?^```/gms, '')
+    .match(/^#+ .*/gm)
+    ?.map(heading =>
+      heading
+        .replace(/^#+ /, '')
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ) ?? []
+
+const resolves = (page: string, target: string): boolean => {
+  const [file = '', anchor] = target.split('#')
+  const path = file === '' ? page : join(dirname(page), file)
+  return exists(path) && (anchor === undefined || (path.endsWith('.md') && anchors(path).includes(anchor)))
+}
+
+describe.each(pages)('%s', page => {
+  const text = read(page)
+
+  it('links to files and headings that exist', () => {
+    const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+    expect(targets.filter(target => !/^https?:/.test(target) && !resolves(page, target))).toEqual([])
+  })
+
+  it('mentions only files and npm scripts that exist', () => {
+    const paths = text.match(/(?<=`)(?:src|cli|test|docs|bench|cards|examples)\/[\w./-]*(?=`)/g) ?? []
+    const scripts = text.match(/(?<=\bnpm run )[a-z]+/g) ?? []
+    expect([
+      ...paths.filter(path => !exists(path) && !exists(join(dirname(page), path))),
+      ...scripts.filter(script => !(script in packageJson.scripts)),
+    ]).toEqual([])
+  })
+})
+
+it('mentions only pages that exist in comments and messages', () => {
+  const files = find(['{src,cli,test,bench,examples,cards}/**/*.{ts,js,yaml}', '*.{ts,toml}'])
+  const mentions = files.flatMap(file =>
+    (read(file).match(/\bdocs\/[\w-]+\.md/g) ?? []).map(page => `${file}: ${page}`),
+  )
+  expect(mentions.filter(mention => !exists(mention.split(': ')[1] ?? ''))).toEqual([])
+})
+
+describe('CONTRIBUTING.md', () => {
+  /** Returns the paths of the tree in the first code block, two spaces a level. */
+  const treePaths = (): string[] => {
+    const [, tree = ''] = /^```\n(src\/.*?)^```/ms.exec(read('CONTRIBUTING.md')) ?? []
+    const folders: string[] = []
+    return tree.split('\n').flatMap(line => {
+      const [, indent = '', names = ''] = /^( *)([\w./ -]*?)(?: {2}|$)/.exec(line) ?? []
+      const level = indent.length / 2
+      folders.splice(level)
+      const paths = names
+        .split(' ')
+        .filter(Boolean)
+        .map(name => join(...folders, name))
+      folders.push(names.split(' ')[0] ?? '')
+      return paths
+    })
+  }
+
+  it('maps every folder of src and cli, and nothing that does not exist', () => {
+    const mapped = treePaths().map(path => path.replace(/\/$/, ''))
+    const folders = find(['src/*', 'cli/*', 'src/card/*', 'src/registry/*']).filter(path =>
+      statSync(join(root, path)).isDirectory(),
+    )
+    expect({
+      missing: folders.filter(path => !mapped.includes(path)),
+      gone: mapped.filter(path => !exists(path)),
+    }).toEqual({ missing: [], gone: [] })
+  })
+})
