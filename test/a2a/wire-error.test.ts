@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { errorResponse, toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import { type CallError, describeError, ERRORS } from '../../src/a2a/errors.ts'
+import { anyCharacter } from '../support/cards/generated.ts'
 
 const info = (reason: string, domain: string, metadata?: Record<string, string>) => ({
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
@@ -311,7 +312,7 @@ describe('the answer over either binding', () => {
 })
 
 it('says any text that a caller may send', async () => {
-  const text = fc.string({ unit: 'binary', maxLength: 400 })
+  const text = fc.string({ unit: anyCharacter, maxLength: 400 })
   const problem: fc.Arbitrary<CallError> = fc.oneof(
     fc.record({ kind: fc.constant('method' as const), method: text, version: fc.constant('1.0' as const) }),
     fc.record({ kind: fc.constant('version' as const), offered: text, accepted: fc.array(text) }),

@@ -54,10 +54,6 @@ beforeEach(async () => {
     },
   } as unknown as Env
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.useRealTimers()
-})
 
 const request = (headers: [string, string][] | Record<string, string>, address = '203.0.113.1') => {
   const all = new Headers(headers)

@@ -222,7 +222,7 @@ describe("an issuer's keys", () => {
   it('are read again for a key that they have not, but not again for as many more', async () => {
     await judge(await server.sign())
     await server.rotate('second')
-    const stranger = await makeKey('nobody', 'RS256')
+    const stranger = await makeKey('nobody', 'ES256')
     pass(31_000)
     expect(await judge(await server.sign())).toEqual(bearer())
     for (let count = 0; count < 5; count++)
@@ -272,7 +272,7 @@ describe("an issuer's keys", () => {
     await judge(await server.sign())
     server.isUp = false
     pass(31_000)
-    expect(await judge(await server.sign({}, {}, await makeKey('second', 'RS256')))).toBe('unavailable')
+    expect(await judge(await server.sign({}, {}, await makeKey('second', 'ES256')))).toBe('unavailable')
   })
 
   it.each<[string, () => void]>([

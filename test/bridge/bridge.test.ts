@@ -45,7 +45,7 @@ beforeAll(async () => {
       silent: { run: () => new Promise(() => undefined) },
     },
     // Seconds that a silent tool may take; all others answer at once.
-    { vars: { UPSTREAM_TIMEOUT: '2' } },
+    { vars: { UPSTREAM_TIMEOUT: '1' } },
   )
 })
 afterAll(() => agent.close())
@@ -213,7 +213,7 @@ describe('what a tool answers', () => {
       undefined,
       {
         state: 'FAILED',
-        said: [{ text: 'The agent did not respond within 2 seconds.', mediaType: 'text/plain' }],
+        said: [{ text: 'The agent did not respond within 1 seconds.', mediaType: 'text/plain' }],
         reason: 'AGENT_TIMEOUT',
       },
     ],

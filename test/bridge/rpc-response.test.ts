@@ -9,18 +9,18 @@ const format = (errorAsEvent = false) => ({
   stream: new BoundedEventStream(() => undefined),
 })
 
-/** The answers of a call that is answered with a stream, one at a time; and how many were taken. */
+/** The answers of a call that is answered with a stream, one at a time; `ended` resolves once all were taken. */
 const answers = (results: (number | string | Error)[]) => {
-  const taken: number[] = []
+  const ended = Promise.withResolvers<void>()
   const stream = (async function* (): AsyncGenerator<RpcResponse, void, undefined> {
-    for (const [index, result] of results.entries()) {
-      taken.push(index)
+    for (const result of results) {
       if (result instanceof Error) throw result
       yield { jsonrpc: '2.0', result }
       await new Promise(resolve => setTimeout(resolve))
     }
+    ended.resolve()
   })()
-  return { stream, taken }
+  return { stream, ended: ended.promise }
 }
 
 it('answers one response, under the id of the call', async () => {
@@ -50,18 +50,18 @@ it.each([
 })
 
 it('takes a stream to its end, though its reader has left: a task is kept as its events are taken', async () => {
-  const { stream, taken } = answers([1, 2, 3])
+  const { stream, ended } = answers([1, 2, 3])
   const { body } = await rpcResponse(stream, format())
   await body?.cancel()
-  while (taken.length < 3) await new Promise(resolve => setTimeout(resolve))
+  await ended
   expect((await stream.next()).done).toBe(true)
 })
 
 it('ends a stream of which too much waits to be read, and says how to come to the rest; the task is kept', async () => {
   const long = 'x'.repeat(3 * 1024 * 1024)
-  const { stream, taken } = answers([long, long, 3])
+  const { stream, ended } = answers([long, long, 3])
   const { body } = await rpcResponse(stream, format())
-  while (taken.length < 3) await new Promise(resolve => setTimeout(resolve))
+  await ended
   const text = await new Response(body).text()
   expect([text.match(/x+/g)?.length, text.slice(-160)]).toEqual([1, expect.stringContaining('get it by its id.')])
 })

@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { throttle } from '../../src/mcp-bridge/tool-bridge.ts'
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 it('does the work at once, and for all news that come meanwhile once more', async () => {
   const work = vi.fn(async () => undefined)

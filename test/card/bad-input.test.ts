@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse.ts'
 import { compiled, refusal } from '../support/cards/compile.ts'
 import { authoredCard } from '../support/cards/generated.ts'
+import { isFasterThan } from '../support/cpu-time.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const errorsOf = (text: string) => refusal((parseJson(text) as { value: Json }).value)
@@ -173,9 +174,8 @@ describe('more than anybody needs is refused before it is read', () => {
     ['/agentcard', { exposed: true, agentcard: members(15_000, 0) }, 'has 15000 members; at most 1000'],
     ['/x/0/y', { x: [{ y: list(1001, () => 0) }] }, 'has 1001 items; at most 1000'],
   ])('at %j', (pointer, more, message) => {
-    const start = performance.now()
     expect(refusal({ ...card, ...more })).toStrictEqual([{ pointer, message: `${message} are allowed` }])
-    expect(performance.now() - start).toBeLessThan(200)
+    expect(isFasterThan(200, () => refusal({ ...card, ...more }))).toBe(true)
   })
 
   it('up to the limits it is read', () => {

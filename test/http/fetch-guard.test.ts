@@ -1,8 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { blockReason, safeFetch } from '../../src/http/safe-fetch.ts'
+import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 describe('the addresses that this host calls', () => {
   it.each([
@@ -197,28 +196,25 @@ describe('the addresses that this host calls', () => {
 })
 
 describe('guardedFetch', () => {
-  const requests: string[] = []
-  const server = createServer(({ url = '' }, response) => {
-    requests.push(url)
-    response.writeHead(307, { Location: '/elsewhere' }).end()
-  })
+  let server: UpstreamServer
   let origin: string
   beforeAll(async () => {
-    await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server = await startUpstream()
+    server.respond(reply(307, { Location: '/elsewhere' }, ''))
+    origin = server.origin
   })
-  afterAll(() => void server.close())
+  afterAll(() => server.close())
+  const paths = () => server.requests.map(({ path }) => path)
 
   it('makes no request of a blocked address, and tells every reason in the same way', async () => {
     const spy = vi.spyOn(globalThis, 'fetch')
     expect(await safeFetch(`${origin}/`, {})).toEqual({ blocked: 'not https' })
     expect(await safeFetch('https://localhost/', {})).toEqual({ blocked: 'not a public name' })
-    expect([spy.mock.calls, requests]).toEqual([[], []])
-    spy.mockRestore()
+    expect([spy.mock.calls, paths()]).toEqual([[], []])
   })
 
   it('hands a redirect back and does not follow it, whatever the request says', async () => {
     const response = await safeFetch(`${origin}/first`, { redirect: 'follow' }, origin)
-    expect([response instanceof Response && response.status, requests]).toEqual([307, ['/first']])
+    expect([response instanceof Response && response.status, paths()]).toEqual([307, ['/first']])
   })
 })

@@ -1,5 +1,5 @@
 import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { registerCountDown, registerCountWords } from '../../examples/mcp-server/tools.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { JsonObject } from '../../src/json/json.ts'
@@ -145,10 +145,15 @@ describe('a session', () => {
         Response.json({ jsonrpc: '2.0', id: 0, result: initialized() }, { headers: { 'Mcp-Session-Id': 'deaf' } }),
       'tools/call': () => endless(),
     })
-    const session = await opened(request =>
-      request.method === 'DELETE' ? new Promise<Response>(() => undefined) : script(request),
-    )
+    // The time that the server has for its answer ends once it was told.
+    const patience = new AbortController()
+    const session = await opened(request => {
+      if (request.method !== 'DELETE') return script(request)
+      patience.abort()
+      return new Promise<Response>(() => undefined)
+    })
     const failing = failureOf(session)
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal)
     await session.close()
     expect(await failing).toEqual({ code: 'not-ready', message: 'The MCP server session was closed by this host.' })
   })

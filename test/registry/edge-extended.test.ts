@@ -1,18 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { encodeEnvelope } from '../../src/registry/kv-format.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { executionContext, kvWith } from '../support/kv.ts'
 
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const ctx = executionContext
 const envelope = (seq: number, text?: string) => ({
   seq,
   modified: 'Sat, 21 Nov 2026 00:00:00 GMT',
   representations: text === undefined ? {} : { '1.0': { etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) } },
 })
-
-/** A KV of envelopes that counts what it is asked. */
-const kvOf = (stored: Record<string, ReturnType<typeof envelope>>) => {
-  const get = vi.fn(async (key: string) => (stored[key] ? encodeEnvelope(stored[key]).buffer : null))
-  return { get, env: { CARDS: { get } } as unknown as Env }
-}
 
 let edge: typeof import('../../src/registry/edge/cards.ts')
 let cards: typeof import('../../src/registry/edge/cards.ts')
@@ -22,9 +16,6 @@ beforeEach(async () => {
   cards = await import('../../src/registry/edge/cards.ts')
   edge = await import('../../src/registry/edge/cards.ts')
 })
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 const read = async (env: Env, tier: string) => {
   const served = await edge.readExtended({ id: 'a', tier, name: '1.0' }, env, ctx)
@@ -33,7 +24,7 @@ const read = async (env: Env, tier: string) => {
 
 describe('an extended card at the edge', () => {
   it('is that of the tier that is asked for, read from KV once while it is fresh', async () => {
-    const { get, env } = kvOf({ 'extended:a:base': envelope(1, 'base'), 'extended:a:gold': envelope(1, 'gold') })
+    const { get, env } = kvWith({ 'extended:a:base': envelope(1, 'base'), 'extended:a:gold': envelope(1, 'gold') })
     const asked = ['base', 'gold', 'gold', 'silver', 'silver']
     const texts: (string | null)[] = []
     for (const tier of asked) texts.push(await read(env, tier))
@@ -44,14 +35,14 @@ describe('an extended card at the edge', () => {
   })
 
   it('is never what is held of the public card', async () => {
-    const { env } = kvOf({ 'extended:a:base': envelope(1, 'private') })
+    const { env } = kvWith({ 'extended:a:base': envelope(1, 'private') })
     await read(env, 'base')
     edge.cacheExtended('a', 'base', envelope(2, 'private'))
     expect(cards.getCachedDocument('a', '1.0')).toBeUndefined()
   })
 
   it('follows a write at once, and no older revision that KV still answers', async () => {
-    const { env } = kvOf({ 'extended:a:base': envelope(1, 'one') })
+    const { env } = kvWith({ 'extended:a:base': envelope(1, 'one') })
     await read(env, 'base')
     edge.cacheExtended('a', 'base', envelope(2, 'two'))
     vi.advanceTimersByTime(30_001)

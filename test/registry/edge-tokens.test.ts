@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TokenRecord } from '../../src/registry/records.ts'
+import { executionContext, kvWith } from '../support/kv.ts'
 
 const record = (expires: number | null = null): TokenRecord => ({
   id: 'abc',
@@ -11,26 +12,15 @@ const record = (expires: number | null = null): TokenRecord => ({
   expires,
 })
 
-/** A KV of tokens that counts what it is asked. */
-const kvOf = (stored: Record<string, { value: string; seq: number }>) => {
-  const getWithMetadata = vi.fn(async (key: string) => {
-    const found = stored[key]
-    return { value: found?.value ?? null, metadata: found ? { seq: found.seq } : null }
-  })
-  return { getWithMetadata, stored, env: { CARDS: { getWithMetadata } } as unknown as Env }
-}
 const issued = (expires: number | null = null) =>
-  kvOf({ 'token:h': { value: JSON.stringify(record(expires)), seq: 1 } })
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+  kvWith({ 'token:h': { value: JSON.stringify(record(expires)), seq: 1 } })
+const ctx = executionContext
 
 let edge: typeof import('../../src/registry/edge/lookups.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
   edge = await import('../../src/registry/edge/lookups.ts')
-})
-afterEach(() => {
-  vi.useRealTimers()
 })
 
 describe('a token at the edge', () => {
@@ -44,7 +34,7 @@ describe('a token at the edge', () => {
   })
 
   it('that nobody issued costs KV one read, however often it is tried', async () => {
-    const { getWithMetadata, env } = kvOf({})
+    const { getWithMetadata, env } = kvWith({})
     for (let count = 0; count < 100; count++) expect(await edge.readToken('guess', env, ctx)).toBeNull()
     expect(getWithMetadata).toHaveBeenCalledTimes(1)
   })
@@ -58,7 +48,7 @@ describe('a token at the edge', () => {
   })
 
   it('holds at once where it was issued', async () => {
-    const { env } = kvOf({})
+    const { env } = kvWith({})
     expect(await edge.readToken('h', env, ctx)).toBeNull()
     edge.cacheToken('h', record(), 1)
     expect(await edge.readToken('h', env, ctx)).toEqual(record())

@@ -1,15 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeEnvelope } from '../../src/registry/kv-format.ts'
+import { executionContext, type KvValue, kvWith } from '../support/kv.ts'
 
-/** A KV that holds one envelope, or none, and counts what it is asked. */
-const kvOf = (stored: Map<string, Uint8Array>) => {
-  const get = vi.fn(async (key: string) => {
-    const bytes = stored.get(key)
-    return bytes ? bytes.slice().buffer : null
-  })
-  return { get, env: { CARDS: { get } } as unknown as Env }
-}
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const ctx = executionContext
 const representation = (text: string) => ({ etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) })
 const envelope = (seq: number, text: string) => ({
   seq,
@@ -26,9 +19,6 @@ beforeEach(async () => {
   vi.resetModules()
   edge = await import('../../src/registry/edge/cards.ts')
 })
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
   const held = edge.getCachedDocument(id, name)
@@ -38,7 +28,7 @@ const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent
 
 describe('what one isolate serves of an agent', () => {
   it('costs KV one read for a thousand readers at once, and none while it is fresh', async () => {
-    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     const all = Promise.all(Array.from({ length: 1000 }, () => read(env)))
     await vi.advanceTimersByTimeAsync(2)
     expect(new Set(await all)).toEqual(new Set(['one']))
@@ -47,7 +37,7 @@ describe('what one isolate serves of an agent', () => {
   })
 
   it('costs KV one read for an agent that is not there, until that is old', async () => {
-    const { get, env } = kvOf(new Map())
+    const { get, env } = kvWith()
     for (let count = 0; count < 100; count++) expect(await read(env)).toBeNull()
     expect(get).toHaveBeenCalledTimes(1)
     vi.advanceTimersByTime(30_001)
@@ -59,10 +49,9 @@ describe('what one isolate serves of an agent', () => {
   })
 
   it('is served from memory and read again once in the background, between 20 and 30 seconds', async () => {
-    const stored = new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]])
-    const { get, env } = kvOf(stored)
+    const { get, env, stored } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
-    stored.set('card:a', encodeEnvelope(envelope(2, 'two')))
+    stored['card:a'] = envelope(2, 'two')
     vi.advanceTimersByTime(19_999)
     expect([await read(env), get.mock.calls.length]).toEqual(['one', 1])
     vi.advanceTimersByTime(2)
@@ -76,7 +65,7 @@ describe('what one isolate serves of an agent', () => {
 
   it('goes on being served where that background read fails', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
-    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
     vi.advanceTimersByTime(20_001)
     get.mockRejectedValueOnce(new Error('KV is away'))
@@ -86,34 +75,34 @@ describe('what one isolate serves of an agent', () => {
   })
 
   it('follows KV within half a minute, also where KV says that the card is gone', async () => {
-    const stored = new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]])
-    const { env } = kvOf(stored)
+    const stored: Record<string, KvValue> = { 'card:a': envelope(1, 'one') }
+    const { env } = kvWith(stored)
     await read(env)
-    stored.set('card:a', encodeEnvelope(envelope(2, 'two')))
+    stored['card:a'] = envelope(2, 'two')
     expect(await read(env)).toBe('one')
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('two')
-    stored.set('card:a', encodeEnvelope(gone(3)))
+    stored['card:a'] = gone(3)
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBeNull()
   })
 
   it('shows a write at once, and no older revision that KV still answers', async () => {
-    const stored = new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]])
-    const { env } = kvOf(stored)
+    const stored: Record<string, KvValue> = { 'card:a': envelope(1, 'one') }
+    const { env } = kvWith(stored)
     await read(env)
     edge.cacheEnvelope('a', envelope(2, 'two'))
     expect([await read(env), await read(env, 'a', '1.0')]).toEqual(['two', 'two v1'])
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('two')
-    stored.set('card:a', encodeEnvelope(envelope(3, 'three')))
+    stored['card:a'] = envelope(3, 'three')
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('three')
   })
 
   it('says of a card from elsewhere how old it is, as KV says it, and what is learned of that here at once', async () => {
     const health = { checked: 5, ttl: 300, staleIfError: 3600 }
-    const { env } = kvOf(new Map([['card:a', encodeEnvelope({ ...envelope(2, 'two'), source: health })]]))
+    const { env } = kvWith({ 'card:a': { ...envelope(2, 'two'), source: health } })
     await read(env)
     const source = () => edge.getCachedDocument('a', 'agent-card.json')?.source
     const seen = [source()]
@@ -125,7 +114,7 @@ describe('what one isolate serves of an agent', () => {
   })
 
   it('does not take an older card for the newest because something was learned of the newest', async () => {
-    const { env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    const { env } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
     edge.cacheHealth('a', 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
     edge.cacheEnvelope('a', envelope(2, 'two'))
@@ -134,7 +123,7 @@ describe('what one isolate serves of an agent', () => {
 
   it('tells an agent whose card never came from none', async () => {
     const source = { checked: 0, ttl: 300, staleIfError: 3600, failing: 502 } as const
-    const { env } = kvOf(new Map([['card:a', encodeEnvelope({ ...gone(1), source })]]))
+    const { env } = kvWith({ 'card:a': { ...gone(1), source } })
     const documents = [
       await edge.readDocument('a', '1.0', env, ctx),
       edge.getCachedDocument('a', '1.0'),
@@ -144,21 +133,21 @@ describe('what one isolate serves of an agent', () => {
   })
 
   it('is not set back by the late answer to an older write', async () => {
-    const { env } = kvOf(new Map())
+    const { env } = kvWith()
     edge.cacheEnvelope('a', envelope(3, 'three'))
     edge.cacheEnvelope('a', envelope(2, 'two'))
     expect(await read(env)).toBe('three')
   })
 
   it('shows a first registration though KV knows of none yet', async () => {
-    const { env } = kvOf(new Map())
+    const { env } = kvWith()
     edge.cacheEnvelope('a', envelope(1, 'one'))
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('one')
   })
 
   it('shows a removal at once, and goes on though KV still has the card', async () => {
-    const { env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    const { env } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
     edge.cacheEnvelope('a', gone(2))
     expect(await read(env)).toBeNull()
@@ -167,7 +156,7 @@ describe('what one isolate serves of an agent', () => {
   })
 
   it('does not wait for a read that never ends, once that is old', async () => {
-    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     get.mockReturnValueOnce(new Promise(() => undefined))
     void read(env)
     const waiting = read(env)
@@ -177,7 +166,7 @@ describe('what one isolate serves of an agent', () => {
   })
 
   it('goes on serving what it served last while KV is away', async () => {
-    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
     vi.advanceTimersByTime(30_001)
     vi.spyOn(console, 'error').mockReturnValue()
@@ -187,7 +176,7 @@ describe('what one isolate serves of an agent', () => {
 
   it('tells who asked to come later where KV is away and nothing was known, and asks again for the next', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
-    const { get, env } = kvOf(new Map([['card:a', encodeEnvelope(envelope(1, 'one'))]]))
+    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     get.mockRejectedValueOnce(new Error('KV is away'))
     await expect(read(env)).rejects.toMatchObject({ status: 503, code: 'unavailable' })
     expect(await read(env)).toBe('one')

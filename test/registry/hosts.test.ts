@@ -1,14 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { executionContext, kvWith } from '../support/kv.ts'
 
-/** A KV of claims that counts what it is asked. */
-const kvOf = (claims: Record<string, { id: string; seq: number }>) => {
-  const getWithMetadata = vi.fn(async (key: string) => {
-    const claim = claims[key]
-    return { value: claim?.id ?? null, metadata: claim ? { seq: claim.seq } : null }
-  })
-  return { getWithMetadata, env: { CARDS: { getWithMetadata }, ROOT_AGENT: '' } as unknown as Env }
-}
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const ctx = executionContext
 
 let hosts: typeof import('../../src/registry/edge/lookups.ts')
 beforeEach(async () => {
@@ -16,26 +9,23 @@ beforeEach(async () => {
   vi.resetModules()
   hosts = await import('../../src/registry/edge/lookups.ts')
 })
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 const a = 'a.example.com'
 
 describe('the agent of a host name', () => {
   it('is who claims it, else ROOT_AGENT, else who claims "*", else nobody', async () => {
-    const { env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 }, 'host:*': { id: 'root', seq: 1 } })
+    const { env } = kvWith({ [`host:${a}`]: { value: 'own', seq: 1 }, 'host:*': { value: 'root', seq: 1 } })
     const rooted = { ...env, ROOT_AGENT: 'configured' }
     expect([
       await hosts.resolveHost(a, rooted, ctx),
       await hosts.resolveHost('b.example.com', rooted, ctx),
       await hosts.resolveHost('b.example.com', env, ctx),
-      await hosts.resolveHost('b.example.com', kvOf({}).env, ctx),
+      await hosts.resolveHost('b.example.com', kvWith({}).env, ctx),
     ]).toEqual(['own', 'configured', 'root', 'root'])
   })
 
   it('is the same from memory as from KV', async () => {
-    const { env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 }, 'host:*': { id: 'root', seq: 1 } })
+    const { env } = kvWith({ [`host:${a}`]: { value: 'own', seq: 1 }, 'host:*': { value: 'root', seq: 1 } })
     const rooted = { ...env, ROOT_AGENT: 'configured' }
     expect(hosts.getCachedHost(a, env)).toBeUndefined()
     for (const [hostname, of] of [
@@ -47,7 +37,7 @@ describe('the agent of a host name', () => {
   })
 
   it('costs KV one read for a thousand requests at once', async () => {
-    const { getWithMetadata, env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 } })
+    const { getWithMetadata, env } = kvWith({ [`host:${a}`]: { value: 'own', seq: 1 } })
     const all = Promise.all(Array.from({ length: 1000 }, () => hosts.resolveHost(a, env, ctx)))
     await vi.advanceTimersByTimeAsync(2)
     await all
@@ -55,7 +45,7 @@ describe('the agent of a host name', () => {
   })
 
   it('follows a write at once, and no older claim that KV still answers', async () => {
-    const { env } = kvOf({ [`host:${a}`]: { id: 'old', seq: 1 } })
+    const { env } = kvWith({ [`host:${a}`]: { value: 'old', seq: 1 } })
     await hosts.resolveHost(a, env, ctx)
     hosts.cacheHost(a, { value: 'new', seq: 2 })
     vi.advanceTimersByTime(30_001)
@@ -63,7 +53,7 @@ describe('the agent of a host name', () => {
   })
 
   it('stays what it was while KV is away', async () => {
-    const { getWithMetadata, env } = kvOf({ [`host:${a}`]: { id: 'own', seq: 1 } })
+    const { getWithMetadata, env } = kvWith({ [`host:${a}`]: { value: 'own', seq: 1 } })
     await hosts.resolveHost(a, env, ctx)
     vi.advanceTimersByTime(30_001)
     vi.spyOn(console, 'error').mockReturnValue()

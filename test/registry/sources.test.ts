@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { decodeEnvelope, type Envelope } from '../../src/registry/kv-format.ts'
 
 import type { Expected, RefreshResult, Registration, SourceRecord } from '../../src/registry/records.ts'
@@ -17,10 +17,6 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
   sql = openSql()
   createTables(sql)
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
 })
 
 const seconds = (count: number) => vi.advanceTimersByTime(count * 1000)

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { type HttpError, problemResponse } from '../../src/http/errors.ts'
 import type { Handler } from '../../src/http/handler.ts'
 
@@ -59,7 +59,6 @@ beforeEach(async () => {
     },
   } as unknown as Env
 })
-afterEach(() => vi.restoreAllMocks())
 
 const request = (
   path: string,

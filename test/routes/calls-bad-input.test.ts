@@ -1,15 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import type { Host } from '../support/host.ts'
 import { reply } from '../support/upstream.ts'
 
-let called: CalledHost
+let called: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await useSharedHost()
   const { origin } = called.agent
-  await called.register('weather', { card: agentCard(origin), route: 'gateway' })
+  await called.register('bad-calls', { card: agentCard(origin), route: 'gateway' })
   const only = (version: string) => ({
     card: agentCard(origin, {
       supportedInterfaces: [
@@ -17,13 +18,13 @@ beforeAll(async () => {
       ],
     }),
   })
-  await called.register('only-1', only('1.0'))
-  await called.register('only-0', only('0.3'))
+  await called.register('bad-calls-1', only('1.0'))
+  await called.register('bad-calls-0', only('0.3'))
 })
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
 
-const path = '/agents/weather/a2a'
+const path = '/agents/bad-calls/a2a'
 const send = (body: Json | Uint8Array, headers: Record<string, string> = {}, to = path) =>
   called.send(to, { body, headers })
 const heard = () => called.agent.requests.map(({ body }) => body)
@@ -261,7 +262,7 @@ describe('a content type', () => {
       id: null,
       says: 'application/json',
     })
-    const { status } = await called.send('/agents/weather/a2a/message:send', {
+    const { status } = await called.send('/agents/bad-calls/a2a/message:send', {
       body: JSON.stringify(message()),
       headers: { 'Content-Type': type },
     })
@@ -406,17 +407,17 @@ describe('the version of a call', () => {
   })
 
   it.each([
-    ['only-1', 'message/send', '0.3', '1.0'],
-    ['only-1', 'message/send', '', '1.0'],
-    ['only-0', 'SendMessage', '1.0', '0.3'],
-    ['only-0', 'SendMessage', '', '0.3'],
-    ['only-0', 'message/send', '1.0', '0.3'],
-    ['only-0', 'message/shout', '1.0', '0.3'],
-    ['only-0', 'ShoutMessage', '', '0.3'],
-    ['only-1', 'message/shout', '0.3', '1.0'],
+    ['bad-calls-1', 'message/send', '0.3', '1.0'],
+    ['bad-calls-1', 'message/send', '', '1.0'],
+    ['bad-calls-0', 'SendMessage', '1.0', '0.3'],
+    ['bad-calls-0', 'SendMessage', '', '0.3'],
+    ['bad-calls-0', 'message/send', '1.0', '0.3'],
+    ['bad-calls-0', 'message/shout', '1.0', '0.3'],
+    ['bad-calls-0', 'ShoutMessage', '', '0.3'],
+    ['bad-calls-1', 'message/shout', '0.3', '1.0'],
     // It is told what the agent speaks, not what the host does.
-    ['only-0', 'message/send', '9.9', '`A2A-Version`: 0.3.'],
-    ['only-1', 'SendMessage', '9.9', '`A2A-Version`: 1.0.'],
+    ['bad-calls-0', 'message/send', '9.9', '`A2A-Version`: 0.3.'],
+    ['bad-calls-1', 'SendMessage', '9.9', '`A2A-Version`: 1.0.'],
   ])('that the agent %s does not speak: %s, %j', async (id, method, version, spoken) => {
     const came = await send(of(method), { 'A2A-Version': version }, `/agents/${id}/a2a`)
     refused(came, { code: -32009, says: spoken })
@@ -499,7 +500,7 @@ describe('a refusal of a stream', () => {
 })
 
 describe('over HTTP+JSON', () => {
-  const rest = '/agents/weather/a2a'
+  const rest = '/agents/bad-calls/a2a'
   it.each<[string, string, string, number, string]>([
     ['not JSON', 'message:send', 'hello', 400, 'INVALID_ARGUMENT'],
     ['a list', 'message:send', '[]', 400, 'INVALID_ARGUMENT'],
@@ -569,9 +570,9 @@ describe('where an agent is to call back', () => {
   beforeAll(async () => {
     const card = agentCard(called.agent.origin, { capabilities: { streaming: true, pushNotifications: true } })
     // Whatever the manifest lets through: what is around the agent is not its owner's alone.
-    await called.register('pushing', { card, route: 'gateway', gate: { capabilities: 'off' } })
+    await called.register('bad-calls-pushing', { card, route: 'gateway', gate: { capabilities: 'off' } })
   })
-  const to = '/agents/pushing/a2a'
+  const to = '/agents/bad-calls-pushing/a2a'
   const inside = 'http://169.254.169.254/latest/meta-data'
   const configured = (url: string) => ({ configuration: { pushNotificationConfig: { url } } })
 

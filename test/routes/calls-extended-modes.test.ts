@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { answer } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import type { Host } from '../support/host.ts'
 
-let called: CalledHost
+let called: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await useSharedHost()
   called.agent.respond(response => {
     response.setHeader('Content-Type', 'application/json')
     response.end(JSON.stringify(answer))
@@ -17,7 +18,7 @@ beforeAll(async () => {
     tags: ['art'],
     outputModes: ['image/png'],
   }
-  await called.register('weather', { card: agentCard(called.agent.origin), extended: { skills: [drawing] } })
+  await called.register('extended-modes', { card: agentCard(called.agent.origin), extended: { skills: [drawing] } })
 })
 afterAll(() => called.close())
 
@@ -30,9 +31,9 @@ const call = {
 }
 
 it('takes what an extended skill puts out from a caller that may read its card, and from nobody else', async () => {
-  const { token } = await called.issue({ scopes: ['read'], agents: ['weather'] })
-  const known = await called.send('/agents/weather/a2a', { body: call, token })
-  const unknown = await called.send('/agents/weather/a2a', { body: call })
+  const { token } = await called.issue({ scopes: ['read'], agents: ['extended-modes'] })
+  const known = await called.send('/agents/extended-modes/a2a', { body: call, token })
+  const unknown = await called.send('/agents/extended-modes/a2a', { body: call })
   expect([known.body, unknown.text.includes('-32005'), unknown.text.includes('image/png, ')]).toEqual([
     answer,
     true,

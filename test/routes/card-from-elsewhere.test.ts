@@ -1,4 +1,4 @@
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, expect, it, vi } from 'vitest'
 import { serveRemoteCard } from '../../src/api/cards.ts'
 import { userAgent } from '../../src/http/headers.ts'
 import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
@@ -6,6 +6,7 @@ import { revalidate } from '../../src/sources/revalidate.ts'
 
 vi.mock('../../src/sources/revalidate.ts')
 beforeEach(() => vi.clearAllMocks())
+afterAll(() => void vi.doUnmock('../../src/sources/refresh-stale.ts'))
 
 const env = {} as Env
 const ctx = {} as ExecutionContext

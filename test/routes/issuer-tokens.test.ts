@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { nextAddress } from '../support/called-host.ts'
+import { token as adminToken, sharedHost } from '../support/host.ts'
 import { type IssuerServer, makeKey, startIssuer } from '../support/issuer.ts'
 
 /** An agent whose callers prove who they are by an issuer, or by a key in a header. */
@@ -21,26 +22,21 @@ const manifest = (openIdConnectUrl: string) => ({
   jwt: { audience: 'weather-api', tiers: { partner: { scope: 'cards:partner' } } },
 })
 
-let host: OwnHost
+const host = sharedHost()
 let issuer: IssuerServer
 beforeAll(async () => {
-  issuer = await startIssuer()
-  host = await startHost({ ALLOWED_ORIGINS: issuer.origin })
-  expect((await host.put('weather', manifest(issuer.discoveryUrl))).status).toBe(201)
+  issuer = await startIssuer(undefined, inject('upstreamPorts'))
+  expect((await host.put('issuer-tokens', manifest(issuer.discoveryUrl))).status).toBe(201)
 })
-afterAll(async () => {
-  await host.close()
-  await issuer.close()
-})
+afterAll(() => issuer.close())
 
-let address = 0
 const extendedCard = async (headers: Record<string, string>) => {
-  const response = await host.fetch('/agents/weather/a2a', {
+  const response = await host.fetch('/agents/issuer-tokens/a2a', {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
       'A2A-Version': '1.0',
-      'CF-Connecting-IP': `203.0.113.${++address % 250}`,
+      'CF-Connecting-IP': nextAddress(),
       ...headers,
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetExtendedAgentCard' }),
@@ -84,7 +80,7 @@ describe("a JWT of the issuer that an agent's card names", () => {
   })
 
   it('is 401 where somebody else signed it', async () => {
-    const token = await sign({}, {}, await makeKey('first', 'RS256'))
+    const token = await sign({}, {}, await makeKey('first', 'ES256'))
     expect(await extendedCard(bearer(token))).toEqual([401, expect.anything()])
   })
 })
@@ -92,7 +88,7 @@ describe("a JWT of the issuer that an agent's card names", () => {
 describe("a token in the header of an agent's API key", () => {
   it.each([
     [['read'], ['*'], [], [200, 'Only for those who log in']],
-    [['read'], ['weather'], ['partner'], [200, 'Only for partners']],
+    [['read'], ['issuer-tokens'], ['partner'], [200, 'Only for partners']],
     [['admin'], undefined, undefined, [200, 'Only for partners']],
     [['read'], ['other'], ['partner'], [403, expect.anything()]],
     [['write'], ['*'], ['partner'], [403, expect.anything()]],

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readCard } from '../../src/api/cards.ts'
 import { listForSuperx } from '../../src/api/compat/superx-methods.ts'
 import type { Handler } from '../../src/http/handler.ts'
@@ -22,6 +22,11 @@ vi.mock('../../src/registry/edge/cards.ts', async importOriginal => ({
     return held.get(id) ?? null
   },
 }))
+
+afterAll(() => {
+  vi.doUnmock('../../src/sources/refresh-stale.ts')
+  vi.doUnmock('../../src/registry/edge.ts')
+})
 
 let underWay: string[]
 let most: number

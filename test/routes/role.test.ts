@@ -1,7 +1,5 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { deploymentRole } from '../../src/api/compat/shaman.ts'
-
-afterEach(() => vi.restoreAllMocks())
 
 describe('the role that ROLE says', () => {
   it.each([

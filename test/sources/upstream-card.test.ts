@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { Validators } from '../../src/registry/records.ts'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
@@ -22,10 +22,6 @@ let logged: { event: string; origin?: string; why?: string }[] = []
 beforeEach(() => {
   logged = []
   vi.spyOn(console, 'error').mockImplementation(line => void logged.push(JSON.parse(line)))
-})
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.useRealTimers()
 })
 
 const json = { 'Content-Type': 'application/json' }

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
 import { envWith, sourceAt } from '../support/registrations.ts'
+import { json, reply, startUpstream } from '../support/upstream.ts'
 
 const file = (name: string) => readFileSync(`${import.meta.dirname}/../fixtures/tls/${name}.pem`, 'utf8')
 const trusted = getCACertificates('default')
@@ -12,7 +11,6 @@ const trusted = getCACertificates('default')
 // All are for `localhost` and of one key, which is good for nothing else; `authority` is who signed the first two.
 beforeAll(() => setDefaultCACertificates([...trusted, file('authority')]))
 afterAll(() => setDefaultCACertificates(trusted))
-afterEach(() => void vi.restoreAllMocks())
 
 it.each([
   ['valid', 'localhost', { card: {}, validators: {} }, ''],
@@ -22,14 +20,11 @@ it.each([
 ])('a card over TLS with the %s certificate of localhost, at %s: %j', async (certificate, host, expected, why) => {
   const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const fetches = vi.spyOn(globalThis, 'fetch')
-  const server = createServer({ key: file('key'), cert: file(certificate) }, (_, response) =>
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}'),
-  )
-  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
-  const origin = `https://${host}:${(server.address() as AddressInfo).port}`
+  const server = await startUpstream({ tls: { key: file('key'), cert: file(certificate) } })
+  server.respond(reply(200, json, '{}'))
+  const origin = `https://${host}:${server.port}`
   const fetched = await fetchUpstreamCard(sourceAt(`${origin}/card`), undefined, envWith({ ALLOWED_ORIGINS: origin }))
-  server.closeAllConnections()
-  server.close()
+  await server.close()
   expect(fetched).toMatchObject(expected)
   expect(error.mock.calls.length).toBe(why === '' ? 0 : 1)
   const thrown = await fetches.mock.results[0]?.value.then(() => undefined).catch((reason: unknown) => reason)

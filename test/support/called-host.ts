@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { expect } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import type { SharedHostName } from './global-setup.ts'
 import {
@@ -26,7 +28,7 @@ export type Received = { status: number; headers: Headers; text: string; body: J
 export type CalledHost<AnyHost extends Host = OwnHost> = {
   host: AnyHost
   agent: UpstreamServer
-  /** Sends a request from a client address that no other request has. */
+  /** Sends a request from the file's next client address. */
   send: (path: string, sent?: Sent) => Promise<Received>
   /** Sends a request with several headers of one name. */
   sendLines: (path: string, headers: Record<string, string | string[]>, body: string) => Promise<Received>
@@ -59,10 +61,10 @@ export const useSharedHost = async (name?: SharedHostName): Promise<CalledHost<H
 
 let addresses = 0
 
-/** Returns a client address that no request has had yet. Each process that runs tests has a block of them. */
+/** Returns a client address of the block that the test file has for itself. */
 export const nextAddress = (): string => {
-  addresses++
-  return `10.${process.env.VITEST_POOL_ID}.${addresses >> 8}.${addresses & 255}`
+  const [high, low] = createHash('sha1').update(String(expect.getState().testPath)).digest()
+  return `10.${high}.${low}.${addresses++ & 255}`
 }
 
 const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Omit<CalledHost<AnyHost>, 'close'> => {

@@ -61,6 +61,8 @@ type WranglerConfig = {
   kv_namespaces: { binding: string }[]
   durable_objects: { bindings: { name: string; class_name: string }[] }
   services?: { binding: string; service: string }[]
+  cache?: { enabled: boolean }
+  exports?: Record<string, { cache?: { enabled: boolean } }>
   ratelimits: { name: string; simple: { limit: number } }[]
 }
 
@@ -74,6 +76,10 @@ const readHostConfig = (): HostConfig => {
     kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
     durableObjects: Object.fromEntries(
       config.durable_objects.bindings.map(({ name, class_name }) => [name, class_name]),
+    ),
+    cacheEnabled: config.cache?.enabled ?? false,
+    cachedByEntrypoint: Object.fromEntries(
+      Object.entries(config.exports ?? {}).flatMap(([name, { cache }]) => (cache ? [[name, cache.enabled]] : [])),
     ),
     services: Object.fromEntries((config.services ?? []).map(({ binding, service }) => [binding, service])),
   }

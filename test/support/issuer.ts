@@ -35,7 +35,7 @@ export class IssuerServer extends UpstreamServer {
   }
 
   /** Replaces all keys with a new one. */
-  async rotate(kid: string, alg = 'RS256'): Promise<Key> {
+  async rotate(kid: string, alg = 'ES256'): Promise<Key> {
     const key = await makeKey(kid, alg)
     this.keys = [key]
     return key
@@ -61,7 +61,7 @@ export class IssuerServer extends UpstreamServer {
 /** Starts an issuer, with a key of its own unless it is given one. */
 export const startIssuer = async (key?: Key, ports?: readonly number[]): Promise<IssuerServer> => {
   const issuer = await new IssuerServer().listen(ports)
-  issuer.keys = [key ?? (await makeKey('first', 'RS256'))]
+  issuer.keys = [key ?? (await makeKey('first', 'ES256'))]
   return issuer
 }
 

@@ -20,6 +20,9 @@ export type HostConfig = {
   durableObjects: Record<string, string>
   /** Names of other Workers by their bindings. */
   services: Record<string, string>
+  /** Whether Workers Cache is in front of each entrypoint, unless the entrypoint has a setting of its own. */
+  cacheEnabled: boolean
+  cachedByEntrypoint: Record<string, boolean>
 }
 
 /** Where a host differs from the configuration that production has. */

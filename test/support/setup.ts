@@ -5,7 +5,8 @@ import { numRuns } from './cards/generated.ts'
 // A nightly run tries more cards and calls: FC_RUNS=1000 npm test.
 fc.configureGlobal({ numRuns })
 
-// Files share a process: none may leave another its clock, spies or globals.
+// Files share a process, but neither modules with what they remember nor replaced clocks, functions and globals.
+vi.resetModules()
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()

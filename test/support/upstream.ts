@@ -2,6 +2,7 @@ import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  type RequestListener,
   type Server,
   type ServerResponse,
 } from 'node:http'
@@ -28,6 +29,7 @@ export class UpstreamServer {
   readonly #server: Server
   readonly #scheme: 'http' | 'https'
   #respond: Responder = response => void response.end()
+  #listener: RequestListener | undefined
   #disconnected: Promise<void> = new Promise(() => undefined)
 
   constructor({ tls }: ListenOptions = {}) {
@@ -62,6 +64,11 @@ export class UpstreamServer {
     this.respond((response, request, body) => void this.#send(handle, response, request, body))
   }
 
+  /** Passes every request to a listener that reads the body itself, which is not recorded then. */
+  listenWith(listener: RequestListener): void {
+    this.#listener = listener
+  }
+
   /** Resolves when the connection of the newest request closes before its response is complete. */
   disconnected(): Promise<void> {
     return this.#disconnected
@@ -89,6 +96,10 @@ export class UpstreamServer {
       }),
     )
     const { method = '', url: path = '', headers } = request
+    if (this.#listener) {
+      this.requests.push({ method, path, headers, body: '' })
+      return this.#listener(request, response)
+    }
     const body = Buffer.concat(await Array.fromAsync(request))
     this.requests.push({ method, path, headers, body: body.toString() })
     this.#respond(response, request, body)

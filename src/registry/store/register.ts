@@ -79,7 +79,7 @@ type HostRow = { hostname: string; id: string | null; seq: number; automatic: nu
  * Makes the host names of a manifest the agent's. A name belongs to one agent; but the root name that the host assigned to its
  * first public agent yields to any agent that claims it.
  */
-const claimHosts = (sql: SqlStorage, registration: Registration, mayClaim: boolean): HostChanges | Rejection => {
+export const claimHosts = (sql: SqlStorage, registration: Registration, mayClaim: boolean): HostChanges | Rejection => {
   const { id, visibility, hosts } = registration
   for (const hostname of hosts) {
     const row = hostRow(sql, hostname)

@@ -1,10 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { loadManifests } from '../../../cli/manifests/load.ts'
 import { createEchoApp, createEchoCard } from '../../../examples/echo-agent/app.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import type { Host } from '../../support/host.ts'
+import { type Host, startSharedUpstream } from '../../support/host.ts'
 
 /** The manifest of the example agent, as `cards/` has it. */
 export const echoManifest = (): JsonObject => {
@@ -46,34 +43,21 @@ export const register = async (host: Host, agents: Record<string, JsonObject>): 
   }
 }
 
-/** The same agent as an Express server of the SDK's, on this machine. */
+/** The same agent as an Express server of the SDK, on this machine. */
 export type ExpressAgent = {
-  origin: string /** The calls that arrived since it was asked last. */
-  seen: () => string[]
+  origin: string
+  /** The calls that arrived since the last look. */
+  takeCalls: () => string[]
   close: () => Promise<void>
 }
 
-/** Starts the agent as an Express server. */
+/** Starts the agent as an Express server that the shared hosts may call. */
 export const startExpressAgent = async (): Promise<ExpressAgent> => {
-  let calls: string[] = []
-  let app = createEchoApp()
-  const server = createServer((request, response) => {
-    calls.push(`${request.method} ${request.url}`)
-    app(request, response)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  app = createEchoApp(createEchoCard(origin))
+  const server = await startSharedUpstream()
+  server.listenWith(createEchoApp(createEchoCard(server.origin)))
   return {
-    origin,
-    seen: () => {
-      const seen = calls
-      calls = []
-      return seen
-    },
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise(closed => server.close(closed))
-    },
+    origin: server.origin,
+    takeCalls: () => server.requests.splice(0).map(({ method, path }) => `${method} ${path}`),
+    close: () => server.close(),
   }
 }

@@ -50,7 +50,7 @@ describe.each([
   ['the example agent, by its service binding', 'bound'],
   ['an Express server of the SDK', 'express'],
 ])('%s', (_, name) => {
-  describe.each(sdks)('called by $title', ({ version, binding, compatible, connect }) => {
+  describe.concurrent.each(sdks)('called by $title', ({ version, binding, compatible, connect }) => {
     const id = compatible ? `${name}-old` : name
     const session = (as?: string, agent = id) =>
       connect(new URL(`/agents/${agent}/`, host.url).href, as === undefined ? {} : { token: as })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OwnHost, startHost, token } from '../../support/host.ts'
+import { sharedHost, token } from '../../support/host.ts'
 import { type Change, changed, type ExpressAgent, register, startExpressAgent } from './agents.ts'
 import { sdks } from './sdks.ts'
 import type { Sdk, Session, Setup } from './session.ts'
@@ -24,18 +24,17 @@ const spoken = [
   ['-0', ['0.3']],
 ] as const
 
-let host: OwnHost
+const host = sharedHost()
 let express: ExpressAgent
 let other: string
 beforeAll(async () => {
   express = await startExpressAgent()
-  host = await startHost({ ALLOWED_ORIGINS: express.origin })
   for (const [suffix, versions] of spoken)
     await register(
       host,
       Object.fromEntries(
         Object.entries(agents).map(([id, change]) => [
-          id + suffix,
+          `refusals-${id}${suffix}`,
           changed({ ...change, versions, origin: express.origin }),
         ]),
       ),
@@ -43,7 +42,6 @@ beforeAll(async () => {
   other = await issue({ scopes: ['read'], agents: ['weather'] })
 })
 afterAll(async () => {
-  await host.close()
   await express.close()
 })
 
@@ -145,7 +143,7 @@ const rows: Row[] = [
 ]
 
 /** The id of the agent that a client speaks its version to. */
-const agentFor = ({ compatible }: Sdk, agent: string): string => `${agent}${compatible ? '-0' : ''}`
+const agentFor = ({ compatible }: Sdk, agent: string): string => `refusals-${agent}${compatible ? '-0' : ''}`
 
 describe.each(sdks)('refused by the host, $title', sdk => {
   const session = (agent: string, setup?: Setup) => sdk.connect(new URL(`/agents/${agent}/`, host.url).href, setup)
@@ -155,20 +153,20 @@ describe.each(sdks)('refused by the host, $title', sdk => {
     '$what: reads it as $expected, and the agent hears nothing',
     async ({ agent, expected, code, setup, call }) => {
       const connected = await session(agentFor(sdk, agent), setup?.())
-      express.seen()
+      express.takeCalls()
       expect(await thrownBy(call(connected))).toBe(oldest && code !== undefined ? `code ${code}` : expected)
-      expect(express.seen()).toEqual([])
+      expect(express.takeCalls()).toEqual([])
     },
   )
 
   it('calls by an older card an agent of which this host has only the card by now: reads it as UnsupportedOperation', async () => {
     const versions = sdk.compatible ? ['0.3'] : ['1.0', '0.3']
-    await host.put('retiring', changed({ versions, origin: express.origin }))
-    const { send } = await session('retiring')
-    await host.put('retiring', changed({ versions, origin: express.origin, beside: { route: 'closed' } }))
-    express.seen()
+    await host.put('refusals-retiring', changed({ versions, origin: express.origin }))
+    const { send } = await session('refusals-retiring')
+    await host.put('refusals-retiring', changed({ versions, origin: express.origin, beside: { route: 'closed' } }))
+    express.takeCalls()
     expect(await thrownBy(send('hello'))).toBe('UnsupportedOperation')
-    expect(express.seen()).toEqual([])
+    expect(express.takeCalls()).toEqual([])
   })
 
   it('passes with the extension that is required', async () => {
@@ -177,10 +175,10 @@ describe.each(sdks)('refused by the host, $title', sdk => {
   })
 
   it.runIf(!sdk.compatible)('speaks a version that the agent does not: reads which it does', async () => {
-    const { send } = await session(`plain-${sdk.version === '1.0' ? 0 : 1}`)
-    express.seen()
+    const { send } = await session(`refusals-plain-${sdk.version === '1.0' ? 0 : 1}`)
+    express.takeCalls()
     expect(await thrownBy(send('hello'))).toBe(oldest ? 'code -32009' : 'VersionNotSupported')
-    expect(express.seen()).toEqual([])
+    expect(express.takeCalls()).toEqual([])
   })
 
   // No SDK has classes for these: over HTTP+JSON, 1.x keeps the status, all others the code.
@@ -192,9 +190,9 @@ describe.each(sdks)('refused by the host, $title', sdk => {
     ['a token for another agent', 403, () => ({ token: other })],
   ])('asks for the extended card with %s: %d', async (_, status, setup) => {
     const { extendedSkills } = await session(agentFor(sdk, 'plain'), setup())
-    express.seen()
+    express.takeCalls()
     expect(await thrownBy(extendedSkills())).toBe(untyped(status))
-    expect(express.seen()).toEqual([])
+    expect(express.takeCalls()).toEqual([])
   })
 
   it.each([
@@ -206,6 +204,6 @@ describe.each(sdks)('refused by the host, $title', sdk => {
     ],
   ])('hears what the agent itself says of %s: %s', async (_, expected, call) => {
     expect(await thrownBy(call(await session(agentFor(sdk, 'plain'))))).toBe(expected)
-    expect(express.seen()).not.toEqual([])
+    expect(express.takeCalls()).not.toEqual([])
   })
 })

@@ -4,6 +4,15 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 /** The number of cases that each property is tried with. */
 export const numRuns = Number(process.env.FC_RUNS ?? 60)
 
+/** Any code point, halves of surrogate pairs included. fast-check's own unit `binary` takes seconds to prepare itself. */
+export const anyCharacter = fc
+  .oneof(
+    fc.integer({ min: 0, max: 0x10ffff }),
+    fc.integer({ min: 0, max: 0xff }),
+    fc.integer({ min: 0xd800, max: 0xdfff }),
+  )
+  .map(code => String.fromCodePoint(code))
+
 /** Names that some dialect, some reader or JavaScript itself has a meaning for, beside plain unknown ones. */
 const awkwardNames = [
   'x-note',

@@ -1,5 +1,6 @@
-/** Stands in for the runtime's module, so that Node can read files that import it. */
-export class DurableObject {
+// Stands in for the runtime's module, so that Node can load files that import it.
+
+class Entrypoint {
   ctx: unknown
   env: unknown
 
@@ -8,4 +9,6 @@ export class DurableObject {
     this.env = env
   }
 }
-export class WorkerEntrypoint {}
+
+export class DurableObject extends Entrypoint {}
+export class WorkerEntrypoint extends Entrypoint {}

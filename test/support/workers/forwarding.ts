@@ -31,7 +31,7 @@ export class Forwarding extends WorkerEntrypoint {
   override async fetch(request: Request): Promise<Response> {
     const settings: Settings = JSON.parse(request.headers.get('Settings') ?? '')
     const { url, service, streams = false, works, ...options } = settings
-    if (works) this.ctx.waitUntil(scheduler.wait(5000))
+    if (works) this.ctx.waitUntil(scheduler.wait(60_000))
     const agent = (this.ctx.exports as unknown as { Agent: Fetcher }).Agent
     const came = await forward(
       {

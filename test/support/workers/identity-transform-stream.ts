@@ -1,8 +1,8 @@
-/** The runtime's stream that hands bytes from its writer to its reader: it is done with what is written when the write is. */
-class StandIn extends TransformStream<Uint8Array, Uint8Array> {
+/** Stands in for the runtime's stream of this name: a write completes when its bytes have been read. */
+class IdentityStream extends TransformStream<Uint8Array, Uint8Array> {
   constructor() {
     super({ transform: (chunk, controller) => controller.enqueue(chunk.slice()) }, { highWaterMark: 0 })
   }
 }
 
-Object.assign(globalThis, { IdentityTransformStream: StandIn })
+Object.assign(globalThis, { IdentityTransformStream: IdentityStream })

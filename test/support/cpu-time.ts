@@ -1,0 +1,37 @@
+/** The growth that linear work stays below on any machine, and quadratic work does not. */
+export const linear = 40
+
+const rounds = 5
+
+/** Returns whether one of several runs takes less than so many ms: the others may have met a collection of garbage. */
+export const isFasterThan = (limit: number, run: () => unknown): boolean =>
+  Array.from({ length: rounds }).some(() => measure(run) < limit)
+
+/**
+ * Returns how many times longer `run` takes for ten times the size: about 10 where the time is linear, 100 where it is
+ * quadratic. Work that takes less than 10 ms even then is too short to measure, and returns 1.
+ */
+export const growth = (size: number, run: (size: number) => unknown): number => {
+  let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let round = 0; round < rounds; round++) {
+    large = Math.min(
+      large,
+      measure(() => run(10 * size)),
+    )
+    if (large < 10) return 1
+    small = Math.min(
+      small,
+      measure(() => run(size)),
+    )
+    if (large / small < linear) break
+  }
+  return large / small
+}
+
+/** Returns the CPU time that `run` takes, in ms; other processes of the machine do not count. */
+const measure = (run: () => unknown): number => {
+  const start = process.cpuUsage()
+  run()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}
