@@ -12,7 +12,7 @@ beforeEach(() => {
 
 const claim = (id: string, hosts: string[], mayClaim: boolean) =>
   claimHosts(sql, registration(id, 'text', { hosts }), mayClaim)
-const refused = (hostname: string) => ({ outcome: 'host-not-held', hostname })
+const refused = (hostname: string) => ({ outcome: 'host-not-owned', hostname })
 
 describe('a writer without the right to claim host names', () => {
   it('cannot claim the root that its agent became automatically', () => {
@@ -36,6 +36,6 @@ describe('a writer with the right to claim host names', () => {
   it('takes the root that another agent became automatically, but no root that was claimed', () => {
     claim('first', [], true)
     expect(claim('second', ['*'], true)).toMatchObject({ hosts: ['*'] })
-    expect(claim('third', ['*'], true)).toEqual({ outcome: 'host-taken', hostname: '*', holder: 'second' })
+    expect(claim('third', ['*'], true)).toEqual({ outcome: 'host-taken', hostname: '*', owner: 'second' })
   })
 })
