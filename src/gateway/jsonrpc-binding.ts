@@ -5,7 +5,7 @@ import { type A2ACall, resolveMethod } from '../a2a/operations.ts'
 import { readExtensions, readVersion, versionForError } from '../a2a/service-parameters.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
-import { readText } from '../http/body.ts'
+import { type BodyText, readText } from '../http/body.ts'
 import { PRIVATE_NO_STORE } from '../http/headers.ts'
 import { essence, isJsonType } from '../http/media-type.ts'
 import { a2aResponse } from '../http/responses.ts'
@@ -99,22 +99,16 @@ export const readCallBody = async (
   // A POST without a body has a length of 0 and no content type.
   if (optional && (request.body === null || headers.get('Content-Length') === '0')) return { value: null }
   if (!isAcceptedType(headers)) return { kind: 'content-type', offered: headers.get('Content-Type') }
-  const read = await readBodyText(request)
-  if ('kind' in read) return read
+  const read = await readText(request, MAX_CALL_BYTES)
+  if ('failed' in read) return BODY_ERRORS[read.failed]
   return read.text === '' && optional ? { value: null } : parseJsonLossless(read.text)
 }
 
-const readBodyText = async (request: Request): Promise<{ text: string } | CallError> => {
-  try {
-    const read = await readText(request, MAX_CALL_BYTES)
-    if (!('failed' in read)) return read
-    return read.failed === 'too-large'
-      ? { kind: 'too-large', maxBytes: MAX_CALL_BYTES }
-      : { kind: 'not-json', detail: 'The body is not UTF-8 text, as JSON must be.' }
-  } catch {
-    // The client has disconnected, so nobody reads this error; the log has its kind.
-    return { kind: 'aborted' }
-  }
+const BODY_ERRORS: Record<Extract<BodyText, { failed: string }>['failed'], CallError> = {
+  'too-large': { kind: 'too-large', maxBytes: MAX_CALL_BYTES },
+  'not-utf-8': { kind: 'not-json', detail: 'The body is not UTF-8 text, as JSON must be.' },
+  // The client has disconnected: this error is for the log.
+  incomplete: { kind: 'aborted' },
 }
 
 /**

@@ -31,6 +31,15 @@ describe('numbers', () => {
     expect(again('\uFEFF { "a" :\n\t1.0 , "b" : [ -0 ] }')).toBe('{"a":1.0,"b":[-0]}')
   })
 
+  it.each([
+    ['of ordinary numbers', `[${'1,'.repeat(200_000)}`],
+    ['with a long string', `["${'x'.repeat(400_000)}",`],
+    ['with escaped quotes', `["${'\\\\\\"'.repeat(100_000)}",`],
+  ])('are forwarded as they were written in a body of 400 KB %s', (_, start) => {
+    const text = `${start}12345678901234567890,{"a":1.0,"b":-0}]`
+    expect(again(text) === text).toBe(true)
+  })
+
   it('in strings are text', () => {
     const text = '{"a":"x:12345678901234567890","b":":1.0","c":"[-0]"}'
     expect(parseJsonLossless(text)).toStrictEqual({ value: JSON.parse(text) })

@@ -57,6 +57,17 @@ describe('a call on its way up', () => {
     })
   })
 
+  it.each([
+    ['1.0', '0.3', ['1.0', 'urn:a', undefined]],
+    ['0.3', '1.0', ['0.3', undefined, 'urn:a']],
+  ] as const)('names A2A %s, in which it is written, at an endpoint of %s', async (version, endpoint, expected) => {
+    agent.respond(reply(200, json, answer))
+    const target = { binding: 'JSONRPC', version: endpoint, url: `${agent.origin}/a2a` } as const
+    await call({ form: { binding: 'JSONRPC', version, id: 7 }, target, extensions: ['urn:a'] })
+    const { headers = {} } = agent.requests[0] ?? {}
+    expect(['a2a-version', 'a2a-extensions', 'x-a2a-extensions'].map(name => headers[name])).toEqual(expected)
+  })
+
   it('goes below the endpoint over HTTP+JSON', async () => {
     agent.respond(reply(200, json, '{}'))
     await call({ ...rest(), method: 'GET', path: 'tasks/1?historyLength=2', body: undefined })
@@ -303,4 +314,16 @@ describe('a refusal of the agent', () => {
     const came = succeeded(await call())
     expect([came.status, came.headers.get('Retry-After')]).toEqual([429, '7'])
   })
+})
+
+it('does not report a defect of this host as an unreachable agent', async () => {
+  agent.respond(reply(401, html, '<h1>Who are you?</h1>'))
+  const form = {
+    binding: 'JSONRPC',
+    version: '1.0',
+    get id(): never {
+      throw new TypeError('a defect')
+    },
+  } as const
+  await expect(call({ form })).rejects.toThrow(new TypeError('a defect'))
 })

@@ -28,3 +28,20 @@ it.each([
   const upstream = new Response(null, { status: 401, headers: { 'WWW-Authenticate': challenge } })
   expect(toClientResponse('{}', 'application/json', upstream).headers.get('WWW-Authenticate')).toBe(expected)
 })
+
+it.each([
+  [['Bearer realm="a"', 'Basic realm="b", charset="UTF-8"'], 'Bearer realm="a", Basic realm="b", charset="UTF-8"'],
+  [
+    ['Bearer error="invalid_token", scope="read"', 'DPoP algs="ES256"'],
+    'Bearer error="invalid_token", scope="read", DPoP',
+  ],
+  [['Negotiate', 'Basic realm="b"'], 'Negotiate, Basic realm="b"'],
+  [['Negotiate YWJj', 'Basic realm="b"'], 'Negotiate, Basic realm="b"'],
+  [['Bearer realm = "a", error = "x_y"'], 'Bearer realm="a", error="x_y"'],
+  [['Bearer resource_metadata="https://a.example/, Basic realm=b"', 'Basic realm="b"'], 'Bearer, Basic realm="b"'],
+  [['Bearer realm="a', 'Basic realm="b"'], 'Bearer'],
+])('keeps the challenges %j apart', (challenges, expected) => {
+  const upstream = new Response(null, { status: 401 })
+  for (const challenge of challenges) upstream.headers.append('WWW-Authenticate', challenge)
+  expect(toClientResponse('{}', 'application/json', upstream).headers.get('WWW-Authenticate')).toBe(expected)
+})

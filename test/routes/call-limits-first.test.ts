@@ -197,6 +197,23 @@ describe('while KV and the Registry are away', () => {
   })
 })
 
+describe('a body that breaks off', () => {
+  it.each([
+    ['agentCall', '/agents/a/a2a'],
+    ['hostCall', '/a2a'],
+    ['namedCall', '/a2a/v1'],
+  ] as const)('is a call that was aborted: %s', async (handler, path) => {
+    const broken = request(path, '{}')
+    vi.spyOn(broken, 'text').mockRejectedValue(new Error('Network connection lost.'))
+    const response = await calls[handler](broken, env, ctx)
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { jsonrpc: '2.0', id: null, error: { code: -32600, data: { reason: 'REQUEST_ABORTED' } } },
+    ])
+    expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"verdict":"aborted"'))
+  })
+})
+
 describe('HTTP+JSON, asked in another way', () => {
   it.each([
     [

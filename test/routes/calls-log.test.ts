@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Sent, startCalledHost } from '../support/called-host.ts'
@@ -206,6 +208,25 @@ describe('the log line of a call', () => {
       { ...line, verdict: upstream === 302 ? 'redirect' : 'invalid-response', upstream, status: 502 },
     ])
   })
+})
+
+it('logs why an agent cannot be reached', async () => {
+  called.agent.respond(response => response.destroy())
+  const lines = await linesOf(() => called.send('/agents/weather/a2a', { body: call() }))
+  expect(lines).toEqual([{ ...line, verdict: 'unreachable', why: expect.stringMatching(/\w/), status: 502 }])
+})
+
+it('does not log a client that disconnects while it sends a call as an unexpected error', async () => {
+  const lines = await linesOf(async () => {
+    const { hostname, port } = called.host.url
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `POST /agents/weather/a2a HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
+    )
+    await setTimeout(200)
+    socket.destroy()
+  })
+  expect(lines).toEqual([{ ...line, ...unread, verdict: 'aborted', status: 400 }])
 })
 
 describe('whatever comes in', () => {
