@@ -175,7 +175,7 @@ describe.each(pages)('%s', page => {
   })
 
   it('mentions only files and npm scripts that exist', () => {
-    const paths = text.match(/(?<=`)(?:src|cli|test|docs|bench|cards|examples)\/[\w./-]*(?=`)/g) ?? []
+    const paths = text.match(/(?<=`|vitest run )(?:src|cli|test|docs|bench|cards|examples)\/[\w./-]*(?=`)/g) ?? []
     const scripts = text.match(/(?<=\bnpm run )[a-z]+/g) ?? []
     expect([
       ...paths.filter(path => !exists(path) && !exists(join(dirname(page), path))),
