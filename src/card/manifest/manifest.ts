@@ -35,7 +35,7 @@ const entries = {
   jwt: v.optional(JwtPolicy),
 }
 
-/** What an owner registers: a card and how it is hosted (design §3). An unknown field is an error. */
+/** What an owner registers: a card and how it is hosted. An unknown field is an error. */
 export const Manifest = v.strictObject(entries, `${unknownField(entries)}. Fields of the card go under \`card\``)
 export type Manifest = v.InferOutput<typeof Manifest>
 

@@ -19,7 +19,7 @@ const seconds = (min: number, max: number) => {
 
 const fetchOptions = ['ttl', 'staleIfError', 'pin'] as const
 
-/** Where the real agent is, and where its card is fetched from if the manifest does not contain it (design §3). */
+/** Where the real agent is, and where its card is fetched from if the manifest does not contain it. */
 export const Upstream = v.pipe(
   strictObject(
     {

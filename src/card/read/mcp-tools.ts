@@ -90,7 +90,7 @@ const unionModes = (card: JsonObject, tools: readonly JsonObject[], provenance: 
   Object.fromEntries(
     (['input', 'output'] as const).flatMap((direction): [string, Json][] => {
       const field = direction === 'input' ? 'defaultInputModes' : 'defaultOutputModes'
-      if (!isBlank(card[findField(card, field)])) return []
+      if (!isEmpty(card[findField(card, field)])) return []
       const modes = [...new Set(tools.flatMap((tool): Json[] => [tool[`${direction}Modes`] ?? []].flat()))]
       provenance.noteDefault(formatPointer(field), `set to ${JSON.stringify(modes)}`)
       return [[field, modes]]
@@ -103,10 +103,10 @@ const readTool = (tool: JsonObject, id: string, pointer: Pointer, provenance: Pr
   const generated: Record<string, Json> = {
     id,
     name,
-    ...(isBlank(tool.description) && { description: describeTool(String(name), schema) }),
-    ...(isBlank(tool.tags) && { tags: tagsOf(tool) }),
-    ...(isBlank(tool.inputModes) && { inputModes: inputModesOf(schema) }),
-    ...(isBlank(tool.outputModes) && { outputModes: outputModesOf(tool) }),
+    ...(isEmpty(tool.description) && { description: describeTool(String(name), schema) }),
+    ...(isEmpty(tool.tags) && { tags: tagsOf(tool) }),
+    ...(isEmpty(tool.inputModes) && { inputModes: inputModesOf(schema) }),
+    ...(isEmpty(tool.outputModes) && { outputModes: outputModesOf(tool) }),
   }
   for (const [field, value] of Object.entries(generated))
     if (typeof tool[field] !== 'string')
@@ -116,7 +116,7 @@ const readTool = (tool: JsonObject, id: string, pointer: Pointer, provenance: Pr
   return { ...tool, ...generated }
 }
 
-const isBlank = (value: Json | undefined): boolean =>
+const isEmpty = (value: Json | undefined): boolean =>
   value === undefined ||
   value === null ||
   (typeof value === 'string' && !/\S/.test(value)) ||
