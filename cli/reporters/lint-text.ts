@@ -60,7 +60,9 @@ const reportLines = ({ filled, converted, dropped }: Report): string[] =>
 
 const summaryText = (results: readonly LintResult[]): string => {
   const severities = results.flatMap(({ findings }) => findings.map(({ issue }) => issue.severity))
-  const count = (severity: string) => severities.filter(found => found === severity).length
+  const count = (severity: string) => formatCount(severities.filter(found => found === severity).length, severity)
   const invalid = results.filter(({ problems }) => problems.length > 0).length
-  return `${results.length} files: ${invalid} invalid, ${count('error')} errors, ${count('warning')} warnings, ${count('info')} infos`
+  return `${formatCount(results.length, 'file')}: ${invalid} invalid, ${count('error')}, ${count('warning')}, ${count('info')}`
 }
+
+const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

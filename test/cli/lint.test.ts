@@ -51,7 +51,7 @@ describe('sync-card lint', () => {
     const { code, stdout } = await new Workspace({
       'cards/good.json': { ...files['cards/good.json'], securitySchemes },
     }).run(['lint'])
-    expect(stdout).toMatch(/1 files: 0 invalid, 1 errors/)
+    expect(stdout).toMatch(/1 file: 0 invalid, 1 error,/)
     expect(code).toBe(1)
   })
 
