@@ -34,9 +34,9 @@ export const readRequirements = (
 ): JsonObject => {
   const { security, securityRequirements, ...rest } = object
   const field = securityRequirements === undefined ? 'security' : 'securityRequirements'
-  const requirements = readList(object, field, pointer, split, provenance)
+  const requirements = readList(object, field, { pointer, split, provenance })
   if (security !== undefined && securityRequirements !== undefined) {
-    const other = readList(object, 'security', pointer, split, new Provenance())
+    const other = readList(object, 'security', { pointer, split, provenance: new Provenance() })
     if (!jsonEquals(requirements, other))
       provenance.noteConversion(`${pointer}/security`, takesPrecedence('securityRequirements'))
   }
@@ -46,9 +46,7 @@ export const readRequirements = (
 const readList = (
   object: JsonObject,
   field: 'security' | 'securityRequirements',
-  pointer: Pointer,
-  split: SplitSchemes,
-  provenance: Provenance,
+  { pointer, split, provenance }: { pointer: Pointer; split: SplitSchemes; provenance: Provenance },
 ): Json | undefined => {
   const value = object[field]
   const canonical = `${pointer}/securityRequirements`
