@@ -1,90 +1,96 @@
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { readCard } from '../../src/api/cards.ts'
 import { listForSuperx } from '../../src/api/compat/superx-methods.ts'
 import type { Handler } from '../../src/http/handler.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
-import { revalidate } from '../../src/sources/revalidate.ts'
+import { encodeEnvelope } from '../../src/registry/kv-format.ts'
 
 const MiB = 1024 * 1024
-/** What is held of each agent, by its id. */
-const held = vi.hoisted(() => new Map<string, unknown>())
-vi.mock('../../src/sources/revalidate.ts')
-vi.mock('../../src/registry/edge/cards.ts', async importOriginal => ({
-  ...(await importOriginal<object>()),
-  getCachedDocument: () => undefined,
-  readDocument: async (id: string) => {
-    underWay.push(id)
-    read++
-    await new Promise(resolve => setImmediate(resolve))
-    most = Math.max(most, underWay.length)
-    underWay.splice(underWay.indexOf(id), 1)
-    return held.get(id) ?? null
-  },
-}))
-
-afterAll(() => {
-  vi.doUnmock('../../src/sources/refresh-stale.ts')
-  vi.doUnmock('../../src/registry/edge.ts')
-})
-
-let underWay: string[]
+/** Tests of one process share the cache of cards, so each has agents of its own. */
+let test = 0
+let underWay: number
 let most: number
 let read: number
+let refresh: ReturnType<typeof vi.fn>
+let stored: Map<string, Uint8Array<ArrayBuffer>>
+let env: Env
 beforeEach(() => {
-  vi.clearAllMocks()
-  held.clear()
-  underWay = []
+  test++
+  underWay = 0
   most = 0
   read = 0
+  refresh = vi.fn(async () => ({ result: { outcome: 'unchanged' } }))
+  stored = new Map()
+  const get = async (key: string) => {
+    read++
+    most = Math.max(most, ++underWay)
+    await new Promise(resolve => setImmediate(resolve))
+    underWay--
+    return stored.get(key)?.buffer ?? null
+  }
+  env = { CARDS: { get }, REMOTE_CARDS: { getByName: () => ({ refresh }) } } as unknown as Env
 })
 
-/** Agents whose cards are so long, which came from their sources so many seconds ago. */
-const keep = (lengths: readonly number[], age = 0) => {
+const agent = (index: number): string => `listed-${test}-${index}`
+
+/** Stores agents whose cards are so long, which were fetched so many seconds ago. */
+const store = (lengths: readonly number[], age = 0) => {
   for (const [index, length] of lengths.entries()) {
-    const text = JSON.stringify({ name: `agent-${index}`, pad: '' })
+    const text = JSON.stringify({ name: agent(index), pad: '' })
     const padded = text.replace('""', `"${'x'.repeat(Math.max(0, length - text.length))}"`)
-    const body = new Uint8Array(new TextEncoder().encode(padded))
+    const superx = { etag: '"e"', bytes: new Uint8Array(new TextEncoder().encode(padded)) }
     const source = { checked: Date.now() - age * 1000, ttl: 30, staleIfError: 3600 }
-    held.set(`agent-${index}`, { etag: '"e"', modified: '', body, source } satisfies RemoteDocument)
+    stored.set(`card:${agent(index)}`, encodeEnvelope({ seq: 1, modified: '', representations: { superx }, source }))
   }
 }
 const ctx = {
+  waitUntil: () => undefined,
   exports: {
     Catalog: () => ({
-      fetch: async () => Response.json({ agents: [...held.keys()].map(id => ({ id })), cursor: 'the-last' }),
+      fetch: async () => {
+        const agents = [...stored.keys()].map(key => ({ id: key.slice('card:'.length) }))
+        return Response.json({ agents, cursor: 'the-last' })
+      },
     }),
   },
 } as unknown as ExecutionContext
-const asking = [new Request('https://host.example/rpc'), {} as Env, ctx] as unknown as Parameters<Handler>
+const request = new Request('https://host.example/rpc') as unknown as Parameters<Handler>[0]
 const list = async () => {
-  const came = await listForSuperx({ includeCard: true }, { authenticated: false, reason: 'anonymous' }, ...asking)
+  const came = await listForSuperx(
+    { includeCard: true },
+    { authenticated: false, reason: 'anonymous' },
+    request,
+    env,
+    ctx,
+  )
   const { agents, cursor } = (came as { result: { agents: JsonObject[]; cursor?: string } }).result
   return { ids: agents.map(({ id }) => id), hasCards: agents.every(({ card }) => card !== null), cursor }
 }
 
 describe('agents/list with includeCard', () => {
   it.each([
-    ['4 MiB', [MiB, 2 * MiB, MiB], ['agent-0', 'agent-1', 'agent-2'], 'the-last'],
-    ['as many as fit', [MiB, MiB, MiB, MiB, MiB, 9], ['agent-0', 'agent-1', 'agent-2', 'agent-3'], 'agent-3'],
-    ['no more after one that does not fit', [MiB, 4 * MiB, 9], ['agent-0'], 'agent-0'],
-    ['one at the least', [5 * MiB, 9], ['agent-0'], 'agent-0'],
-  ])('holds %s of cards, and says where the rest begins', async (_, lengths, ids, cursor) => {
-    keep(lengths)
+    ['4 MiB', [MiB, 2 * MiB, MiB], 3],
+    ['as many as fit', [MiB, MiB, MiB, MiB, MiB, 9], 4],
+    ['no more after one that does not fit', [MiB, 4 * MiB, 9], 1],
+    ['one at the least', [5 * MiB, 9], 1],
+  ])('holds %s of cards, and says where the rest begins', async (_, lengths, count) => {
+    store(lengths)
+    const ids = Array.from({ length: count }, (_, index) => agent(index))
+    const cursor = count === lengths.length ? 'the-last' : ids.at(-1)
     expect(await list()).toEqual({ ids, hasCards: true, cursor })
   })
 
   it('reads four at a time, and not the next four once one has no room', async () => {
-    keep(Array.from({ length: 13 }, () => MiB))
+    store(Array.from({ length: 13 }, () => MiB))
     await list()
     expect([most, read]).toEqual([4, 8])
   })
 
   it('has no card read from its source again, however old', async () => {
-    keep([9, 9], 3600)
+    store([9, 9], 3600)
     expect((await list()).hasCards).toBe(true)
-    expect(vi.mocked(revalidate)).not.toHaveBeenCalled()
-    await readCard('agent-0', 'superx', { request: asking[0], env: asking[1], ctx: asking[2] })
-    expect(vi.mocked(revalidate)).toHaveBeenCalledOnce()
+    expect(refresh).not.toHaveBeenCalled()
+    await readCard(agent(0), 'superx', { request, env, ctx })
+    expect(refresh).toHaveBeenCalledOnce()
   })
 })
