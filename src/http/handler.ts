@@ -9,9 +9,6 @@ export type Handler = (request: RoutedRequest, env: Env, ctx: ExecutionContext) 
 /** What a handler is called with, as one value for functions that need more besides. */
 export type RequestContext<R extends Request = Request> = { request: R; env: Env; ctx: ExecutionContext }
 
-/** The arguments of a handler. */
-export type Asking = [request: Request, env: Env, ctx: ExecutionContext]
-
 /** Returns an endpoint whose module is loaded on first use, so that rare endpoints do not slow down the start. */
 export const lazy =
   <Name extends string>(load: () => Promise<Record<Name, Handler>>, name: Name): Handler =>

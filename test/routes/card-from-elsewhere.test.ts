@@ -1,41 +1,44 @@
-import { expect, it, vi } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { serveRemoteCard } from '../../src/api/cards.ts'
 import { userAgent } from '../../src/http/headers.ts'
 import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
 
-const long = { checked: Date.now() - 400_000, ttl: 300, staleIfError: 3600 }
-const card = { etag: '"e"', modified: '', body: new Uint8Array() }
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+/** The refreshes that were requested. */
+let refreshes: string[]
+beforeEach(() => {
+  refreshes = []
+})
 
-/** Serves a card, and returns the agents whose objects were asked for a refresh. */
-const refreshedBy = (id: string, found: RemoteDocument, headers: Record<string, string> = {}): string[] => {
-  const refreshed: string[] = []
-  const refresh = async (name: string) => {
-    refreshed.push(name)
-    return { result: { outcome: 'unchanged' } }
-  }
-  const env = { REMOTE_CARDS: { getByName: () => ({ refresh }) } } as unknown as Env
-  try {
-    serveRemoteCard(id, found, { request: new Request('https://host.example/', { headers }), env, ctx })
-  } catch {
-    // Other tests look at the response.
-  }
-  return refreshed
+const refresh = async () => ({ result: { outcome: 'unchanged' } })
+const getByName = (id: string) => {
+  refreshes.push(id)
+  return { refresh }
 }
+const env = { REMOTE_CARDS: { getByName } } as unknown as Env
+const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+const request = new Request('https://host.example/agents/a')
+const due = { checked: 0, ttl: 300, staleIfError: 3600 }
+const card = { etag: '"e"', modified: '', body: new Uint8Array() }
 
 it.each<[string, RemoteDocument]>([
-  ['old', { ...card, source: long }],
-  ['expired', { ...card, source: { ...long, checked: 0, failing: 504 } }],
-  ['missing', { source: { ...long, checked: 0, failing: 502 } }],
-])('a reader of a remote card that is %s has it refreshed', (id, found) => {
-  vi.spyOn(console, 'error').mockReturnValue()
-  expect(refreshedBy(`refreshed-${id}`, found)).toEqual([`refreshed-${id}`])
+  ['served', { ...card, source: due }],
+  ['expired', { ...card, source: { ...due, failing: 504 } }],
+  ['missing', { source: { ...due, failing: 502 } }],
+])('a GET of a remote card that is due has it refreshed: %s', (what, document) => {
+  const serve = () => serveRemoteCard(`due-${what}`, document, { request, env, ctx })
+  if (what === 'served') expect(serve()).toBe(document)
+  else expect(serve).toThrow('fetched from an upstream')
+  expect(refreshes).toEqual([`due-${what}`])
 })
 
-it('a reader of a fresh remote card does not have it refreshed', () => {
-  expect(refreshedBy('refreshed-fresh', { ...card, source: { ...long, checked: Date.now() } })).toEqual([])
+it('a GET of a fresh remote card has nothing refreshed', () => {
+  const source = { ...due, checked: Date.now() }
+  serveRemoteCard('fresh', { ...card, source }, { request, env, ctx })
+  expect(refreshes).toEqual([])
 })
 
-it('another host like this one does not have a card refreshed: two hosts could do so for ever', () => {
-  expect(refreshedBy('refreshed-host', { ...card, source: long }, { 'User-Agent': userAgent() })).toEqual([])
+it('a GET by another Calling Card host has nothing refreshed, so that two hosts cannot do so for ever', () => {
+  const fromHost = new Request('https://host.example/agents/a', { headers: { 'User-Agent': userAgent() } })
+  serveRemoteCard('chained', { ...card, source: due }, { request: fromHost, env, ctx })
+  expect(refreshes).toEqual([])
 })

@@ -1,96 +1,96 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readCard } from '../../src/api/cards.ts'
-import { listForSuperx } from '../../src/api/compat/superx-methods.ts'
-import type { Handler } from '../../src/http/handler.ts'
+import { listAgents } from '../../src/api/compat/superx-methods.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { encodeEnvelope } from '../../src/registry/kv-format.ts'
+import { cardKey, encodeEnvelope } from '../../src/registry/kv-format.ts'
 
 const MiB = 1024 * 1024
-/** Tests of one process share the cache of cards, so each has agents of its own. */
-let test = 0
-let underWay: number
-let most: number
-let read: number
-let refresh: ReturnType<typeof vi.fn>
-let stored: Map<string, Uint8Array<ArrayBuffer>>
-let env: Env
+
+/** The values of KV; how many are read at once and in all; and the refreshes that were requested. */
+const values = new Map<string, Uint8Array<ArrayBuffer>>()
+let reads: { now: number; max: number; all: number }
+let refreshes: string[]
+/** The ids of one test's agents begin with this, so that no other test has them in memory. */
+let prefix = 0
 beforeEach(() => {
-  test++
-  underWay = 0
-  most = 0
-  read = 0
-  refresh = vi.fn(async () => ({ result: { outcome: 'unchanged' } }))
-  stored = new Map()
-  const get = async (key: string) => {
-    read++
-    most = Math.max(most, ++underWay)
-    await new Promise(resolve => setImmediate(resolve))
-    underWay--
-    return stored.get(key)?.buffer ?? null
-  }
-  env = { CARDS: { get }, REMOTE_CARDS: { getByName: () => ({ refresh }) } } as unknown as Env
+  values.clear()
+  reads = { now: 0, max: 0, all: 0 }
+  refreshes = []
+  prefix++
 })
 
-const agent = (index: number): string => `listed-${test}-${index}`
-
-/** Stores agents whose cards are so long, which were fetched so many seconds ago. */
-const store = (lengths: readonly number[], age = 0) => {
-  for (const [index, length] of lengths.entries()) {
-    const text = JSON.stringify({ name: agent(index), pad: '' })
-    const padded = text.replace('""', `"${'x'.repeat(Math.max(0, length - text.length))}"`)
-    const superx = { etag: '"e"', bytes: new Uint8Array(new TextEncoder().encode(padded)) }
-    const source = { checked: Date.now() - age * 1000, ttl: 30, staleIfError: 3600 }
-    stored.set(`card:${agent(index)}`, encodeEnvelope({ seq: 1, modified: '', representations: { superx }, source }))
-  }
-}
-const ctx = {
-  waitUntil: () => undefined,
-  exports: {
-    Catalog: () => ({
-      fetch: async () => {
-        const agents = [...stored.keys()].map(key => ({ id: key.slice('card:'.length) }))
-        return Response.json({ agents, cursor: 'the-last' })
+const env = {
+  CARDS: {
+    get: async (key: string) => {
+      reads.all++
+      reads.max = Math.max(reads.max, ++reads.now)
+      await new Promise(resolve => setImmediate(resolve))
+      reads.now--
+      return values.get(key)?.buffer ?? null
+    },
+  },
+  REMOTE_CARDS: {
+    getByName: (id: string) => ({
+      refresh: async () => {
+        refreshes.push(id)
+        return { result: { outcome: 'unchanged' } }
       },
     }),
   },
-} as unknown as ExecutionContext
-const request = new Request('https://host.example/rpc') as unknown as Parameters<Handler>[0]
-const list = async () => {
-  const came = await listForSuperx(
-    { includeCard: true },
-    { authenticated: false, reason: 'anonymous' },
-    request,
-    env,
-    ctx,
-  )
-  const { agents, cursor } = (came as { result: { agents: JsonObject[]; cursor?: string } }).result
-  return { ids: agents.map(({ id }) => id), hasCards: agents.every(({ card }) => card !== null), cursor }
+} as unknown as Env
+
+const idOf = (index: number): string => `page${prefix}-${index}`
+
+/** Stores remote cards of some sizes, fetched so many seconds ago. Returns their ids. */
+const storeCards = (sizes: readonly number[], age = 0): string[] =>
+  sizes.map((size, index) => {
+    const text = JSON.stringify({ name: idOf(index), pad: '' })
+    const bytes = new TextEncoder().encode(text.replace('""', `"${'x'.repeat(Math.max(0, size - text.length))}"`))
+    const source = { checked: Date.now() - age * 1000, ttl: 30, staleIfError: 3600 }
+    const representations = { superx: { etag: '"e"', bytes: new Uint8Array(bytes) } }
+    values.set(cardKey(idOf(index)), encodeEnvelope({ seq: 1, modified: '', representations, source }))
+    return idOf(index)
+  })
+
+const listCards = async (ids: readonly string[]) => {
+  const agents = ids.map(id => ({ id }))
+  const { result } = (await listAgents({ includeCard: true }, contextOf(agents))) as { result: JsonObject }
+  const listed = result.agents as JsonObject[]
+  return { count: listed.length, hasCards: listed.every(({ card }) => card !== null), cursor: result.cursor }
+}
+const contextOf = (agents: object[] = []) => {
+  const Catalog = () => ({ fetch: async () => Response.json({ agents, cursor: 'the-last' }) })
+  const ctx = { waitUntil: () => undefined, exports: { Catalog } } as unknown as ExecutionContext
+  const caller = { authenticated: false, reason: 'anonymous' } as const
+  return { caller, request: new Request('https://host.example/rpc'), env, ctx }
 }
 
 describe('agents/list with includeCard', () => {
   it.each([
     ['4 MiB', [MiB, 2 * MiB, MiB], 3],
     ['as many as fit', [MiB, MiB, MiB, MiB, MiB, 9], 4],
-    ['no more after one that does not fit', [MiB, 4 * MiB, 9], 1],
-    ['one at the least', [5 * MiB, 9], 1],
-  ])('holds %s of cards, and says where the rest begins', async (_, lengths, count) => {
-    store(lengths)
-    const ids = Array.from({ length: count }, (_, index) => agent(index))
-    const cursor = count === lengths.length ? 'the-last' : ids.at(-1)
-    expect(await list()).toEqual({ ids, hasCards: true, cursor })
+    ['none after one that does not fit', [MiB, 4 * MiB, 9], 1],
+    ['at least one', [5 * MiB, 9], 1],
+  ])('returns %s of cards, and a cursor for the rest', async (_, sizes, count) => {
+    const ids = storeCards(sizes)
+    const cursor = count === sizes.length ? 'the-last' : idOf(count - 1)
+    expect(await listCards(ids)).toEqual({ count, hasCards: true, cursor })
   })
 
-  it('reads four at a time, and not the next four once one has no room', async () => {
-    store(Array.from({ length: 13 }, () => MiB))
-    await list()
-    expect([most, read]).toEqual([4, 8])
+  it('reads four cards at a time, and no more once one does not fit', async () => {
+    await listCards(storeCards(Array.from({ length: 13 }, () => MiB)))
+    expect([reads.max, reads.all]).toEqual([4, 8])
   })
 
-  it('has no card read from its source again, however old', async () => {
-    store([9, 9], 3600)
-    expect((await list()).hasCards).toBe(true)
-    expect(refresh).not.toHaveBeenCalled()
-    await readCard(agent(0), 'superx', { request, env, ctx })
-    expect(refresh).toHaveBeenCalledOnce()
+  it('returns null for a card that is unavailable', async () => {
+    expect(await listCards([...storeCards([9]), 'nobody'])).toEqual({ count: 2, hasCards: false, cursor: 'the-last' })
+  })
+
+  it('refreshes no remote card, however old', async () => {
+    const ids = storeCards([9, 9], 3600)
+    expect((await listCards(ids)).hasCards).toBe(true)
+    expect(refreshes).toEqual([])
+    await readCard(idOf(0), 'superx', contextOf())
+    expect(refreshes).toEqual([idOf(0)])
   })
 })

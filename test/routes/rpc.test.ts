@@ -91,7 +91,7 @@ describe('agents/get', () => {
           200,
           {
             code: -32001,
-            message: `There is no agent "${id}" here. agents/list lists those that are.`,
+            message: `No agent "${id}" exists here. agents/list lists agents.`,
             data: { agent: id },
           },
         ])
@@ -320,5 +320,23 @@ describe('POST /rpc', () => {
       { ...line, agent: '', caller: 'anonymous', method: '', verdict: 'method' },
     ])
     expect(called.host.logged().join()).not.toMatch(/secret.words/)
+  })
+
+  it.each([
+    ['{"limit": 10.0}', undefined],
+    ['{"limit": 1e1}', undefined],
+    ['{"limit": 1, "cursor": 1e3}', undefined],
+    ['{"limit": 10.5}', 'bad-limit'],
+    ['{"limit": [1e3]}', 'bad-limit'],
+    ['{"limit": {"a": 1.0}}', 'bad-limit'],
+    ['{"limit": 123456789012345678901}', 'bad-limit'],
+    ['{"cursor": {"a": 1.0}}', 'bad-cursor'],
+  ])('accepts numbers however JSON writes them: agents/list %s', async (params, reason) => {
+    const text = `{"jsonrpc": "2.0", "id": 1, "method": "agents/list", "params": ${params}}`
+    const { status, body } = await called.send('/rpc', { body: text, headers: { 'Content-Type': 'application/json' } })
+    expect([status, body]).toMatchObject([
+      200,
+      reason ? { error: { code: -32602, data: { reason } } } : { result: { agents: expect.any(Array) } },
+    ])
   })
 })

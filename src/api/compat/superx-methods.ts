@@ -13,74 +13,39 @@ import {
 } from '../../gateway/access.ts'
 import { type AgentRef, createCallContext } from '../../gateway/call-context.ts'
 import { HttpError, serviceUnavailable } from '../../http/errors.ts'
-import type { Handler } from '../../http/handler.ts'
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
-
+import type { RequestContext } from '../../http/handler.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { readProfile } from '../../registry/edge/cards.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
 import { requestRefresh } from '../../sources/revalidate.ts'
 import { fetchPublicList, LIST_FORMATS, listVisibleAgents } from '../agent-lists.ts'
-import { type CardOptions, readCard } from '../cards.ts'
+import { readCard } from '../cards.ts'
 import { parsePageQuery } from '../pagination.ts'
-import type { RpcMethod, RpcProblem } from './superx-errors.ts'
+import type { SuperxError } from './superx-errors.ts'
 
-/**
- * The agent that a request is about, as far as who sends it `sees` internal ones. SuperX says which in `id`, newer versions of it in `name`; it is looked
- * for by either.
- */
-const namedAgent = async (
-  { id, name }: JsonObject,
-  sees: CanSee,
-  ...asking: Parameters<Handler>
-): Promise<AgentRef | CallError> => {
-  const [, env, ctx] = asking
-  const named = id ?? name
-  if (typeof named !== 'string' || named === '') return noAgent
-  try {
-    const found = await findAgentByName(named, sees, env, ctx)
-    // SuperX's ids may be spelt as no id of this host is: `my_agent`.
-    return { id: found || (await findAgentByName(toSlug(named, named), sees, env, ctx)), named }
-  } catch {
-    return UNAVAILABLE
-  }
-}
+/** A request to a method, and who makes it. */
+export type MethodContext = RequestContext & { caller: Authentication }
 
-const noAgent = invalidParam('id', 'must be the id or name of an agent')
+/** The result of a method, or why there is none. `agent` is the id of the agent that the request is about, for the log. */
+export type MethodResult = { agent?: string } & ({ result: JsonObject } | { error: SuperxError })
 
-/** An agent's card in SuperX's dialect, as its reader gets it, with its length in bytes; or why there is none for it. */
-const superxCard = async (
-  id: string,
-  options: CardOptions,
-  ...asking: Parameters<Handler>
-): Promise<{ card: JsonObject; length: number } | { problem: RpcProblem }> => {
-  try {
-    const served = await readCard(id, 'superx', { request: asking[0], env: asking[1], ctx: asking[2] }, options)
-    const card: unknown = served && JSON.parse(new TextDecoder().decode(served.body))
-    const length = served?.body.byteLength ?? 0
-    return isJsonObject(card) ? { card, length } : { problem: { kind: 'unknown-agent', agent: id } }
-  } catch (error) {
-    if (!(error instanceof HttpError)) throw error
-    const { status, code, message } = error
-    // Of these three, what this host itself cannot read is no fault of the source's.
-    if (code === 'unavailable' || (status !== 502 && status !== 503 && status !== 504)) return { problem: error }
-    return { problem: { kind: 'source', agent: id, failure: { status, message } } }
-  }
-}
+/** A method of SuperX. May throw an HttpError. */
+type Method = (params: JsonObject, context: MethodContext) => Promise<MethodResult>
 
-/** `agents/get`: an agent with its card, for whoever may read it. */
-export const getAgent: RpcMethod = async (params, caller, ...asking) => {
-  const [request, env] = asking
-  const addressee = await namedAgent(params, canRead(caller, ...asking), ...asking)
-  if ('kind' in addressee) return { problem: addressee }
-  const context = createCallContext(caller, ...asking)
-  const unresolved = await resolveAgent(context, addressee)
-  if (unresolved) return { problem: unresolved }
-  const authorized = authorizeCall(context)
-  if ('kind' in authorized) return { problem: authorized }
-  const { id } = addressee
-  const read = await superxCard(id, { caller }, ...asking)
-  if ('problem' in read) return { agent: id, ...read }
+/** `agents/get`: an agent with its card, for callers that may read it. */
+export const getAgent: Method = async (params, context) => {
+  const { caller, request, env, ctx } = context
+  const agent = await findAgent(params, canRead(caller, request, env, ctx), context)
+  if ('kind' in agent) return { error: agent }
+  const call = createCallContext(caller, request, env, ctx)
+  const unresolved = await resolveAgent(call, agent)
+  if (unresolved) return { error: unresolved }
+  const authorized = authorizeCall(call)
+  if ('kind' in authorized) return { error: authorized }
+  const { id } = agent
+  const read = await readSuperxCard(id, context)
+  if ('error' in read) return { agent: id, ...read }
   const { card } = read
   const { protocol = 'a2a', description = '', version = '', url } = card
   const registered = await getRegistry(env).manifest(id)
@@ -94,7 +59,7 @@ export const getAgent: RpcMethod = async (params, caller, ...asking) => {
         protocol,
         description,
         version,
-        // An MCP server's card has none of its own: what is said to it is said here.
+        // The card of an MCP server has no URL: this host answers calls for it.
         url: url ?? `${origin}/agents/${id}/a2a`,
         agentCard: { url: `${origin}/agents/${id}/.well-known/agent-card.json` },
         card,
@@ -103,21 +68,25 @@ export const getAgent: RpcMethod = async (params, caller, ...asking) => {
   }
 }
 
-/** `agents/list`: a page of the agents here, with their cards where `includeCard` says so. Whoever sends a token is to have one that holds. */
-export const listForSuperx: RpcMethod = async (params, caller, ...asking) => {
-  const [request, env, ctx] = asking
-  const { limit, cursor, includeCard = false } = params
-  if (typeof includeCard !== 'boolean') return { problem: notAFlag }
-  const asked = new URLSearchParams()
-  if (limit !== undefined) asked.set('limit', String(limit))
-  if (cursor !== undefined) asked.set('cursor', String(cursor))
-  const query = parsePageQuery(new URL(`/rpc?${asked}`, request.url), agentIdPattern)
+/** `agents/list`: a page of agents, with their cards if `includeCard` is true. Credentials, if sent, must be valid. */
+export const listAgents: Method = async ({ limit, cursor, includeCard = false }, context) => {
+  const { caller, request, env, ctx } = context
+  if (typeof includeCard !== 'boolean') return { error: invalidParam('includeCard', 'must be true or false') }
+  const query = new URLSearchParams()
+  if (limit !== undefined) query.set('limit', toQueryValue(limit))
+  if (cursor !== undefined) query.set('cursor', toQueryValue(cursor))
+  const pageQuery = parsePageQuery(new URL(`/rpc?${query}`, request.url), agentIdPattern)
   const list: JsonObject = request.headers.has('Authorization')
-    ? LIST_FORMATS['/rpc'](
-        await listVisibleAgents(query, env, await requireAnyAgent({ request, env, ctx }, 'read', caller)),
-      )
-    : await readPublicList(asked, ctx)
-  return { result: includeCard ? await withCards(list, caller, ...asking) : list }
+    ? LIST_FORMATS['/rpc'](await listVisibleAgents(pageQuery, env, await requireAnyAgent(context, 'read', caller)))
+    : await readPublicList(query, ctx)
+  return { result: includeCard ? await includeCards(list, context) : list }
+}
+
+/** Converts a parameter for the query of a list, which validates it. Numbers may be JSON.rawJSON objects, which keep their text. */
+const toQueryValue = (value: Json): string => {
+  if (typeof value === 'string') return value
+  const text = JSON.stringify(value)
+  return typeof value === 'number' || JSON.isRawJSON(value) ? String(Number(text)) : text
 }
 
 const readPublicList = async (query: URLSearchParams, ctx: ExecutionContext): Promise<JsonObject> => {
@@ -126,69 +95,103 @@ const readPublicList = async (query: URLSearchParams, ctx: ExecutionContext): Pr
   return response.json()
 }
 
-const notAFlag = invalidParam('includeCard', 'must be true or false')
+/** A page ends when its cards exceed this size, unless the first one does. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024
+const CONCURRENT_READS = 4
 
-/** How many bytes of cards a page holds, unless its first is larger; and how many are read at a time. */
-const mostBytes = 4 * 1024 * 1024
-const atOnce = 4
-
-/** A page with its cards, as far as there is room for them. One that cannot be had is none: the others are still worth to be told. */
-const withCards = async (
-  list: JsonObject,
-  caller: Authentication,
-  ...asking: Parameters<Handler>
-): Promise<JsonObject> => {
+/** Adds the cards to a page, as far as they fit. A card that is unavailable is null, so that the others can be listed. */
+const includeCards = async (list: JsonObject, context: MethodContext): Promise<JsonObject> => {
   const agents = Array.isArray(list.agents) ? list.agents.filter(isJsonObject) : []
-  const told: JsonObject[] = []
-  let room = mostBytes
-  while (told.length < agents.length) {
-    const next = agents.slice(told.length, told.length + atOnce)
-    const reads = next.map(({ id }) => superxCard(String(id), { caller, inList: true }, ...asking))
-    for (const [index, read] of (await Promise.all(reads)).entries()) {
-      room -= 'card' in read ? read.length : 0
-      if (room < 0 && told.length > 0) return { ...list, agents: told, cursor: told.at(-1)?.id ?? null }
-      told.push({ ...next[index], card: 'card' in read ? read.card : null })
+  const listed: JsonObject[] = []
+  let remainingBytes = MAX_PAGE_BYTES
+  while (listed.length < agents.length) {
+    const next = agents.slice(listed.length, listed.length + CONCURRENT_READS)
+    const reads = await Promise.all(next.map(({ id }) => readSuperxCard(String(id), context, true)))
+    for (const [index, read] of reads.entries()) {
+      remainingBytes -= 'card' in read ? read.length : 0
+      if (remainingBytes < 0 && listed.length > 0) return { ...list, agents: listed, cursor: listed.at(-1)?.id ?? null }
+      listed.push({ ...next[index], card: 'card' in read ? read.card : null })
     }
   }
-  return { ...list, agents: told }
+  return { ...list, agents: listed }
 }
 
-/** `agents/refreshCard`: reads an agent's card from where it comes from again, for who may write the agent. */
-export const refreshCard: RpcMethod = async (params, caller, ...asking) => {
-  const [request, env, ctx] = asking
-  const bearer = await requireAnyAgent({ request, env, ctx }, 'write', caller)
-  const sees = (id: string) => hasPermission(bearer, 'write', id) || hasPermission(bearer, 'read', id)
-  const addressee = await namedAgent(params, sees, ...asking)
-  if ('kind' in addressee) return { problem: addressee }
-  const { id, named } = addressee
-  const unknown = { problem: { kind: 'unknown-agent', agent: named } } as const
+/** `agents/refreshCard`: fetches a remote card now, for callers that may write the agent. */
+export const refreshCard: Method = async (params, context) => {
+  const { caller, env, ctx } = context
+  const principal = await requireAnyAgent(context, 'write', caller)
+  const canSee = (id: string) => hasPermission(principal, 'write', id) || hasPermission(principal, 'read', id)
+  const agent = await findAgent(params, canSee, context)
+  if ('kind' in agent) return { error: agent }
+  const { id, named } = agent
+  const unknown = { error: { kind: 'unknown-agent', agent: named } } as const
   if (id === '') return unknown
-  if (!hasPermission(bearer, 'write', id)) {
+  if (!hasPermission(principal, 'write', id)) {
     const profile = await readProfile(id, env, ctx)
-    const isSeen = profile !== null && (profile.visibility === 'public' || hasPermission(bearer, 'read', id))
-    return isSeen ? { agent: id, problem: insufficientScope(bearer, 'write', id) } : unknown
+    const isVisible = profile !== null && (profile.visibility === 'public' || hasPermission(principal, 'read', id))
+    return isVisible ? { agent: id, error: insufficientScope(principal, 'write', id) } : unknown
   }
-  const { result: refreshed } = await requestRefresh(id, { force: true }, env)
-  if (refreshed.outcome === 'failed')
-    return { agent: id, problem: { kind: 'source', agent: id, failure: refreshed.failure } }
-  const read = await superxCard(id, { caller }, ...asking)
-  return {
-    agent: id,
-    result: { id, name: id, ...told(refreshed), ...('card' in read && { card: read.card }) },
+  const { result } = await requestRefresh(id, { force: true }, env)
+  if (result.outcome === 'failed') return { agent: id, error: { kind: 'source', agent: id, failure: result.failure } }
+  const read = await readSuperxCard(id, context)
+  const card = 'card' in read && { card: read.card }
+  return { agent: id, result: { id, name: id, ...serializeOutcome(result), ...card } }
+}
+
+/** Serializes a refresh. `refreshed`: whether the card is now known to be what its upstream says. */
+const serializeOutcome = (result: Exclude<RefreshOutcome, { outcome: 'failed' }>): JsonObject => {
+  switch (result.outcome) {
+    case 'refreshed':
+      return { refreshed: true, outcome: 'refreshed', seq: result.seq, drift: copyAll(result.drift) }
+    case 'unchanged':
+      return { refreshed: true, outcome: 'unchanged' }
+    case 'pending': {
+      const { etag, widens, drift } = result.pending
+      return { refreshed: false, outcome: 'held', held: { etag, widens: copyAll(widens), drift: copyAll(drift) } }
+    }
+    default:
+      return { refreshed: false, outcome: result.outcome === 'conflict' ? 'overtaken' : result.outcome }
   }
 }
 
-/** `refreshed` says whether the card is now known to be what its source says. */
-const told = (came: Exclude<RefreshOutcome, { outcome: 'failed' }>): JsonObject => {
-  const { outcome } = came
-  if (outcome === 'refreshed')
-    return { refreshed: true, outcome, seq: came.seq, drift: came.drift.map(each => ({ ...each })) }
-  if (outcome === 'conflict') return { refreshed: false, outcome: 'overtaken' }
-  if (outcome !== 'pending') return { refreshed: outcome === 'unchanged', outcome }
-  const { etag, widens, drift } = came.pending
-  return {
-    refreshed: false,
-    outcome: 'held',
-    held: { etag, widens: widens.map(each => ({ ...each })), drift: drift.map(each => ({ ...each })) },
+/** Returns copies whose type, unlike an interface, is known to be JSON. */
+const copyAll = <Item extends object>(items: readonly Item[]) => items.map(item => ({ ...item }))
+
+/** Finds the agent that a request names: by `id`, or by `name` in newer versions of SuperX; either may be an id or a name. */
+const findAgent = async (
+  { id, name }: JsonObject,
+  canSee: CanSee,
+  { env, ctx }: MethodContext,
+): Promise<AgentRef | CallError> => {
+  const named = id ?? name
+  if (typeof named !== 'string' || named === '') return invalidParam('id', 'must be the id or name of an agent')
+  try {
+    const found = await findAgentByName(named, canSee, env, ctx)
+    // SuperX's ids may have characters that ids of this host do not have: `my_agent`.
+    return { id: found || (await findAgentByName(toSlug(named, named), canSee, env, ctx)), named }
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 503) return UNAVAILABLE
+    throw error
+  }
+}
+
+/** Reads a card in SuperX's dialect as the caller may see it, with its length in bytes. */
+const readSuperxCard = async (
+  id: string,
+  context: MethodContext,
+  inList = false,
+): Promise<{ card: JsonObject; length: number } | { error: SuperxError }> => {
+  try {
+    const document = await readCard(id, 'superx', context, { caller: context.caller, inList })
+    const card: unknown = document && JSON.parse(new TextDecoder().decode(document.body))
+    return document && isJsonObject(card)
+      ? { card, length: document.body.byteLength }
+      : { error: { kind: 'unknown-agent', agent: id } }
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    const { status, code, message } = error
+    // `unavailable` is this host's own state, not the upstream's.
+    if (code === 'unavailable' || (status !== 502 && status !== 503 && status !== 504)) return { error }
+    return { error: { kind: 'source', agent: id, failure: { status, message } } }
   }
 }
