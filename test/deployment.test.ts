@@ -1,6 +1,14 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import * as worker from '../src/index.ts'
+
+it('tests the runtime that wrangler runs', () => {
+  const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, '..', file), 'utf8'))
+  const carried = read('node_modules/wrangler/package.json').dependencies.miniflare
+  expect(read('package.json').devDependencies.miniflare).toBe(carried)
+})
 
 const isEntrypoint = (value: unknown): boolean =>
   typeof value === 'function' && value.prototype instanceof WorkerEntrypoint

@@ -1,27 +1,25 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Load } from '../../bench/load.ts'
 import { cardPath, quickCard, sameCard } from '../../bench/requests.ts'
 import { adminToken, register } from '../../bench/servers.ts'
+import { json, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 import { startCountingHost } from './counting-host.ts'
 
 let host: Awaited<ReturnType<typeof startCountingHost>>
+let upstream: UpstreamServer
 let origin: string
-const upstream = createServer((_, response) =>
-  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(quickCard('remote'))),
-)
 
 beforeAll(async () => {
-  await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  upstream = await startUpstream()
+  upstream.respond(reply(200, json, JSON.stringify(quickCard('remote'))))
+  origin = upstream.origin
   host = await startCountingHost(origin)
   await register(host.port, 'agent-000000', quickCard('agent-000000'))
   // The card and the root agent.
   await host.untilPuts(2)
 })
 afterAll(async () => {
-  upstream.close()
+  await upstream.close()
   await host?.stop()
 })
 beforeEach(() => host.resetCounts())

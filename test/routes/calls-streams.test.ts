@@ -1,27 +1,28 @@
 import type { ServerResponse } from 'node:http'
 import { createParser } from 'eventsource-parser'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { CallError } from '../../src/a2a/errors.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { answer, call, message, message0 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
-import { json, reply, stream } from '../support/upstream.ts'
+import { type Host, sharedHost, startSharedUpstream } from '../support/host.ts'
+import { json, reply, stream, type UpstreamServer } from '../support/upstream.ts'
 
-let called: CalledHost<Host>
-let impatient: CalledHost<Host>
-beforeAll(async () => {
-  called = await useSharedHost()
-  impatient = await useSharedHost('impatient')
-  for (const each of [called, impatient])
-    await each.register('calls-streams', { card: agentCard(each.agent.origin), route: 'gateway' })
-})
-afterAll(async () => {
-  await called.close()
-  await impatient.close()
-})
+/** An agent of one test alone, behind a host: tests run at once. */
+type Weather = { host: Host; id: string; agent: UpstreamServer }
+const startWeather = async (
+  context: TestContext,
+  hostName: 'standard' | 'impatient' = 'standard',
+): Promise<Weather> => {
+  const host = sharedHost(hostName)
+  const agent = await startSharedUpstream()
+  context.onTestFinished(() => agent.close())
+  const id = `streams-${context.task.id.replaceAll('_', '-')}`
+  const registered = await host.put(id, { card: agentCard(agent.origin), route: 'gateway' })
+  if (!registered.ok) throw new Error(await registered.text())
+  return { host, id, agent }
+}
 
 /** The ways to ask for a stream, and the error that ends one in the place of its agent. */
 const ways: [string, string, JsonObject, (why: CallError) => object][] = [
@@ -47,8 +48,8 @@ const ways: [string, string, JsonObject, (why: CallError) => object][] = [
   ['HTTP+JSON 0.3', '/v1/message:stream', message0(), why => ({ event: 'error', data: toRestError(why, '0.3') })],
 ]
 
-const ask = ({ host }: CalledHost<Host>, path: string, body: JsonObject, init: RequestInit = {}) =>
-  host.fetch(`/agents/calls-streams/a2a${path}`, {
+const ask = ({ host, id }: Weather, path: string, body: JsonObject, init: RequestInit = {}) =>
+  host.fetch(`/agents/${id}/a2a${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'Accept-Encoding': 'identity' },
     body: JSON.stringify(body),
@@ -75,14 +76,15 @@ const eventsIn = (text: string) => {
   return events
 }
 
-describe.each(ways)('a stream by %s', (_, path, body, last) => {
-  it('brings each event before the agent sends the next', async () => {
+describe.concurrent.each(ways)('a stream by %s', (_, path, body, last) => {
+  it('brings each event before the agent sends the next', async context => {
+    const weather = await startWeather(context)
     let connection: ServerResponse | undefined
-    called.agent.respond(response => {
+    weather.agent.respond(response => {
       connection = response
       response.writeHead(200, { ...stream, 'Set-Cookie': 'a=1' }).write('data: {"n":0}\n\n')
     })
-    const response = await ask(called, path, body)
+    const response = await ask(weather, path, body)
     expect([
       response.status,
       response.headers.get('content-type'),
@@ -98,39 +100,43 @@ describe.each(ways)('a stream by %s', (_, path, body, last) => {
     expect(await read()).toBe('data: {"n":5}\n\n')
     connection?.end()
     expect(await read()).toBe('')
-    expect(called.agent.requests[0]?.headers.accept).toBe('text/event-stream')
+    expect(weather.agent.requests[0]?.headers.accept).toBe('text/event-stream')
   })
 
-  it('that the client leaves ends at the agent', async () => {
-    called.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
+  it('that the client leaves ends at the agent', async context => {
+    const weather = await startWeather(context)
+    weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
     const client = new AbortController()
-    const { read } = readerOf(await ask(called, path, body, { signal: client.signal }))
+    const { read } = readerOf(await ask(weather, path, body, { signal: client.signal }))
     expect(await read()).toBe('data: {"n":0}\n\n')
     client.abort()
-    await called.agent.disconnected()
+    await weather.agent.disconnected()
   })
 
-  it('that the client leaves while the agent goes on sending ends at the agent', async () => {
-    called.agent.respond(response => {
+  it('that the client leaves while the agent goes on sending ends at the agent', async context => {
+    const weather = await startWeather(context)
+    weather.agent.respond(response => {
       response.writeHead(200, stream)
       const sending = setInterval(() => response.write('data: {"n":0}\n\n'), 5)
       response.on('close', () => clearInterval(sending))
     })
-    const { read, cancel } = readerOf(await ask(called, path, body))
+    const { read, cancel } = readerOf(await ask(weather, path, body))
     await read()
     await cancel()
-    await called.agent.disconnected()
+    await weather.agent.disconnected()
   })
 
-  it('that goes silent is ended with an event that says so, and the agent is told', async () => {
-    impatient.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
-    const text = await (await ask(impatient, path, body)).text()
+  it('that goes silent is ended with an event that says so, and the agent is told', async context => {
+    const weather = await startWeather(context, 'impatient')
+    weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
+    const text = await (await ask(weather, path, body)).text()
     expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ kind: 'silent', seconds: 0.3 })])
-    await impatient.agent.disconnected()
+    await weather.agent.disconnected()
   })
 
-  it('that outlasts the time for answers, but is never silent, goes on', async () => {
-    impatient.agent.respond(response => {
+  it('that outlasts the time for answers, but is never silent, goes on', async context => {
+    const weather = await startWeather(context, 'impatient')
+    weather.agent.respond(response => {
       response.writeHead(200, stream)
       let n = 0
       const sending = setInterval(() => {
@@ -140,41 +146,45 @@ describe.each(ways)('a stream by %s', (_, path, body, last) => {
         response.end()
       }, 20)
     })
-    const text = await (await ask(impatient, path, body)).text()
+    const text = await (await ask(weather, path, body)).text()
     expect(eventsIn(text)).toEqual(Array.from({ length: 20 }, (_, n) => ({ data: { n } })))
   })
 
-  it.each([
+  it.for([
     ['between events', 'data: {"n":0}\n\n'],
     ['in the middle of an event', 'data: {"n":0}\n\ndata: {"n":'],
-  ])('that the agent breaks off %s is ended with an event that says so', async (_, sent) => {
-    called.agent.respond(response => void response.writeHead(200, stream).write(sent, () => response.destroy()))
-    const text = await (await ask(called, path, body)).text()
+  ])('that the agent breaks off %s is ended with an event that says so', async ([, sent], context) => {
+    const weather = await startWeather(context)
+    weather.agent.respond(response => void response.writeHead(200, stream).write(sent, () => response.destroy()))
+    const text = await (await ask(weather, path, body)).text()
     expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ kind: 'broken-off' })])
   })
 
-  it('that never begins is given up in time', async () => {
-    impatient.agent.respond(() => undefined)
-    expect((await ask(impatient, path, body)).status).toBe(504)
-    await impatient.agent.disconnected()
+  it('that never begins is given up in time', async context => {
+    const weather = await startWeather(context, 'impatient')
+    weather.agent.respond(() => undefined)
+    expect((await ask(weather, path, body)).status).toBe(504)
+    await weather.agent.disconnected()
   })
 
-  it('that the agent answers with JSON comes down as JSON', async () => {
-    called.agent.respond(reply(200, json, JSON.stringify(answer)))
-    const response = await ask(called, path, body)
+  it('that the agent answers with JSON comes down as JSON', async context => {
+    const weather = await startWeather(context)
+    weather.agent.respond(reply(200, json, JSON.stringify(answer)))
+    const response = await ask(weather, path, body)
     expect([response.headers.get('content-type'), await response.json()]).toEqual(['application/json', answer])
   })
 })
 
-it('after a hundred streams that clients left, the host serves the next request', async () => {
-  called.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
+it('after a hundred streams that clients left, the host serves the next request', async context => {
+  const weather = await startWeather(context)
+  weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
   await Promise.all(
     Array.from({ length: 100 }, async () => {
-      const { read, cancel } = readerOf(await ask(called, '', call('SendStreamingMessage')))
+      const { read, cancel } = readerOf(await ask(weather, '', call('SendStreamingMessage')))
       await read()
       await cancel()
     }),
   )
-  called.agent.respond(reply(200, json, JSON.stringify(answer)))
-  expect((await called.send('/agents/calls-streams/a2a', { body: call() })).body).toEqual(answer)
+  weather.agent.respond(reply(200, json, JSON.stringify(answer)))
+  expect(await (await ask(weather, '', call())).json()).toEqual(answer)
 })

@@ -1,12 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Issue } from '../../../src/card/model/report.ts'
 import { formatPointer, type Json, parsePointer } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-
-const corpus = join(import.meta.dirname, '../../../../shared/corpus')
+import { corpus, hasReference } from '../../support/cards/reference.ts'
 
 /** Whether a place is there, or names a member that its object lacks. */
 const resolves = (document: Json, place: string): boolean => {
@@ -18,18 +15,14 @@ const resolves = (document: Json, place: string): boolean => {
   return typeof parent === 'object' && parent !== null && (!Array.isArray(parent) || last in parent)
 }
 
-const cards = existsSync(corpus)
-  ? readdirSync(corpus)
-      .filter(name => name.endsWith('.json') && name !== 'manifest.json')
-      .flatMap((name): [string, Json, Issue[]][] => {
-        const parsed = parseJson(readFileSync(join(corpus, name), 'utf8'))
-        if (!('value' in parsed)) return []
-        const result = compile(parsed.value, { id: 'agent', requestOrigin: 'https://host.example' })
-        return 'errors' in result ? [] : [[name, parsed.value, result.compiled.report.issues]]
-      })
-  : []
+const cards = corpus.flatMap(({ file, text }): [string, Json, Issue[]][] => {
+  const parsed = parseJson(text)
+  if (!('value' in parsed)) return []
+  const result = compile(parsed.value, { id: 'agent', requestOrigin: 'https://host.example' })
+  return 'errors' in result ? [] : [[file, parsed.value, result.compiled.report.issues]]
+})
 
-describe.skipIf(cards.length === 0)('real cards (skipped where ../shared/corpus is absent)', () => {
+describe.skipIf(!hasReference)('real cards (skipped where ../shared/corpus is absent)', () => {
   it('holds cards that register', () => {
     expect(cards.length).toBeGreaterThan(15)
   })

@@ -3,10 +3,33 @@ import { sharedHost, token } from '../../support/host.ts'
 import { type Change, changed, type ExpressAgent, register, startExpressAgent } from './agents.ts'
 import { sdks } from './sdks.ts'
 import type { Sdk, Session, Setup } from './session.ts'
-import { thrownBy } from './thrown.ts'
 
 const extension = 'https://extensions.example.com/politeness/v1'
 const capable = (capabilities: object): Change => ({ card: { capabilities: { streaming: true, ...capabilities } } })
+
+/** The errors that the SDKs have classes for; 0.3.x has one under another name. */
+const errorClass =
+  /^(?:Authenticated)?(\w+(?:NotFound|NotCancelable|NotSupported|Operation|NotConfigured|Required|Response))Error$/
+
+/** Returns what a call threw: the name of the SDK's error or of its cause, else the code that it carries or the HTTP status. */
+const thrownBy = async (call: Promise<unknown>): Promise<string> => {
+  try {
+    return `nothing: ${JSON.stringify(await call)}`
+  } catch (error) {
+    return nameOf(error)
+  }
+}
+
+const nameOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const [, name] = errorClass.exec(error.name) ?? []
+  if (name !== undefined) return name.replace('ExtendedCard', 'ExtendedAgentCard')
+  if (error.cause !== undefined) return nameOf(error.cause)
+  const facts: { envelopeCode?: number; statusCode?: number; errorResponse?: { error: { code: number } } } =
+    error as never
+  const code = facts.envelopeCode ?? facts.errorResponse?.error.code ?? /\(Code: (-\d+)\)/.exec(error.message)?.[1]
+  return code !== undefined ? `code ${code}` : facts.statusCode ? `HTTP ${facts.statusCode}` : error.message
+}
 
 /** Agents of which a card keeps something back. */
 const agents: Record<string, Change> = {

@@ -14,8 +14,7 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from 'a2a-sdk-v0.3/client'
-import { fetchWith } from './fetch-with.ts'
-import type { Extras, Sdk, Session, TaskFacts } from './session.ts'
+import { type Extras, fetchWith, type Sdk, type Session, type TaskFacts } from './session.ts'
 
 /** `@a2a-js/sdk` 0.3.x over one binding. */
 export const sdk0 = (binding: Sdk['binding']): Sdk => ({

@@ -14,8 +14,7 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from '@a2a-js/sdk/client'
-import { fetchWith } from './fetch-with.ts'
-import type { Extras, Sdk, Session, TaskFacts } from './session.ts'
+import { type Extras, fetchWith, type Sdk, type Session, type TaskFacts } from './session.ts'
 
 /** `@a2a-js/sdk` 1.x over one binding; `compatible` with its v0.3 compatibility, which speaks 0.3 to agents of 0.3. */
 export const sdk1 = (binding: Sdk['binding'], compatible = false): Sdk => ({

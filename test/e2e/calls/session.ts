@@ -48,3 +48,13 @@ export type Sdk = {
   compatible?: true
   connect: (baseUrl: string, setup?: Setup) => Promise<Session>
 }
+
+/** Returns a `fetch` for an SDK that adds a bearer token, if there is one. */
+export const fetchWith = (token: string | undefined): typeof fetch =>
+  token === undefined
+    ? fetch
+    : (input, init) => {
+        const headers = new Headers(init?.headers)
+        headers.set('Authorization', `Bearer ${token}`)
+        return fetch(input, { ...init, headers })
+      }

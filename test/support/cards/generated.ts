@@ -13,7 +13,7 @@ export const anyCharacter = fc
   )
   .map(code => String.fromCodePoint(code))
 
-/** Names that some dialect, some reader or JavaScript itself has a meaning for, beside plain unknown ones. */
+/** Names with a meaning in some dialect, some reader or JavaScript itself, and plain unknown ones. */
 const awkwardNames = [
   'x-note',
   'ünïcode',
@@ -90,7 +90,7 @@ const value = fc.oneof(
   ]),
 )
 
-/** Members that no schema knows, which every reader must carry along. `known` are the names that it does know. */
+/** Members of no schema, which every reader must carry along. `known` are the names that it does know. */
 const unknown = (...known: string[]): fc.Arbitrary<JsonObject> =>
   fc.dictionary(fc.constantFrom(...awkwardNames.filter(name => !known.includes(name))), value, { maxKeys: 3 })
 
@@ -256,7 +256,7 @@ const others = unknown(
   'agentCard',
 )
 
-/** Cards as authors write them, of every generation and mixed, with what no schema knows on every level. */
+/** Cards as authors write them: of every generation or mixed, with unknown members on every level. */
 export const authoredCard: fc.Arbitrary<JsonObject> = fc.oneof(
   object(
     { ...shared, supportedInterfaces: interfaces, securityRequirements: v1Requirements },

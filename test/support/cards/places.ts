@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, jsonEntries, type Pointer, parsePointer } from '../../../src/json/json.ts'
 
-/** What stands at a place of a document; undefined where nothing does. */
+/** Returns the value at a place of a document. */
 export const at = (document: Json, place: Pointer): Json | undefined =>
   parsePointer(place).reduce<Json | undefined>((value, token) => {
     if (Array.isArray(value)) return value[Number(token)]
     return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
   }, document)
 
-/** A copy of a document with another value at one place. */
+/** Returns a copy of a document with another value at one place. */
 export const withValue = <Document extends Json>(document: Document, place: Pointer, value: Json): Document => {
   // Not structuredClone, which keeps two references to one object together.
   const copy: Document = JSON.parse(JSON.stringify(document))
@@ -18,7 +18,7 @@ export const withValue = <Document extends Json>(document: Document, place: Poin
   return copy
 }
 
-/** A copy of a document without what stands at some places. */
+/** Returns a copy of a document without the values at some places. */
 export const withoutPlaces = (document: Json, places: readonly Pointer[], here = ''): Json => {
   const gone = new Set(places)
   const inner = (value: Json, place: Pointer): Json => {

@@ -6,16 +6,16 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 const shared = join(import.meta.dirname, '../../../../shared')
 const read = (path: string): string => readFileSync(join(shared, path), 'utf8')
 
-/** Whether the reference schemas and the corpus are there, beside the project. */
+/** Whether the reference schemas and the corpus are beside the project. */
 export const hasReference = existsSync(join(shared, 'corpus/manifest.json'))
 
-/** What a test that needs them says where they are not. */
+/** The end of the title of a test that is skipped without them. */
 export const skipped = hasReference ? '' : ' (skipped: ../shared with the schemas and the corpus is not there)'
 
-/** One file of the corpus: a document that was found in public where a card should be. */
+/** One file of the corpus: a document that was published as a card. */
 export type Found = { file: string; dialect: string; text: string }
 
-/** The corpus; empty where it is not there. */
+/** The corpus, empty if it is missing. */
 export const corpus: Found[] = hasReference
   ? (JSON.parse(read('corpus/manifest.json')) as Found[]).map(({ file, dialect }) => ({
       file,

@@ -4,13 +4,13 @@ import type { JsonObject } from '../../../src/json/json.ts'
 
 const folder = join(import.meta.dirname, '../../fixtures/seeds')
 
-/** An example card of the documents that define the mission. */
+/** Reads an example card by its name. */
 export const seed = (name: string): JsonObject => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'))
 
-/** The names of all of them. */
+/** The names of all example cards. */
 export const seedNames = readdirSync(folder).map(file => file.replace('.json', ''))
 
-/** One of them as its owner registers it: those that do not say where the agent is need a manifest that does. */
+/** Returns an example as its owner registers it: with a manifest that names the agent's URL, if the card does not. */
 export const registered = (name: string): JsonObject => {
   const card = seed(name)
   return typeof card.url === 'string' ? card : { card, upstream: { url: 'https://agent.example/a2a' } }

@@ -49,7 +49,7 @@ const v0: JsonObject = {
   skills: [{ ...skill, security: [{ key: [] }] }],
 }
 
-/** A card in each dialect with every field that the dialect knows. */
+/** A card in each dialect, with every field that the dialect has. */
 export const wholeCards: Record<string, JsonObject> = {
   '1.0': {
     ...shared,

@@ -2,7 +2,7 @@ import { Catalog as RealCatalog, Registry as RealRegistry } from '../../../src/i
 
 export { default } from '../../../src/index.ts'
 
-/** The host's own lists, behind a cache that notes what is purged: the local runtime has none. */
+/** The host's own lists, behind a cache that records purges: the local runtime has none. */
 export class Catalog extends RealCatalog {
   override async purge(): Promise<void> {
     const registry = this.env.REGISTRY.getByName('default') as unknown as Registry
@@ -12,7 +12,7 @@ export class Catalog extends RealCatalog {
   }
 }
 
-/** The host's own Registry, before a KV that fails on command. */
+/** The host's own Registry, in front of a KV that fails on command. */
 export class Registry extends RealRegistry {
   readonly #purged: string[] = []
   readonly #faults: { failures: number; puts: number; underWay: Map<string, number>; most: number }
@@ -21,7 +21,7 @@ export class Registry extends RealRegistry {
     const faults = { failures: 0, puts: 0, underWay: new Map<string, number>(), most: 0 }
     const put = async (key: string, ...rest: unknown[]) => {
       faults.puts++
-      if (faults.failures-- > 0) throw new Error('KV said no')
+      if (faults.failures-- > 0) throw new Error('KV failed')
       const now = (faults.underWay.get(key) ?? 0) + 1
       faults.underWay.set(key, now)
       faults.most = Math.max(faults.most, now)
@@ -33,12 +33,12 @@ export class Registry extends RealRegistry {
     this.#faults = faults
   }
 
-  /** Notes that cached responses of these tags were purged. */
+  /** Records that cached responses of these tags were purged. */
   async notePurge(tags: string[]): Promise<void> {
     this.#purged.push(...tags)
   }
 
-  /** The tags that were purged so far. */
+  /** Returns the tags that were purged so far. */
   purged(): string[] {
     return this.#purged
   }
@@ -48,17 +48,17 @@ export class Registry extends RealRegistry {
     this.#faults.failures = times
   }
 
-  /** Runs the alarm now, as the platform will later. */
+  /** Runs the alarm now, as the platform does later. */
   retry(): Promise<void> {
     return this.alarm()
   }
 
-  /** The most writes of one key that were under way at once. */
+  /** Returns the largest number of concurrent writes of one key. */
   mostAtOnce(): number {
     return this.#faults.most
   }
 
-  /** How many writes KV was asked for. */
+  /** Returns the number of writes to KV. */
   writes(): number {
     return this.#faults.puts
   }
