@@ -1,7 +1,7 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import { a2aResponse } from '../http/responses.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import { type CallError, describeError, type ErrorDescription } from './errors.ts'
+import { type CallError, ERRORS, type ErrorMetadata, type ErrorSpec, type FieldViolation } from './errors.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** A JSON-RPC error object. */
@@ -77,3 +77,56 @@ const toDetails = ({ reason, domain, metadata, violations }: ErrorDescription): 
     ? [info]
     : [info, { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations }]
 }
+
+/** The domain of the reasons that the specification does not define. */
+const HOST_DOMAIN = 'calling-card'
+
+/** Callers' own text is part of some errors. These bounds, in characters and items, keep it recognizable and short. */
+const MAX_TEXT_LENGTH = 200
+const MAX_LIST_ITEMS = 50
+
+/** A row of the catalogue, filled in for one error. */
+type ErrorDescription = {
+  code: number
+  reason: string
+  domain: string
+  status: Record<'JSONRPC' | 'HTTP+JSON', number>
+  grpcStatus: string
+  headers: Record<string, string>
+  message: string
+  metadata: ErrorMetadata
+  violations: FieldViolation[]
+}
+
+/** Describes an error for its caller, with long text cut. */
+export const describeError = (error: CallError): ErrorDescription => {
+  // TypeScript cannot follow a kind to its row.
+  const row = ERRORS[error.kind] as ErrorSpec<CallError>
+  const shown = shortenMembers(error)
+  const httpStatus = resolve(row.httpStatus, shown)
+  return {
+    code: row.code,
+    reason: row.reason,
+    domain: row.domain ?? HOST_DOMAIN,
+    status: { JSONRPC: row.jsonRpcStatus ?? httpStatus, 'HTTP+JSON': httpStatus },
+    grpcStatus: resolve(row.grpcStatus, shown),
+    headers: resolve(row.headers ?? {}, shown),
+    message: resolve(row.message, shown),
+    metadata: row.metadata?.(shown) ?? {},
+    violations: shown.kind === 'invalid-params' ? shown.violations.map(shortenMembers) : [],
+  }
+}
+
+const resolve = <Value extends string | number | Record<string, string>>(
+  column: Value | ((error: CallError) => Value),
+  error: CallError,
+): Value => (typeof column === 'function' ? column(error) : column)
+
+const shortenMembers = <Value extends object>(value: Value): Value =>
+  Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortenMember(member)])) as Value
+
+const shortenMember = (member: unknown): unknown =>
+  Array.isArray(member) ? member.slice(0, MAX_LIST_ITEMS).map(shortenText) : shortenText(member)
+
+const shortenText = (text: unknown): unknown =>
+  typeof text === 'string' && text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text

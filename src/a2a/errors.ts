@@ -70,11 +70,11 @@ export const PASSTHROUGH_STATUSES: Readonly<Record<number, { grpcStatus: string;
   429: { grpcStatus: 'RESOURCE_EXHAUSTED', meaning: 'is receiving too many calls' },
 }
 
-/** The parameters of a message, as `data` (0.3) and `ErrorInfo.metadata` (1.0) list them. */
-type Metadata = Record<string, string | number | readonly string[]>
+/** What programs need to know of an error: members of `data` in 0.3, `ErrorInfo.metadata` in 1.0. */
+export type ErrorMetadata = Record<string, string | number | readonly string[]>
 
 /** A row of the catalogue. */
-type ErrorSpec<Tagged> = {
+export type ErrorSpec<Tagged> = {
   /** Of JSON-RPC. */
   code: number
   /** Of google.rpc.ErrorInfo. */
@@ -88,11 +88,10 @@ type ErrorSpec<Tagged> = {
   grpcStatus: string | ((error: Tagged) => string)
   headers?: Record<string, string> | ((error: Tagged) => Record<string, string>)
   message: string | ((error: Tagged) => string)
-  metadata?: (error: Tagged) => Metadata
+  metadata?: (error: Tagged) => ErrorMetadata
 }
 
 const A2A_DOMAIN = 'a2a-protocol.org'
-const HOST_DOMAIN = 'calling-card'
 
 const badRequest = { httpStatus: 400, grpcStatus: 'INVALID_ARGUMENT' } as const
 const invalidArgument = { httpStatus: 400, jsonRpcStatus: 200, grpcStatus: 'INVALID_ARGUMENT' } as const
@@ -379,53 +378,3 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     message: 'The connection to the agent was lost before its stream ended.',
   },
 }
-
-/** Callers' own text is part of some errors. These bounds, in characters and items, keep it recognizable and short. */
-const MAX_TEXT_LENGTH = 200
-const MAX_LIST_ITEMS = 50
-
-/** A row of the catalogue, filled in for one error. */
-export type ErrorDescription = {
-  code: number
-  reason: string
-  domain: string
-  status: Record<'JSONRPC' | 'HTTP+JSON', number>
-  grpcStatus: string
-  headers: Record<string, string>
-  message: string
-  metadata: Metadata
-  violations: FieldViolation[]
-}
-
-/** Describes an error for its caller, with long text cut. */
-export const describeError = (error: CallError): ErrorDescription => {
-  // TypeScript cannot follow a kind to its row.
-  const row = ERRORS[error.kind] as ErrorSpec<CallError>
-  const shown = shortenMembers(error)
-  const httpStatus = resolve(row.httpStatus, shown)
-  return {
-    code: row.code,
-    reason: row.reason,
-    domain: row.domain ?? HOST_DOMAIN,
-    status: { JSONRPC: row.jsonRpcStatus ?? httpStatus, 'HTTP+JSON': httpStatus },
-    grpcStatus: resolve(row.grpcStatus, shown),
-    headers: resolve(row.headers ?? {}, shown),
-    message: resolve(row.message, shown),
-    metadata: row.metadata?.(shown) ?? {},
-    violations: shown.kind === 'invalid-params' ? shown.violations.map(shortenMembers) : [],
-  }
-}
-
-const resolve = <Value extends string | number | Record<string, string>>(
-  column: Value | ((error: CallError) => Value),
-  error: CallError,
-): Value => (typeof column === 'function' ? column(error) : column)
-
-const shortenMembers = <Value extends object>(value: Value): Value =>
-  Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortenMember(member)])) as Value
-
-const shortenMember = (member: unknown): unknown =>
-  Array.isArray(member) ? member.slice(0, MAX_LIST_ITEMS).map(shortenText) : shortenText(member)
-
-const shortenText = (text: unknown): unknown =>
-  typeof text === 'string' && text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { errorResponse, toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
-import { type CallError, describeError, ERRORS } from '../../src/a2a/errors.ts'
+import { describeError, errorResponse, toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
+import { type CallError, ERRORS } from '../../src/a2a/errors.ts'
 import { anyCharacter } from '../support/cards/generated.ts'
 
 const info = (reason: string, domain: string, metadata?: Record<string, string>) => ({
