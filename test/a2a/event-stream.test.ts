@@ -153,6 +153,16 @@ describe('a stream of events', () => {
     expect([await agent.cancelled, await waiting]).toEqual(['gone', { done: true, value: undefined }])
   })
 
+  it('cancels the agent when the platform reports that the caller has disconnected', async () => {
+    const agent = source()
+    const caller = new AbortController()
+    const reader = relaySse(agent.body, { ...watch, signal: caller.signal }).getReader()
+    agent.send('data: 1\n\n')
+    await reader.read()
+    caller.abort('disconnected')
+    expect(await agent.cancelled).toBe('disconnected')
+  })
+
   it.each([
     ['ends by itself', (agent: ReturnType<typeof source>) => agent.close()],
     ['breaks off', (agent: ReturnType<typeof source>) => agent.fail()],
