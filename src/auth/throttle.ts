@@ -61,18 +61,18 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
   return !success
 }
 
-/** Short, because the platform does not tell when the period of a rate limit ends. */
-const REMEMBERED_LIMIT_MS = 5_000
+/** The period of the rate limit (wrangler.toml). */
+const LIMIT_PERIOD_MS = 60_000
 
 /** Records that an address exceeds its rate limit of calls. */
 export const recordLimited = (request: Request, now = Date.now()): void => {
   const address = clientAddress(request)
-  if (address !== undefined) limitedUntil.set(address, { until: now + REMEMBERED_LIMIT_MS, size: 1 })
+  if (address !== undefined) limitedUntil.set(address, { until: now + LIMIT_PERIOD_MS, size: 1 })
 }
 
 /**
- * Checks whether a call can be refused before its agent is looked up and its credentials are verified: its address exceeded the
- * rate limit a moment ago, and it has no credentials that were valid before, which may have a limit of their own.
+ * Checks whether a call has to be counted before its agent is looked up and its credentials are verified: its address has exceeded
+ * the rate limit, and it has no credentials that were valid before, which have a limit of their own.
  */
 export const isLimited = async (request: Request, now = Date.now()): Promise<boolean> => {
   const address = clientAddress(request)

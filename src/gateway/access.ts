@@ -2,7 +2,7 @@ import type { CallError } from '../a2a/errors.ts'
 import { authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { BLOCK_SECONDS, clientKey } from '../auth/throttle.ts'
+import { BLOCK_SECONDS, clientKey, recordLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, collectModes } from '../card/model/calls.ts'
@@ -58,7 +58,9 @@ export const checkRateLimit = async (
 ): Promise<CallError | undefined> => {
   if (!caller.authenticated && caller.reason === 'throttled') return { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
   const { success } = await env.CALL_LIMIT.limit({ key: caller.authenticated ? caller.subject : clientKey(request) })
-  return success ? undefined : { kind: 'rate-limit', retryAfter: RATE_LIMIT_PERIOD_S }
+  if (success) return undefined
+  if (!caller.authenticated) recordLimited(request)
+  return { kind: 'rate-limit', retryAfter: RATE_LIMIT_PERIOD_S }
 }
 
 /** Adds an agent to the context: its profile, and the caller as the agent's card identifies it. */

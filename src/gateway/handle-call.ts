@@ -2,6 +2,7 @@ import { errorResponse } from '../a2a/error-response.ts'
 import type { CallError } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
 import { authenticate } from '../auth/authenticate.ts'
+import { isLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { log } from '../http/log.ts'
 import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
@@ -33,8 +34,11 @@ export const handleCall = async (
  */
 const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<CallError | undefined> => {
   const { request, env } = context
-  const unresolved = inbound.agent && (await resolveAgent(context, inbound.agent))
-  const limited = await checkRateLimit(context.caller, request, env)
+  // An address past its limit costs neither a look-up of the agent nor a verification of credentials.
+  const isSuspect = !context.caller.authenticated && (await isLimited(request))
+  const refused = isSuspect ? await checkRateLimit(context.caller, request, env) : undefined
+  const unresolved = refused || !inbound.agent ? undefined : await resolveAgent(context, inbound.agent)
+  const limited = refused ?? (await checkRateLimit(context.caller, request, env))
   const unreadable = limited && !isSmall(request) ? undefined : await inbound.read()
   const error = limited ?? unreadable ?? unresolved
   if (error || inbound.agent) return error

@@ -73,7 +73,7 @@ export const tooManyRequests = (detail: string): HttpError =>
   })
 
 /** The error while KV, the Registry or a token's issuer does not respond. Logged where it arises. */
-export const serviceUnavailable = (detail = 'This host cannot look up its agents now.'): HttpError =>
+export const serviceUnavailable = (detail = 'This host cannot look up its agents right now.'): HttpError =>
   new HttpError(503, 'unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
 
 /** Returns the response to an error: of an HttpError its problem details, else, for an unexpected one that is logged, nothing. */
@@ -82,7 +82,7 @@ export const toErrorResponse = (error: unknown): Response => {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   if (isUnreachableObject(error)) {
     log('error', 'registry-unavailable', { error: text })
-    return problemResponse(serviceUnavailable('The registry does not respond now.'))
+    return problemResponse(serviceUnavailable('The registry does not respond right now.'))
   }
   log('error', 'unexpected', { error: text })
   return internalError()

@@ -126,6 +126,18 @@ describe('the limit of calls', () => {
     expect(asked.filter(what => /registry|kv host:/.test(what))).toEqual([])
   })
 
+  it('costs an address past it no look-up of an agent', async () => {
+    limited = true
+    await send('agentCall', '/agents/first/a2a', call())
+    asked = []
+    const { status } = await send('agentCall', '/agents/second/a2a', call())
+    expect([status, asked]).toEqual([429, ['calls 192.0.2.1']])
+    limited = false
+    asked = []
+    await send('agentCall', '/agents/third/a2a', call())
+    expect(asked).toContain('kv card:third')
+  })
+
   it('says whose call it refuses, where that is told in few words', async () => {
     limited = true
     const ids = [(await send('hostCall', '/a2a', call())).body.id, (await send('hostCall', '/a2a', large)).body.id]
