@@ -9,11 +9,11 @@ import {
   type CachedDocument,
   getCachedDocument,
   isRemote,
-  type PendingDocument,
   type RemoteDocument,
   readDocument,
   readExtended,
   readProfile,
+  type UnfetchedDocument,
 } from '../registry/edge/cards.ts'
 import { resolveHost } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
@@ -111,7 +111,7 @@ const readRestricted = async (
   name: RepresentationName,
   { request, env, ctx }: RequestContext,
   known: Authentication | undefined,
-): Promise<CachedDocument | PendingDocument | null> => {
+): Promise<CachedDocument | UnfetchedDocument | null> => {
   const profile = await readProfile(id, env, ctx)
   if (profile?.visibility === 'public' && profile.tiers.length === 0) return null
   const bearer = known ?? (await authenticate(request, env, ctx))
@@ -129,7 +129,7 @@ const readInternal = async (
   id: string,
   name: RepresentationName,
   env: Env,
-): Promise<CachedDocument | PendingDocument | null> => {
+): Promise<CachedDocument | UnfetchedDocument | null> => {
   const document = await getRegistry(env).document(id, name)
   if (document?.etag === undefined) return document
   const { etag, bytes: body, modified, source } = document

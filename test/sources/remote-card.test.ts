@@ -113,6 +113,14 @@ describe('the alarm of a remote card', () => {
     expect([objectState.alarm, objectState.values.get('id')]).toEqual([start + dueAfter, 'a'])
   })
 
+  it('is set later where the object is unavailable, and the registration counts as published', async () => {
+    vi.spyOn(object, 'schedule').mockRejectedValueOnce(new Error('away'))
+    const { published } = await put()
+    const before = objectState.alarm
+    await registry.alarm()
+    expect([published, before, objectState.alarm]).toEqual([true, null, start + dueAfter])
+  })
+
   it('has the card fetched and registered, and is set for the next time', async () => {
     await put()
     upstream.mockImplementation(async () => Response.json(card('2.0.0')))

@@ -9,13 +9,13 @@ import { KvCache } from './kv-cache.ts'
 export type CachedDocument = { etag: string; modified: string; body: Uint8Array<ArrayBuffer>; source?: SourceHealth }
 
 /** An agent whose remote card has never been fetched. */
-export type PendingDocument = { etag?: never; body?: never; source: SourceHealth }
+export type UnfetchedDocument = { etag?: never; body?: never; source: SourceHealth }
 
 /** A document of a remote card, which may be due for a refresh, or expired. */
-export type RemoteDocument = (CachedDocument & { source: SourceHealth }) | PendingDocument
+export type RemoteDocument = (CachedDocument & { source: SourceHealth }) | UnfetchedDocument
 
 /** Whether a document is that of a remote card. */
-export const isRemote = (document: CachedDocument | PendingDocument): document is RemoteDocument =>
+export const isRemote = (document: CachedDocument | UnfetchedDocument): document is RemoteDocument =>
   document.source !== undefined
 
 /** Together, about half of the 128 MB that an isolate has. */
@@ -27,10 +27,10 @@ const ENTRY_OVERHEAD = 256
 /** A parsed profile takes about so many times the memory of its text. */
 const PARSED_FACTOR = 3
 
-const sizeOfDocument = (key: string, document: CachedDocument | PendingDocument | null): number =>
+const sizeOfDocument = (key: string, document: CachedDocument | UnfetchedDocument | null): number =>
   ENTRY_OVERHEAD + key.length + (document?.body ? document.body.byteLength + document.etag.length : 0)
 
-const cards = new KvCache<CachedDocument | PendingDocument>(CARD_CACHE_BYTES, sizeOfDocument)
+const cards = new KvCache<CachedDocument | UnfetchedDocument>(CARD_CACHE_BYTES, sizeOfDocument)
 
 /** Apart from the public cards, so that no public read ever meets one of these. */
 const extendedCards = new KvCache<CachedDocument>(EXTENDED_CACHE_BYTES, sizeOfDocument)
@@ -47,7 +47,7 @@ type ParsedProfile = { profile: CallProfile; bytes: number }
 export const getCachedDocument = (
   id: string,
   name: RepresentationName,
-): CachedDocument | PendingDocument | null | undefined => cards.getFresh(documentKey(id, name))
+): CachedDocument | UnfetchedDocument | null | undefined => cards.getFresh(documentKey(id, name))
 
 /** Returns a document from memory or KV; null for none. */
 export const readDocument = (
@@ -55,7 +55,7 @@ export const readDocument = (
   name: RepresentationName,
   env: Env,
   ctx: ExecutionContext,
-): Promise<CachedDocument | PendingDocument | null> => {
+): Promise<CachedDocument | UnfetchedDocument | null> => {
   const load = async () => {
     const envelope = await readEnvelope(cardKey(id), env)
     const document = toDocument(envelope, name)
@@ -146,7 +146,7 @@ const extendedDocumentKey = (id: string, tier: string, name: RepresentationName)
 const toDocument = (
   { modified, representations, source }: Envelope,
   name: RepresentationName,
-): CachedDocument | PendingDocument | null => {
+): CachedDocument | UnfetchedDocument | null => {
   const representation = representations[name]
   if (!representation) return source ? { source } : null
   return { etag: representation.etag, modified, body: representation.bytes, ...(source && { source }) }
