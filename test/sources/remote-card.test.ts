@@ -239,6 +239,14 @@ describe('a refresh', () => {
     expect([await joined, upstream.mock.calls.length]).toEqual([await forced, 1])
   })
 
+  it('begins anew for whoever asks for a due card after it has ended, though the alarm was lost', async () => {
+    await put()
+    await refresh({ force: true })
+    objectState.alarm = null
+    vi.setSystemTime(start + dueAfter)
+    expect([await refresh(), upstream.mock.calls.length]).toEqual([{ outcome: 'unchanged' }, 2])
+  })
+
   it('does not fail because the one before it did', async () => {
     await put()
     vi.spyOn(registry, 'refreshBase').mockRejectedValueOnce(new Error('away'))
