@@ -2,9 +2,8 @@ import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { adminRequired } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { hostOrigin } from '../card/compile/canonical-card.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
-import { type Manifest, readManifest } from '../card/manifest/manifest.ts'
+import { type Manifest, readManifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import { getSource, type Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
 import type { Precondition } from '../http/conditional.ts'
@@ -69,7 +68,7 @@ const prepareWrite = async (
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchOnce(source, [hostOrigin(manifest, origins), requestOrigin])
+  const fetched = await fetchOnce(source, [resolveOrigin(manifest, origins), requestOrigin])
   const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)

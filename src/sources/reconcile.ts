@@ -1,8 +1,7 @@
-import { hostOrigin } from '../card/compile/canonical-card.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { diffCards } from '../card/diff/drift.ts'
 import { findWidenings } from '../card/diff/widening.ts'
-import type { Manifest } from '../card/manifest/manifest.ts'
+import { type Manifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import type { Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
 import { strongEtag } from '../http/conditional.ts'
@@ -71,7 +70,7 @@ export const prepareRemote = async (
 ): Promise<Registration> => {
   const registration = compiled
     ? await prepareRegistration(id, document, compiled, expected)
-    : await prepareWithoutCard(id, document, { manifest, origin: hostOrigin(manifest, origins) }, expected)
+    : await prepareWithoutCard(id, document, { manifest, origin: resolveOrigin(manifest, origins) }, expected)
   return { ...registration, source: record }
 }
 

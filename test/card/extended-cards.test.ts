@@ -187,8 +187,8 @@ describe('an overlay in the words of its author', () => {
 })
 
 describe('an overlay is refused', () => {
-  const routing = 'belongs to the card itself: an extended card sends calls to where the public one does'
-  const list = 'must be a list of skills: one with the id of a skill of the card changes it, any other is added'
+  const routing = 'belongs in the card itself: an extended card has the endpoints of the public one'
+  const list = 'must be a list of skills: a skill with a known id changes that skill, any other is added'
   it.each<[string, JsonObject, string, string]>([
     ...[
       'url',
@@ -226,7 +226,7 @@ describe('an overlay is refused', () => {
       'that promises what calls do not get',
       { card: { ...card, capabilities: { streaming: false } }, extended: { capabilities: { streaming: true } } },
       '/extended/capabilities/streaming',
-      'must be false, as in the public card: calls are checked against that',
+      'must be false, as in the public card: the gate checks calls against that card',
     ],
   ])('%s', (_, more, pointer, message) => {
     expect(refusal({ card: { ...card, skills: [talk] }, ...more })).toStrictEqual([{ pointer, message }])
@@ -245,7 +245,7 @@ describe('an overlay is refused', () => {
     expect(refusal({ card: { ...card, ...text }, tiers })).toStrictEqual([
       {
         pointer: '/tiers',
-        message: expect.stringMatching(/^with the card below them, holds 13\d+ characters in all; at most 1048576/),
+        message: expect.stringMatching(/^makes extended cards of 13\d+ characters in all; at most 1048576/),
       },
     ])
   })
@@ -360,4 +360,50 @@ describe('the report on overlays', () => {
       ['/extended/apiKey'],
     ])
   })
+})
+
+describe('an overlay with two names of one field', () => {
+  const modes = { defaultInputModes: ['text/plain'], default_input_modes: ['image/png'] }
+  const error = (pointer: string) => ({
+    pointer,
+    message: 'is another spelling of `defaultInputModes`, which has another value here: keep one of them',
+  })
+
+  it.each<[string, JsonObject]>([
+    ['neither', {}],
+    ['one of them', { defaultInputModes: ['text/html'] }],
+    ['the other', { default_input_modes: ['text/html'] }],
+    ['an alias of both', { supportedInputModes: ['text/html'] }],
+  ])('is rejected if they are two spellings: the card has %s', (_, fields) => {
+    for (const overlay of [modes, Object.fromEntries(Object.entries(modes).reverse())]) {
+      const manifest = { card: { ...card, ...fields }, extended: overlay, tiers: { gold: overlay } }
+      expect(refusal(manifest)).toStrictEqual([
+        error('/extended/default_input_modes'),
+        error('/tiers/gold/default_input_modes'),
+      ])
+      expect(
+        refusal({ upstream: { card: 'https://a.example/card.json' }, card: overlay }, manifest.card),
+      ).toStrictEqual([error('/card/default_input_modes')])
+    }
+  })
+
+  it('is accepted if the spellings have one value', () => {
+    const extended = { defaultInputModes: ['text/plain'], default_input_modes: ['text/plain'] }
+    expect(cardsOf({ card, extended }).base?.defaultInputModes).toStrictEqual(['text/plain'])
+  })
+
+  it.each(['defaultInputModes', 'default_input_modes', 'supportedInputModes'])(
+    'keeps both if they are aliases, as a card does, and the standard name counts: the card has %s',
+    name => {
+      for (const names of [
+        ['defaultInputModes', 'supportedInputModes'],
+        ['supportedInputModes', 'defaultInputModes'],
+      ]) {
+        const extended = Object.fromEntries(names.map(each => [each, [each === 'defaultInputModes' ? 'a/b' : 'c/d']]))
+        const { extended: cards } = compiled({ card: { ...card, [name]: ['text/html'] }, extended })
+        expect(cards[0]?.documents['1.0'].defaultInputModes).toStrictEqual(['a/b'])
+        expect(cards[0]?.documents['agent-card.json'].supportedInputModes).toStrictEqual(['c/d'])
+      }
+    },
+  )
 })

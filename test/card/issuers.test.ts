@@ -52,7 +52,7 @@ describe('the issuers whose tokens count', () => {
       {
         pointer: '/jwt',
         message:
-          'is about tokens of OpenID Connect issuers, and of a fetched card none counts: name it in the securitySchemes of `card`',
+          'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card` (a fetched card cannot)',
       },
     ])
   })

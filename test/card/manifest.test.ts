@@ -146,7 +146,7 @@ describe('which tokens of an OpenID Connect issuer may read more', () => {
   it('none, where the card names no issuer', () => {
     expect(jwtOf({ card })).toBeUndefined()
     expect(refusal({ card, jwt: {} })).toStrictEqual([
-      { pointer: '/jwt', message: expect.stringContaining("the card's securitySchemes name none") },
+      { pointer: '/jwt', message: expect.stringContaining('the securitySchemes of the card name none') },
     ])
   })
 

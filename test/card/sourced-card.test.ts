@@ -45,7 +45,7 @@ describe('a card that was fetched', () => {
   })
 
   it('has not been fetched: then nothing is compiled in its place', () => {
-    const message = 'is where the card comes from, and nothing was fetched from there'
+    const message = 'is the source of the card, and no card was fetched from it'
     expect([refusal({ upstream }), refusal({ upstream: { mcp: source }, card: fetched })]).toStrictEqual([
       [{ pointer: '/upstream/card', message }],
       [{ pointer: '/upstream/mcp', message }],
@@ -167,9 +167,9 @@ describe('the signatures of a card that was fetched', () => {
 
 describe('what is fetched that is no card', () => {
   it.each<[string, Json, string, RegExp]>([
-    ['a list', [], '', /^is no JSON object/],
-    ['null', null, '', /^is no JSON object/],
-    ['text', '<html>', '', /^is no JSON object/],
+    ['a list', [], '', /^is not a JSON object/],
+    ['null', null, '', /^is not a JSON object/],
+    ['text', '<html>', '', /^is not a JSON object/],
     ['nothing', {}, '/url', /^is missing/],
     ['an ERC-8004 registration', { type: 'ERC-8004' }, '/type', /^is an ERC-8004 registration/],
     ['a directory', { agents: [] }, '/agents', /^is a directory of agents/],
@@ -201,9 +201,9 @@ describe('what is fetched that is no card', () => {
 
 describe('where the calls of a fetched card go', () => {
   const here = 'https://host.example/agents/weather/a2a'
-  const loop = "is this host's own address of the agent, which leads back here: name the agent's own"
+  const loop = "is this host's own URL of the agent, so calls would loop: use the agent's own URL"
   const elsewhere =
-    'is on another host than `upstream.card`, and the secret would go there: say `upstream.url` if it should'
+    'is on another host than `upstream.card`, so the secret would go to a host that the manifest does not name: set `upstream.url` to allow it'
 
   it.each<[string, JsonObject, JsonObject, { pointer: string; message: string }]>([
     [

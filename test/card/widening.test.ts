@@ -38,31 +38,31 @@ describe('a card widens access', () => {
       'by a new host for calls',
       {},
       { url: 'https://b.example/a2a' },
-      ['/supportedInterfaces/0/url sends calls to https://b.example/a2a, where none went before'],
+      ['/supportedInterfaces/0/url sends calls to a new address: https://b.example/a2a'],
     ],
     [
       'by another host besides',
       {},
       { additionalInterfaces: [{ url: 'https://a.example:8443', transport: 'GRPC' }] },
-      ['/supportedInterfaces/1/url sends calls to https://a.example:8443/, where none went before'],
+      ['/supportedInterfaces/1/url sends calls to a new address: https://a.example:8443/'],
     ],
     [
       'by giving up encryption',
       {},
       { url: 'http://a.example/a2a' },
-      ['/supportedInterfaces/0/url sends calls to http://a.example/a2a, where none went before'],
+      ['/supportedInterfaces/0/url sends calls to a new address: http://a.example/a2a'],
     ],
     [
       'by asking for nothing',
       {},
       { security: [] },
-      ['/securityRequirements asks callers for nothing, where credentials were asked for'],
+      ['/securityRequirements lets callers in without credentials, which were required'],
     ],
     [
       'by an alternative that is empty',
       {},
       { security: [{ bearer: ['read'], key: [] }, {}] },
-      ['/securityRequirements asks callers for nothing, where credentials were asked for'],
+      ['/securityRequirements lets callers in without credentials, which were required'],
     ],
     [
       'by asking for fewer schemes',
@@ -98,48 +98,48 @@ describe('a card widens access', () => {
       'by a new skill that asks for nothing',
       {},
       { skills: [...base.skills, { id: 'n', name: 'N', security: [{}] }] },
-      ['/skills/1/securityRequirements asks callers for nothing, where credentials were asked for'],
+      ['/skills/1/securityRequirements lets callers in without credentials, which were required'],
     ],
-    ['by a scheme that is gone', {}, { securitySchemes: { bearer } }, ['/securitySchemes/key is gone']],
+    ['by a scheme that is gone', {}, { securitySchemes: { bearer } }, ['/securitySchemes/key is removed']],
     [
       'by a weaker scheme',
       {},
       { securitySchemes: { bearer: { type: 'http', scheme: 'basic' }, key: { ...key, in: 'query' } } },
       [
-        '/securitySchemes/bearer is a password or its like, which is weaker than what it was: a bearer token',
-        '/securitySchemes/key is a key in the URL, which is weaker than what it was: a key',
+        '/securitySchemes/bearer is another HTTP authentication scheme, which is weaker than before: a bearer token',
+        '/securitySchemes/key is an API key in the URL, which is weaker than before: an API key',
       ],
     ],
     [
       'by a weaker flow',
       { securitySchemes: { o: { type: 'oauth2', flows: { clientCredentials: flow } } }, security: [] },
       { securitySchemes: { o: { type: 'oauth2', flows: { password: flow } } }, security: [] },
-      ['/securitySchemes/o is OAuth with a flow that is no longer advised, which is weaker than what it was: OAuth'],
+      ['/securitySchemes/o is OAuth with a deprecated flow, which is weaker than before: OAuth'],
     ],
     [
       'by another path of a host',
       {},
       { url: 'https://a.example/other?x=1' },
-      ['/supportedInterfaces/0/url sends calls to https://a.example/other?x=1, where none went before'],
+      ['/supportedInterfaces/0/url sends calls to a new address: https://a.example/other?x=1'],
     ],
     [
       'by another tenant of an endpoint',
       tenant('one'),
       tenant('two'),
-      ['/supportedInterfaces/0/url sends calls to https://a.example/a2a for the tenant "two", where none went before'],
+      ['/supportedInterfaces/0/url sends calls to a new address: https://a.example/a2a for the tenant "two"'],
     ],
     [
       'by an extension that callers need no longer name',
       { capabilities: { extensions: [{ uri: 'urn:signed', required: true }, { uri: 'urn:x' }] } },
       { capabilities: { extensions: [{ uri: 'urn:signed' }] } },
-      ['/capabilities/extensions asks callers no longer for the extension urn:signed'],
+      ['/capabilities/extensions no longer requires the extension urn:signed'],
     ],
     [
       "by a header more that is taken of callers, whatever the scheme's name",
       {},
       { securitySchemes: { bearer, key, z: { ...key, name: 'X-Session' } } },
       [
-        '/securitySchemes/z/apiKeySecurityScheme/name takes the header X-Session of callers to the agent, which stayed here before',
+        "/securitySchemes/z/apiKeySecurityScheme/name forwards the callers' header X-Session to the agent, which was not forwarded before",
       ],
     ],
     [
@@ -147,7 +147,7 @@ describe('a card widens access', () => {
       { securitySchemes: { oidc }, security: [] },
       { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://id.example/evil' } }, security: [] },
       [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example/evil, where none went before',
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/evil',
       ],
     ],
     [
@@ -155,7 +155,7 @@ describe('a card widens access', () => {
       { securitySchemes: { oidc }, security: [] },
       { securitySchemes: { oidc, also: { ...oidc, openIdConnectUrl: 'https://id.example/evil' } }, security: [] },
       [
-        '/securitySchemes/also/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example/evil, where none went before',
+        '/securitySchemes/also/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/evil',
       ],
     ],
     [
@@ -169,7 +169,7 @@ describe('a card widens access', () => {
         security: [],
       },
       [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example/token, where none went before',
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/token',
       ],
     ],
     [
@@ -183,7 +183,7 @@ describe('a card widens access', () => {
       { securitySchemes: { oidc }, security: [] },
       { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://evil.example/openid' } }, security: [] },
       [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://evil.example/openid, where none went before',
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://evil.example/openid',
       ],
     ],
     [
@@ -191,7 +191,7 @@ describe('a card widens access', () => {
       { security: [] },
       { securitySchemes: { bearer, key, oidc }, security: [] },
       [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to https://id.example/openid, where none went before',
+        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/openid',
       ],
     ],
   ])('%s', (_, before, after, expected) => {

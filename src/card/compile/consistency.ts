@@ -8,73 +8,75 @@ import type { Provenance } from '../read/provenance.ts'
 import { isSelfUrl } from '../rewrite/host-leaks.ts'
 import { bridgeErrors, withBridgeInterfaces } from '../rewrite/mcp-bridge.ts'
 import { gatewayErrors } from '../rewrite/serving.ts'
-import type { SourcedCard } from './overlay.ts'
+import type { MergedCard } from './overlay.ts'
 
 /**
- * Why calls cannot go where a card from elsewhere sends them: to this host itself, or with a secret to a host that its owner
- * has not named. `isOwners` says whether a place of the card is the owner's word.
+ * Rejects a valid card that contradicts its manifest: calls that would loop, secrets that would go to another host, a route
+ * without a target, a `jwt` without an issuer. Pointers are into the registered document, or into the fetched card.
  */
-const fetchedEndpointErrors = (
-  { upstream }: Manifest,
-  { supportedInterfaces }: AgentCard,
-  agentUrl: string,
-  isOwners: (place: Pointer) => boolean,
-): CardError[] => {
-  const { url, card, secret, service } = upstream
-  if (card === undefined || url !== undefined) return []
-  const wrong = (address: string, place: Pointer): string | undefined => {
-    if (isSelfUrl(address, agentUrl)) return ownAddress
-    const keepsSecret = secret === undefined || service !== undefined || isOwners(place)
-    return keepsSecret || new URL(address).origin === new URL(card).origin ? undefined : secretElsewhere
-  }
-  return supportedInterfaces.flatMap((each, index) => {
-    const place = formatPointer('supportedInterfaces', index, 'url')
-    const message = toTarget(each) && wrong(each.url, place)
-    return message ? [{ pointer: place, message }] : []
-  })
-}
-
-/** Why an agent cannot be where its manifest says: at this host's own address of it. */
-const detectLoops = ({ upstream }: Manifest, agentUrl: string): CardError[] =>
-  (['url', 'card', 'mcp'] as const).flatMap(name => {
-    const address = upstream[name]
-    return address !== undefined && isSelfUrl(address, agentUrl)
-      ? [{ pointer: formatPointer('upstream', name), message: ownAddress }]
-      : []
-  })
-
-const ownAddress = "is this host's own address of the agent, which leads back here: name the agent's own"
-
-const secretElsewhere =
-  'is on another host than `upstream.card`, and the secret would go there: say `upstream.url` if it should'
-
-/** Why a sound card and its manifest do not go together: each at a place of the document, or of what was fetched. */
 export const checkConsistency = (
-  sourced: SourcedCard,
+  merged: MergedCard,
   card: AgentCard,
   provenance: Provenance,
   agentUrl: string,
 ): CardError[] => {
-  const { manifest, fetched, isOwners, refusedAt } = sourced
-  const inCard = fetched
+  const { manifest, fetched, isOwnerAuthored, errorPointer } = merged
+  const cardErrors = fetched
     ? [
         ...bridgeErrors(manifest, card),
-        ...fetchedEndpointErrors(manifest, card, agentUrl, place => isOwners(provenance.sourceOf(place))),
+        ...endpointErrors(manifest, card, agentUrl, pointer => isOwnerAuthored(provenance.sourceOf(pointer))),
       ]
     : []
   return [
-    ...inCard.map(error => ({ ...error, pointer: refusedAt(provenance.sourceOf(error.pointer)) })),
+    ...cardErrors.map(error => ({ ...error, pointer: errorPointer(provenance.sourceOf(error.pointer)) })),
     ...(manifest.route === 'gateway' ? gatewayErrors(withBridgeInterfaces(manifest, card).supportedInterfaces) : []),
     ...(fetched ? detectLoops(manifest, agentUrl) : []),
-    ...jwtErrors(sourced, card),
+    ...jwtErrors(merged, card),
   ]
 }
 
-const jwtErrors = ({ manifest: { jwt }, written, fetched }: SourcedCard, card: AgentCard): CardError[] =>
-  jwt && trustedIssuers(card, written).length === 0
-    ? [{ pointer: '/jwt', message: fetched ? noneWritten : noneNamed }]
+/** Rejects endpoints of a fetched card at this host itself, and those on another host that would receive the secret. */
+const endpointErrors = (
+  { upstream }: Manifest,
+  { supportedInterfaces }: AgentCard,
+  agentUrl: string,
+  isOwnerAuthored: (pointer: Pointer) => boolean,
+): CardError[] => {
+  const { url, card, secret, service } = upstream
+  if (card === undefined || url !== undefined) return []
+  const problemOf = (address: string, pointer: Pointer): string | undefined => {
+    if (isSelfUrl(address, agentUrl)) return loopMessage
+    // The secret goes to the origin of `upstream.card`, or wherever the owner names an endpoint.
+    const isSafe = secret === undefined || service !== undefined || isOwnerAuthored(pointer)
+    return isSafe || new URL(address).origin === new URL(card).origin ? undefined : secretMessage
+  }
+  return supportedInterfaces.flatMap((each, index) => {
+    const pointer = formatPointer('supportedInterfaces', index, 'url')
+    const message = toTarget(each) && problemOf(each.url, pointer)
+    return message ? [{ pointer, message }] : []
+  })
+}
+
+/** Rejects upstream URLs that are this host's own URL of the agent. */
+const detectLoops = ({ upstream }: Manifest, agentUrl: string): CardError[] =>
+  (['url', 'card', 'mcp'] as const).flatMap(name => {
+    const address = upstream[name]
+    return address !== undefined && isSelfUrl(address, agentUrl)
+      ? [{ pointer: formatPointer('upstream', name), message: loopMessage }]
+      : []
+  })
+
+const loopMessage = "is this host's own URL of the agent, so calls would loop: use the agent's own URL"
+
+const secretMessage =
+  'is on another host than `upstream.card`, so the secret would go to a host that the manifest does not name: set `upstream.url` to allow it'
+
+/** Rejects a `jwt` that no issuer of the card can satisfy. A fetched card cannot add a trusted issuer. */
+const jwtErrors = ({ manifest: { jwt }, ownerCard, fetched }: MergedCard, card: AgentCard): CardError[] =>
+  jwt && trustedIssuers(card, ownerCard).length === 0
+    ? [{ pointer: '/jwt', message: fetched ? noOwnerIssuer : noIssuer }]
     : []
 
-const noneNamed = "is about tokens of OpenID Connect issuers, but the card's securitySchemes name none"
-const noneWritten =
-  'is about tokens of OpenID Connect issuers, and of a fetched card none counts: name it in the securitySchemes of `card`'
+const noIssuer = 'needs an OpenID Connect issuer, and the securitySchemes of the card name none'
+const noOwnerIssuer =
+  'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card` (a fetched card cannot)'

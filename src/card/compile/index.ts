@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/json.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { lint } from '../lint/index.ts'
-import { type Manifest, readManifest } from '../manifest/manifest.ts'
+import { type Manifest, readManifest, resolveOrigin } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { RepresentationName } from '../model/constants.ts'
 import { type CardError, type Report, truncateNotes, truncatePointers } from '../model/report.ts'
@@ -9,112 +9,117 @@ import { Provenance } from '../read/provenance.ts'
 import { checkDocument, detectForeignDocument } from '../read/validate.ts'
 import { bridgeProfile, withBridgeInterfaces } from '../rewrite/mcp-bridge.ts'
 import { createServing } from '../rewrite/serving.ts'
-import { hostOrigin, readCanonicalCard } from './canonical-card.ts'
+import { readCanonicalCard } from './canonical-card.ts'
 import { checkConsistency } from './consistency.ts'
-import { type ExtendedCard, extendedCards } from './extended-cards.ts'
-import { mergeFetchedCard, type SourcedCard } from './overlay.ts'
+import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
+import { type MergedCard, mergeFetchedCard } from './overlay.ts'
 
-/**
- * What each dialect has no place for, where it was authored. Only what the author wrote can be dropped: a default that a
- * dialect has no word for is no loss, nor is an interface of this host.
- */
-const droppedAsAuthored = (
-  dropped: Record<string, Pointer[]>,
-  route: Manifest['route'],
-  provenance: Provenance,
-  toldAt: (place: Pointer) => Pointer,
-): Record<string, Pointer[]> => {
-  const ours = (place: Pointer) => route === 'gateway' && place.startsWith('/supportedInterfaces/')
-  return Object.fromEntries(
-    Object.entries(dropped).flatMap(([name, places]) => {
-      const lost = places.filter(place => !ours(place) && !provenance.isFilled(place))
-      return lost.length > 0 ? [[name, truncatePointers(lost.map(place => toldAt(provenance.sourceOf(place))))]] : []
-    }),
-  )
-}
-
-/** A manifest made ready to be served. */
+/** A manifest with all that is served for it. */
 export type Compiled = {
   manifest: Manifest
-  /** The card as it is served, and as it was before any address in it was this host's. */
+  /** The canonical card as it is served. */
   card: AgentCard
+  /** The canonical card with the agent's own URLs. */
   direct: AgentCard
   report: Report
   documents: Record<RepresentationName, JsonObject>
   profile: CallProfile
-  /** The lowest tier first; none where the manifest has no overlays. */
+  /** The lowest tier first; empty if the manifest has no overlays. */
   extended: ExtendedCard[]
-  /** Where this host is, as its absolute URLs say it. */
+  /** The origin of this host's URLs in the card. */
   origin: string
 }
 
-/** What the host knows of a registration besides the document. */
+/** What the host knows about a registration besides its document. */
 export type CompileContext = {
   /** The agent's id. */
   id: string
-  /** `PUBLIC_URL`, where it is set. */
+  /** `PUBLIC_URL`, if it is set. */
   publicUrl?: string | undefined
-  /** The origin that the registration was sent to. */
+  /** The origin of the registration request. */
   requestOrigin: string
-  /** The document that the source of the card has answered; to be there where the manifest has one. */
+  /** The document fetched from the card's source, required if the manifest has one. */
   fetched?: JsonObject | undefined
 }
 
 type Compilation = { compiled: Compiled } | { errors: CardError[] }
 
 /**
- * Reads a manifest or a bare card, fills its defaults, checks and lints it, and writes every representation. Pure and
- * deterministic. A refusal lists every error found, each with a pointer into the document, or into what was fetched.
+ * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every representation. Pure
+ * and deterministic. Returns all errors found at one step, each with a pointer into the document or into the fetched card.
  */
-export const compile = (document: Json, registration: CompileContext): Compilation => {
-  const bounds = checkDocument(document)
-  if (bounds.length > 0) return refuse(bounds)
-  const hosted = readManifest(document, registration.id)
-  if ('errors' in hosted) return refuse(hosted.errors)
-  const sourced = mergeFetchedCard(hosted, registration.fetched)
-  if ('errors' in sourced) return refuse(sourced.errors)
-  const other = detectForeignDocument(sourced.manifest.card)
-  if (other.length > 0) return refuse(other, sourced.refusedAt)
+export const compile = (document: Json, context: CompileContext): Compilation => {
+  const documentErrors = checkDocument(document)
+  if (documentErrors.length > 0) return reject(documentErrors)
+  const parsed = readManifest(document, context.id)
+  if ('errors' in parsed) return reject(parsed.errors)
+  const merged = mergeFetchedCard(parsed, context.fetched)
+  if ('errors' in merged) return reject(merged.errors)
+  const foreign = detectForeignDocument(merged.manifest.card)
+  if (foreign.length > 0) return reject(foreign, merged.errorPointer)
   const provenance = new Provenance()
-  if (hosted.isHiddenByDefault) provenance.noteDefault('/exposed', 'set to false: only what says true is public')
-  return compileSourced(sourced, provenance, registration)
+  if (parsed.isHiddenByDefault)
+    provenance.noteDefault('/exposed', 'set to false: only a card that sets it to true is public')
+  return compileCard(merged, provenance, context)
 }
 
-const compileSourced = (sourced: SourcedCard, provenance: Provenance, registration: CompileContext): Compilation => {
-  const { manifest, written, signed, fetched, toldAt, refusedAt, leftOut } = sourced
+const compileCard = (merged: MergedCard, provenance: Provenance, context: CompileContext): Compilation => {
+  const { manifest, ownerCard, signedDocument, fetched, reportPointer, errorPointer, ignored } = merged
   const read = readCanonicalCard(manifest, provenance)
-  if ('errors' in read) return refuse(read.errors, refusedAt)
+  if ('errors' in read) return reject(read.errors, errorPointer)
   const { card: direct, authored, dialect } = read
-  const origin = hostOrigin(manifest, registration)
-  const agentUrl = `${origin}/agents/${registration.id}`
-  const unworking = checkConsistency(sourced, direct, provenance, agentUrl)
-  if (unworking.length > 0) return refuse(unworking)
+  const origin = resolveOrigin(manifest, context)
+  const agentUrl = `${origin}/agents/${context.id}`
+  const inconsistencies = checkConsistency(merged, direct, provenance, agentUrl)
+  if (inconsistencies.length > 0) return reject(inconsistencies)
+
   const serving = createServing(manifest, direct, fetched, agentUrl)
   const card = serving.card(direct)
-  const { documents, dropped, errors } = serving.representations({ card, authored, dialect, provenance, signed })
-  if (errors.length > 0) return refuse(errors, refusedAt)
-  const issues = lint({ card, authored, dialect, manifest, at: place => provenance.sourceOf(place) })
+  const served = serving.representations({ card, authored, dialect, provenance, signed: signedDocument })
+  if (served.errors.length > 0) return reject(served.errors, errorPointer)
+  const issues = lint({ card, authored, manifest, sourceOf: pointer => provenance.sourceOf(pointer) })
   const { filled, converted } = provenance
-  const further = extendedCards(sourced, read, { filled, converted, issues }, serving)
-  if ('errors' in further) return refuse(further.errors)
-  const { extended, findings } = further
+  const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, serving)
+  if ('errors' in tiers) return reject(tiers.errors)
+
+  const { extended, findings } = tiers
+  const dropped = toAuthoredPointers(served.dropped, manifest.route, provenance)
   const report: Report = {
     dialect,
-    filled: truncateNotes([...filled, ...findings.filled], toldAt),
-    converted: truncateNotes([...converted, ...findings.converted, ...leftOut], toldAt),
-    dropped: droppedAsAuthored(dropped, manifest.route, provenance, toldAt),
-    issues: truncateNotes([...issues, ...findings.issues], toldAt),
+    filled: truncateNotes([...filled, ...findings.filled], reportPointer),
+    converted: truncateNotes([...converted, ...findings.converted, ...ignored], reportPointer),
+    dropped: Object.fromEntries(
+      dropped.map(([name, pointers]) => [name, truncatePointers(pointers.map(reportPointer))]),
+    ),
+    issues: truncateNotes([...issues, ...findings.issues], reportPointer),
   }
-  const tiers = extended.map(({ tier }) => tier)
   const profile: CallProfile = {
     ...buildCallProfile(manifest, withBridgeInterfaces(manifest, direct), {
-      tiers,
-      issuers: trustedIssuers(direct, written),
+      tiers: extended.map(({ tier }) => tier),
+      issuers: trustedIssuers(direct, ownerCard),
       agentUrl,
     }),
     ...bridgeProfile(manifest, authored, direct),
   }
-  return { compiled: { manifest, card, direct, documents, profile, extended, origin, report } }
+  return { compiled: { manifest, card, direct, documents: served.documents, profile, extended, origin, report } }
 }
 
-const refuse = (errors: CardError[], at = (place: Pointer): Pointer => place) => ({ errors: truncateNotes(errors, at) })
+/**
+ * Maps what each dialect dropped to the authored card. Omits defaults and this host's own interfaces: the author loses nothing
+ * with them.
+ */
+const toAuthoredPointers = (
+  dropped: Record<string, Pointer[]>,
+  route: Manifest['route'],
+  provenance: Provenance,
+): [dialect: string, pointers: Pointer[]][] => {
+  const isHostInterface = (pointer: Pointer) => route === 'gateway' && pointer.startsWith('/supportedInterfaces/')
+  return Object.entries(dropped).flatMap(([name, pointers]): [string, Pointer[]][] => {
+    const lost = pointers.filter(pointer => !isHostInterface(pointer) && !provenance.isFilled(pointer))
+    return lost.length > 0 ? [[name, lost.map(pointer => provenance.sourceOf(pointer))]] : []
+  })
+}
+
+const reject = (errors: CardError[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({
+  errors: truncateNotes(errors, errorPointer),
+})

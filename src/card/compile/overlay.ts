@@ -13,63 +13,147 @@ import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
 import type { Overlay } from '../manifest/tiers.ts'
 import { getSource } from '../manifest/upstream.ts'
 import type { CardError, Note } from '../model/report.ts'
-import { findField } from '../read/field-names.ts'
+import { canonicalKey, findField } from '../read/field-names.ts'
 import { endpointFields } from '../read/interfaces.ts'
 import { toolIds } from '../read/mcp-tools.ts'
 import { Provenance } from '../read/provenance.ts'
 import { readSkills } from '../read/skills.ts'
 import { checkDocument } from '../read/validate.ts'
 
-/** Skills with others over them; for each that changed or is new the index of the one that says so; and which say nothing. */
-type OverlaidSkills = { skills: Json[]; sources: ReadonlyMap<number, number>; leftOut: number[] }
+/** The card of a manifest: the manifest's own, or a fetched one with the manifest's `card` merged over it. */
+export type MergedCard = {
+  /** The manifest with the whole card. */
+  manifest: Manifest
+  /** The part of the card that the manifest itself contains. */
+  ownerCard: JsonObject
+  /** The card as it was fetched, if it was. */
+  fetched?: JsonObject
+  /** The document that the card's signatures cover. */
+  signedDocument: JsonObject
+  /** Maps a place in the card to the place that the report names: in the owner's card, or in the fetched one. */
+  reportPointer: (pointer: Pointer) => Pointer
+  /** Maps a place in the card to the place that an error names: in the registered document, or in the fetched card. */
+  errorPointer: (pointer: Pointer) => Pointer
+  /** Returns whether the manifest itself contains a place in the card. */
+  isOwnerAuthored: (pointer: Pointer) => boolean
+  /** Notes on what of the manifest's card has no effect. */
+  ignored: Note[]
+}
 
-/**
- * Lays skills over others: one of a known id is patched onto it, any other is added. None can be taken away. Of tools, which
- * are known by their own ids and by those of the skills that they become, there are no others.
- */
-const overlaySkills = (below: readonly Json[], patches: readonly Json[], areTools = false): OverlaidSkills => {
-  const skills = [...below]
-  const sources = new Map<number, number>()
-  const leftOut: number[] = []
-  const ids = [...(areTools ? toolIds(below, () => true).entries() : []), ...idsOf(below).entries()]
-  const known = new Map(ids.flatMap(([index, id]) => (id === undefined ? [] : [[id, index] as const])))
-  for (const [source, patch] of patches.entries()) {
-    const [id] = idsOf([patch])
-    const there = id === undefined ? undefined : known.get(id)
-    if (areTools && there === undefined) {
-      leftOut.push(source)
-      continue
+type MergeResult = MergedCard | { errors: CardError[] }
+
+/** Returns the card of a manifest. `fetched` is the card from its source, required if it has one. */
+export const mergeFetchedCard = (hosted: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
+  const { manifest, cardPointer, authoredPointer } = hosted
+  const source = getSource(manifest.upstream)
+  const errorPointer = (pointer: Pointer): Pointer => cardPointer + authoredPointer(pointer)
+  if (source === undefined)
+    return {
+      manifest,
+      ownerCard: manifest.card,
+      signedDocument: manifest.card,
+      reportPointer: authoredPointer,
+      errorPointer,
+      isOwnerAuthored: () => true,
+      ignored: [],
     }
-    const index = there ?? skills.length
-    const skill = skills[index]
-    skills[index] = skill === undefined ? patch : patched(skill, patch)
-    sources.set(index, source)
-  }
-  return { skills, sources, leftOut }
+  if (fetched === undefined)
+    return rejected(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
+  if (!isJsonObject(fetched)) return rejected('', 'is not a JSON object, so it is not an Agent Card')
+  const errors = [...checkDocument(fetched), ...duplicateFields({ pointer: cardPointer, patch: manifest.card })]
+  return errors.length > 0 ? { errors } : merge(manifest, fetched, source.kind, errorPointer)
 }
 
-/** The ids of skills as they are read: some dialects give none, or names alone. */
-const idsOf = (skills: readonly Json[]): (string | undefined)[] =>
-  readSkills([...skills], new Map(), new Provenance()).map(skill =>
-    isJsonObject(skill) && typeof skill.id === 'string' ? skill.id : undefined,
-  )
+const rejected = (pointer: Pointer, message: string): { errors: CardError[] } => ({ errors: [{ pointer, message }] })
 
-/** A bare name says nothing more of a skill that is there; and whatever is patched, the id stays. */
-const patched = (skill: Json, patch: Json): Json => {
-  if (!isJsonObject(patch)) return skill
-  const object: JsonObject = isJsonObject(skill) ? skill : { name: skill }
-  const merged = mergePatch(object, patch)
-  return object.id === undefined ? merged : { ...merged, id: object.id }
+const merge = (
+  manifest: Manifest,
+  fetched: JsonObject,
+  kind: 'card' | 'mcp',
+  manifestPointer: (pointer: Pointer) => Pointer,
+): MergeResult => {
+  const { card: ownerCard } = manifest
+  const base = { document: fetched, originOf: () => undefined }
+  const overlay = { pointer: '', patch: ownerCard, toolsOnly: kind === 'mcp' }
+  const { document, originOf, ignored = [] } = applyOverlay(base, overlay)
+  const toSource = (pointer: Pointer): Pointer => {
+    const origin = originOf(pointer)
+    return origin === undefined ? pointer : manifestPointer(origin)
+  }
+  const isSignedByOwner = Object.hasOwn(ownerCard, 'signatures')
+  // Signatures of the source are kept for now: each representation drops them if it is not the document that they cover.
+  const { signatures } = isSignedByOwner ? {} : fetched
+  const card = signatures === undefined ? document : { ...document, signatures }
+  const errors = checkDocument(card)
+  if (errors.length > 0) return { errors: errors.map(error => ({ ...error, pointer: toSource(error.pointer) })) }
+  return {
+    manifest: { ...manifest, card },
+    ownerCard,
+    fetched,
+    signedDocument: isSignedByOwner ? card : fetched,
+    reportPointer: toSource,
+    errorPointer: toSource,
+    isOwnerAuthored: pointer => originOf(pointer) !== undefined,
+    ignored: ignored.map(pointer => ({ pointer: manifestPointer(pointer), message: noSuchTool })),
+  }
+}
+
+/** The note on an overlay skill that matches no tool of the MCP server. */
+export const noSuchTool = 'left out: the MCP server has no such tool'
+
+/** A card with overlays merged over it. */
+export type OverlayResult = {
+  document: JsonObject
+  /** Returns the place in the uppermost overlay that set a place in the document; undefined if no overlay did. */
+  originOf: (pointer: Pointer) => Pointer | undefined
+  /** The places in the last overlay that have no effect. */
+  ignored?: Pointer[]
 }
 
 /**
- * A card with overlays over it, and where the overlay that says a place of it stands; undefined: the card itself does.
- * `leftOut` is where the uppermost overlay says what it cannot.
+ * Merges an overlay over an authored card: a JSON Merge Patch, except that skills merge by id. Removes signatures of a card that
+ * it changes, unless it brings its own.
  */
-export type Overlaid = { document: JsonObject; from: (place: Pointer) => Pointer | undefined; leftOut?: Pointer[] }
+export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Overlay): OverlayResult => {
+  const { pointer: at, patch, toolsOnly } = overlay
+  const { skills, sources, ignored } = mergeSkills(asList(document.skills), asList(patch.skills), toolsOnly)
+  const names = targetNames(document, patch)
+  const renamed = Object.fromEntries([...names].map(([target, name]) => [target, patch[name]]))
+  const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) })
+  const keepsSignatures = names.has('signatures') || jsonEquals(merged, document)
+  const ownPointer = (pointer: Pointer): Pointer | undefined => {
+    const [target = '', index, ...rest] = parsePointer(pointer)
+    const name = names.get(target)
+    if (name === undefined) return undefined
+    if (target !== 'skills' || index === undefined)
+      return at + formatPointer(name) + pointer.slice(formatPointer(target).length)
+    const source = sources.get(Number(index))
+    return source === undefined ? undefined : at + formatPointer('skills', source, ...rest)
+  }
+  return {
+    document: keepsSignatures ? merged : omit(merged, 'signatures'),
+    originOf: pointer => ownPointer(pointer) ?? originOf(pointer),
+    ignored: ignored.map(source => at + formatPointer('skills', source)),
+  }
+}
 
-/** What says where calls go. They go where the public card says, whoever makes them. */
-const routing = [
+const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
+
+/**
+ * Maps the name under which the document has a field to the patch's name of it. Of two aliases in the patch, one takes that name
+ * and the other keeps its own, so that the card is read as any card with both.
+ */
+const targetNames = (document: JsonObject, patch: JsonObject): Map<string, string> => {
+  const targets = new Map<string, string>()
+  for (const [target, names] of Map.groupBy(Object.keys(patch), name => findField(document, name))) {
+    const spelling = names.find(name => canonicalKey(name, 'card') === canonicalKey(target, 'card'))
+    for (const name of names) targets.set(name === (spelling ?? names[0]) ? target : name, name)
+  }
+  return targets
+}
+
+/** Fields that route calls. Every caller is routed by the public card. */
+const routingFields = [
   ...endpointFields,
   'preferredTransport',
   'preferred_transport',
@@ -79,124 +163,80 @@ const routing = [
   'agentCard',
 ]
 
-/** What an overlay may not say. */
-export const overlayErrors = ({ pointer: at, patch }: Overlay): CardError[] => [
-  ...routing
+/** Rejects what an overlay for an extended card cannot change. */
+export const overlayErrors = (overlay: Overlay): CardError[] => {
+  const { pointer: at, patch } = overlay
+  const errors = routingFields
     .filter(name => Object.hasOwn(patch, name))
     .map(name => ({
       pointer: at + formatPointer(name),
-      message: 'belongs to the card itself: an extended card sends calls to where the public one does',
-    })),
-  ...(Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills)
-    ? [
-        {
-          pointer: `${at}/skills`,
-          message: 'must be a list of skills: one with the id of a skill of the card changes it, any other is added',
-        },
-      ]
-    : []),
-]
+      message: 'belongs in the card itself: an extended card has the endpoints of the public one',
+    }))
+  if (Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills))
+    errors.push({
+      pointer: `${at}/skills`,
+      message: 'must be a list of skills: a skill with a known id changes that skill, any other is added',
+    })
+  return [...errors, ...duplicateFields(overlay)]
+}
+
+/** Rejects two spellings of one field that have different values: only one of them could apply. */
+const duplicateFields = ({ pointer, patch }: Overlay): CardError[] =>
+  Object.keys(patch).flatMap(name => {
+    const standard = canonicalKey(name, 'card')
+    return standard === name || !Object.hasOwn(patch, standard) || jsonEquals(patch[name], patch[standard])
+      ? []
+      : [
+          {
+            pointer: pointer + formatPointer(name),
+            message: `is another spelling of \`${standard}\`, which has another value here: keep one of them`,
+          },
+        ]
+  })
+
+type MergedSkills = {
+  skills: Json[]
+  /** By index of a merged skill, the index of the patch that set it. */
+  sources: ReadonlyMap<number, number>
+  /** The indexes of patches that match no tool. */
+  ignored: number[]
+}
 
 /**
- * Lays an overlay over a card in the author's words: a JSON Merge Patch, except that skills merge by their ids. A signature
- * that the overlay does not bring itself is over something else, and goes.
+ * Merges skills by id: patches those that are there, and adds the others. Tools of an MCP server match by tool name or skill id,
+ * and none can be added.
  */
-export const applyOverlay = ({ document, from }: Overlaid, { pointer: at, patch, toolsOnly }: Overlay): Overlaid => {
-  const { skills, sources, leftOut } = overlaySkills(listOf(document.skills), listOf(patch.skills), toolsOnly)
-  const names = new Map(Object.keys(patch).map(name => [findField(document, name), name]))
-  const renamed = Object.fromEntries([...names].map(([name, own]) => [name, patch[own]]))
-  const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) })
-  const isSigned = names.has('signatures') || jsonEquals(merged, document)
-  const own = (place: Pointer): Pointer | undefined => {
-    const [name = '', index, ...within] = parsePointer(place)
-    const said = names.get(name)
-    if (said === undefined) return undefined
-    if (name !== 'skills' || index === undefined)
-      return at + formatPointer(said) + place.slice(formatPointer(name).length)
-    const source = sources.get(Number(index))
-    return source === undefined ? undefined : at + formatPointer('skills', source, ...within)
-  }
-  return {
-    document: isSigned ? merged : omit(merged, 'signatures'),
-    from: place => own(place) ?? from(place),
-    leftOut: leftOut.map(source => at + formatPointer('skills', source)),
-  }
-}
-
-const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
-
-/** The card that a manifest stands for, wherever it comes from. */
-export type SourcedCard = {
-  /** The manifest with the whole card. */
-  manifest: Manifest
-  /** What of it the manifest itself says. */
-  written: JsonObject
-  /** The card as it came, where it came from elsewhere. */
-  fetched?: JsonObject
-  /** What the card's signatures are over. */
-  signed: JsonObject
-  /** Where a place of the card is told of: in the author's card, or in what was fetched. */
-  toldAt: (place: Pointer) => Pointer
-  /** Where a place of the card is refused: in the document, or in what was fetched. */
-  refusedAt: (place: Pointer) => Pointer
-  /** Whether the manifest itself says a place of the card. */
-  isOwners: (place: Pointer) => boolean
-  /** What the manifest says in vain. */
-  leftOut: Note[]
-}
-
-/** The card that a manifest stands for: its own, or what was fetched with its own laid over. */
-export const mergeFetchedCard = (
-  hosted: ParsedManifest,
-  fetched: JsonObject | undefined,
-): SourcedCard | { errors: CardError[] } => {
-  const { manifest, cardPointer, authoredPointer } = hosted
-  const source = getSource(manifest.upstream)
-  const refusedAt = (place: Pointer): Pointer => cardPointer + authoredPointer(place)
-  if (source === undefined)
-    return {
-      ...{ manifest, written: manifest.card, signed: manifest.card },
-      ...{ toldAt: authoredPointer, refusedAt, isOwners: () => true, leftOut: [] },
+const mergeSkills = (base: readonly Json[], patches: readonly Json[], toolsOnly = false): MergedSkills => {
+  const skills = [...base]
+  const sources = new Map<number, number>()
+  const ignored: number[] = []
+  const ids = [...(toolsOnly ? toolIds(base, () => true).entries() : []), ...skillIds(base).entries()]
+  const indexes = new Map(ids.flatMap(([index, id]) => (id === undefined ? [] : [[id, index] as const])))
+  for (const [source, patch] of patches.entries()) {
+    const [id] = skillIds([patch])
+    const known = id === undefined ? undefined : indexes.get(id)
+    if (toolsOnly && known === undefined) {
+      ignored.push(source)
+      continue
     }
-  if (fetched === undefined)
-    return refused(`/upstream/${source.kind}`, 'is where the card comes from, and nothing was fetched from there')
-  if (!isJsonObject(fetched)) return refused('', 'is no JSON object, so it is not an Agent Card')
-  const bounds = checkDocument(fetched)
-  return bounds.length > 0 ? { errors: bounds } : laidOver(manifest, fetched, source.kind, refusedAt)
+    const index = known ?? skills.length
+    const skill = skills[index]
+    skills[index] = skill === undefined ? patch : patchSkill(skill, patch)
+    sources.set(index, source)
+  }
+  return { skills, sources, ignored }
 }
 
-const laidOver = (
-  manifest: Manifest,
-  fetched: JsonObject,
-  kind: 'card' | 'mcp',
-  inManifest: (place: Pointer) => Pointer,
-): SourcedCard | { errors: CardError[] } => {
-  const { card: said } = manifest
-  const bottom = { document: fetched, from: () => undefined }
-  const { document, from, leftOut = [] } = applyOverlay(bottom, { pointer: '', patch: said, toolsOnly: kind === 'mcp' })
-  const at = (place: Pointer): Pointer => {
-    const own = from(place)
-    return own === undefined ? place : inManifest(own)
-  }
-  const signsItself = Object.hasOwn(said, 'signatures')
-  const { signatures } = signsItself ? {} : fetched
-  // Kept until it is known which of the representations they are still over.
-  const card = signatures === undefined ? document : { ...document, signatures }
-  const bounds = checkDocument(card)
-  if (bounds.length > 0) return { errors: bounds.map(error => ({ ...error, pointer: at(error.pointer) })) }
-  return {
-    manifest: { ...manifest, card },
-    written: said,
-    fetched,
-    signed: signsItself ? card : fetched,
-    toldAt: at,
-    refusedAt: at,
-    isOwners: place => from(place) !== undefined,
-    leftOut: leftOut.map(place => ({ pointer: inManifest(place), message: noSuchTool })),
-  }
+/** Returns the ids that skills have once they are read: some dialects write no id, or only a name. */
+const skillIds = (skills: readonly Json[]): (string | undefined)[] =>
+  readSkills([...skills], new Map(), new Provenance()).map(skill =>
+    isJsonObject(skill) && typeof skill.id === 'string' ? skill.id : undefined,
+  )
+
+/** Applies a patch to a skill, whose id stays. A patch that is only a name changes nothing. */
+const patchSkill = (skill: Json, patch: Json): Json => {
+  if (!isJsonObject(patch)) return skill
+  const object: JsonObject = isJsonObject(skill) ? skill : { name: skill }
+  const merged = mergePatch(object, patch)
+  return object.id === undefined ? merged : { ...merged, id: object.id }
 }
-
-/** What is told of a skill that is laid over the tools of an MCP server and is none of them. */
-export const noSuchTool = 'left out: the MCP server has no such tool'
-
-const refused = (pointer: Pointer, message: string): { errors: CardError[] } => ({ errors: [{ pointer, message }] })

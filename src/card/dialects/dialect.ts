@@ -2,38 +2,44 @@ import * as v from 'valibot'
 import { isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { json, looseObject, validate } from '../model/schema.ts'
+import type { ObjectKind } from '../read/field-names.ts'
 import type { Provenance } from '../read/provenance.ts'
 import { Authentication } from '../read/security-schemes.ts'
 
-/** A card in one dialect, and the canonical pointers of what the dialect has no place for. */
+/** A card written in one dialect, and pointers to the canonical fields that the dialect has no place for. */
 export type Written = { document: JsonObject; dropped: Pointer[] }
 
-/** One shape of the card: how to know it, read it into the canonical card, and write it. */
+/**
+ * One shape of the card: how to recognize, read and write it. A new dialect is a file with one of these, its entry in index.ts
+ * and its name in `dialectNames`.
+ */
 export type Dialect = {
-  /** Whether a document is of this dialect; the table in index.ts asks the most telling ones first. */
+  /** Returns whether a document is written in this dialect. Runs in the order of `dialectNames`. */
   detect: (card: JsonObject) => boolean
-  /** What the dialect's own documentation says of capabilities that are not declared. */
-  capabilities?: (card: JsonObject) => Record<string, boolean>
-  /** Brings a document into the canonical model, without defaults; wrong types are left for the schema to name. */
+  /** Returns the values of undeclared capabilities, where the dialect's documentation defines them. */
+  capabilityDefaults?: (card: JsonObject) => Record<string, boolean>
+  /** Reads a document into the canonical model, without defaults. Leaves wrong types to the schema of the canonical card. */
   read: (card: JsonObject, provenance: Provenance) => JsonObject
   /** Writes a complete canonical card. */
   write: (card: AgentCard) => Written
-  /** A card that was authored in this dialect, as the dialect's own host would serve it. Absent: `write` serves it. */
+  /** Returns a card authored in this dialect as the dialect's own host serves it. Without this, `write` is used. */
   writeAuthored?: (authored: JsonObject, card: AgentCard) => JsonObject
+  /** Fields that only this dialect has, by the object that contains them. The linter accepts them in any card. */
+  ownFields?: Partial<Record<ObjectKind, readonly string[]>>
 }
 
-/** Fields that v0.x cards share, and that the canonical card does not have. */
-export const sharedFields = { authentication: v.optional(Authentication) }
+/** Schemas of fields that v0.x cards share and the canonical card does not have. */
+export const sharedV0Fields = { authentication: v.optional(Authentication) }
 
-/** The dialect's own members of a known object; whether it is one at all is for the canonical card to say. */
+/** Creates the schema of a known object's own members. Accepts other types: the canonical card's schema rejects them. */
 export const members = (entries: v.ObjectEntries) =>
   v.optional(v.lazy(value => (isJsonObject(value) ? looseObject(entries) : json)))
 
-/** The dialect's own members of each skill. */
-export const inSkills = (entries: v.ObjectEntries) =>
+/** Creates the schema of own members of each skill. */
+export const skillMembers = (entries: v.ObjectEntries) =>
   v.optional(v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : json)))
 
-/** Says which of a dialect's own fields have a wrong type: those that the canonical card keeps without knowing them. */
+/** Reports wrong types in a dialect's own fields, which the canonical card keeps without validating them. */
 export const checkFields = (card: JsonObject, fields: v.ObjectEntries, provenance: Provenance): void => {
   const result = validate(looseObject(fields), card)
   if ('errors' in result) provenance.errors.push(...result.errors)

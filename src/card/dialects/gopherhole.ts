@@ -12,7 +12,7 @@ import { writeV0 } from './v0-base.ts'
 
 const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) }
 
-/** GopherHole's card. It comes last: name, description and url are all that it asks for, so any card may be one. */
+/** GopherHole's card. The last in the table: it requires only name, description and url, so any card may be one. */
 export const gopherhole: Dialect = {
   detect: () => true,
   read: (card, provenance) => {
@@ -20,25 +20,22 @@ export const gopherhole: Dialect = {
     return readCard(card, '1.0', provenance)
   },
   write: card => {
-    const main = pickV1Interface(card.supportedInterfaces)
-    const { document, dropped } = writeV0(card, main)
-    const others = card.supportedInterfaces.flatMap((_, index) =>
-      index === main ? [] : [formatPointer('supportedInterfaces', index)],
+    const primary = pickV1Interface(card.supportedInterfaces)
+    const { document, dropped } = writeV0(card, primary)
+    const otherInterfaces = card.supportedInterfaces.flatMap((_, index) =>
+      index === primary ? [] : [formatPointer('supportedInterfaces', index)],
     )
-    // A reader takes JSONRPC for granted, unless SuperX's word is there and says otherwise.
-    const protocolLost = card.protocol === superxProtocol(card.supportedInterfaces.slice(main, main + 1))
-    const implied = document.preferredTransport === 'JSONRPC' && card.protocol === undefined
-    const unsaid = [
-      'additionalInterfaces',
-      'supportsAuthenticatedExtendedCard',
-      ...(implied ? ['preferredTransport'] : []),
-    ]
+    // JSONRPC is implied, unless SuperX's `protocol` is present.
+    const isImplied = document.preferredTransport === 'JSONRPC' && card.protocol === undefined
+    const omitted = ['additionalInterfaces', 'supportsAuthenticatedExtendedCard']
+    if (isImplied) omitted.push('preferredTransport')
+    const losesProtocol = card.protocol === superxProtocol(card.supportedInterfaces.slice(primary, primary + 1))
     return {
       document: {
-        ...applyAliases(omit(document, ...unsaid), fieldAliases.gopherhole),
+        ...applyAliases(omit(document, ...omitted), fieldAliases.gopherhole),
         capabilities: card.capabilities,
       },
-      dropped: [...dropped, ...others, ...(protocolLost ? ['/protocol'] : [])],
+      dropped: [...dropped, ...otherInterfaces, ...(losesProtocol ? ['/protocol'] : [])],
     }
   },
   writeAuthored: (authored, card) => {
@@ -53,6 +50,6 @@ export const gopherhole: Dialect = {
   },
 }
 
-/** The protocol version that GopherHole's readers are told. */
+/** Returns the top-level `protocolVersion` for GopherHole's readers. */
 export const gopherholeVersion = (card: AgentCard): string =>
   toPatchVersion(card.supportedInterfaces[pickV1Interface(card.supportedInterfaces)]?.protocolVersion ?? '1.0')

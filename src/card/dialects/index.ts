@@ -8,7 +8,7 @@ import { telex } from './telex.ts'
 import { v0_3 } from './v0-3.ts'
 import { v1_0 } from './v1-0.ts'
 
-/** Every dialect by its name. */
+/** Every dialect by name. */
 export const dialects: Record<DialectName, Dialect> = {
   '1.0': v1_0,
   superx,
@@ -18,6 +18,6 @@ export const dialects: Record<DialectName, Dialect> = {
   gopherhole,
 }
 
-/** The dialect that a card is written in: the first that knows it. GopherHole takes what is left. */
+/** Returns the first dialect that recognizes a card; GopherHole recognizes any. */
 export const detectDialect = (card: JsonObject): DialectName =>
   dialectNames.find(name => dialects[name].detect(card)) ?? 'gopherhole'

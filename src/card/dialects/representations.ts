@@ -7,16 +7,56 @@ import { gopherholeVersion } from './gopherhole.ts'
 import { dialects } from './index.ts'
 import { writeV0 } from './v0-base.ts'
 
+/** An authored card: the document to serve in its own dialect, and the document that its signatures cover. */
+type AuthoredCard = { dialect: DialectName; document: JsonObject; signed: JsonObject }
+
+type Representations = {
+  documents: Record<RepresentationName, JsonObject>
+  /** By dialect, pointers to the canonical fields that it has no place for. */
+  dropped: Record<DialectName, Pointer[]>
+}
+
+/** Writes every representation of a complete canonical card. */
+export const writeRepresentations = (
+  card: AgentCard,
+  authored: AuthoredCard,
+  route: Manifest['route'],
+): Representations => {
+  const documents = {
+    'agent-card.json': hybridRepresentation(card, authored, 'agent-card.json'),
+    'agent.json': hybridRepresentation(card, authored, 'agent.json'),
+  } as Record<RepresentationName, JsonObject>
+  const dropped = {} as Record<DialectName, Pointer[]>
+  for (const name of dialectNames) {
+    const { writeAuthored, write } = dialects[name]
+    const written = write(card)
+    const own = name === authored.dialect ? writeAuthored?.(authored.document, card) : undefined
+    const document = own === undefined ? written.document : withRouting(own, written.document, route)
+    const isVerifiable = document.signatures === undefined || jsonEquals(document, authored.signed)
+    documents[name] = isVerifiable ? document : omit(document, 'signatures')
+    dropped[name] = [...(own === undefined ? written.dropped : []), ...(isVerifiable ? [] : ['/signatures'])]
+  }
+  return { documents, dropped }
+}
+
+type HybridName = 'agent-card.json' | 'agent.json'
+
+/** A hybrid is never the document that was signed. SuperX's clients read it too, and require `protocol`. */
+const hybridRepresentation = (card: AgentCard, authored: AuthoredCard, name: HybridName): JsonObject => {
+  const document = omit(writeHybrid(card, name), 'signatures')
+  return authored.dialect === 'superx' ? { ...document, protocol: superxProtocol(card.supportedInterfaces) } : document
+}
+
 /**
- * One document that readers of v1.0, v0.3, v0.2 and GopherHole all accept: the union of their fields. Where they clash, on
- * what the top-level `url` speaks, `agent-card.json` tells v0.x readers and `agent.json` tells GopherHole's.
+ * Writes one document that readers of v1.0, v0.3, v0.2 and GopherHole all accept: the union of their fields. They disagree only on
+ * the top-level `protocolVersion`: `agent-card.json` has v0.x's value and `agent.json` has GopherHole's.
  */
-export const writeHybrid = (card: AgentCard, readers: 'agent-card.json' | 'agent.json'): JsonObject => {
+export const writeHybrid = (card: AgentCard, name: HybridName): JsonObject => {
   const { document } = writeV0(card, pickV0Interface(card.supportedInterfaces))
   const { skills, ...rest } = document
   return {
     ...rest,
-    ...(readers === 'agent.json' && { protocolVersion: gopherholeVersion(card) }),
+    ...(name === 'agent.json' && { protocolVersion: gopherholeVersion(card) }),
     supportedInterfaces: card.supportedInterfaces,
     capabilities: card.capabilities,
     ...(card.securityRequirements && { securityRequirements: card.securityRequirements }),
@@ -29,11 +69,8 @@ export const writeHybrid = (card: AgentCard, readers: 'agent-card.json' | 'agent
   }
 }
 
-/** A card as its author wrote it; `document` is what its manifest made of that, and no longer what was `signed`. */
-type Authored = { dialect: DialectName; document: JsonObject; signed: JsonObject }
-
-/** What follows the manifest rather than the author where a card is served for a gateway. */
-const gatewayFields = new Set<string>([
+/** Fields that the gateway sets, in place of the author. */
+const routingFields = new Set<string>([
   ...endpointFields,
   'preferredTransport',
   'preferred_transport',
@@ -41,42 +78,10 @@ const gatewayFields = new Set<string>([
   'agentCard',
 ])
 
-/** Writes every representation of a complete card, and says what each dialect had no place for. */
-export const writeRepresentations = (
-  card: AgentCard,
-  authored: Authored,
-  route: Manifest['route'],
-): { documents: Record<RepresentationName, JsonObject>; dropped: Record<DialectName, Pointer[]> } => {
-  const documents = {
-    'agent-card.json': hybrid(card, authored, 'agent-card.json'),
-    'agent.json': hybrid(card, authored, 'agent.json'),
-  } as Record<RepresentationName, JsonObject>
-  const dropped = {} as Record<DialectName, Pointer[]>
-  for (const name of dialectNames) {
-    const { writeAuthored, write } = dialects[name]
-    const written = write(card)
-    const own = name === authored.dialect ? writeAuthored?.(authored.document, card) : undefined
-    const document =
-      own === undefined ? written.document : isRerouted(own, route) ? reroute(own, written.document) : own
-    const verifiable = document.signatures === undefined || jsonEquals(document, authored.signed)
-    documents[name] = verifiable ? document : omit(document, 'signatures')
-    dropped[name] = [...(own === undefined ? written.dropped : []), ...(verifiable ? [] : ['/signatures'])]
-  }
-  return { documents, dropped }
-}
-
-/** A hybrid is never what was signed. SuperX's readers look at the same paths, and ask for its word. */
-const hybrid = (card: AgentCard, authored: Authored, readers: 'agent-card.json' | 'agent.json'): JsonObject => {
-  const document = omit(writeHybrid(card, readers), 'signatures')
-  return authored.dialect === 'superx' ? { ...document, protocol: superxProtocol(card.supportedInterfaces) } : document
-}
-
-/** SuperX's card of an MCP server names no endpoint: nothing of it follows the manifest. */
-const isRerouted = (own: JsonObject, route: Manifest['route']): boolean =>
-  route === 'gateway' && presentEndpointFields(own).length > 0
-
-const reroute = (own: JsonObject, written: JsonObject): JsonObject => {
-  const ours = Object.fromEntries(Object.entries(written).filter(([name]) => gatewayFields.has(name)))
-  const kept = Object.entries(own).filter(([name]) => !gatewayFields.has(name) || name in ours)
-  return { ...Object.fromEntries(kept), ...ours }
+/** Returns an authored card with this host's endpoints, if it is served behind the gateway and has endpoints. */
+const withRouting = (own: JsonObject, written: JsonObject, route: Manifest['route']): JsonObject => {
+  if (route !== 'gateway' || presentEndpointFields(own).length === 0) return own
+  const routing = Object.fromEntries(Object.entries(written).filter(([name]) => routingFields.has(name)))
+  const rest = Object.entries(own).filter(([name]) => !routingFields.has(name) || name in routing)
+  return { ...Object.fromEntries(rest), ...routing }
 }

@@ -5,14 +5,14 @@ import { fieldAliases } from '../read/field-names.ts'
 import { type Dialect, members } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 
-const flags = ['stateHistory', 'multiModal', 'parallelToolCalls']
-const allFlags = [...flags, 'streaming', 'pushNotifications', 'authentication', 'rateLimit']
+const markerFlags = ['stateHistory', 'multiModal', 'parallelToolCalls']
+const ownFlags = [...markerFlags, 'authentication', 'rateLimit']
 const object = v.nullish(looseObject({}))
 
 const fields = {
   capabilities: members(
     Object.fromEntries(
-      ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit'].map(n => [n, v.nullish(v.boolean())]),
+      ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit'].map(name => [name, v.nullish(v.boolean())]),
     ),
   ),
   additionalCapabilities: object,
@@ -24,35 +24,41 @@ const fields = {
   supportUrl: v.nullish(link),
 }
 
-const words = defineV0Dialect(fieldAliases.shaman, fields)
+const base = defineV0Dialect(fieldAliases.shaman, fields)
 
-/** Shaman's card: v0.3 with words of its own, and skills that have no id. */
+/** Shaman's card: v0.3 with aliases and fields of its own, whose skills have no id. */
 export const shaman: Dialect = {
-  ...words,
-  writeAuthored: (authored, card) => ({ ...authored, ...generated(authored, words.write(card).document) }),
+  ...base,
   detect: card =>
-    has(card.capabilities, flags) ||
-    (has(card.provider, ['name']) && !has(card.provider, ['organization'])) ||
+    hasAny(card.capabilities, markerFlags) ||
+    (hasAny(card.provider, ['name']) && !hasAny(card.provider, ['organization'])) ||
     ['additionalCapabilities', 'inputSchema', 'outputSchema', 'supportUrl'].some(name => name in card) ||
-    (/^0\.3/.test(String(card.protocolVersion)) && skillsWithoutIds(card)),
+    (/^0\.3/.test(String(card.protocolVersion)) && hasSkillsWithoutIds(card)),
+  writeAuthored: (authored, card) => ({ ...authored, ...generatedFields(authored, base.write(card).document) }),
+  ownFields: {
+    card: ['tags', 'icon', 'supportUrl', 'inputSchema', 'outputSchema', 'additionalCapabilities', 'rateLimits'],
+    capabilities: ownFlags,
+    provider: ['name'],
+  },
 }
 
-/** What Shaman itself says of every agent, where its front matter does not: readers count on it. */
-const generated = (authored: JsonObject, written: JsonObject): JsonObject => {
+/** Returns the fields that Shaman adds to each card whose front matter omits them. */
+const generatedFields = (authored: JsonObject, written: JsonObject): JsonObject => {
   const { version, preferredTransport, capabilities } = written
-  const told = isJsonObject(capabilities)
-    ? Object.fromEntries(Object.entries(capabilities).filter(([name]) => allFlags.includes(name)))
+  const known = [...ownFlags, 'streaming', 'pushNotifications']
+  const flags = isJsonObject(capabilities)
+    ? Object.fromEntries(Object.entries(capabilities).filter(([name]) => known.includes(name)))
     : undefined
-  const all = Object.entries({ version, preferredTransport, capabilities: told })
+  const all = Object.entries({ version, preferredTransport, capabilities: flags })
   return Object.fromEntries(
     all.filter((entry): entry is [string, Json] => entry[1] !== undefined && !(entry[0] in authored)),
   )
 }
 
-const has = (value: unknown, names: readonly string[]): boolean =>
+const hasAny = (value: unknown, names: readonly string[]): boolean =>
   isJsonObject(value) && names.some(name => Object.hasOwn(value, name))
 
-const skillsWithoutIds = (card: JsonObject): boolean =>
+const hasSkillsWithoutIds = (card: JsonObject): boolean =>
   Array.isArray(card.skills) &&
   card.skills.length > 0 &&
   card.skills.every(skill => isJsonObject(skill) && !('id' in skill) && 'name' in skill)

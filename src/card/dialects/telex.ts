@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../json/json.ts'
 import { looseObject, stringList } from '../model/schema.ts'
-import { type Dialect, inSkills, members } from './dialect.ts'
+import { type Dialect, members, skillMembers } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 
 const object = v.nullish(looseObject({}))
 
-/** Telex's card, as Etymo writes it: v0.2 with examples as exchanges of messages. */
+/** Telex's card, as Etymo writes it: v0.2 with message exchanges as examples. */
 export const telex: Dialect = {
   ...defineV0Dialect(
     {},
@@ -17,13 +17,18 @@ export const telex: Dialect = {
         contextWindow: v.nullish(v.custom<number>(Number.isFinite, 'must be a number of tokens')),
       }),
       provider: members({ email: v.nullish(v.string()) }),
-      skills: inSkills({ parameters: object }),
+      skills: skillMembers({ parameters: object }),
     },
   ),
   detect: card =>
     'supportedProtocols' in card ||
     (isJsonObject(card.authentication) && ('required' in card.authentication || 'methods' in card.authentication)) ||
     (isJsonObject(card.capabilities) && 'contextWindow' in card.capabilities),
-  // Telex documents false for what is not declared.
-  capabilities: () => ({ streaming: false, pushNotifications: false }),
+  capabilityDefaults: () => ({ streaming: false, pushNotifications: false }),
+  ownFields: {
+    card: ['authentication', 'supportedProtocols', 'metadata'],
+    capabilities: ['contextWindow'],
+    provider: ['email', 'contactEmail'],
+    skill: ['parameters'],
+  },
 }

@@ -6,10 +6,29 @@ import { applyAliases, type DialectAliases } from '../read/field-names.ts'
 import { pickV0Interface, writeV0Interfaces } from '../read/interfaces.ts'
 import { writeV0Requirements } from '../read/security-requirements.ts'
 import { writeV0Scheme } from '../read/security-schemes.ts'
-import { checkFields, type Dialect, sharedFields, type Written } from './dialect.ts'
+import { checkFields, type Dialect, sharedV0Fields, type Written } from './dialect.ts'
 
-/** Writes the fields of v0.3 with the endpoint at `main` on top; unknown fields stay. The base of every dialect but 1.0. */
-export const writeV0 = (card: AgentCard, main: number): Written => {
+/** Defines a dialect that is v0.3 with aliases and fields of its own. A card authored in it is served as it was written. */
+export const defineV0Dialect = (
+  aliases: DialectAliases,
+  fields: v.ObjectEntries,
+): Required<Pick<Dialect, 'read' | 'write' | 'writeAuthored'>> => ({
+  read: (card, provenance) => {
+    checkFields(card, { ...sharedV0Fields, ...fields }, provenance)
+    return readCard(card, '0.3', provenance)
+  },
+  write: card => {
+    const { document, dropped } = writeV0(card, pickV0Interface(card.supportedInterfaces))
+    return { document: applyAliases(document, aliases), dropped }
+  },
+  writeAuthored: authored => authored,
+})
+
+/**
+ * Writes a card with the fields of v0.3, the base of every dialect but 1.0. `primary` is the index of the interface at the top
+ * level. Keeps unknown fields.
+ */
+export const writeV0 = (card: AgentCard, primary: number): Written => {
   const {
     name,
     description,
@@ -20,7 +39,7 @@ export const writeV0 = (card: AgentCard, main: number): Written => {
     skills,
     ...others
   } = card
-  const { fields, dropped } = writeV0Interfaces(supportedInterfaces, main)
+  const { fields, dropped } = writeV0Interfaces(supportedInterfaces, primary)
   return {
     document: {
       name,
@@ -43,20 +62,4 @@ const writeSchemes = (schemes: Record<string, JsonObject>): JsonObject =>
 const writeSkill = ({ securityRequirements, ...rest }: AgentSkill, at: Pointer, dropped: Pointer[]): JsonObject => ({
   ...rest,
   ...(securityRequirements && { security: writeV0Requirements(securityRequirements, at, dropped) }),
-})
-
-/** A dialect that is v0.3 in other words and with fields of its own; what its author wrote comes back as it was. */
-export const defineV0Dialect = (
-  vocabulary: DialectAliases,
-  fields: v.ObjectEntries,
-): Required<Pick<Dialect, 'read' | 'write' | 'writeAuthored'>> => ({
-  read: (card, provenance) => {
-    checkFields(card, { ...sharedFields, ...fields }, provenance)
-    return readCard(card, '0.3', provenance)
-  },
-  write: card => {
-    const { document, dropped } = writeV0(card, pickV0Interface(card.supportedInterfaces))
-    return { document: applyAliases(document, vocabulary), dropped }
-  },
-  writeAuthored: authored => authored,
 })

@@ -3,7 +3,7 @@ import { readCard } from '../read/card.ts'
 import { getWrappers, oauthFlows } from '../read/security-schemes.ts'
 import type { Dialect } from './dialect.ts'
 
-/** A2A v1.0. Its representation is strict ProtoJSON: a parser may refuse what the proto does not name. */
+/** A2A v1.0. Writes strict ProtoJSON: a parser may reject fields that the proto does not define. */
 export const v1_0: Dialect = {
   detect: card => ['supportedInterfaces', 'supported_interfaces', 'securityRequirements'].some(name => name in card),
   read: (card, provenance) => readCard(card, '1.0', provenance),
@@ -13,7 +13,7 @@ export const v1_0: Dialect = {
   },
 }
 
-/** What the proto names: `any` is kept whole, an object is pruned member by member, `[x]` is a list, `{'*': x}` a map. */
+/** What the proto defines: `any` is kept whole, an object is pruned member by member, `[x]` is a list, `{'*': x}` a map. */
 type Shape = 'any' | readonly [Shape] | { readonly [name: string]: Shape }
 
 const fields = (names: string): { readonly [name: string]: Shape } =>
@@ -57,7 +57,7 @@ const agentCard: Shape = {
   ...fields('iconUrl'),
 }
 
-/** Whether the proto allows an object of a shape; one that it does not is dropped whole. */
+/** Returns whether an object has what the proto requires of its shape. Any other object is dropped whole. */
 const isAllowed = (value: Json, shape: Shape): boolean => {
   if (!isJsonObject(value)) return true
   if (shape === provider) return value.organization !== undefined && value.url !== undefined
@@ -69,6 +69,7 @@ const isAllowed = (value: Json, shape: Shape): boolean => {
   )
 }
 
+/** Returns what of a value fits a shape, and adds pointers to the rest to `dropped`. */
 const prune = (value: Json, shape: Shape, at: Pointer, dropped: Pointer[]): Json => {
   if (shape === 'any') return value
   if (Array.isArray(value)) {
@@ -81,7 +82,7 @@ const prune = (value: Json, shape: Shape, at: Pointer, dropped: Pointer[]): Json
 const pruneObject = (object: JsonObject, shape: Shape, at: Pointer, dropped: Pointer[]): JsonObject => {
   const shapes = shape as { readonly [name: string]: Shape }
   const shapeOf = (name: string) => shapes['*'] ?? (Object.hasOwn(shapes, name) ? shapes[name] : undefined)
-  // In the proto's order, whatever the author's.
+  // In the order of the proto, whatever the author's order.
   const names = '*' in shapes ? Object.keys(object) : Object.keys(shapes)
   const kept: [string, Json, Shape][] = []
   for (const name of names) {
@@ -89,10 +90,10 @@ const pruneObject = (object: JsonObject, shape: Shape, at: Pointer, dropped: Poi
     const inner = shapeOf(name)
     if (value !== undefined && inner !== undefined && isAllowed(value, inner)) kept.push([name, value, inner])
   }
-  const keeps = new Set(kept.map(([name]) => name))
+  const keptNames = new Set(kept.map(([name]) => name))
   dropped.push(
     ...Object.keys(object)
-      .filter(name => !keeps.has(name))
+      .filter(name => !keptNames.has(name))
       .map(name => at + formatPointer(name)),
   )
   return Object.fromEntries(

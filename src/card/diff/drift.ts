@@ -1,28 +1,29 @@
+// microdiff has no array matching, so skills are keyed by id here: jsondiffpatch has it, but weighs ten times as much in a Worker.
 import diff from 'microdiff'
 import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
 import { endpointFields } from '../read/interfaces.ts'
 
 /**
- * What differs between two documents of one source. A pointer is into the later one, or into the earlier one where something
- * is gone from it; a value that is long is left out, which `leftOut` says. The last says how many more there are, if there are.
+ * The differences between two documents from one source. The last entry counts the differences that are left out, if there are
+ * any.
  */
 export type Drift = (Change | { op: 'more'; pointer: ''; count: number })[]
 
-/** One thing that differs. */
+/** One difference. The pointer is into the later document, or into the earlier one for a removal. */
 type Change = {
   op: 'add' | 'remove' | 'replace'
   pointer: Pointer
   before?: Json
   after?: Json
+  /** The values that are too long to be included. */
   leftOut?: ('before' | 'after')[]
 }
 
-/** It is kept with every revision, and read by people. */
-const most = { entries: 100, characters: 1000 }
+/** A drift is stored with every revision, and read by people. */
+const MAX_CHANGES = 100
+const MAX_VALUE_CHARACTERS = 1000
 
-const ops = { CREATE: 'add', REMOVE: 'remove', CHANGE: 'replace' } as const
-
-/** What is told first, by the field of the card: where calls go, who may make them, what they may be. */
+/** The order of a drift, by field of the card: endpoints, then authentication and capabilities, then skills, then the rest. */
 const fieldOrder = [
   new Set<string>(endpointFields),
   new Set([
@@ -36,34 +37,37 @@ const fieldOrder = [
   new Set(['skills']),
 ]
 
-/**
- * What differs between two documents of one source, the weightiest first. Skills are told apart by their ids, in whatever order
- * they come.
- */
+/** Returns the differences between two documents from one source. Skills are matched by id if every skill has one of its own. */
 export const diffCards = (before: JsonObject, after: JsonObject): Drift => {
-  const byId = hasIds(before.skills) && hasIds(after.skills)
-  const changes = diff(comparable(before, byId), comparable(after, byId), { cyclesFix: false }).toSorted(
-    (left, right) => weightOf(left) - weightOf(right),
-  )
-  const told = changes.slice(0, most.entries).map(change => ({
-    op: ops[change.type],
-    pointer: placeOf(change.path, change.type === 'REMOVE' ? before : after, byId),
-    ...said({
-      ...('oldValue' in change && { before: change.oldValue }),
-      ...('value' in change && { after: change.value }),
+  const byId = haveUniqueIds(before.skills) && haveUniqueIds(after.skills)
+  const [left, right] = byId ? [keySkillsById(before), keySkillsById(after)] : [before, after]
+  const changes = diff(stripPrototypes(left) as JsonObject, stripPrototypes(right) as JsonObject, {
+    cyclesFix: false,
+  }).toSorted((left, right) => rankOf(left.path) - rankOf(right.path))
+  const first = changes.slice(0, MAX_CHANGES).map(
+    (change): Change => ({
+      op: ops[change.type],
+      pointer: toPointer(change.path, change.type === 'REMOVE' ? before : after, byId),
+      ...boundedValues({
+        ...('oldValue' in change && { before: change.oldValue }),
+        ...('value' in change && { after: change.value }),
+      }),
     }),
-  }))
-  const count = changes.length - told.length
-  return count === 0 ? told : [...told, { op: 'more', pointer: '', count }]
+  )
+  const count = changes.length - first.length
+  return count === 0 ? first : [...first, { op: 'more', pointer: '', count }]
 }
 
-const weightOf = ({ path: [field = ''] }: { path: readonly (string | number)[] }): number => {
-  const weight = fieldOrder.findIndex(fields => fields.has(String(field)))
-  return weight === -1 ? fieldOrder.length : weight
+const ops = { CREATE: 'add', REMOVE: 'remove', CHANGE: 'replace' } as const
+
+type Path = readonly (string | number)[]
+
+const rankOf = ([field = '']: Path): number => {
+  const rank = fieldOrder.findIndex(fields => fields.has(String(field)))
+  return rank === -1 ? fieldOrder.length : rank
 }
 
-/** Whether skills are all known by their ids, each by its own. */
-const hasIds = (skills: Json | undefined): boolean => {
+const haveUniqueIds = (skills: Json | undefined): boolean => {
   const ids = idsOf(skills)
   return Array.isArray(skills) && ids.every(id => typeof id === 'string') && new Set(ids).size === ids.length
 }
@@ -71,39 +75,34 @@ const hasIds = (skills: Json | undefined): boolean => {
 const idsOf = (skills: Json | undefined): (Json | undefined)[] =>
   (Array.isArray(skills) ? skills : []).map(skill => (isJsonObject(skill) ? skill.id : undefined))
 
-/** A copy in which only own members are found, its skills by their ids: `toString` may be the name of a field. */
-const comparable = (document: JsonObject, byId: boolean): JsonObject => {
-  const { skills } = document
-  const copy = bare(document) as JsonObject
-  if (!byId || !Array.isArray(skills)) return copy
+const keySkillsById = (document: JsonObject): JsonObject => {
+  const skills = document.skills as Json[]
   const ids = idsOf(skills)
-  copy.skills = named(skills.map((skill, index) => [String(ids[index]), bare(skill)]))
+  return { ...document, skills: Object.fromEntries(skills.map((skill, index) => [String(ids[index]), skill])) }
+}
+
+/** Copies a value without prototypes: microdiff would find an inherited `toString` where a card has a field of that name. */
+const stripPrototypes = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(stripPrototypes)
+  if (!isJsonObject(value)) return value
+  const copy: JsonObject = Object.create(null)
+  for (const [name, inner] of jsonEntries(value)) copy[name] = stripPrototypes(inner)
   return copy
 }
 
-const bare = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(bare)
-  return isJsonObject(value) ? named(jsonEntries(value).map(([name, inner]) => [name, bare(inner)])) : value
+/** Turns the path of a change into a pointer, with the index of a skill in place of its id. */
+const toPointer = (path: Path, document: JsonObject, byId: boolean): Pointer => {
+  const [field = '', id, ...rest] = path
+  if (!byId || field !== 'skills' || id === undefined) return formatPointer(...path)
+  return formatPointer(field, idsOf(document.skills).indexOf(String(id)), ...rest)
 }
 
-const named = (entries: readonly (readonly [string, Json])[]): JsonObject => {
-  const object: JsonObject = Object.create(null)
-  for (const [name, value] of entries) object[name] = value
-  return object
-}
-
-const placeOf = (path: readonly (string | number)[], document: JsonObject, byId: boolean): Pointer => {
-  const [first = '', id, ...within] = path
-  if (!byId || first !== 'skills' || id === undefined) return formatPointer(...path)
-  return formatPointer(first, idsOf(document.skills).indexOf(String(id)), ...within)
-}
-
-const said = (values: { before?: Json; after?: Json }): Omit<Change, 'op' | 'pointer'> => {
-  const entries = Object.entries(values) as ['before' | 'after', Json][]
-  const texts = entries.map(([when, value]) => [when, JSON.stringify(value)] as const)
-  const leftOut = texts.flatMap(([when, text]) => (text.length > most.characters ? [when] : []))
-  const told = texts.flatMap(([when, text]) =>
-    text.length > most.characters ? [] : [[when, JSON.parse(text) as Json]],
+/** Returns the values of a change, with a list of those that are too long. Copies them back to ordinary objects. */
+const boundedValues = (values: Pick<Change, 'before' | 'after'>): Pick<Change, 'before' | 'after' | 'leftOut'> => {
+  const texts = (Object.entries(values) as ['before' | 'after', Json][]).map(
+    ([name, value]) => [name, JSON.stringify(value)] as const,
   )
-  return { ...Object.fromEntries(told), ...(leftOut.length > 0 && { leftOut }) }
+  const leftOut = texts.flatMap(([name, text]) => (text.length > MAX_VALUE_CHARACTERS ? [name] : []))
+  const kept = texts.filter(([name]) => !leftOut.includes(name)).map(([name, text]) => [name, JSON.parse(text) as Json])
+  return { ...Object.fromEntries(kept), ...(leftOut.length > 0 && { leftOut }) }
 }

@@ -6,189 +6,197 @@ import type { CardError } from '../model/report.ts'
 import { allowsAnonymous } from '../read/security-requirements.ts'
 import { getWrappers } from '../read/security-schemes.ts'
 
-/** Where a card sends calls and did not before: another address on the same host is another agent's, or nobody's. */
-const newEndpoints = (before: AgentCard, after: AgentCard): CardError[] =>
-  added(endpoints(before), endpoints(after)).map(({ url, as, place }) => ({
-    pointer: place,
-    message: `sends calls to ${plain(url)}${as && ` for the tenant ${JSON.stringify(as)}`}, where none went before`,
-  }))
-
-/** Where the OAuth and OpenID Connect schemes of a card send callers and did not before: one host can have many issuers. */
-const newAuthorities = (before: AgentCard, after: AgentCard): CardError[] =>
-  added(authorities(before), authorities(after)).map(({ url, place }) => ({
-    pointer: place,
-    message: `sends credentials to ${plain(url)}, where none went before`,
-  }))
-
-/** An address, and as what it is used: what was a place for tokens is no issuer yet. */
-type Address = { url: URL; as: string; place: Pointer }
-
-const addressed = (text: string, as: string, place: Pointer): Address[] => {
-  const url = URL.parse(text)
-  return url === null ? [] : [{ url, as, place }]
-}
-
-const endpoints = ({ supportedInterfaces }: AgentCard): Address[] =>
-  supportedInterfaces.flatMap(({ url, tenant = '' }, index) =>
-    addressed(url, tenant, formatPointer('supportedInterfaces', index, 'url')),
-  )
-
-const authorities = ({ securitySchemes = {} }: AgentCard): Address[] =>
-  collectStrings(securitySchemes)
-    .filter(({ name }) => /url$/i.test(name))
-    .flatMap(({ value, name, pointer }) => addressed(value, name, `/securitySchemes${pointer()}`))
-
-const added = (before: readonly Address[], after: readonly Address[]): Address[] =>
-  after.filter(({ url, as }) => !before.some(known => known.as === as && leadsThere(known.url, url)))
-
-/** An address that is reached without encryption is not the one that was reached with it. */
-const leadsThere = (known: URL, url: URL): boolean =>
-  withoutScheme(known) === withoutScheme(url) && (known.protocol === url.protocol || url.protocol === 'https:')
-
-const withoutScheme = (url: URL): string => plain(url).slice(url.protocol.length)
-
-const plain = ({ href, hash }: URL): string => href.slice(0, href.length - hash.length)
-
-type Requirements = NonNullable<AgentCard['securityRequirements']>
-type Requirement = Requirements[number]
-
-/** Where a card asks callers for less than it did: at the card, or at a skill whose own requirements count instead. */
-const weakerRequirements = (before: AgentCard, after: AgentCard): CardError[] => {
-  const had = hadBy(before, after)
-  return [
-    ...weaker(before.securityRequirements, after.securityRequirements, '/securityRequirements'),
-    ...after.skills.flatMap((skill, index) => {
-      const at = formatPointer('skills', index, 'securityRequirements')
-      const asked = skill.securityRequirements ?? after.securityRequirements
-      const found = had(skill).flatMap(earlier => weaker(earlier, asked, at))
-      return [...new Map(found.map(each => [`${each.pointer} ${each.message}`, each])).values()]
-    }),
-  ]
-}
-
 /**
- * Says what callers of a skill had to show before. A skill that is new can be one that is gone under another name: then it is
- * what each of those asked for of its own, too.
- */
-const hadBy = (before: AgentCard, after: AgentCard) => {
-  const { securityRequirements: card } = before
-  const known = new Map(before.skills.map(({ id, securityRequirements }) => [id, securityRequirements]))
-  const kept = new Set(after.skills.map(({ id }) => id))
-  const gone = new Map(
-    before.skills.flatMap(({ id, securityRequirements: own }) =>
-      own && !kept.has(id) ? [[JSON.stringify(own), own] as const] : [],
-    ),
-  )
-  return ({ id, securityRequirements: own }: AgentSkill): (Requirements | undefined)[] => {
-    const had = known.get(id)
-    if (had) return [had]
-    return [...(own ? [card] : []), ...(known.has(id) ? [] : gone.values())]
-  }
-}
-
-/** Each alternative must ask for all that one of the earlier ones asked for. */
-const weaker = (before: Requirements = [], after: Requirements = [], at: Pointer): CardError[] => {
-  if (allowsAnonymous(before)) return []
-  if (allowsAnonymous(after))
-    return [{ pointer: at, message: 'asks callers for nothing, where credentials were asked for' }]
-  return after.flatMap((alternative, index) =>
-    before.some(earlier => asksForAll(alternative, earlier))
-      ? []
-      : [
-          {
-            pointer: at + formatPointer(index),
-            message: `lets callers in with ${named(alternative)}, which was not enough`,
-          },
-        ],
-  )
-}
-
-const asksForAll = ({ schemes }: Requirement, { schemes: earlier }: Requirement): boolean =>
-  Object.entries(earlier).every(([name, { list = [] }]) => {
-    const scopes = Object.hasOwn(schemes, name) ? (schemes[name]?.list ?? []) : undefined
-    return scopes !== undefined && list.every(scope => scopes.includes(scope))
-  })
-
-const named = ({ schemes }: Requirement): string =>
-  Object.entries(schemes)
-    .map(([name, { list = [] }]) => (list.length > 0 ? `${name} (${list.join(', ')})` : name))
-    .join(' and ')
-
-/** What proves more of a caller, and shows less to others, is stronger. What is none of these proves nothing. */
-const kinds: readonly { name: string; wrapper: string; strength: number; is?: (scheme: JsonObject) => boolean }[] = [
-  { name: 'mutual TLS', wrapper: 'mtlsSecurityScheme', strength: 6 },
-  { name: 'OpenID Connect', wrapper: 'openIdConnectSecurityScheme', strength: 5 },
-  { name: 'OAuth with a flow that is no longer advised', wrapper: 'oauth2SecurityScheme', strength: 3, is: hasOldFlow },
-  { name: 'OAuth', wrapper: 'oauth2SecurityScheme', strength: 5 },
-  { name: 'a bearer token', wrapper: 'httpAuthSecurityScheme', strength: 4, is: says('scheme', /^bearer$/i) },
-  { name: 'a password or its like', wrapper: 'httpAuthSecurityScheme', strength: 2 },
-  { name: 'a key in the URL', wrapper: 'apiKeySecurityScheme', strength: 1, is: says('location', /^query$/) },
-  { name: 'a key', wrapper: 'apiKeySecurityScheme', strength: 2 },
-]
-const unknown = { name: 'a scheme that A2A does not know', strength: 0 }
-
-/** The schemes of a card that are gone, or that ask for weaker credentials than they did. */
-const weakerSchemes = (
-  { securitySchemes: before = {} }: AgentCard,
-  { securitySchemes: after = {} }: AgentCard,
-): CardError[] =>
-  Object.entries(before).flatMap(([name, scheme]) => {
-    const at = formatPointer('securitySchemes', name)
-    const now = Object.hasOwn(after, name) ? after[name] : undefined
-    if (now === undefined) return [{ pointer: at, message: 'is gone' }]
-    const [had, has] = [kindOf(scheme), kindOf(now)]
-    return has.strength < had.strength
-      ? [{ pointer: at, message: `is ${has.name}, which is weaker than what it was: ${had.name}` }]
-      : []
-  })
-
-const kindOf = (scheme: JsonObject): { name: string; strength: number } => {
-  const [[wrapper, inner] = []] = getWrappers(scheme)
-  return kinds.find(kind => kind.wrapper === wrapper && isJsonObject(inner) && (kind.is?.(inner) ?? true)) ?? unknown
-}
-
-function says(member: string, form: RegExp) {
-  return (scheme: JsonObject): boolean => form.test(String(scheme[member]))
-}
-
-/** Flows that show a token in a URL, or a password to the client. */
-function hasOldFlow({ flows }: { flows?: Json }): boolean {
-  return isJsonObject(flows) && ['implicit', 'password'].some(flow => flows[flow] !== undefined)
-}
-
-/**
- * What of a card widens access beside the one before it: calls or credentials that go to another address, and callers of whom
- * less is asked. Both are canonical cards before any address in them is this host's; pointers are into the later one.
+ * Returns what widens access in the later of two canonical cards: new destinations for calls or credentials, and weaker
+ * requirements for callers. Both cards have the agent's own URLs. Pointers are into the later card.
  */
 export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] => [
-  ...newEndpoints(before, after),
-  ...newAuthorities(before, after),
-  ...newHeaders(before, after),
-  ...weakerRequirements(before, after),
-  ...weakerSchemes(before, after),
-  ...extensionsGone(before, after),
+  ...findNewEndpoints(before, after),
+  ...findNewAuthorities(before, after),
+  ...findNewApiKeyHeaders(before, after),
+  ...findWeakerRequirements(before, after),
+  ...findWeakerSchemes(before, after),
+  ...findRemovedExtensions(before, after),
 ]
 
-/** What callers send in the header of an API key goes to the agent; any other header stays here. */
-const newHeaders = (before: AgentCard, after: AgentCard): CardError[] => {
+/** A URL and its role: a known token endpoint is not thereby a known issuer, nor an endpoint known for another tenant. */
+type Destination = { url: URL; role: string; pointer: Pointer }
+
+/** Compares whole URLs: another path on the same host may belong to another agent. */
+const findNewEndpoints = (before: AgentCard, after: AgentCard): CardError[] =>
+  findAdded(listEndpoints(before), listEndpoints(after)).map(({ url, role: tenant, pointer }) => ({
+    pointer,
+    message: `sends calls to a new address: ${withoutHash(url)}${tenant && ` for the tenant ${JSON.stringify(tenant)}`}`,
+  }))
+
+/** Compares whole URLs: one host may have many issuers. */
+const findNewAuthorities = (before: AgentCard, after: AgentCard): CardError[] =>
+  findAdded(listAuthorities(before), listAuthorities(after)).map(({ url, pointer }) => ({
+    pointer,
+    message: `sends credentials to a new address: ${withoutHash(url)}`,
+  }))
+
+const listEndpoints = ({ supportedInterfaces }: AgentCard): Destination[] =>
+  supportedInterfaces.flatMap(({ url, tenant = '' }, index) =>
+    toDestination(url, tenant, formatPointer('supportedInterfaces', index, 'url')),
+  )
+
+const listAuthorities = ({ securitySchemes = {} }: AgentCard): Destination[] =>
+  collectStrings(securitySchemes)
+    .filter(({ name }) => /url$/i.test(name))
+    .flatMap(({ value, name, pointer }) => toDestination(value, name, `/securitySchemes${pointer()}`))
+
+const toDestination = (text: string, role: string, pointer: Pointer): Destination[] => {
+  const url = URL.parse(text)
+  return url === null ? [] : [{ url, role, pointer }]
+}
+
+const findAdded = (before: readonly Destination[], after: readonly Destination[]): Destination[] =>
+  after.filter(({ url, role }) => !before.some(known => known.role === role && isSameDestination(known.url, url)))
+
+/** Accepts a change from http to https, but not the reverse. */
+const isSameDestination = (known: URL, url: URL): boolean =>
+  withoutScheme(known) === withoutScheme(url) && (known.protocol === url.protocol || url.protocol === 'https:')
+
+const withoutScheme = (url: URL): string => withoutHash(url).slice(url.protocol.length)
+
+const withoutHash = ({ href, hash }: URL): string => href.slice(0, href.length - hash.length)
+
+/** The gateway forwards callers' headers to the agent only if an API key scheme names them. */
+const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): CardError[] => {
   const known = new Set(getApiKeyHeaders(before).map(({ header }) => header.toLowerCase()))
   return getApiKeyHeaders(after)
     .filter(({ header }) => !known.has(header.toLowerCase()))
     .map(({ scheme, header }) => ({
       pointer: formatPointer('securitySchemes', scheme, 'apiKeySecurityScheme', 'name'),
-      message: `takes the header ${header} of callers to the agent, which stayed here before`,
+      message: `forwards the callers' header ${header} to the agent, which was not forwarded before`,
     }))
 }
 
-const extensionsGone = (before: AgentCard, after: AgentCard): CardError[] => {
-  const now = new Set(requiredOf(after))
-  return requiredOf(before)
-    .filter(uri => !now.has(uri))
-    .map(uri => ({
-      pointer: '/capabilities/extensions',
-      message: `asks callers no longer for the extension ${uri}`,
-    }))
+type Requirements = NonNullable<AgentCard['securityRequirements']>
+type Requirement = Requirements[number]
+
+/** Compares the requirements of the card, and those of each skill, which replace the card's. */
+const findWeakerRequirements = (before: AgentCard, after: AgentCard): CardError[] => {
+  const previousRequirements = createRequirementLookup(before, after)
+  return [
+    ...compareRequirements(before.securityRequirements, after.securityRequirements, '/securityRequirements'),
+    ...after.skills.flatMap((skill, index) => {
+      const pointer = formatPointer('skills', index, 'securityRequirements')
+      const current = skill.securityRequirements ?? after.securityRequirements
+      const errors = previousRequirements(skill).flatMap(previous => compareRequirements(previous, current, pointer))
+      return [...new Map(errors.map(error => [`${error.pointer} ${error.message}`, error])).values()]
+    }),
+  ]
 }
 
-const requiredOf = ({ capabilities: { extensions = [] } }: AgentCard): string[] =>
+/**
+ * Creates a function that returns the requirements a skill had before. A new id may be a renamed skill, so it is compared with
+ * every removed skill's own requirements.
+ */
+const createRequirementLookup = (before: AgentCard, after: AgentCard) => {
+  const knownSkills = new Map(before.skills.map(skill => [skill.id, skill]))
+  const removed = removedRequirements(before, after)
+  return ({ id, securityRequirements: own }: AgentSkill): (Requirements | undefined)[] => {
+    const known = knownSkills.get(id)
+    if (known?.securityRequirements) return [known.securityRequirements]
+    const ofCard = own ? [before.securityRequirements] : []
+    return known ? ofCard : [...ofCard, ...removed]
+  }
+}
+
+/** Returns the distinct requirements of the skills that are removed. */
+const removedRequirements = (before: AgentCard, after: AgentCard): Requirements[] => {
+  const kept = new Set(after.skills.map(({ id }) => id))
+  const removed = before.skills.flatMap(({ id, securityRequirements: own }) => (own && !kept.has(id) ? [own] : []))
+  return [...new Map(removed.map(own => [JSON.stringify(own), own])).values()]
+}
+
+/** Rejects each alternative that does not cover any earlier one. */
+const compareRequirements = (before: Requirements = [], after: Requirements = [], pointer: Pointer): CardError[] => {
+  if (allowsAnonymous(before)) return []
+  if (allowsAnonymous(after)) return [{ pointer, message: 'lets callers in without credentials, which were required' }]
+  return after.flatMap((alternative, index) =>
+    before.some(earlier => covers(alternative, earlier))
+      ? []
+      : [
+          {
+            pointer: pointer + formatPointer(index),
+            message: `lets callers in with ${describeRequirement(alternative)}, which was not enough`,
+          },
+        ],
+  )
+}
+
+/** Returns whether a requirement asks for every scheme and scope of an earlier one. */
+const covers = ({ schemes }: Requirement, { schemes: earlier }: Requirement): boolean =>
+  Object.entries(earlier).every(([name, { list = [] }]) => {
+    const scopes = Object.hasOwn(schemes, name) ? (schemes[name]?.list ?? []) : undefined
+    return scopes !== undefined && list.every(scope => scopes.includes(scope))
+  })
+
+const describeRequirement = ({ schemes }: Requirement): string =>
+  Object.entries(schemes)
+    .map(([name, { list = [] }]) => (list.length > 0 ? `${name} (${list.join(', ')})` : name))
+    .join(' and ')
+
+/** Schemes by strength: a stronger one proves more about a caller and exposes less of the credentials. */
+const schemeKinds: readonly {
+  name: string
+  wrapper: string
+  strength: number
+  is?: (scheme: JsonObject) => boolean
+}[] = [
+  { name: 'mutual TLS', wrapper: 'mtlsSecurityScheme', strength: 6 },
+  { name: 'OpenID Connect', wrapper: 'openIdConnectSecurityScheme', strength: 5 },
+  { name: 'OAuth with a deprecated flow', wrapper: 'oauth2SecurityScheme', strength: 3, is: hasDeprecatedFlow },
+  { name: 'OAuth', wrapper: 'oauth2SecurityScheme', strength: 5 },
+  { name: 'a bearer token', wrapper: 'httpAuthSecurityScheme', strength: 4, is: hasValue('scheme', /^bearer$/i) },
+  { name: 'another HTTP authentication scheme', wrapper: 'httpAuthSecurityScheme', strength: 2 },
+  { name: 'an API key in the URL', wrapper: 'apiKeySecurityScheme', strength: 1, is: hasValue('location', /^query$/) },
+  { name: 'an API key', wrapper: 'apiKeySecurityScheme', strength: 2 },
+]
+const unknownScheme = { name: 'a scheme that A2A does not define', strength: 0 }
+
+function hasValue(member: string, pattern: RegExp) {
+  return (scheme: JsonObject): boolean => pattern.test(String(scheme[member]))
+}
+
+/** OAuth 2.1 removes these flows: they expose a token in a URL, or a password to the client. */
+function hasDeprecatedFlow({ flows }: { flows?: Json }): boolean {
+  return isJsonObject(flows) && ['implicit', 'password'].some(flow => flows[flow] !== undefined)
+}
+
+/** Finds the schemes that are removed, or that require weaker credentials than before. */
+const findWeakerSchemes = (
+  { securitySchemes: before = {} }: AgentCard,
+  { securitySchemes: after = {} }: AgentCard,
+): CardError[] =>
+  Object.entries(before).flatMap(([name, scheme]) => {
+    const pointer = formatPointer('securitySchemes', name)
+    const current = Object.hasOwn(after, name) ? after[name] : undefined
+    if (current === undefined) return [{ pointer, message: 'is removed' }]
+    const [previousKind, kind] = [kindOf(scheme), kindOf(current)]
+    return kind.strength < previousKind.strength
+      ? [{ pointer, message: `is ${kind.name}, which is weaker than before: ${previousKind.name}` }]
+      : []
+  })
+
+const kindOf = (scheme: JsonObject): { name: string; strength: number } => {
+  const [[wrapper, inner] = []] = getWrappers(scheme)
+  return (
+    schemeKinds.find(kind => kind.wrapper === wrapper && isJsonObject(inner) && (kind.is?.(inner) ?? true)) ??
+    unknownScheme
+  )
+}
+
+/** Finds the extensions that callers no longer have to activate. */
+const findRemovedExtensions = (before: AgentCard, after: AgentCard): CardError[] => {
+  const required = new Set(requiredExtensions(after))
+  return requiredExtensions(before)
+    .filter(uri => !required.has(uri))
+    .map(uri => ({ pointer: '/capabilities/extensions', message: `no longer requires the extension ${uri}` }))
+}
+
+const requiredExtensions = ({ capabilities: { extensions = [] } }: AgentCard): string[] =>
   extensions.filter(({ required }) => required).map(({ uri }) => uri)

@@ -1,105 +1,97 @@
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
+import { dialects } from '../dialects/index.ts'
 import { knownFields, type ObjectKind } from '../read/field-names.ts'
 import {
-  authoredSkills,
   type Finding,
   getAuthored,
   getAuthoredItems,
+  getAuthoredSkills,
   type LintContext,
   type Rule,
   rule,
 } from './rule.ts'
 
-/** Where fields stand in a card. */
-type Place = Exclude<ObjectKind, 'scheme'>
+/** The objects whose fields are checked. Schemes have fields that no specification lists. */
+type CheckedKind = Exclude<ObjectKind, 'scheme'>
 
-const words = (text: string): readonly string[] => text.split(/\s+/)
+const isKnownField = (kind: CheckedKind, name: string): boolean =>
+  knownFields[kind].includes(name) || Object.values(dialects).some(({ ownFields }) => ownFields?.[kind]?.includes(name))
 
-/** The fields that only SuperX, Shaman, Telex or a draft of A2A knows. */
-const dialectFields: Record<Place, readonly string[]> = {
-  card: words(`protocol authentication interfaces supportedProtocols metadata tags icon supportUrl inputSchema
-    outputSchema additionalCapabilities rateLimits resources prompts`),
-  capabilities: words(`stateHistory multiModal parallelToolCalls authentication rateLimit contextWindow tools resources
-    prompts sampling`),
-  provider: words('name email contactEmail'),
-  skill: words('inputSchema outputSchema parameters'),
-  interface: [],
-}
+/** By convention, such a name marks a field of the author's own. */
+const extensionName = /^(?:x-|[_$@])/i
 
-/** Where a field belongs that is found on top of a card. */
-const properPlace = (name: string): string | undefined => {
-  if (/^(?:in|out)putModes$/.test(name)) return `default${name.charAt(0).toUpperCase()}${name.slice(1)}`
-  const holder = (['capabilities', 'provider'] as const).find(of =>
-    (knownFields[of] as readonly string[]).includes(name),
-  )
-  return holder && `${holder}.${name}`
-}
-
-/** By convention, a name that begins so is the author's own. */
-const ownName = /^(?:x-|[_$@])/i
-
-/** Whether two names differ in one spot only, by at most two letters (by one, or two exchanged, in a short name). */
-const isTypo = (left: string, right: string): boolean => {
-  const shorter = Math.min(left.length, right.length)
-  let from = 0
-  while (from < shorter && left[from] === right[from]) from++
-  let to = 0
-  while (to < shorter - from && left.at(-1 - to) === right.at(-1 - to)) to++
-  const longest = Math.max(left.length, right.length) - from - to
-  return longest <= (shorter > 6 ? 2 : 1) || (longest === 2 && left[from] === right[from + 1])
-}
-
-const suggestField = (name: string, of: Place, object: JsonObject): string | undefined => {
-  const proper = of === 'card' ? properPlace(name) : undefined
-  if (proper !== undefined) return proper
-  const flat = name.toLowerCase().replace(/[^a-z\d]/g, '')
-  const free = knownFields[of].filter(field => !Object.hasOwn(object, field))
-  return (
-    free.find(field => field.toLowerCase() === flat) ??
-    free.find(field => Math.abs(field.length - flat.length) < 3 && isTypo(field.toLowerCase(), flat))
-  )
-}
-
-const objects = (subject: LintContext): { object: JsonObject; of: Place; place: Pointer }[] => [
-  { object: subject.authored, of: 'card', place: '' },
-  ...(['capabilities', 'provider'] as const).flatMap(of => {
-    const { value, place } = getAuthored(subject, formatPointer(of))
-    return isJsonObject(value) ? [{ object: value, of, place }] : []
-  }),
-  ...['/supportedInterfaces', '/additionalInterfaces'].flatMap(name =>
-    getAuthoredItems(subject, name).map(({ item, place }) => ({ object: item, of: 'interface' as const, place })),
-  ),
-  ...authoredSkills(subject).map(({ authored, place }) => ({ object: authored, of: 'skill' as const, place })),
-]
-
-/** The fields that no dialect knows, and what each was likely meant to be; of one that recurs in a list, the first. */
-const unknownFields = (subject: LintContext): { place: Pointer; meant: string | undefined }[] => {
-  const seen = new Set<string>()
-  return objects(subject).flatMap(({ object, of, place }) =>
-    Object.keys(object).flatMap(name => {
-      const known = knownFields[of].includes(name) || dialectFields[of].includes(name) || ownName.test(name)
-      if (known || seen.has(`${of} ${name}`)) return []
-      seen.add(`${of} ${name}`)
-      const meant = suggestField(name, of, object)
-      const at = place + formatPointer(name)
-      // A spelling that was read as the field that it means is no mistake.
-      return meant !== undefined && subject.at(place + formatPointer(meant)) === at ? [] : [{ place: at, meant }]
-    }),
-  )
-}
-
-/** Names of fields. */
+/** Rules about the names of fields. */
 export const fields: readonly Rule[] = [
   {
     id: 'misspelt-field',
     severity: 'warning',
-    summary: 'is not read by clients; did you mean another field',
-    check: subject =>
-      unknownFields(subject).flatMap(({ place, meant }): Finding[] =>
-        meant ? [{ pointer: place, message: `is not read by clients; did you mean ${meant}?` }] : [],
+    summary: 'is not read by clients; did you mean another field?',
+    check: context =>
+      findUnknownFields(context).flatMap(({ pointer, suggestion }): Finding[] =>
+        suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
       ),
   },
-  rule('unknown-field', 'info', 'is known to no dialect: it is kept, but clients will not read it', subject =>
-    unknownFields(subject).flatMap(({ place, meant }) => (meant ? [] : [place])),
+  rule('unknown-field', 'info', 'is a field of no dialect: it is served, but clients will not read it', context =>
+    findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
   ),
 ]
+
+/** Returns the fields of no dialect, each with the field that was likely meant. Of a name that recurs in a list, the first. */
+const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion: string | undefined }[] => {
+  const seen = new Set<string>()
+  return checkedObjects(context).flatMap(({ object, kind, pointer }) =>
+    Object.keys(object).flatMap(name => {
+      if (isKnownField(kind, name) || extensionName.test(name) || seen.has(`${kind} ${name}`)) return []
+      seen.add(`${kind} ${name}`)
+      const suggestion = suggestField(name, kind, object)
+      const at = pointer + formatPointer(name)
+      // A spelling that was read as the suggested field is no mistake.
+      const isRead = suggestion !== undefined && context.sourceOf(pointer + formatPointer(suggestion)) === at
+      return isRead ? [] : [{ pointer: at, suggestion }]
+    }),
+  )
+}
+
+const checkedObjects = (context: LintContext): { object: JsonObject; kind: CheckedKind; pointer: Pointer }[] => [
+  { object: context.authored, kind: 'card', pointer: '' },
+  ...(['capabilities', 'provider'] as const).flatMap(kind => {
+    const { value, pointer } = getAuthored(context, formatPointer(kind))
+    return isJsonObject(value) ? [{ object: value, kind, pointer }] : []
+  }),
+  ...['/supportedInterfaces', '/additionalInterfaces'].flatMap(name =>
+    getAuthoredItems(context, name).map(({ item, pointer }) => ({ object: item, kind: 'interface' as const, pointer })),
+  ),
+  ...getAuthoredSkills(context).map(({ authored, pointer }) => ({ object: authored, kind: 'skill' as const, pointer })),
+]
+
+/** Returns the field that an unknown name likely means and that the object does not have yet. */
+const suggestField = (name: string, kind: CheckedKind, object: JsonObject): string | undefined => {
+  const nested = kind === 'card' ? findNestedField(name) : undefined
+  if (nested !== undefined) return nested
+  const normalized = name.toLowerCase().replace(/[^a-z\d]/g, '')
+  const candidates = knownFields[kind].filter(field => !Object.hasOwn(object, field))
+  return (
+    candidates.find(field => field.toLowerCase() === normalized) ??
+    candidates.find(field => Math.abs(field.length - normalized.length) < 3 && isTypo(field.toLowerCase(), normalized))
+  )
+}
+
+/** Returns the right place of a field that belongs in another object, or has another name, at the top of a card. */
+const findNestedField = (name: string): string | undefined => {
+  if (/^(?:in|out)putModes$/.test(name)) return `default${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const parent = (['capabilities', 'provider'] as const).find(kind =>
+    (knownFields[kind] as readonly string[]).includes(name),
+  )
+  return parent && `${parent}.${name}`
+}
+
+/** Returns whether two names differ in one place only, by at most two letters; in a short name by one letter or a swap. */
+const isTypo = (left: string, right: string): boolean => {
+  const shorter = Math.min(left.length, right.length)
+  let start = 0
+  while (start < shorter && left[start] === right[start]) start++
+  let end = 0
+  while (end < shorter - start && left.at(-1 - end) === right.at(-1 - end)) end++
+  const difference = Math.max(left.length, right.length) - start - end
+  return difference <= (shorter > 6 ? 2 : 1) || (difference === 2 && left[start] === right[start + 1])
+}

@@ -22,20 +22,18 @@ export const rules: readonly Rule[] = [
   ...fields,
 ]
 
-/** A report has room for the first issues only: the graver come first. */
+/** The most severe first: a report has room for a limited number of issues. */
 const severities: readonly Severity[] = ['error', 'warning', 'info']
 
-/** Everything that the rules find in a card. Every pointer is to a place in the authored card, or to what is missing there. */
-export const lint = (subject: LintContext): Issue[] =>
-  severities.flatMap(grave =>
-    rules
-      .filter(({ severity }) => severity === grave)
-      .flatMap(({ id, severity, check }) =>
-        check(subject).map(({ pointer, message }) => ({
-          rule: id,
-          severity,
-          pointer: closestExisting(subject.authored, pointer),
-          message,
-        })),
-      ),
-  )
+/** Runs every rule on a card. Each pointer is to a place in the authored card, or to a missing member of one. */
+export const lint = (context: LintContext): Issue[] =>
+  severities
+    .flatMap(severity => rules.filter(rule => rule.severity === severity))
+    .flatMap(({ id, severity, check }) =>
+      check(context).map(({ pointer, message }) => ({
+        rule: id,
+        severity,
+        pointer: closestExisting(context.authored, pointer),
+        message,
+      })),
+    )

@@ -4,123 +4,125 @@ import { isBridged } from '../manifest/manifest.ts'
 import { majorMinor } from '../model/calls.ts'
 import {
   type Authored,
-  authoredSkills,
   getAuthored,
   getAuthoredItems,
+  getAuthoredSkills,
   isBlank,
   type LintContext,
   type Rule,
   rule,
 } from './rule.ts'
 
-/** The places of the flags for streaming and push that are true, and that the author declared; or, with `declared` false, did not. */
-const trueFlags = (subject: LintContext, declared: boolean): Pointer[] => {
-  const { capabilities } = subject.authored
+/** Returns the places of the `streaming` and `pushNotifications` flags that are true, either declared or by default. */
+const trueFlags = (context: LintContext, declared: boolean): Pointer[] => {
+  const { capabilities } = context.authored
   const names = typeof capabilities === 'string' ? [capabilities] : capabilities
   const isDeclared = (flag: string): boolean =>
     Array.isArray(names)
       ? names.some(name => String(name).replaceAll('_', '') === flag.toLowerCase() || name === flag)
-      : getAuthored(subject, formatPointer('capabilities', flag)).value !== undefined
+      : getAuthored(context, formatPointer('capabilities', flag)).value !== undefined
   return ['streaming', 'pushNotifications']
-    .filter(flag => subject.card.capabilities[flag] === true && isDeclared(flag) === declared)
-    .map(flag => subject.at(formatPointer('capabilities', flag)))
+    .filter(flag => context.card.capabilities[flag] === true && isDeclared(flag) === declared)
+    .map(flag => context.sourceOf(formatPointer('capabilities', flag)))
 }
 
-/** Tools of an MCP server answer once: nothing behind such a card can stream A2A events or call a webhook. */
-const onlyMcp = (subject: LintContext): boolean =>
-  !isBehindBridge(subject) &&
-  (subject.authored.protocol === 'mcp' ||
-    subject.manifest.upstream.mcp !== undefined ||
-    subject.card.supportedInterfaces.every(item => item.protocolBinding.toUpperCase() === 'MCP'))
+/** Returns whether an agent is a bare MCP server: its tools can neither stream A2A events nor send notifications. */
+const isMcpOnly = (context: LintContext): boolean =>
+  !isBehindBridge(context) &&
+  (context.authored.protocol === 'mcp' ||
+    context.manifest.upstream.mcp !== undefined ||
+    context.card.supportedInterfaces.every(item => item.protocolBinding.toUpperCase() === 'MCP'))
 
-/** This host answers for the tools then, and says itself what it can. */
+/** Returns whether this host's bridge answers for the agent, with the bridge's own capabilities. */
 const isBehindBridge = ({ manifest }: LintContext): boolean => manifest.route === 'gateway' && isBridged(manifest)
 
-/** What the card promises, and whether it can be kept. */
+/** Rules about declared capabilities. */
 export const capabilities: readonly Rule[] = [
   rule(
     'capability-undeclared',
     'info',
-    'leave streaming or pushNotifications undeclared, which are then taken to be true: declare both',
-    subject => (!isBehindBridge(subject) && trueFlags(subject, false).length > 0 ? [subject.at('/capabilities')] : []),
+    'do not declare streaming or pushNotifications, which then count as true: declare both',
+    context =>
+      !isBehindBridge(context) && trueFlags(context, false).length > 0 ? [context.sourceOf('/capabilities')] : [],
   ),
   rule(
     'capability-impossible',
     'warning',
-    'cannot be true of an MCP endpoint, nor where `route` is closed: set it to false',
-    subject => (subject.manifest.route === 'closed' || onlyMcp(subject) ? trueFlags(subject, true) : []),
+    'cannot be true for an MCP endpoint, or with `route: closed`: set it to false',
+    context => (context.manifest.route === 'closed' || isMcpOnly(context) ? trueFlags(context, true) : []),
   ),
 ]
 
-type Reference = { name: string; place: Pointer }
+type Reference = { name: string; pointer: Pointer }
 
-/** The schemes that a requirement names, in whichever form it is written. */
-const references = (requirement: Json | undefined, place: Pointer): Reference[] => {
-  if (typeof requirement === 'string') return [{ name: requirement, place }]
+/** Returns the schemes that a requirement names, in the form of any generation. */
+const findReferences = (requirement: Json | undefined, pointer: Pointer): Reference[] => {
+  if (typeof requirement === 'string') return [{ name: requirement, pointer }]
   if (Array.isArray(requirement))
-    return requirement.flatMap((item, index) => references(item, place + formatPointer(index)))
+    return requirement.flatMap((item, index) => findReferences(item, pointer + formatPointer(index)))
   if (!isJsonObject(requirement)) return []
   return isJsonObject(requirement.schemes)
-    ? references(requirement.schemes, `${place}/schemes`)
-    : Object.keys(requirement).map(name => ({ name, place: place + formatPointer(name) }))
+    ? findReferences(requirement.schemes, `${pointer}/schemes`)
+    : Object.keys(requirement).map(name => ({ name, pointer: pointer + formatPointer(name) }))
 }
 
-const requirementsOf = (owner: JsonObject, place: Pointer): Reference[] =>
+/** Returns the schemes that the requirements of a card or a skill name. */
+const requiredSchemes = (object: JsonObject, pointer: Pointer): Reference[] =>
   ['securityRequirements', 'security_requirements', 'security'].flatMap(name =>
-    references(owner[name], place + formatPointer(name)),
+    findReferences(object[name], pointer + formatPointer(name)),
   )
 
-const defined = ({ card }: LintContext): JsonObject => card.securitySchemes ?? {}
+const definedSchemes = ({ card }: LintContext): JsonObject => card.securitySchemes ?? {}
 
-/** Telex's way to say that no credentials are asked for. */
-const isOpen = ({ authored: { authentication } }: LintContext): boolean =>
+/** Telex's cards declare with `authentication.required: false` that callers need no credentials. */
+const declaresNoAuthentication = ({ authored: { authentication } }: LintContext): boolean =>
   isJsonObject(authentication) && authentication.required === false
 
-/** How callers prove who they are. */
+/** Rules about authentication. */
 export const security: readonly Rule[] = [
   rule(
     'scheme-undefined',
     'error',
-    'is not a scheme of `securitySchemes`, so no client can call: define it there, or correct the name',
-    subject =>
+    'is not defined in `securitySchemes`, so no client can call: define it there, or correct the name',
+    context =>
       [
-        ...requirementsOf(subject.authored, ''),
-        ...authoredSkills(subject).flatMap(({ authored, place }) => requirementsOf(authored, place)),
+        ...requiredSchemes(context.authored, ''),
+        ...getAuthoredSkills(context).flatMap(({ authored, pointer }) => requiredSchemes(authored, pointer)),
       ]
-        .filter(({ name }) => !Object.hasOwn(defined(subject), name))
-        .map(({ place }) => place),
+        .filter(({ name }) => !Object.hasOwn(definedSchemes(context), name))
+        .map(({ pointer }) => pointer),
   ),
-  rule('security-undeclared', 'info', 'are not declared: clients will call without credentials', subject =>
-    Object.keys(defined(subject)).length > 0 || isOpen(subject) ? [] : [subject.at('/securitySchemes')],
+  rule('security-undeclared', 'info', 'are missing, so clients will call without credentials', context =>
+    Object.keys(definedSchemes(context)).length > 0 || declaresNoAuthentication(context)
+      ? []
+      : [context.sourceOf('/securitySchemes')],
   ),
 ]
 
-/** The versions of A2A that there are, as text and as the number that some write; and MCP's, which are dates. */
-const published = /^(?:0\.[123]|1\.0|1|\d{4}-\d\d-\d\d)$/
+/** The published versions of A2A, also as a number; and those of MCP, which are dates. */
+const publishedVersion = /^(?:0\.[123]|1\.0|1|\d{4}-\d\d-\d\d)$/
 
-const placesOf = (found: Authored[]) => found.map(({ place }) => place)
-
-/** Where a card says which version of the protocol it speaks: in each interface that it lists, else on top. */
-const spoken = (subject: LintContext): Authored[] => {
-  const listed = getAuthoredItems(subject, '/supportedInterfaces').map(({ item, place }) => ({
-    place: `${place}/protocolVersion`,
+/** Returns the protocol versions of a card: one for each interface in its list, else the one at the top level. */
+const protocolVersions = (context: LintContext): Authored[] => {
+  const listed = getAuthoredItems(context, '/supportedInterfaces').map(({ item, pointer }) => ({
+    pointer: `${pointer}/protocolVersion`,
     value: item.protocolVersion,
   }))
-  return listed.length > 0 ? listed : [getAuthored(subject, '/protocolVersion')]
+  return listed.length > 0 ? listed : [getAuthored(context, '/protocolVersion')]
 }
 
-/** The agent's version and the protocol's. */
+const wherePresent = (values: readonly Authored[], isWrong: (text: string) => boolean): Pointer[] =>
+  values.filter(({ value }) => !isBlank(value) && isWrong(String(value))).map(({ pointer }) => pointer)
+
+/** Rules about the version of the agent and of the protocol. */
 export const versions: readonly Rule[] = [
-  rule('version-semver', 'warning', 'is not a semantic version, such as "1.4.0"', subject =>
-    placesOf(
-      [getAuthored(subject, '/version')].filter(({ value }) => !isBlank(value) && !validateStrict(String(value))),
-    ),
+  rule('version-semver', 'warning', 'is not a semantic version, such as "1.4.0"', context =>
+    wherePresent([getAuthored(context, '/version')], version => !validateStrict(version)),
   ),
   rule(
     'protocol-version-unknown',
     'warning',
-    'is not a version of A2A, such as "1.0": clients may refuse the agent',
-    subject =>
-      placesOf(spoken(subject).filter(({ value }) => !isBlank(value) && !published.test(majorMinor(String(value))))),
+    'is not a version of A2A, such as "1.0", so clients may reject the agent',
+    context => wherePresent(protocolVersions(context), version => !publishedVersion.test(majorMinor(version))),
   ),
 ]

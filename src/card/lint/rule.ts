@@ -1,69 +1,86 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, parsePointer } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
-import type { DialectName } from '../model/constants.ts'
 import type { Severity } from '../model/report.ts'
 
-/** A card under the linter's eyes. */
+/** The card that rules check. */
 export type LintContext = {
-  /** The complete canonical card, defaults filled. */
+  /** The complete canonical card, with defaults. */
   card: AgentCard
   /** The card as authored. */
   authored: JsonObject
-  dialect: DialectName
   manifest: Manifest
-  /** Where a canonical field was authored. */
-  at: (canonical: Pointer) => Pointer
+  /** Maps a place in the canonical card to the authored card. */
+  sourceOf: (canonical: Pointer) => Pointer
 }
 
-/** What a rule found: a pointer into the authored card, and a sentence a person can act on. */
+/** A place in the authored card that breaks a rule, and what to do about it. */
 export type Finding = { pointer: Pointer; message: string }
 
-/** One rule. Its id is stable: owners and CI configurations refer to it. docs/reference.md gives the reason for each. */
+/** One lint rule. Its id is stable, because CI configurations refer to it. docs/reference.md explains every rule. */
 export type Rule = {
   id: string
   severity: Severity
-  /** What the rule says of a place that breaks it. */
+  /** The message for a place that breaks the rule. */
   summary: string
-  check: (subject: LintContext) => Finding[]
+  check: (context: LintContext) => Finding[]
 }
 
-/** A rule that says the same of every place that it finds. */
+/** Creates a rule from a function that returns pointers into the authored card. Each finding has the same message. */
 export const rule = (
   id: string,
   severity: Severity,
   summary: string,
-  places: (subject: LintContext) => readonly Pointer[],
+  find: (context: LintContext) => readonly Pointer[],
 ): Rule => ({
   id,
   severity,
   summary,
-  check: subject => places(subject).map(pointer => ({ pointer, message: summary })),
+  check: context => find(context).map(pointer => ({ pointer, message: summary })),
 })
 
-/** What the author wrote for a field, and where; no value where nothing was written. */
-export type Authored = { place: Pointer; value: Json | undefined }
+/** An authored value and its place; the value is undefined if the author wrote none. */
+export type Authored = { pointer: Pointer; value: Json | undefined }
 
-/** What the author wrote for a canonical field. */
-export const getAuthored = (subject: LintContext, canonical: Pointer): Authored => {
-  const place = subject.at(canonical)
-  return { place, value: parsePointer(place).reduce<Json | undefined>(member, subject.authored) }
+/** Returns what the author wrote for a canonical field. */
+export const getAuthored = (context: LintContext, canonical: Pointer): Authored => {
+  const pointer = context.sourceOf(canonical)
+  return { pointer, value: parsePointer(pointer).reduce<Json | undefined>(getMember, context.authored) }
 }
 
-/** The objects of a list that the author wrote for a canonical field, and where each stands. */
-export const getAuthoredItems = (subject: LintContext, canonical: Pointer): { item: JsonObject; place: Pointer }[] => {
-  const { place, value } = getAuthored(subject, canonical)
+/** Returns the objects in the list that the author wrote for a canonical field. */
+export const getAuthoredItems = (
+  context: LintContext,
+  canonical: Pointer,
+): { item: JsonObject; pointer: Pointer }[] => {
+  const { pointer, value } = getAuthored(context, canonical)
   return (Array.isArray(value) ? value : []).flatMap((item, index) =>
-    isJsonObject(item) ? [{ item, place: place + formatPointer(index) }] : [],
+    isJsonObject(item) ? [{ item, pointer: pointer + formatPointer(index) }] : [],
   )
 }
 
-/** The place itself; or, where something on the way is neither an object nor a list that goes on, the place of that. */
-export const closestExisting = (document: JsonObject, place: Pointer): Pointer => {
+/** A skill with what the author wrote for it, which is an empty object if that was only a name. */
+export type AuthoredSkill = { skill: AgentSkill; authored: JsonObject; pointer: Pointer }
+
+/** Returns the skills that the author wrote, without a default skill. */
+export const getAuthoredSkills = ({ card, authored }: LintContext): AuthoredSkill[] =>
+  isBlank(authored.skills)
+    ? []
+    : card.skills.map((skill, index) => {
+        const value = (authored.skills as Json[])[index]
+        return { skill, authored: isJsonObject(value) ? value : {}, pointer: formatPointer('skills', index) }
+      })
+
+/** Returns whether an author left a field out or left it empty. */
+export const isBlank = (value: Json | undefined): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+/** Shortens a pointer to the deepest place that exists, or to a missing member of an object that exists. */
+export const closestExisting = (document: JsonObject, pointer: Pointer): Pointer => {
   let value: Json | undefined = document
   let reached: Pointer = ''
-  for (const token of parsePointer(place)) {
-    const inner = member(value, token)
+  for (const token of parsePointer(pointer)) {
+    const inner = getMember(value, token)
     if (inner === undefined && !isJsonObject(value)) return reached
     value = inner
     reached += formatPointer(token)
@@ -71,23 +88,7 @@ export const closestExisting = (document: JsonObject, place: Pointer): Pointer =
   return reached
 }
 
-const member = (value: Json | undefined, token: string): Json | undefined => {
+const getMember = (value: Json | undefined, token: string): Json | undefined => {
   if (Array.isArray(value)) return value.find((_, index) => String(index) === token)
   return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
 }
-
-/** Whether an author left a field out, or wrote nothing into it. */
-export const isBlank = (value: Json | undefined): boolean =>
-  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
-
-/** A skill beside what the author wrote of it: nothing but its place, where it was written as a bare name. */
-export type AuthoredSkill = { skill: AgentSkill; authored: JsonObject; place: Pointer }
-
-/** The skills that the author wrote; one that was filled is not among them. */
-export const authoredSkills = ({ card, authored }: LintContext): AuthoredSkill[] =>
-  isBlank(authored.skills)
-    ? []
-    : card.skills.map((skill, index) => {
-        const written = (authored.skills as Json[])[index]
-        return { skill, authored: isJsonObject(written) ? written : {}, place: formatPointer('skills', index) }
-      })

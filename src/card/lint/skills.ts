@@ -1,56 +1,60 @@
 import { test as isMediaTypeName } from 'media-typer'
 import { formatPointer, type Pointer } from '../../json/json.ts'
-import type { Severity } from '../model/report.ts'
-import { type AuthoredSkill, authoredSkills, getAuthored, isBlank, type LintContext, type Rule, rule } from './rule.ts'
+import {
+  type AuthoredSkill,
+  getAuthored,
+  getAuthoredSkills,
+  isBlank,
+  type LintContext,
+  type Rule,
+  rule,
+} from './rule.ts'
 
-const fewestExamples = 2
+const MIN_EXAMPLES = 2
 
 const kebabCase = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** A rule about one field of every skill: it finds something where `wrong` says so. */
-const ofEach = (
-  field: string,
-  id: string,
-  severity: Severity,
-  message: string,
-  wrong: (skill: AuthoredSkill) => boolean,
-): Rule =>
-  rule(id, severity, message, subject =>
-    authoredSkills(subject).flatMap(skill => (wrong(skill) ? [skill.place + formatPointer(field)] : [])),
-  )
+/** Finds one field of each skill for which `isWrong` is true. */
+const forEachSkill =
+  (field: string, isWrong: (skill: AuthoredSkill) => boolean) =>
+  (context: LintContext): Pointer[] =>
+    getAuthoredSkills(context).flatMap(skill => (isWrong(skill) ? [skill.pointer + formatPointer(field)] : []))
 
-/** How skills are declared. */
+/** Rules about the declaration of skills. */
 export const skills: readonly Rule[] = [
   rule(
     'skills-undeclared',
     'info',
-    'are not declared: one, "main", was made from the name and description',
+    'are missing, so one skill, "main", was made from the name and description: declare what the agent can do',
     ({ authored }) => (isBlank(authored.skills) ? ['/skills'] : []),
   ),
-  ofEach(
-    'id',
+  rule(
     'skill-id-kebab-case',
     'info',
     'is not kebab-case of at most 64 characters, such as "code-review"',
-    ({ skill }) => !kebabCase.test(skill.id),
+    forEachSkill('id', ({ skill }) => !kebabCase.test(skill.id)),
   ),
-  ofEach('tags', 'tags-undeclared', 'info', 'are missing: add words that people search by', ({ authored }) =>
-    isBlank(authored.tags),
+  rule(
+    'tags-undeclared',
+    'info',
+    'are missing: add words that people search for',
+    forEachSkill('tags', ({ authored }) => isBlank(authored.tags)),
   ),
-  ofEach(
-    'examples',
+  rule(
     'few-examples',
     'info',
-    'are fewer than two: add real prompts, from which orchestrators learn what is valid input',
-    ({ skill }) => new Set(skill.examples?.map(example => example.trim())).size < fewestExamples,
+    'are fewer than two: add real prompts, from which orchestrators learn what input is valid',
+    forEachSkill('examples', ({ skill }) => {
+      return new Set(skill.examples?.map(example => example.trim())).size < MIN_EXAMPLES
+    }),
   ),
 ]
 
-/** A media type may carry parameters, which are for the recipient to judge, and a mode may hold wildcards. */
+/** Accepts parameters and wildcards. */
 const isMediaType = (mode: string): boolean => isMediaTypeName(mode.split(';', 1).join().trim().replaceAll('*', 'x'))
 
-/** Every list of modes, by its canonical place. */
-const listsOf = ({ card }: LintContext): [Pointer, readonly string[] | undefined][] => [
+/** Returns every list of modes with its canonical place. */
+const modeLists = ({ card }: LintContext): [Pointer, readonly string[] | undefined][] => [
   ['/defaultInputModes', card.defaultInputModes],
   ['/defaultOutputModes', card.defaultOutputModes],
   ...card.skills.flatMap((skill, index): [Pointer, readonly string[] | undefined][] => [
@@ -59,21 +63,21 @@ const listsOf = ({ card }: LintContext): [Pointer, readonly string[] | undefined
   ]),
 ]
 
-/** What goes in and what comes out. */
+/** Rules about input and output modes. */
 export const modes: readonly Rule[] = [
   rule(
     'modes-undeclared',
     'info',
-    'are not declared, so defaults were filled in: say what the agent handles',
-    subject =>
+    'are missing, so defaults were filled in: declare the media types that the agent supports',
+    context =>
       ['/defaultInputModes', '/defaultOutputModes']
-        .map(name => getAuthored(subject, name))
+        .map(name => getAuthored(context, name))
         .filter(({ value }) => isBlank(value))
-        .map(({ place }) => place),
+        .map(({ pointer }) => pointer),
   ),
-  rule('mode-media-type', 'warning', 'is not a media type, such as "text/plain": calls will not match it', subject =>
-    listsOf(subject).flatMap(([place, modes = []]) =>
-      modes.flatMap((mode, index) => (isMediaType(mode) ? [] : [subject.at(place + formatPointer(index))])),
+  rule('mode-media-type', 'warning', 'is not a media type, such as "text/plain", so no call will match it', context =>
+    modeLists(context).flatMap(([pointer, modes = []]) =>
+      modes.flatMap((mode, index) => (isMediaType(mode) ? [] : [context.sourceOf(pointer + formatPointer(index))])),
     ),
   ),
 ]

@@ -83,6 +83,16 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
+/** Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the registration. */
+export const resolveOrigin = (
+  { hosts }: Manifest,
+  { publicUrl, requestOrigin }: { publicUrl?: string | undefined; requestOrigin: string },
+): string => {
+  if (publicUrl) return publicUrl.replace(/\/+$/, '')
+  const host = hosts.find(name => name !== '*')
+  return host === undefined ? requestOrigin : `https://${host}`
+}
+
 type BridgeFields = { upstream: { mcp?: string | undefined; url?: string | undefined } }
 
 /** Whether this host answers the agent's calls itself, with the tools of an MCP server. */

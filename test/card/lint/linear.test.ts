@@ -64,9 +64,8 @@ const subjectOf = (text: string, count: number): LintContext => {
       securityRequirements: [],
     },
     authored,
-    dialect: '0.3',
     manifest: { card: authored, visibility: 'public', hosts: [], route: 'direct', upstream: {}, gate: {} },
-    at: place => place,
+    sourceOf: pointer => pointer,
   }
 }
 
