@@ -31,6 +31,9 @@ export const MAX_HOSTS = 20
 /** Entries in `tiers`, or in `jwt.tiers`. */
 export const MAX_TIERS = 16
 
+/** JSON text of the extended cards of one agent, the public card in each. All are in memory at once. */
+export const MAX_EXTENDED_CARDS_LENGTH = 1024 * 1024
+
 /** Audiences in `jwt.audience`. */
 export const MAX_AUDIENCES = 16
 

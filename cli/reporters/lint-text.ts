@@ -1,3 +1,4 @@
+import { hiddenByDefault } from '../../src/card/compile/index.ts'
 import type { Report } from '../../src/card/model/report.ts'
 import { type Diagnostic, type Draft, type Finding, findingsOf, type LoadedManifests } from '../manifests/index.ts'
 import { colors } from '../terminal.ts'
@@ -35,7 +36,7 @@ const resultOfDraft = (draft: Draft): LintResult => {
 /** Adds what the host reports when it gets the whole front matter. */
 const addUnexposed = (report: Report): Report => ({
   ...report,
-  filled: [{ pointer: '/exposed', message: 'set to false: only what says true is public' }, ...report.filled],
+  filled: [hiddenByDefault, ...report.filled],
 })
 
 /** Formats lint results for people: problems first, then what the host changes in the card. */

@@ -105,7 +105,7 @@ describe("Shaman's front matter", () => {
     const { manifest, report } = compiled({ card, upstream })
     expect([manifest.visibility, report.filled[0]]).toStrictEqual([
       'internal',
-      { pointer: '/exposed', message: 'set to false: only a card that sets it to true is public' },
+      { pointer: '/exposed', message: 'set to false: only front matter that sets it to true is public' },
     ])
     expect(compiled({ card, upstream, visibility: 'public' }).manifest.visibility).toBe('public')
   })

@@ -42,7 +42,7 @@ describe('sync-card lint', () => {
     const { stdout } = await new Workspace({ 'cards/a.md': text }).run(['lint', '--format', 'json'])
     expect(JSON.parse(stdout).files[0].filled).toContainEqual({
       pointer: '/exposed',
-      message: 'set to false: only a card that sets it to true is public',
+      message: 'set to false: only front matter that sets it to true is public',
     })
   })
 

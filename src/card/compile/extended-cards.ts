@@ -1,4 +1,5 @@
 import { formatPointer, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
+import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { lint } from '../lint/index.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import { listTiers } from '../manifest/tiers.ts'
@@ -55,9 +56,6 @@ export const compileExtendedCards = (
 /** The authored card of one tier: the public card with `extended`, and then the tier's own overlay, merged over it. */
 type TierDocument = { tier: string } & OverlayResult
 
-/** The documents of all tiers together: each is written in every dialect, and all are in memory at once. */
-const MAX_TIER_CHARACTERS = 1024 * 1024
-
 /** Applies the overlays of a manifest, the lowest tier first. */
 const buildTierDocuments = (
   manifest: Manifest,
@@ -79,7 +77,7 @@ const buildTierDocuments = (
     ...(overlay && overlay !== extended ? applyOverlay(base, overlay) : base),
   }))
   const characters = tiers.reduce((sum, { document }) => sum + JSON.stringify(document).length, 0)
-  return characters > MAX_TIER_CHARACTERS ? { errors: [tooLarge(manifest, characters)] } : tiers
+  return characters > MAX_EXTENDED_CARDS_LENGTH ? { errors: [tooLarge(manifest, characters)] } : tiers
 }
 
 /** Overlay skills extend the default skill of a card without skills; they do not replace it. */
@@ -90,7 +88,7 @@ const withDefaultSkill = (document: JsonObject, { card: { skills } }: CanonicalC
 
 const tooLarge = ({ tiers }: Manifest, characters: number): CardError => ({
   pointer: tiers ? '/tiers' : '/extended',
-  message: `makes extended cards of ${characters} characters in all; at most ${MAX_TIER_CHARACTERS} are allowed`,
+  message: `makes extended cards of ${characters} characters in all; at most ${MAX_EXTENDED_CARDS_LENGTH} are allowed`,
 })
 
 /** Reads and lints the card of a tier, in the dialect of the public card. */
