@@ -1,4 +1,5 @@
 import { sha256Hex } from '../http/conditional.ts'
+import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import { isToken } from './token.ts'
 
@@ -61,13 +62,10 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
   return !success
 }
 
-/** The period of the rate limit (wrangler.toml). */
-const LIMIT_PERIOD_MS = 60_000
-
 /** Records that an address exceeds its rate limit of calls. */
 export const recordLimited = (request: Request, now = Date.now()): void => {
   const address = clientAddress(request)
-  if (address !== undefined) limitedUntil.set(address, { until: now + LIMIT_PERIOD_MS, size: 1 })
+  if (address !== undefined) limitedUntil.set(address, { until: now + RATE_LIMIT_SECONDS * 1000, size: 1 })
 }
 
 /**

@@ -7,6 +7,7 @@ import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, collectModes } from '../card/model/calls.ts'
 import type { DialectName } from '../card/model/constants.ts'
+import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { type CachedDocument, lookUpProfile, readExtended, readProfile } from '../registry/edge/cards.ts'
 import { findByName } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
@@ -47,9 +48,6 @@ export const canCall =
 export const canRead = (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): CanSee =>
   request.headers.has('Authorization') ? canCall(caller, request, env, ctx) : () => false
 
-/** The period of `CALL_LIMIT`, in seconds (wrangler.toml). */
-const RATE_LIMIT_PERIOD_S = 60
-
 /** Counts a call against the limit of its caller, and refuses one too many. */
 export const checkRateLimit = async (
   caller: Authentication,
@@ -60,7 +58,7 @@ export const checkRateLimit = async (
   const { success } = await env.CALL_LIMIT.limit({ key: caller.authenticated ? caller.subject : clientKey(request) })
   if (success) return undefined
   if (!caller.authenticated) recordLimited(request)
-  return { kind: 'rate-limit', retryAfter: RATE_LIMIT_PERIOD_S }
+  return { kind: 'rate-limit', retryAfter: RATE_LIMIT_SECONDS }
 }
 
 /** Adds an agent to the context: its profile, and the caller as the agent's card identifies it. */

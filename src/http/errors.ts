@@ -44,8 +44,7 @@ const titles: Record<number, string> = {
   504: 'Gateway Timeout',
 }
 
-/** Returns the problem+json response of an error: never cached, readable from any origin. */
-export const problemResponse = ({ status, code, message, errors, headers }: HttpError): Response =>
+const problemResponse = ({ status, code, message, errors, headers }: HttpError): Response =>
   jsonResponse(
     {
       type: 'about:blank',
@@ -59,12 +58,8 @@ export const problemResponse = ({ status, code, message, errors, headers }: Http
     { 'Content-Type': 'application/problem+json', ...headers },
   )
 
-/** Returns the response to an unexpected error, which reveals nothing about it. */
-export const internalError = (): Response =>
-  new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
-
 /** The period of the host's rate limits (wrangler.toml). */
-const RATE_LIMIT_SECONDS = 60
+export const RATE_LIMIT_SECONDS = 60
 
 /** The error for a client past a rate limit; `detail` says which. */
 export const tooManyRequests = (detail: string): HttpError =>
@@ -72,20 +67,20 @@ export const tooManyRequests = (detail: string): HttpError =>
     headers: { 'Retry-After': String(RATE_LIMIT_SECONDS) },
   })
 
-/** The error while KV, the Registry or a token's issuer does not respond. Logged where it arises. */
+/** The error while KV, the Registry or a token's issuer does not respond, which is logged where it arises. */
 export const serviceUnavailable = (detail = 'This host cannot look up its agents right now.'): HttpError =>
   new HttpError(503, 'unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
 
-/** Returns the response to an error: of an HttpError its problem details, else, for an unexpected one that is logged, nothing. */
+/** Returns the response to an error: the problem details of an HttpError; for any other, which is logged, a blank 500. */
 export const toErrorResponse = (error: unknown): Response => {
   if (error instanceof HttpError) return problemResponse(error)
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   if (isUnreachableObject(error)) {
-    log('error', 'registry-unavailable', { error: text })
-    return problemResponse(serviceUnavailable('The registry does not respond right now.'))
+    log('error', 'storage-unavailable', { error: text })
+    return problemResponse(serviceUnavailable('The storage of this host does not respond right now.'))
   }
   log('error', 'unexpected', { error: text })
-  return internalError()
+  return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 }
 
 /** Recognizes the errors of a Durable Object that cannot be reached, is overloaded, or was reset by the platform. */

@@ -16,7 +16,7 @@ export const safeFetch = (url: string, init: RequestInit, allowedOrigins = ''): 
 export const blockReason = (address: string, allowedOrigins = ''): string | undefined => {
   const url = URL.parse(address)
   if (url === null) return 'not a URL'
-  if (url.username !== '' || url.password !== '') return 'holds a user name or password'
+  if (url.username !== '' || url.password !== '') return 'contains a user name or password'
   const reason = notPublicReason(url)
   return reason !== undefined && isAllowed(url, allowedOrigins) ? undefined : reason
 }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { type HttpError, problemResponse } from '../../src/http/errors.ts'
+import { toErrorResponse } from '../../src/http/errors.ts'
 import type { Handler } from '../../src/http/handler.ts'
 
 const ctx = {
@@ -90,7 +90,7 @@ const answer = async (handler: Handler, asking: Parameters<Handler>[0]): Promise
   try {
     return await handler(asking, env, ctx)
   } catch (error) {
-    return problemResponse(error as HttpError)
+    return toErrorResponse(error)
   }
 }
 const call = (params: object = {}) => JSON.stringify({ jsonrpc: '2.0', id: 'mine', method: 'SendMessage', params })

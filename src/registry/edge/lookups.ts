@@ -23,12 +23,6 @@ const names = new KvCache<NamedAgents>(CACHE_BYTES, name => NAME_OVERHEAD + 2 * 
 export const resolveHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>
   (await readHost(hostname, env, ctx)) ?? (env.ROOT_AGENT || undefined) ?? (await readHost('*', env, ctx)) ?? undefined
 
-/** Returns the same from memory; undefined where this isolate does not know it, or there is no such agent. */
-export const getCachedHost = (hostname: string, env: Env): string | undefined => {
-  const id = hosts.getFresh(hostname)
-  return (id === null ? env.ROOT_AGENT || hosts.getFresh('*') : id) ?? undefined
-}
-
 /** Makes a change of a host name's owner visible in this isolate at once. */
 export const cacheHost = (hostname: string, owner: Versioned<string>): void => {
   hosts.put(hostname, owner)
