@@ -86,7 +86,7 @@ const encode = async (text: string): Promise<Representation> => {
   return { etag: await strongEtag(bytes), bytes }
 }
 
-/** Summarizes a card for lists; a list in a dialect shows what the card's document in that dialect says. */
+/** Summarizes a card for lists; a list in a dialect shows values of the card's document in that dialect. */
 const summarize = ({ card, documents }: Compiled): Summary => {
   const { name, description, version, supportedInterfaces } = card
   const url = supportedInterfaces[0]?.url ?? ''

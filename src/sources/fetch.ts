@@ -23,7 +23,7 @@ export const fetchSource = (
   source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, known, env, ownOrigins)
 
 /**
- * Makes the card of agent `id` from what its MCP server reports. A server that cannot be asked is not ready, as SuperX defines it.
+ * Makes the card of agent `id` from what its MCP server reports. In SuperX's terms, a server that does not respond is not ready.
  * Never rejects.
  */
 export const fetchMcpCard = async (source: Source, id: string, env: Env): Promise<FetchResult> => {

@@ -54,7 +54,7 @@ export type RefreshReport = {
 }
 
 /**
- * Fetches an agent's remote card and registers what it says now. The Registry rejects the write if the agent changed meanwhile;
+ * Fetches an agent's remote card and registers it. The Registry rejects the write if the agent changed meanwhile;
  * then the refresh starts over.
  */
 export const refreshCard = async (
@@ -94,7 +94,7 @@ const refreshFrom = async (
   const fetched = await fetchSource(source, id, validators, env, [base.origin])
   if ('failure' in fetched) return record({ failure: fetched.failure }, base, id, env)
   if ('unchanged' in fetched) return record({ unchanged: true }, base, id, env)
-  // The same card may come with other validators, which the next request is made with.
+  // The same card may have other validators, which the next request is made with.
   if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json))
     return record({ unchanged: true, validators: fetched.validators }, base, id, env)
   return apply(fetched, { base, id, isAccepted: false }, env)

@@ -24,8 +24,8 @@ export const requestRefresh = async (id: string, options: RefreshOptions, env: E
 }
 
 /**
- * Has a card that is older than its `ttl` refreshed while its reader is already answered. The object's own alarm comes first, as a
- * rule; it decides whether the card is due.
+ * Has a card that is older than its `ttl` refreshed, without delaying its reader. As a rule, the object's own alarm has rung
+ * before; the object decides whether the card is due.
  */
 export const revalidate = (
   id: string,

@@ -34,7 +34,7 @@ export const fetchUpstreamCard = async (
   const isOwn = originMatcher([...ownOrigins, env.PUBLIC_URL])
   if (isOwn(source.url)) return fetchFailed(source, ownAddress, 'this host itself')
   const response = await fetchText(source.url, {
-    // Servers with a card for each version take no version for 0.3, and say more in 1.0; others ignore it.
+    // A server with a card for each version would take no version for 0.3, whose card has less; others ignore it.
     headers: { Accept: 'application/json', 'A2A-Version': '1.0', 'User-Agent': userAgent(ownOrigins[0]) },
     credentials: client.credentials,
     validators: conditionalHeaders(known),

@@ -2,23 +2,20 @@ import { type DocumentName, type Envelope, encodeEnvelope, type Representations 
 import { publishedHealth, sourceRow } from './sources.ts'
 import { TOKEN_SEQ } from './tokens.ts'
 
-/** The value of a key in KV, kept for ever or for `seconds`. */
+/** The value of a key in KV, which expires after `seconds`; without them, never. */
 export type KvEntry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; seconds?: number }
 
-/**
- * How long KV says that something is gone, rather than have no value: longer than any isolate lives, whose memory may still have
- * the last value.
- */
+/** How long a tombstone stays in KV: longer than any isolate lives, whose memory may still have the last value. */
 const TOMBSTONE_SECONDS = 30 * 86_400
 
-/** The longest lifetime that KV takes. */
+/** The lifetimes that KV accepts. */
 const MAX_LIFETIME_SECONDS = 2 ** 31 - 1
 const MIN_LIFETIME_SECONDS = 60
 
 /** Returns the key in the outbox for the object that refreshes an agent's remote card. It is none of KV's keys. */
 export const refreshKey = (id: string): string => `refresh:${id}`
 
-/** Publishes what the Registry says under a key now: to KV, or to the object that refreshes the agent's remote card. */
+/** Publishes the current state of a key to KV, or to the object that refreshes the agent's remote card. */
 export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promise<void> => {
   const { kind, name } = parseKey(key)
   if (kind === 'refresh') {

@@ -9,7 +9,7 @@ const MAX_RETRY_MS = 60_000
 const KEYS_PER_ALARM = 10
 
 /**
- * Publishes what the Registry says to KV, and to the objects that refresh remote cards. A commit puts the keys that changed into
+ * Publishes the Registry's state to KV, and to the objects that refresh remote cards. A commit puts the keys that changed into
  * the outbox. Each is published from the tables as they are then, by one writer at a time, so that the newest state wins. What
  * fails stays in the outbox, and an alarm retries it.
  */

@@ -26,8 +26,8 @@ import { Publisher } from './publisher.ts'
 import { createTables } from './schema.ts'
 
 /**
- * The record of truth about what is registered. The edge reads KV and does not come here, so each method loads its code when it is
- * first called.
+ * The record of truth about what is registered. The edge reads KV instead, so each method loads its code when it is first
+ * called.
  */
 export class Registry extends DurableObject<Env> {
   readonly #sql: SqlStorage
