@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { toErrorResponse } from '../../src/http/errors.ts'
 import type { Handler } from '../../src/http/handler.ts'
 
 const ctx = {
@@ -13,6 +12,7 @@ let asked: string[]
 let limited: boolean
 let kv: () => Promise<unknown>
 let env: Env
+let errors: typeof import('../../src/http/errors.ts')
 let calls: Pick<typeof import('../../src/api/compat/shaman.ts'), 'namedCard'> &
   Pick<typeof import('../../src/gateway/index.ts'), 'agentCall' | 'hostCall' | 'namedCall'> &
   typeof import('../../src/gateway/rest-binding.ts') &
@@ -23,6 +23,7 @@ beforeEach(async () => {
   })
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)
   vi.resetModules()
+  errors = await import('../../src/http/errors.ts')
   const { namedCard } = await import('../../src/api/compat/shaman.ts')
   calls = {
     ...(await import('../../src/gateway/index.ts')),
@@ -90,7 +91,7 @@ const answer = async (handler: Handler, asking: Parameters<Handler>[0]): Promise
   try {
     return await handler(asking, env, ctx)
   } catch (error) {
-    return toErrorResponse(error)
+    return errors.toErrorResponse(error)
   }
 }
 const call = (params: object = {}) => JSON.stringify({ jsonrpc: '2.0', id: 'mine', method: 'SendMessage', params })
