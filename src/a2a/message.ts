@@ -25,28 +25,21 @@ export type MessageFacts = {
  * so the fields are found under every name that an agent might read. Rejects what agents could read in two ways: a field
  * under two names, and a name in another case, which some agents (in Go and .NET) accept.
  */
-export const readMessage = ({
-  operation,
-  params,
-  version,
-}: Pick<A2ACall, 'operation' | 'params' | 'version'>): MessageFacts | InvalidParams => {
+export const readMessage = (call: Pick<A2ACall, 'operation' | 'params' | 'version'>): MessageFacts | InvalidParams => {
+  const { operation, params, version } = call
   const { sends } = operations[operation]
   const { configuration } = params
-  const lists = partLists(params)
-  const parts = lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
-  const callbackUrls: MessageFacts['callbackUrls'] = []
-  const hasCallbacks = sends || operation === 'createPushConfig'
-  if (operation === 'createPushConfig') addCallbackUrl(params, '', callbackUrls)
+  const parts = readParts(params)
+  const pushConfigs = { params: findPushConfigs(params, ''), message: findPushConfigs(configuration, 'configuration.') }
   const invalid =
-    rejectCaseVariants(params, NAMES.params, '') ??
-    rejectFirst(MESSAGE_NAMES, name => rejectCaseVariants(params[name], NAMES.message, `${name}.`)) ??
-    rejectCaseVariants(configuration, NAMES.configuration, 'configuration.') ??
-    readPushConfigs(configuration, 'configuration.', sends ? callbackUrls : []) ??
-    readPushConfigs(params, '', hasCallbacks ? callbackUrls : []) ??
-    rejectFirst(parts, rejectPartVariants) ??
+    rejectAnyCaseVariant(params, parts) ??
+    rejectFirst(pushConfigs.params, rejectPushConfigVariants) ??
+    rejectFirst(pushConfigs.message, rejectPushConfigVariants) ??
     (sends && (rejectAlias(params, '', MESSAGE_NAMES) ?? rejectAlias(configuration, 'configuration.', OUTPUT_MODES)))
   if (invalid) return invalid
-  if (!sends) return { ...NO_MESSAGE, callbackUrls }
+  if (operation === 'createPushConfig')
+    return { ...NO_MESSAGE, callbackUrls: callbackUrlsOf([{ path: '', config: params }, ...pushConfigs.params]) }
+  if (!sends) return NO_MESSAGE
   const skillId = firstDefined(firstDefined(firstDefined(params, ...MESSAGE_NAMES), 'metadata'), 'skillId')
   const ambiguousPart = parts.findIndex(hasAmbiguousMediaType)
   return {
@@ -56,7 +49,7 @@ export const readMessage = ({
     skillId: typeof skillId === 'string' ? skillId : undefined,
     acceptedOutputModes: firstDefined(configuration, ...OUTPUT_MODES),
     hasPushConfig: firstDefined(configuration, ...PUSH_CONFIG_NAMES) !== undefined,
-    callbackUrls,
+    callbackUrls: callbackUrlsOf([...pushConfigs.message, ...pushConfigs.params]),
   }
 }
 
@@ -99,14 +92,15 @@ const PUSH_WRAPPERS = [...PUSH_CONFIG_NAMES, 'config']
 /** The names of a part's media type in both versions. */
 const MEDIA_TYPE_NAMES = ['mediaType', 'media_type', 'mimeType', 'mime_type']
 
-const partLists = (params: JsonObject): Json[][] => {
+/** Returns the parts of every list that an agent might read. */
+const readParts = (params: JsonObject): Json[] => {
   const lists: Json[][] = []
   for (const message of MESSAGE_NAMES)
     for (const name of PART_LISTS) {
       const parts = firstDefined(params[message], name)
       if (Array.isArray(parts)) lists.push(parts)
     }
-  return lists
+  return lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
 }
 
 const partMediaTypes = (part: Json, version: WireVersion): string[] =>
@@ -151,25 +145,25 @@ const isAmbiguous = (object: Json | undefined): boolean =>
     return type !== undefined && type !== null && (typeof type !== 'string' || type.includes('*'))
   })
 
-/** Collects the URLs of the push configurations in an object, at any depth, and rejects case variants in them. */
-const readPushConfigs = (
-  object: Json | undefined,
-  path: string,
-  urls: MessageFacts['callbackUrls'],
-): InvalidParams | undefined => {
-  if (!isJsonObject(object)) return undefined
-  return rejectFirst(PUSH_WRAPPERS, name => {
+/** A push configuration, and the path of its members. */
+type PushConfig = { path: string; config: JsonObject }
+
+/** Finds the push configurations in an object, at any depth: agents disagree on how they are wrapped. */
+const findPushConfigs = (object: Json | undefined, path: string, found: PushConfig[] = []): PushConfig[] => {
+  if (!isJsonObject(object)) return found
+  for (const name of PUSH_WRAPPERS) {
     const config = object[name]
-    if (!isJsonObject(config)) return undefined
-    const field = `${path}${name}.`
-    addCallbackUrl(config, field, urls)
-    return rejectCaseVariants(config, NAMES.pushConfig, field) ?? readPushConfigs(config, field, urls)
-  })
+    if (!isJsonObject(config)) continue
+    found.push({ path: `${path}${name}.`, config })
+    findPushConfigs(config, `${path}${name}.`, found)
+  }
+  return found
 }
 
-const addCallbackUrl = ({ url = null }: JsonObject, path: string, urls: MessageFacts['callbackUrls']): void => {
-  if (url !== null && url !== '') urls.push({ field: `${path}url`, url })
-}
+const callbackUrlsOf = (configs: readonly PushConfig[]): MessageFacts['callbackUrls'] =>
+  configs.flatMap(({ path, config: { url = null } }) =>
+    url === null || url === '' ? [] : [{ field: `${path}url`, url }],
+  )
 
 /** Rejects a field that is present under both of its names: an agent may read the one that was not checked. */
 const rejectAlias = (
@@ -200,6 +194,20 @@ const NAMES = {
   configuration: fieldNames(...OUTPUT_MODES, ...PUSH_CONFIG_NAMES),
   pushConfig: fieldNames('url', ...PUSH_WRAPPERS),
 }
+
+/** Rejects case variants in the parameters, the message, its parts and the configuration. */
+const rejectAnyCaseVariant = (params: JsonObject, parts: readonly Json[]): InvalidParams | undefined => {
+  const { configuration } = params
+  return (
+    rejectCaseVariants(params, NAMES.params, '') ??
+    rejectFirst(MESSAGE_NAMES, name => rejectCaseVariants(params[name], NAMES.message, `${name}.`)) ??
+    rejectCaseVariants(configuration, NAMES.configuration, 'configuration.') ??
+    rejectFirst(parts, rejectPartVariants)
+  )
+}
+
+const rejectPushConfigVariants = ({ path, config }: PushConfig): InvalidParams | undefined =>
+  rejectCaseVariants(config, NAMES.pushConfig, path)
 
 const rejectPartVariants = (part: Json): InvalidParams | undefined =>
   isJsonObject(part)
