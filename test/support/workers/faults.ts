@@ -15,12 +15,12 @@ export class Catalog extends RealCatalog {
 /** The host's own Registry, in front of a KV that fails on command. */
 export class Registry extends RealRegistry {
   readonly #purged: string[] = []
-  readonly #faults: { failures: number; puts: number; underWay: Map<string, number>; most: number }
+  readonly #faults: { failures: number; puts: string[]; underWay: Map<string, number>; most: number }
 
   constructor(ctx: DurableObjectState, env: Env) {
-    const faults = { failures: 0, puts: 0, underWay: new Map<string, number>(), most: 0 }
+    const faults = { failures: 0, puts: [] as string[], underWay: new Map<string, number>(), most: 0 }
     const put = async (key: string, ...rest: unknown[]) => {
-      faults.puts++
+      faults.puts.push(key)
       if (faults.failures-- > 0) throw new Error('KV failed')
       const now = (faults.underWay.get(key) ?? 0) + 1
       faults.underWay.set(key, now)
@@ -58,8 +58,8 @@ export class Registry extends RealRegistry {
     return this.#faults.most
   }
 
-  /** Returns the number of writes to KV. */
-  writes(): number {
+  /** Returns the keys that were written to KV, in order. */
+  writes(): string[] {
     return this.#faults.puts
   }
 }
