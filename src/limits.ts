@@ -80,6 +80,9 @@ export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
 /** The body of a call. */
 export const MAX_CALL_BYTES = 4 * 1024 * 1024
 
+/** The body of a call past the rate limit, if it is read at all: only to repeat the call's id in the error. */
+export const MAX_REFUSED_CALL_BYTES = 16 * 1024
+
 /** An agent's response that is not a stream. */
 export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 

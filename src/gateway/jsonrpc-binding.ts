@@ -10,7 +10,7 @@ import { PRIVATE_NO_STORE } from '../http/headers.ts'
 import { essence, isJsonType } from '../http/media-type.ts'
 import { a2aResponse } from '../http/responses.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import { MAX_CALL_BYTES } from '../limits.ts'
+import { MAX_CALL_BYTES, MAX_REFUSED_CALL_BYTES } from '../limits.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import { type AgentRef, agentById, type CallContext, type InboundCall } from './call-context.ts'
 import { preferVersionError, supportedVersions } from './policy.ts'
@@ -83,12 +83,9 @@ export class JsonRpcCall implements InboundCall {
   }
 }
 
-/** Bodies up to this size are read even if the call is refused, so that the error can repeat the call's id. */
-const MAX_SMALL_BYTES = 16 * 1024
-
-/** Tells whether a request declares a small body. */
+/** Tells whether a request declares a body that is small enough to be read even if the call is refused. */
 export const isSmall = ({ headers }: Request): boolean =>
-  Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_SMALL_BYTES
+  Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
 
 /** Reads and parses the body of a call. An `optional` body may be empty, and then is null. */
 export const readCallBody = async (
