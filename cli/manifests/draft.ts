@@ -3,10 +3,10 @@ import { readManifest } from '../../src/card/manifest/manifest.ts'
 import type { CardError, Issue } from '../../src/card/model/report.ts'
 import { isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
 import { MAX_BODY_BYTES } from '../../src/limits.ts'
-import { applyDefaults, type Defaults } from './defaults.ts'
 import { isExternalAgents, readExternalAgents } from './external-agents.ts'
+import { applyDefaults, type Defaults } from './folder-defaults.ts'
 import { agentIdFor, type ManifestSource, normalizeDocument } from './normalize.ts'
-import { emptyMessage } from './parse.ts'
+import { emptyMessage } from './parse-file.ts'
 import { createSourceMap, type Diagnostic, type InvalidFile, type ParsedFile, type SourceMap } from './source-map.ts'
 
 /** A file, or an entry of one, that can be sent to a host. */

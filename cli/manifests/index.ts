@@ -1,5 +1,5 @@
-export { DEFAULTS_NAMES } from './defaults.ts'
 export { type Draft, type Finding, findingsOf } from './draft.ts'
+export { DEFAULTS_NAMES } from './folder-defaults.ts'
 export {
   CARDS_FOLDER,
   CREATE_CARD_HINT,

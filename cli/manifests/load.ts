@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { UsageError } from '../exit-codes.ts'
-import { DEFAULTS_NAMES, type Defaults, readDefaults } from './defaults.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
-import { CARD_EXTENSIONS, parseFile } from './parse.ts'
+import { DEFAULTS_NAMES, type Defaults, readDefaults } from './folder-defaults.ts'
+import { CARD_EXTENSIONS, parseFile } from './parse-file.ts'
 import type { Diagnostic, InvalidFile, ParsedFile } from './source-map.ts'
 
 /** The folder that is read if no file is named. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { applyDefaults } from '../../cli/manifests/defaults.ts'
+import { applyDefaults } from '../../cli/manifests/folder-defaults.ts'
 
 const defaults = {
   visibility: 'internal',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../src/json/json.ts'
-import { toSuperxCard } from '../../src/mcp/agent-card.ts'
 import type { Discovered } from '../../src/mcp/discover.ts'
+import { toSuperxCard } from '../../src/mcp/server-card.ts'
 import exa from '../fixtures/seeds/superx-exa.json' with { type: 'json' }
 
 /** What the MCP server of SuperX's example answers to `initialize` and `tools/list`. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { TokenRecord, WriteResult } from '../../src/registry/records.ts'
-import { createTables } from '../../src/registry/store/schema.ts'
+import { createTables } from '../../src/registry/store/tables.ts'
 import { deleteToken, storeToken } from '../../src/registry/store/tokens.ts'
 import { openSql } from '../support/storage.ts'
 

@@ -23,7 +23,7 @@ import type {
   WriteResult,
 } from '../records.ts'
 import { Publisher } from './publisher.ts'
-import { createTables } from './schema.ts'
+import { createTables } from './tables.ts'
 
 /**
  * The record of truth about what is registered. The edge reads KV instead, so each method loads its code when it is first
