@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { compiled } from '../support/cards/compile.ts'
-import { executionContext, type KvValue, kvWith } from '../support/kv.ts'
+import { compiled } from '../../support/cards/compile.ts'
+import { executionContext, type KvValue, kvWith } from '../../support/kv.ts'
 
 const ctx = executionContext
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
@@ -11,11 +11,11 @@ const document = (value: object) => {
 }
 const envelope = (seq: number, representations: object) => ({ seq, modified: '', representations })
 
-let edge: typeof import('../../src/registry/edge/cards.ts')
+let edge: typeof import('../../../src/registry/edge/cards.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  edge = await import('../../src/registry/edge/cards.ts')
+  edge = await import('../../../src/registry/edge/cards.ts')
 })
 
 describe('the call profile of an agent at the edge', () => {

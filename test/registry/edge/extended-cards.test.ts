@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { executionContext, kvWith } from '../support/kv.ts'
+import { executionContext, kvWith } from '../../support/kv.ts'
 
 const ctx = executionContext
 const envelope = (seq: number, text?: string) => ({
@@ -8,13 +8,13 @@ const envelope = (seq: number, text?: string) => ({
   representations: text === undefined ? {} : { '1.0': { etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) } },
 })
 
-let edge: typeof import('../../src/registry/edge/cards.ts')
-let cards: typeof import('../../src/registry/edge/cards.ts')
+let edge: typeof import('../../../src/registry/edge/cards.ts')
+let cards: typeof import('../../../src/registry/edge/cards.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  cards = await import('../../src/registry/edge/cards.ts')
-  edge = await import('../../src/registry/edge/cards.ts')
+  cards = await import('../../../src/registry/edge/cards.ts')
+  edge = await import('../../../src/registry/edge/cards.ts')
 })
 
 const read = async (env: Env, tier: string) => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { claimHosts } from '../../src/registry/store/register.ts'
-import { createTables } from '../../src/registry/store/tables.ts'
-import { registration } from '../support/registrations.ts'
-import { openSql } from '../support/storage.ts'
+import { claimHosts } from '../../../src/registry/store/register.ts'
+import { createTables } from '../../../src/registry/store/tables.ts'
+import { registration } from '../../support/registrations.ts'
+import { openSql } from '../../support/storage.ts'
 
 let sql: SqlStorage
 beforeEach(() => {

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Drift } from '../../src/card/diff/drift.ts'
-import type { SourceRecord } from '../../src/registry/records.ts'
-import { getManifest } from '../../src/registry/store/agents.ts'
-import { register, remove } from '../../src/registry/store/register.ts'
-import { revisionRows } from '../../src/registry/store/revisions.ts'
-import { serializeDrift } from '../../src/registry/store/sources.ts'
-import { createTables } from '../../src/registry/store/tables.ts'
-import { fetched, registration } from '../support/registrations.ts'
-import { openSql } from '../support/storage.ts'
+import type { Drift } from '../../../src/card/diff/drift.ts'
+import type { SourceRecord } from '../../../src/registry/records.ts'
+import { getManifest } from '../../../src/registry/store/agents.ts'
+import { register, remove } from '../../../src/registry/store/register.ts'
+import { revisionRows } from '../../../src/registry/store/revisions.ts'
+import { serializeDrift } from '../../../src/registry/store/sources.ts'
+import { createTables } from '../../../src/registry/store/tables.ts'
+import { fetched, registration } from '../../support/registrations.ts'
+import { openSql } from '../../support/storage.ts'
 
 const put = (text: string, source?: SourceRecord) =>
   register(sql, registration('a', text, source ? { source } : { manifestEtag: `"${text}"` }), true)

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { executionContext, kvWith } from '../support/kv.ts'
+import { executionContext, kvWith } from '../../support/kv.ts'
 
 const ctx = executionContext
 
-let hosts: typeof import('../../src/registry/edge/lookups.ts')
+let hosts: typeof import('../../../src/registry/edge/lookups.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  hosts = await import('../../src/registry/edge/lookups.ts')
+  hosts = await import('../../../src/registry/edge/lookups.ts')
 })
 
 const a = 'a.example.com'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ClockCache } from '../../src/registry/edge/clock-cache.ts'
+import { ClockCache } from '../../../src/registry/edge/clock-cache.ts'
 
 type Sized = { size: number }
 const memoryOf = (...keys: string[]) => {

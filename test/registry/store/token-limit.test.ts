@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { TokenRecord, WriteResult } from '../../src/registry/records.ts'
-import { createTables } from '../../src/registry/store/tables.ts'
-import { deleteToken, storeToken } from '../../src/registry/store/tokens.ts'
-import { openSql } from '../support/storage.ts'
+import type { TokenRecord, WriteResult } from '../../../src/registry/records.ts'
+import { createTables } from '../../../src/registry/store/tables.ts'
+import { deleteToken, storeToken } from '../../../src/registry/store/tokens.ts'
+import { openSql } from '../../support/storage.ts'
 
 /** As docs/storage.md has it. */
 const mostTokens = 10_000

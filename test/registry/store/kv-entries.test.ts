@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { representationNames } from '../../src/card/model/constants.ts'
-import type { Json } from '../../src/json/json.ts'
-import { decodeEnvelope } from '../../src/registry/kv-format.ts'
-import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { representationNames } from '../../../src/card/model/constants.ts'
+import type { Json } from '../../../src/json/json.ts'
+import { decodeEnvelope } from '../../../src/registry/kv-format.ts'
+import { minimalCard } from '../../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../../support/host.ts'
 
 let host: OwnHost
 let kv: KVNamespace

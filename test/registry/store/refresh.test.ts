@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { decodeEnvelope, type Envelope } from '../../src/registry/kv-format.ts'
+import { decodeEnvelope, type Envelope } from '../../../src/registry/kv-format.ts'
 
-import type { Expected, RefreshResult, Registration, SourceRecord } from '../../src/registry/records.ts'
-import { listAgents } from '../../src/registry/store/agents.ts'
-import { buildEntry, publishKey } from '../../src/registry/store/kv-entries.ts'
-import { recordRefresh, refreshBase, sourceRecord, sourceState } from '../../src/registry/store/refresh.ts'
-import { register, remove } from '../../src/registry/store/register.ts'
-import { createTables } from '../../src/registry/store/tables.ts'
-import { failure, fetched, registration, source } from '../support/registrations.ts'
-import { openSql } from '../support/storage.ts'
+import type { Expected, RefreshResult, Registration, SourceRecord } from '../../../src/registry/records.ts'
+import { listAgents } from '../../../src/registry/store/agents.ts'
+import { buildEntry, publishKey } from '../../../src/registry/store/kv-entries.ts'
+import { recordRefresh, refreshBase, sourceRecord, sourceState } from '../../../src/registry/store/refresh.ts'
+import { register, remove } from '../../../src/registry/store/register.ts'
+import { createTables } from '../../../src/registry/store/tables.ts'
+import { failure, fetched, registration, source } from '../../support/registrations.ts'
+import { openSql } from '../../support/storage.ts'
 
 const start = Date.parse('2026-11-22T00:00:00Z')
 let sql: SqlStorage

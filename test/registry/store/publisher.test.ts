@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Json } from '../../src/json/json.ts'
-import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import type { Json } from '../../../src/json/json.ts'
+import { minimalCard } from '../../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../../support/host.ts'
 
 let host: OwnHost
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { TokenRecord } from '../../src/registry/records.ts'
-import { executionContext, kvWith } from '../support/kv.ts'
+import type { TokenRecord } from '../../../src/registry/records.ts'
+import { executionContext, kvWith } from '../../support/kv.ts'
 
 const record = (expires: number | null = null): TokenRecord => ({
   id: 'abc',
@@ -16,11 +16,11 @@ const issued = (expires: number | null = null) =>
   kvWith({ 'token:h': { value: JSON.stringify(record(expires)), seq: 1 } })
 const ctx = executionContext
 
-let edge: typeof import('../../src/registry/edge/lookups.ts')
+let edge: typeof import('../../../src/registry/edge/lookups.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  edge = await import('../../src/registry/edge/lookups.ts')
+  edge = await import('../../../src/registry/edge/lookups.ts')
 })
 
 describe('a token at the edge', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { encodeEnvelope } from '../../src/registry/kv-format.ts'
-import { executionContext, type KvValue, kvWith } from '../support/kv.ts'
+import { encodeEnvelope } from '../../../src/registry/kv-format.ts'
+import { executionContext, type KvValue, kvWith } from '../../support/kv.ts'
 
 const ctx = executionContext
 const representation = (text: string) => ({ etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) })
@@ -13,11 +13,11 @@ const envelope = (seq: number, text: string) => ({
 const gone = (seq: number) => ({ seq, modified: '', representations: {} })
 
 // Each test is an isolate of its own: what a module remembers is what an isolate remembers.
-let edge: typeof import('../../src/registry/edge/cards.ts')
+let edge: typeof import('../../../src/registry/edge/cards.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
   vi.resetModules()
-  edge = await import('../../src/registry/edge/cards.ts')
+  edge = await import('../../../src/registry/edge/cards.ts')
 })
 
 const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
