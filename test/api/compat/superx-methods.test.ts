@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { readCard } from '../../src/api/cards.ts'
-import { listAgents } from '../../src/api/compat/superx-methods.ts'
-import type { JsonObject } from '../../src/json/json.ts'
-import { cardKey, encodeEnvelope } from '../../src/registry/kv-format.ts'
+import { readCard } from '../../../src/api/cards.ts'
+import { listAgents } from '../../../src/api/compat/superx-methods.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { cardKey, encodeEnvelope } from '../../../src/registry/kv-format.ts'
 
 const MiB = 1024 * 1024
 

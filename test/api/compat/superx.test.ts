@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
-import { codeOf } from '../support/calls.ts'
-import { minimalCard } from '../support/cards/cards.ts'
-import { seed } from '../support/cards/seeds.ts'
-import { token as admin } from '../support/host.ts'
-import { reply } from '../support/upstream.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { type CalledHost, type Received, startCalledHost } from '../../support/called-host.ts'
+import { codeOf } from '../../support/calls.ts'
+import { minimalCard } from '../../support/cards/cards.ts'
+import { seed } from '../../support/cards/seeds.ts'
+import { token as admin } from '../../support/host.ts'
+import { reply } from '../../support/upstream.ts'
 
 let called: CalledHost
 const tokens: Record<string, string> = {}

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { deploymentRole } from '../../src/api/compat/shaman.ts'
+import { deploymentRole } from '../../../src/api/compat/shaman.ts'
 
 describe('the role that ROLE says', () => {
   it.each([

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadManifests } from '../../cli/manifests/load.ts'
-import type { Json } from '../../src/json/json.ts'
-import { bilingualCard, minimalCard } from '../support/cards/cards.ts'
-import { seed } from '../support/cards/seeds.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { loadManifests } from '../../../cli/manifests/load.ts'
+import type { Json } from '../../../src/json/json.ts'
+import { bilingualCard, minimalCard } from '../../support/cards/cards.ts'
+import { seed } from '../../support/cards/seeds.ts'
+import { type OwnHost, startHost, token } from '../../support/host.ts'
 
 /** As Shaman's documentation shows them, but for what they are published at and with. */
 const customerSupport = `---
