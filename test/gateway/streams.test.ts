@@ -103,16 +103,7 @@ describe.concurrent.each(ways)('a stream by %s', (_, path, body, last) => {
     expect(weather.agent.requests[0]?.headers.accept).toBe('text/event-stream')
   })
 
-  it('that the client leaves ends at the agent', async context => {
-    const weather = await startWeather(context)
-    weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
-    const client = new AbortController()
-    const { read } = readerOf(await ask(weather, path, body, { signal: client.signal }))
-    expect(await read()).toBe('data: {"n":0}\n\n')
-    client.abort()
-    await weather.agent.disconnected()
-  })
-
+  // A client that leaves while the agent is silent shows with the next heartbeat: test/a2a/forwarding-worker.test.ts.
   it('that the client leaves while the agent goes on sending ends at the agent', async context => {
     const weather = await startWeather(context)
     weather.agent.respond(response => {
