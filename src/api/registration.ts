@@ -41,7 +41,7 @@ export const createPreparation = (write: WriteRequest, env: Env): (() => Promise
   let fetched: ReturnType<typeof fetchSource> | undefined
   return () =>
     prepareWrite(write, env, (source, ownOrigins) => {
-      fetched ??= fetchSource(source, write.id, undefined, env, ownOrigins)
+      fetched ??= fetchSource(source, { id: write.id, ownOrigins }, env)
       return fetched
     })
 }

@@ -9,18 +9,22 @@ import { toSuperxCard } from '../mcp/server-card.ts'
 import type { Validators } from '../registry/records.ts'
 import { type FetchResult, fetchFailed, fetchUpstreamCard } from './upstream-card.ts'
 
-/**
- * Fetches an agent's card from its source. `known` are the validators of the card that was fetched last, `ownOrigins` those of
- * this host, which are never called. Never rejects.
- */
+/** The agent whose card is fetched, and what is known of it. */
+export type FetchContext = {
+  id: string
+  /** The validators of the card that was fetched last. */
+  validators?: Validators | undefined
+  /** The origins of this host, which are never called. */
+  ownOrigins: readonly string[]
+}
+
+/** Fetches an agent's card from its source. Never rejects. */
 export const fetchSource = (
   source: Source,
-  id: string,
-  known: Validators | undefined,
+  { id, validators, ownOrigins }: FetchContext,
   env: Env,
-  ownOrigins: readonly string[],
 ): Promise<FetchResult> =>
-  source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, known, env, ownOrigins)
+  source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, validators, env, ownOrigins)
 
 /**
  * Makes the card of agent `id` from what its MCP server reports. In SuperX's terms, a server that does not respond is not ready.

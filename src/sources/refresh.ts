@@ -91,7 +91,7 @@ const refreshFrom = async (
     return apply(accepted, { base, id, isAccepted: true }, env)
   }
   if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
-  const fetched = await fetchSource(source, id, validators, env, [base.origin])
+  const fetched = await fetchSource(source, { id, validators, ownOrigins: [base.origin] }, env)
   if ('failure' in fetched) return record({ failure: fetched.failure }, base, id, env)
   if ('unchanged' in fetched) return record({ unchanged: true }, base, id, env)
   // The same card may have other validators, which the next request is made with.

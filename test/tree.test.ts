@@ -1,0 +1,89 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import biome from '../biome.json' with { type: 'json' }
+
+const MAX_FILES_IN_FOLDER = 12
+const MAX_IMPORTS_PER_100_LINES = 6
+
+const root = join(import.meta.dirname, '..')
+const modules = globSync('{src,cli}/**/*.ts', { cwd: root, exclude: ['**/*.d.ts'] })
+  .sort()
+  .map(path => {
+    const text = readFileSync(join(root, path), 'utf8')
+    const specifiers = text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g).map(([, specifier = '']) => specifier)
+    return {
+      path,
+      lines: text.split('\n').length - 1,
+      imports: [...new Set(specifiers.map(specifier => normalize(join(dirname(path), specifier))))],
+    }
+  })
+
+/** Groups the paths of the modules by a part of each. */
+const groupPaths = (partOf: (path: string) => string): [part: string, paths: string[]][] => [
+  ...Map.groupBy(
+    modules.map(({ path }) => path),
+    path => partOf(path),
+  ),
+]
+
+/** Lists the patterns that a pattern with one pair of braces stands for. */
+const expandBraces = (pattern: string): string[] => {
+  const [, before, choices, after] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? []
+  return choices === undefined ? [pattern] : choices.split(',').map(choice => `${before}${choice}${after}`)
+}
+
+/** Returns the names on a circle of imports, or an empty array. */
+const findCircle = (arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] => {
+  const done = new Set<string>()
+  const visit = (name: string, path: string[]): string[] => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name]
+    if (done.has(name)) return []
+    for (const next of arrows.get(name) ?? []) {
+      const circle = visit(next, [...path, name])
+      if (circle.length > 0) return circle
+    }
+    done.add(name)
+    return []
+  }
+  for (const name of arrows.keys()) {
+    const circle = visit(name, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
+
+// Biome guards the rest: private files, circles between files, lengths of files and numbers of parameters.
+describe('the tree of src and cli', () => {
+  it(`has at most ${MAX_FILES_IN_FOLDER} files in a folder`, () => {
+    const crowded = groupPaths(dirname).filter(([, paths]) => paths.length > MAX_FILES_IN_FOLDER)
+    expect(crowded.map(([folder, paths]) => `${folder}: ${paths.length}`)).toStrictEqual([])
+  })
+
+  it(`has at most ${MAX_IMPORTS_PER_100_LINES} relative imports in 100 lines`, () => {
+    const imports = modules.reduce((sum, module) => sum + module.imports.length, 0)
+    const lines = modules.reduce((sum, module) => sum + module.lines, 0)
+    expect((100 * imports) / lines).toBeLessThanOrEqual(MAX_IMPORTS_PER_100_LINES)
+  })
+
+  it('has no circle between its folders, types included', () => {
+    const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/')
+    const members = Map.groupBy(modules, ({ path }) => folderOf(path))
+    const arrows = [...members].map(([folder, files]): [string, Set<string>] => {
+      const imported = files.flatMap(({ imports }) => imports.map(folderOf))
+      return [folder, new Set(imported.filter(target => target !== folder))]
+    })
+    expect(findCircle(new Map(arrows))).toStrictEqual([])
+  })
+
+  it('has every entry that biome.json lists', () => {
+    const patterns = biome.overrides.flatMap(
+      ({ linter }) => linter.rules.style.noRestrictedImports?.options.patterns.flatMap(({ group }) => group) ?? [],
+    )
+    const entries = patterns
+      .filter(pattern => pattern.startsWith('!'))
+      .flatMap(pattern => expandBraces(pattern.slice(1)))
+    expect(entries).not.toStrictEqual([])
+    expect(entries.filter(entry => globSync(`{src,cli}/${entry}`, { cwd: root }).length === 0)).toStrictEqual([])
+  })
+})
