@@ -82,41 +82,30 @@ for (const path of new Set(routes.map(([, path]) => path))) router.all(path, oth
 router.all('*', notFound as never)
 
 /**
- * One expression for the frequent routes of each method, because the router tries all routes in turn, which takes longer than to
- * serve a cached card. It matches URLs without a query only. Each route is a group, and its parameter, if any, another.
+ * The frequent routes as expressions for whole URLs without a query. The router parses each URL and tries all routes in turn, which
+ * takes longer than to serve a card from memory.
  */
-const frequentPatterns = new Map(
-  ['GET', 'POST'].map(method => {
-    const candidates = frequentRoutes.filter(route => route[0] === method)
-    const groups = candidates.map(([, path]) => `(${path.replaceAll('.', '\\.').replace(/:\w+/, '([^/?#]+)')})`)
-    return [method, { candidates, pattern: new RegExp(`^https?://[^/?#]+(?:${groups.join('|')})$`) }] as const
-  }),
-)
+const frequentPatterns = frequentRoutes.map(([method, path, handler]) => {
+  const parameter = /:(\w+)/.exec(path)?.[1] ?? ''
+  const pattern = path.replaceAll('.', '\\.').replace(`:${parameter}`, '([^/?#]+)')
+  return { method, handler, parameter, pattern: new RegExp(`^https?://[^/?#]+${pattern}$`) }
+})
 
 const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Record<string, string> } | undefined => {
-  const { candidates = [], pattern } = frequentPatterns.get(method) ?? {}
-  const groups = pattern?.exec(url)
-  if (!groups) return undefined
-  let group = 1
-  for (const [, path, handler] of candidates) {
-    const name = /:(\w+)/.exec(path)?.[1]
-    if (groups[group] !== undefined)
-      return { handler, params: name === undefined ? {} : { [name]: groups[group + 1] ?? '' } }
-    group += name === undefined ? 1 : 2
+  for (const { method: supported, handler, parameter, pattern } of frequentPatterns) {
+    const match = supported === method ? pattern.exec(url) : null
+    if (match) return { handler, params: parameter === '' ? {} : { [parameter]: match[1] ?? '' } }
   }
   return undefined
 }
 
-/** Handles every request to this host. */
-export const handleRequest = async (request: Request, env: Env, ctx: ExecutionContext): Promise<Response> => {
+/** Handles every request to this host. Synchronous for a card that is in memory. */
+export const handleRequest = (request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> => {
   const match = matchFrequent(request)
   if (match === undefined) return router.fetch(request, env, ctx)
   try {
-    return await match.handler(
-      Object.assign(request, { params: match.params, query: {}, route: '' }) as never,
-      env,
-      ctx,
-    )
+    const response = match.handler(Object.assign(request, { params: match.params, query: {} }) as never, env, ctx)
+    return response instanceof Response ? response : response.catch(toErrorResponse)
   } catch (error) {
     return toErrorResponse(error)
   }

@@ -13,19 +13,28 @@ export type Hybrid = 'agent-card.json' | 'agent.json'
 export const cardResponse = (
   document: CachedDocument,
   name: RepresentationName,
-  request: Request,
+  { headers: requestHeaders }: Request,
   env: Env,
 ): Response => {
-  const response = matchesIfNoneMatch(request.headers.get('If-None-Match'), document.etag)
-    ? new Response(null, notModifiedInit(document.etag, env))
-    : okResponse(document, name, env)
+  const response = publicCardResponse(document, name, requestHeaders, env)
   const { headers } = response
-  if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
+  if (requestHeaders.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
   const { source } = document
   if (source && isStale(source))
     for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
   return response
 }
+
+/** Returns the same for a request without a token and a card that is not remote. */
+export const publicCardResponse = (
+  document: CachedDocument,
+  name: RepresentationName,
+  requestHeaders: Headers,
+  env: Env,
+): Response =>
+  matchesIfNoneMatch(requestHeaders.get('If-None-Match'), document.etag)
+    ? new Response(null, notModifiedInit(document.etag, env))
+    : okResponse(document, name, env)
 
 const okResponse = ({ body, etag, modified }: CachedDocument, name: RepresentationName, env: Env): Response => {
   const response = new Response(body, okInit(name, env))

@@ -19,7 +19,7 @@ import { resolveHost } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { revalidate } from '../sources/revalidate.ts'
-import { cardResponse, type Hybrid, negotiateRepresentation } from './card-response.ts'
+import { cardResponse, type Hybrid, negotiateRepresentation, publicCardResponse } from './card-response.ts'
 import { agentNotFound, noRootAgent, upstreamCardUnavailable } from './errors.ts'
 
 /** `GET /.well-known/agent-card.json` and `agent.json`: the card of the agent that the hostname stands for. */
@@ -36,12 +36,34 @@ export const hostCard =
 /** `GET /agents/{id}` and its two well-known paths: the card of one agent. */
 export const agentCard =
   (hybrid: Hybrid): Handler =>
-  async (request, env, ctx) => {
+  (request, env, ctx) => {
     const { id = '' } = request.params
-    const response = agentIdPattern.test(id) ? await cardResponseFor(id, hybrid, { request, env, ctx }) : undefined
-    if (response === undefined) throw agentNotFound(id)
-    return response
+    if (!agentIdPattern.test(id)) throw agentNotFound(id)
+    return cachedCardResponse(id, hybrid, request, env) ?? uncachedAgentCard(id, hybrid, { request, env, ctx })
   }
+
+/** Returns a public card that is in memory, without waiting for anything; undefined if it has to be read. */
+const cachedCardResponse = (
+  id: string,
+  hybrid: Hybrid,
+  { headers, query }: RoutedRequest,
+  env: Env,
+): Response | undefined => {
+  if (headers.has('Authorization')) return undefined
+  const name = negotiateRepresentation(headers, query, hybrid)
+  const document = getCachedDocument(id, name)
+  return document && !isRemote(document) ? publicCardResponse(document, name, headers, env) : undefined
+}
+
+const uncachedAgentCard = async (
+  id: string,
+  hybrid: Hybrid,
+  context: RequestContext<RoutedRequest>,
+): Promise<Response> => {
+  const response = await cardResponseFor(id, hybrid, context)
+  if (response === undefined) throw agentNotFound(id)
+  return response
+}
 
 /** `GET /agents/.well-known/…`: a client has dropped the last segment of its base URL. */
 export const missingAgentId: Handler = () => {
