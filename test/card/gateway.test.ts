@@ -259,6 +259,16 @@ describe("the agent's address in a gateway's card", () => {
     expect(refusal({ card: { ...card, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
   })
 
+  it('is found without the dot that ends the name in the endpoint', () => {
+    const card = { ...base, url: 'https://weather.agents.example./a2a/one', note: 'ask weather.agents.example' }
+    expect(refusal({ card, route: 'gateway' })).toStrictEqual([says('/card/note')])
+  })
+
+  it("is not this host's own URL of the agent, which may be below the endpoint", () => {
+    const { card } = compiled({ card: { ...base, url: 'https://host.example/agents' }, route: 'gateway' })
+    expect(card.supportedInterfaces[0]?.url).toBe('https://host.example/agents/weather/a2a')
+  })
+
   it('is, where the host is this host too, the endpoint alone', () => {
     const hosts = ['weather.agents.example']
     expect(compiled(reach({ supportUrl: 'https://weather.agents.example/help' }, { hosts }))).toHaveProperty(

@@ -127,6 +127,16 @@ describe('a URL of a fetched card that points at its agent', () => {
   })
 })
 
+describe("a URL of a fetched card that is this host's own URL of the agent", () => {
+  it('stays as it is, also if the card lists the URL above it as its endpoint', () => {
+    expect(served([ours, `${ours}/v1`, ourCard], { url: here }, { url: endpoint })).toStrictEqual([
+      ours,
+      `${ours}/v1`,
+      ourCard,
+    ])
+  })
+})
+
 describe('links for people on the host of the agent', () => {
   it.each<[string, JsonObject, string]>([
     ['0.3', { documentationUrl: `https://${host}/docs`, iconUrl: `https://${host}/i.png` }, 'iconUrl'],
