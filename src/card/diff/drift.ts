@@ -1,4 +1,4 @@
-// microdiff has no array matching, so skills are keyed by id here: jsondiffpatch has it, but weighs ten times as much in a Worker.
+// microdiff does not match items of arrays, so skills are keyed by id here. jsondiffpatch does, at ten times the size.
 import diff from 'microdiff'
 import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
 import { endpointFields } from '../read/interfaces.ts'
