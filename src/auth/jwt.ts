@@ -35,9 +35,10 @@ export const findDiscoveryUrl = (
 const decodeUnverified = (token: string): JWTPayload => {
   try {
     return decodeJwt(token)
-  } catch {
-    // Not a JWT, which is the agent's business.
-    return {}
+  } catch (error) {
+    // Not a JWT: the agent may accept it.
+    if (error instanceof errors.JOSEError) return {}
+    throw error
   }
 }
 

@@ -31,7 +31,7 @@ export type FetchOptions = GetHeaders & {
 /** A fetched text. `redirected`: it comes from another URL. */
 export type Resource = { content: string; headers: Headers; redirected: boolean }
 
-/** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. Never rejects. */
+/** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
 export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
   const { timeoutSeconds = 10 } = options
   const controller = new AbortController()
@@ -42,8 +42,6 @@ export const fetchText = async (url: string, options: FetchOptions): Promise<Res
   )
   try {
     return await Promise.race([fetchWithin(url, options, controller.signal), timeout.promise])
-  } catch (error) {
-    return { failed: 'unreachable', detail: error instanceof Error ? error.message : String(error) }
   } finally {
     clearTimeout(timer)
     // The rest of an unread body would keep its connection open.
@@ -58,7 +56,7 @@ const fetchWithin = async (
 ): Promise<Resource | FetchFailure> => {
   const { allowedOrigins, maxRedirects = 3, maxBytes = 1024 * 1024 } = options
   const { fetch = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
-  const followed = await fetchFollowingRedirects(url, options, fetch, { maxRedirects, signal })
+  const followed = await fetchFollowingRedirects(url, options, fetch, { maxRedirects, signal }).catch(unreachable)
   if ('failed' in followed) return followed
   const { response, redirected } = followed
   const { status, headers } = response
@@ -66,12 +64,19 @@ const fetchWithin = async (
   if (status !== 200) return { failed: 'status', status, detail: `${status}` }
   const contentType = headers.get('Content-Type')
   if (!options.accepts(contentType)) return typeFailure(contentType)
-  const body = await readText(response, maxBytes)
+  const body = await readText(response, maxBytes).catch(unreachable)
   if ('text' in body) return { content: body.text, headers, redirected }
+  if ('detail' in body) return body
   return body.failed === 'too-large'
     ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
     : { failed: 'not-text', detail: 'not UTF-8' }
 }
+
+/** Network errors have no type of their own, so they are caught where they arise. */
+const unreachable = (error: unknown): FetchFailure => ({
+  failed: 'unreachable',
+  detail: error instanceof Error ? error.message : String(error),
+})
 
 const typeFailure = (contentType: string | null): FetchFailure => {
   const type = essence(contentType).slice(0, 100)
