@@ -103,7 +103,7 @@ describe.concurrent.each(ways)('a stream by %s', (_, path, body, last) => {
     expect(weather.agent.requests[0]?.headers.accept).toBe('text/event-stream')
   })
 
-  // A client that leaves while the agent is silent shows with the next heartbeat: test/a2a/forwarding-worker.test.ts.
+  // A client that leaves while the agent is silent shows with the next heartbeat: forward-in-workerd.test.ts.
   it('that the client leaves while the agent goes on sending ends at the agent', async context => {
     const weather = await startWeather(context)
     weather.agent.respond(response => {
