@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { representationNames } from '../../src/card/model/constants.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
-import { at } from '../support/cards/places.ts'
-import { wholeCards } from '../support/cards/whole.ts'
+import { representationNames } from '../../../src/card/model/constants.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
+import { at } from '../../support/cards/places.ts'
+import { wholeCards } from '../../support/cards/whole.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const talk = { id: 'talk', name: 'Talk', description: 'Talks', tags: ['talk'], examples: ['Hello'] }

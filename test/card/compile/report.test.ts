@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse.ts'
-import { compiled } from '../support/cards/compile.ts'
-import { authoredCard } from '../support/cards/generated.ts'
-import { at } from '../support/cards/places.ts'
-import { corpus, hasReference, skipped } from '../support/cards/reference.ts'
-import { registered, seed, seedNames } from '../support/cards/seeds.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { compiled } from '../../support/cards/compile.ts'
+import { authoredCard } from '../../support/cards/generated.ts'
+import { at } from '../../support/cards/places.ts'
+import { corpus, hasReference, skipped } from '../../support/cards/reference.ts'
+import { registered, seed, seedNames } from '../../support/cards/seeds.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 

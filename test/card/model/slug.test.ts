@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
+import { agentIdPattern, toSlug } from '../../../src/card/model/constants.ts'
 
 describe('a slug', () => {
   it.each([

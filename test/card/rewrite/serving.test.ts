@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import { representationNames } from '../../src/card/model/constants.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import { representationNames } from '../../../src/card/model/constants.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
 
 const upstream = 'https://internal.example'
 const base = { name: 'A', description: 'B' }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { MAX_BODY_BYTES } from '../../src/limits.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { MAX_BODY_BYTES } from '../../../src/limits.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const long = (length: number, index: number) => String(index).padStart(length, 'n')

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import { formatPointer, type Json, type JsonObject, jsonEntries, omit, type Pointer } from '../../src/json/json.ts'
-import { authoredCard, numRuns } from '../support/cards/generated.ts'
-import { withValue } from '../support/cards/places.ts'
-import { wholeCards } from '../support/cards/whole.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import { formatPointer, type Json, type JsonObject, jsonEntries, omit, type Pointer } from '../../../src/json/json.ts'
+import { authoredCard, numRuns } from '../../support/cards/generated.ts'
+import { withValue } from '../../support/cards/places.ts'
+import { wholeCards } from '../../support/cards/whole.ts'
 
 const host = 'agent.upstream.example'
 const upstream = { card: `https://${host}/cards/agent.json`, url: `https://${host}/a2a` }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Drift, diffCards } from '../../src/card/diff/drift.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEquals, omit, parsePointer } from '../../src/json/json.ts'
-import { authoredCard } from '../support/cards/generated.ts'
-import { at } from '../support/cards/places.ts'
+import { type Drift, diffCards } from '../../../src/card/diff/drift.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit, parsePointer } from '../../../src/json/json.ts'
+import { authoredCard } from '../../support/cards/generated.ts'
+import { at } from '../../support/cards/places.ts'
 
 const skill = (id: string, more: JsonObject = {}): JsonObject => ({ id, name: id, ...more })
 

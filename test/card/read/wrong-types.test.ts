@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import { formatPointer, isJsonObject, type Json, jsonEntries, type Pointer } from '../../src/json/json.ts'
-import { compiled } from '../support/cards/compile.ts'
-import { withValue } from '../support/cards/places.ts'
-import { wholeCards } from '../support/cards/whole.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import { formatPointer, isJsonObject, type Json, jsonEntries, type Pointer } from '../../../src/json/json.ts'
+import { compiled } from '../../support/cards/compile.ts'
+import { withValue } from '../../support/cards/places.ts'
+import { wholeCards } from '../../support/cards/whole.ts'
 
 /** What is inside these is the author's own: JSON Schemas, settings, the words of an example. */
 const free =

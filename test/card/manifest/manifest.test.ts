@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import { readManifest } from '../../src/card/manifest/manifest.ts'
-import type { Json } from '../../src/json/json.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import { readManifest } from '../../../src/card/manifest/manifest.ts'
+import type { Json } from '../../../src/json/json.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'

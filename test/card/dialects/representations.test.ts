@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import type { JsonObject } from '../../src/json/json.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
-import { authoredCard, numRuns } from '../support/cards/generated.ts'
-import { versionErrors } from '../support/schemas/index.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
+import { authoredCard, numRuns } from '../../support/cards/generated.ts'
+import { versionErrors } from '../../support/schemas/index.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
-import { authoredCard } from '../support/cards/generated.ts'
-import { isFasterThan } from '../support/cpu-time.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
+import { authoredCard } from '../../support/cards/generated.ts'
+import { isFasterThan } from '../../support/cpu-time.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const errorsOf = (text: string) => refusal((parseJson(text) as { value: Json }).value)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
-import { seed } from '../support/cards/seeds.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
+import { seed } from '../../support/cards/seeds.ts'
 
 const source = 'https://a.example/.well-known/agent-card.json'
 const upstream = { card: source }

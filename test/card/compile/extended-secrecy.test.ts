@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import { representationNames } from '../../src/card/model/constants.ts'
-import type { JsonObject } from '../../src/json/json.ts'
-import { prepareRegistration } from '../../src/registry/prepare.ts'
-import { authoredCard, numRuns } from '../support/cards/generated.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import { representationNames } from '../../../src/card/model/constants.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { prepareRegistration } from '../../../src/registry/prepare.ts'
+import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 
 /** A string that nothing says but the overlay that it is of. */
 const mark = (tier: string) => `only-${tier}-says-this`

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readManifest } from '../../src/card/manifest/manifest.ts'
-import type { JsonObject } from '../../src/json/json.ts'
-import { compiled } from '../support/cards/compile.ts'
+import { readManifest } from '../../../src/card/manifest/manifest.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { compiled } from '../../support/cards/compile.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const internal = { manifest: { visibility: 'internal', card: { protocolVersion: '0.3.0', ...card } } }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { representationNames } from '../../src/card/model/constants.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
-import { at } from '../support/cards/places.ts'
-import { wholeCards } from '../support/cards/whole.ts'
+import { representationNames } from '../../../src/card/model/constants.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
+import { at } from '../../support/cards/places.ts'
+import { wholeCards } from '../../support/cards/whole.ts'
 
 const host = 'weather.agents.example'
 const endpoint = `https://${host}/a2a`

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { representationNames } from '../../src/card/model/constants.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
-import { seed } from '../support/cards/seeds.ts'
-import { hybridErrors, versionErrors } from '../support/schemas/index.ts'
+import { representationNames } from '../../../src/card/model/constants.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
+import { seed } from '../../support/cards/seeds.ts'
+import { hybridErrors, versionErrors } from '../../support/schemas/index.ts'
 
 const mcp = 'https://mcp.exa.example/mcp'
 const exa = seed('superx-exa')

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import { findWidenings } from '../../src/card/diff/widening.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../src/json/json.ts'
-import { compiled } from '../support/cards/compile.ts'
-import { authoredCard, numRuns } from '../support/cards/generated.ts'
+import { compile } from '../../../src/card/compile/index.ts'
+import { findWidenings } from '../../../src/card/diff/widening.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../../src/json/json.ts'
+import { compiled } from '../../support/cards/compile.ts'
+import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 
 const url = 'https://a.example/a2a'
 const oidc = { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/openid' }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { representationNames } from '../../src/card/model/constants.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
-import { registered, seed, seedNames } from '../support/cards/seeds.ts'
-import { hybridErrors, versionErrors } from '../support/schemas/index.ts'
+import { representationNames } from '../../../src/card/model/constants.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
+import { registered, seed, seedNames } from '../../support/cards/seeds.ts'
+import { hybridErrors, versionErrors } from '../../support/schemas/index.ts'
 
 describe('every card of the documents that define the mission registers', () => {
   it.each([

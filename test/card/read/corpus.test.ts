@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, type Json } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
-import { corpus, type Found, hasReference, skipped } from '../support/cards/reference.ts'
-import { hybridErrors, versionErrors } from '../support/schemas/index.ts'
+import { isJsonObject, type Json } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { compiled, refusal } from '../../support/cards/compile.ts'
+import { corpus, type Found, hasReference, skipped } from '../../support/cards/reference.ts'
+import { hybridErrors, versionErrors } from '../../support/schemas/index.ts'
 
 const a2a = /^(?:v0|v1|hybrid|superx|telex|gopherhole|shaman)/
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
+import { compile } from '../../../src/card/compile/index.ts'
 
 describe('a text that is made to take long', () => {
   const upstream = { card: 'https://up.example/card.json', url: 'https://bücher.example/a2a/' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/json/json.ts'
-import { compiled } from '../support/cards/compile.ts'
+import type { Json } from '../../../src/json/json.ts'
+import { compiled } from '../../support/cards/compile.ts'
 
 const card = {
   name: 'A',

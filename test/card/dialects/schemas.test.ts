@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
+import { compile } from '../../../src/card/compile/index.ts'
 import {
   formatPointer,
   isJsonObject,
@@ -7,11 +7,11 @@ import {
   type JsonObject,
   jsonEntries,
   parsePointer,
-} from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse.ts'
-import { compilePublishedSchema, corpus, hasReference, skipped } from '../support/cards/reference.ts'
-import { registered, seedNames } from '../support/cards/seeds.ts'
-import { schemaErrors } from '../support/schemas/index.ts'
+} from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { compilePublishedSchema, corpus, hasReference, skipped } from '../../support/cards/reference.ts'
+import { registered, seedNames } from '../../support/cards/seeds.ts'
+import { schemaErrors } from '../../support/schemas/index.ts'
 
 const refreshUrl = 'https://id.example/refresh'
 const scopes = { read: 'Read' }
