@@ -27,7 +27,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
     return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
   })
   const { registration } = prepared
-  if (result.outcome !== 'registered') throw toHttpError(result, id, registration.expected)
+  if (result.outcome !== 'registered') throw rejectionError(result, id, registration.expected)
   cacheRegistered(registration, result)
   purgeLists(ctx)
   return jsonResponse(serializeReceipt(prepared, result), result.created ? 201 : 200, {
@@ -51,7 +51,7 @@ export const deleteAgent: Handler = async (request, env, ctx) => {
   const { id } = await requireWriter({ request, env, ctx })
   const precondition = parsePrecondition(request.headers)
   const result = await getRegistry(env).remove(id, precondition)
-  if (result.outcome !== 'removed') throw toHttpError(result, id, precondition)
+  if (result.outcome !== 'removed') throw rejectionError(result, id, precondition)
   cacheRemoved(id, result)
   purgeLists(ctx)
   return new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE } })
@@ -69,7 +69,7 @@ export const getManifest: Handler = async (request, env, ctx) => {
   })
 }
 
-const toHttpError = (rejection: Rejection, id: string, precondition: Precondition): HttpError => {
+const rejectionError = (rejection: Rejection, id: string, precondition: Precondition): HttpError => {
   switch (rejection.outcome) {
     case 'unknown-agent':
       return agentNotFound(id)

@@ -73,17 +73,23 @@ export const serviceUnavailable = (detail = 'This host cannot look up its agents
 
 /** Returns the response to an error: the problem details of an HttpError; for any other, which is logged, a blank 500. */
 export const toErrorResponse = (error: unknown): Response => {
-  if (error instanceof HttpError) return problemResponse(error)
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  if (isUnreachableObject(error)) {
-    log('error', 'storage-unavailable', { error: text })
-    return problemResponse(serviceUnavailable('The storage of this host does not respond right now.'))
-  }
-  log('error', 'unexpected', { error: text })
+  const httpError = toHttpError(error)
+  if (httpError) return problemResponse(httpError)
+  log('error', 'unexpected', { error: textOf(error) })
   return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 }
 
+/** Returns an error that a client may see: an HttpError, or a 503 while a Durable Object is unavailable. Undefined for any other. */
+export const toHttpError = (error: unknown): HttpError | undefined => {
+  if (error instanceof HttpError) return error
+  if (!isUnavailableObject(error)) return undefined
+  log('error', 'storage-unavailable', { error: textOf(error) })
+  return serviceUnavailable('The storage of this host does not respond right now.')
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+
 /** Recognizes the errors of a Durable Object that cannot be reached, is overloaded, or was reset by the platform. */
-const isUnreachableObject = (error: unknown): boolean =>
+const isUnavailableObject = (error: unknown): boolean =>
   error instanceof Error &&
   ['retryable', 'overloaded', 'durableObjectReset'].some(name => Reflect.get(error, name) === true)

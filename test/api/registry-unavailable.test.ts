@@ -80,8 +80,13 @@ describe('while the Registry is away', () => {
     expect([status, body]).toEqual([500, ''])
   })
 
-  it('answers agents/list of SuperX with 503', async () => {
-    const call = { jsonrpc: '2.0', id: 1, method: 'agents/list' }
-    expect((await send('POST', '/rpc', call)).status).toBe(503)
+  it.each([
+    ['agents/list', {}, undefined],
+    ['agents/list', {}, admin],
+    ['agents/refreshCard', { id: 'a' }, admin],
+  ])('answers %s of SuperX with 503 and a JSON-RPC error', async (method, params, headers) => {
+    const call = { jsonrpc: '2.0', id: 1, method, params }
+    const { status, headers: received, body } = await send('POST', '/rpc', call, headers)
+    expect([status, received.get('Retry-After'), body]).toMatchObject([503, '10', { id: 1, error: { code: -32000 } }])
   })
 })

@@ -3,7 +3,7 @@ import { type JsonRpcRequest, parseJsonRpcRequest } from '../../a2a/jsonrpc.ts'
 import { authenticate } from '../../auth/authenticate.ts'
 import { checkRateLimit } from '../../gateway/access.ts'
 import { isSmall, readCallBody } from '../../gateway/jsonrpc-binding.ts'
-import { HttpError } from '../../http/errors.ts'
+import { toHttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { log } from '../../http/log.ts'
 import { a2aResponse } from '../../http/responses.ts'
@@ -52,7 +52,8 @@ const invoke = async (call: JsonRpcRequest, name: string, context: MethodContext
   try {
     return await method(call.params, context)
   } catch (error) {
-    if (error instanceof HttpError) return { error }
+    const httpError = toHttpError(error)
+    if (httpError) return { error: httpError }
     throw error
   }
 }
