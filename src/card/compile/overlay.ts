@@ -60,7 +60,11 @@ export const mergeFetchedCard = (hosted: ParsedManifest, fetched: JsonObject | u
   if (fetched === undefined)
     return rejected(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
   if (!isJsonObject(fetched)) return rejected('', 'is not a JSON object, so it is not an Agent Card')
-  const errors = [...checkDocument(fetched), ...duplicateFields({ pointer: cardPointer, patch: manifest.card })]
+  const duplicates = duplicateFields({ pointer: '', patch: manifest.card })
+  const errors = [
+    ...checkDocument(fetched),
+    ...duplicates.map(error => ({ ...error, pointer: errorPointer(error.pointer) })),
+  ]
   return errors.length > 0 ? { errors } : merge(manifest, fetched, source.kind, errorPointer)
 }
 
