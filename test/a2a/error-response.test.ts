@@ -11,7 +11,7 @@ const info = (reason: string, domain: string, metadata?: Record<string, string>)
   ...(metadata && { metadata }),
 })
 
-/** protocol.md, "Errors": what each problem is, and its code, reason, and status over JSON-RPC and over HTTP+JSON. */
+/** Each error with its code, reason, and status over JSON-RPC and over HTTP+JSON. */
 const table: readonly (readonly [CallError, code: number, reason: string, rpc: number, rest: number, name: string])[] =
   [
     [{ kind: 'not-json', detail: 'D.' }, -32700, 'PARSE_ERROR', 400, 400, 'INVALID_ARGUMENT'],
@@ -127,36 +127,39 @@ const table: readonly (readonly [CallError, code: number, reason: string, rpc: n
     [{ kind: 'agent-refused', status: 429 }, -32603, 'AGENT_REFUSED', 429, 429, 'RESOURCE_EXHAUSTED'],
   ]
 
-/** The reasons that the specification has; every other is this host's own. */
-const ofA2a =
+/** The reasons that A2A defines; every other is this host's own. */
+const a2aReasons =
   /^(?:PUSH_NOTIFICATION_NOT_SUPPORTED|UNSUPPORTED_OPERATION|CONTENT_TYPE_NOT_SUPPORTED|INVALID_AGENT_RESPONSE|EXTENDED_AGENT_CARD_NOT_CONFIGURED|EXTENSION_SUPPORT_REQUIRED|VERSION_NOT_SUPPORTED|INVALID_PARAMS)$/
 
-describe('a problem', () => {
-  it.each(table)('%j is %i', (problem, code, reason, rpc, rest, name) => {
-    const domain = ofA2a.test(reason) ? 'a2a-protocol.org' : 'calling-card'
+describe('an error', () => {
+  it.each(table)('%j has the code %i', (callError, code, reason, rpc, rest, name) => {
+    const domain = a2aReasons.test(reason) ? 'a2a-protocol.org' : 'calling-card'
     const message = expect.stringMatching(/^[^\s].*\.$/)
     const details = expect.arrayContaining([expect.objectContaining({ reason, domain })])
     expect({
-      v10: toJsonRpcError(problem, '1.0'),
-      v03: toJsonRpcError(problem, '0.3'),
-      rest: toRestError(problem, '1.0'),
-      status: describeError(problem).status,
+      v10: toJsonRpcError(callError, '1.0'),
+      v03: toJsonRpcError(callError, '0.3'),
+      rest: toRestError(callError, '1.0'),
+      status: describeError(callError).status,
     }).toStrictEqual({
       v10: { code, message, data: details },
       v03: { code, message, data: expect.objectContaining({ reason }) },
       rest: { error: { code: rest, status: name, message, details } },
       status: { JSONRPC: rpc, 'HTTP+JSON': rest },
     })
-    expect(toRestError(problem, '0.3')).toStrictEqual(toJsonRpcError(problem, '0.3'))
+    expect(toRestError(callError, '0.3')).toStrictEqual(toJsonRpcError(callError, '0.3'))
   })
 
   it('of every kind is in the table', () => {
-    expect(new Set(table.map(([problem]) => problem.kind))).toStrictEqual(new Set(Object.keys(ERRORS)))
+    expect(new Set(table.map(([callError]) => callError.kind))).toStrictEqual(new Set(Object.keys(ERRORS)))
   })
 })
 
-describe('the facts of a problem', () => {
-  const of = (problem: CallError) => [toJsonRpcError(problem, '0.3').data, toJsonRpcError(problem, '1.0').data]
+describe('error details', () => {
+  const detailsOf = (callError: CallError) => [
+    toJsonRpcError(callError, '0.3').data,
+    toJsonRpcError(callError, '1.0').data,
+  ]
 
   it.each([
     ['input-modes', 'Unsupported input media type: image/png, a/b. This agent accepts text/plain, text/*.'],
@@ -164,40 +167,42 @@ describe('the facts of a problem', () => {
       'output-modes',
       'This agent cannot produce any of acceptedOutputModes (image/png, a/b). It produces text/plain, text/*.',
     ],
-  ] as const)('are what was offered and what is accepted: %s', (kind, message) => {
+  ] as const)('list offered and accepted media types: %s', (kind, message) => {
     const modes = { offered: ['image/png', 'a/b'], accepted: ['text/plain', 'text/*'] }
     const metadata = { offered: 'image/png, a/b', accepted: 'text/plain, text/*' }
-    expect([toJsonRpcError({ kind, ...modes }, '0.3').message, ...of({ kind, ...modes })]).toStrictEqual([
+    expect([toJsonRpcError({ kind, ...modes }, '0.3').message, ...detailsOf({ kind, ...modes })]).toStrictEqual([
       message,
       { reason: 'CONTENT_TYPE_NOT_SUPPORTED', ...modes },
       [info('CONTENT_TYPE_NOT_SUPPORTED', 'a2a-protocol.org', metadata)],
     ])
   })
 
-  it('are the versions', () => {
-    expect(of({ kind: 'version', offered: '9.9', accepted: ['0.3', '1.0'] })).toStrictEqual([
+  it('list the versions', () => {
+    expect(detailsOf({ kind: 'version', offered: '9.9', accepted: ['0.3', '1.0'] })).toStrictEqual([
       { reason: 'VERSION_NOT_SUPPORTED', offered: ['9.9'], accepted: ['0.3', '1.0'] },
       [info('VERSION_NOT_SUPPORTED', 'a2a-protocol.org', { offered: '9.9', accepted: '0.3, 1.0' })],
     ])
   })
 
-  it('are the extensions', () => {
-    expect(of({ kind: 'extensions', required: ['urn:a', 'urn:b'], missing: ['urn:b'] })).toStrictEqual([
+  it('list the extensions', () => {
+    expect(detailsOf({ kind: 'extensions', required: ['urn:a', 'urn:b'], missing: ['urn:b'] })).toStrictEqual([
       { reason: 'EXTENSION_SUPPORT_REQUIRED', required: ['urn:a', 'urn:b'], missing: ['urn:b'] },
       [info('EXTENSION_SUPPORT_REQUIRED', 'a2a-protocol.org', { required: 'urn:a, urn:b', missing: 'urn:b' })],
     ])
   })
 
-  it("are a retired method's current name", () => {
-    expect(of({ kind: 'method', method: 'tasks/send', version: '0.3', currentName: 'message/send' })).toStrictEqual([
+  it("give a retired method's current name", () => {
+    expect(
+      detailsOf({ kind: 'method', method: 'tasks/send', version: '0.3', currentName: 'message/send' }),
+    ).toStrictEqual([
       { reason: 'METHOD_NOT_FOUND', method: 'tasks/send', version: '0.3', currentName: 'message/send' },
       [info('METHOD_NOT_FOUND', 'calling-card', { method: 'tasks/send', version: '0.3', currentName: 'message/send' })],
     ])
   })
 
-  it('are the fields that are wrong', () => {
+  it('list the invalid fields', () => {
     const violations = [{ field: 'configuration.acceptedOutputModes[1]', description: 'must be a string' }]
-    expect(of({ kind: 'invalid-params', detail: 'D.', violations })).toStrictEqual([
+    expect(detailsOf({ kind: 'invalid-params', detail: 'D.', violations })).toStrictEqual([
       { reason: 'INVALID_PARAMS', fieldViolations: violations },
       [
         info('INVALID_PARAMS', 'a2a-protocol.org'),
@@ -206,38 +211,38 @@ describe('the facts of a problem', () => {
     ])
   })
 
-  it('are text in v1.0, whatever they are', () => {
-    const isText = (value: unknown) => typeof value === 'string'
-    for (const [problem] of table)
-      for (const { metadata = {} } of toJsonRpcError(problem, '1.0').data as { metadata?: object }[])
-        expect(Object.values(metadata).every(isText)).toBe(true)
+  it('are strings in v1.0', () => {
+    const isString = (value: unknown) => typeof value === 'string'
+    for (const [callError] of table)
+      for (const { metadata = {} } of toJsonRpcError(callError, '1.0').data as { metadata?: object }[])
+        expect(Object.values(metadata).every(isString)).toBe(true)
   })
 
-  it('never tell what is for the log', () => {
-    const problem = { kind: 'misconfigured', detail: 'SECRET_NAME' } as const
-    expect(JSON.stringify([of(problem), toRestError(problem, '1.0')])).not.toContain('SECRET_NAME')
+  it('never contain what is meant for the log', () => {
+    const callError = { kind: 'misconfigured', detail: 'SECRET_NAME' } as const
+    expect(JSON.stringify([detailsOf(callError), toRestError(callError, '1.0')])).not.toContain('SECRET_NAME')
   })
 
-  it('are cut where a caller sent more than an error is for', () => {
-    const problem: CallError = {
+  it('are truncated where a caller sent too much', () => {
+    const callError: CallError = {
       kind: 'output-modes',
       offered: Array.from({ length: 1000 }, (_, index) => `${'x'.repeat(199)}😀${index}`),
       accepted: ['text/plain'],
     }
-    const texts = (['0.3', '1.0'] as const).flatMap(version => [
-      toJsonRpcError(problem, version),
-      toRestError(problem, version),
+    const errors = (['0.3', '1.0'] as const).flatMap(version => [
+      toJsonRpcError(callError, version),
+      toRestError(callError, version),
     ])
-    for (const text of texts) expect(JSON.stringify(text).length).toBeLessThan(25_000)
-    expect(JSON.stringify(texts)).not.toMatch(/\\ud[89a-f]/i)
+    for (const error of errors) expect(JSON.stringify(error).length).toBeLessThan(25_000)
+    expect(JSON.stringify(errors)).not.toMatch(/\\ud[89a-f]/i)
   })
 })
 
-describe('the answer to a JSON-RPC call', () => {
+describe('an error response to a JSON-RPC call', () => {
   const form = { binding: 'JSONRPC', id: 'i', version: '1.0' } as const
   const error = (version: '0.3' | '1.0') => toJsonRpcError({ kind: 'streaming' }, version)
 
-  it.each([0, 1, -1.5, '', 'a', null, JSON.rawJSON('12345678901234567890')])('has its id: %j', async id => {
+  it.each([0, 1, -1.5, '', 'a', null, JSON.rawJSON('12345678901234567890')])('has the id of the call: %j', async id => {
     const response = errorResponse({ kind: 'streaming' }, { ...form, id, operation: 'stream' })
     expect(await response.text()).toBe(
       `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify(error('1.0'))}}`,
@@ -252,7 +257,7 @@ describe('the answer to a JSON-RPC call', () => {
     ['1.0', 'stream', 'application/json'],
     ['1.0', 'resubscribe', 'application/json'],
     ['1.0', 'send', 'application/json'],
-  ] as const)('in %s to %s is %s', async (version, operation, type) => {
+  ] as const)('in %s to the operation %s is %s', async (version, operation, type) => {
     const response = errorResponse({ kind: 'streaming' }, { ...form, version, ...(operation && { operation }) })
     const json = JSON.stringify({ jsonrpc: '2.0', id: 'i', error: error(version) })
     expect([response.status, response.headers.get('Content-Type'), await response.text()]).toStrictEqual([
@@ -266,13 +271,13 @@ describe('the answer to a JSON-RPC call', () => {
     [{ kind: 'no-token' }, 401],
     [{ kind: 'rate-limit', retryAfter: 60 }, 429],
     [{ kind: 'timeout', seconds: 1 }, 504],
-  ] as const)('is JSON where its status says that no stream comes: %j', (problem, status) => {
-    const response = errorResponse(problem, { ...form, version: '0.3', operation: 'stream' })
+  ] as const)('is JSON instead of a stream if the status is not 200: %j', (callError, status) => {
+    const response = errorResponse(callError, { ...form, version: '0.3', operation: 'stream' })
     expect([response.status, response.headers.get('Content-Type')]).toStrictEqual([status, 'application/json'])
   })
 })
 
-describe('the answer over either binding', () => {
+describe('an error response over either binding', () => {
   const rest = { binding: 'HTTP+JSON', id: null, version: '1.0' } as const
   const headersOf = (response: Response) =>
     Object.fromEntries(
@@ -294,14 +299,14 @@ describe('the answer over either binding', () => {
     [{ kind: 'token-unchecked' }, { 'Retry-After': '10' }],
     [{ kind: 'http-method', method: 'PUT', path: 'tasks', allow: ['GET', 'POST'] }, { Allow: 'GET, POST' }],
     [{ kind: 'streaming' }, {}],
-  ] as const)('to %j says in its headers what to do', (problem, headers) => {
+  ] as const)('to %j has the headers of that error', (callError, headers) => {
     expect([
-      headersOf(errorResponse(problem, { binding: 'JSONRPC', id: 1, version: '1.0' })),
-      headersOf(errorResponse(problem, rest)),
+      headersOf(errorResponse(callError, { binding: 'JSONRPC', id: 1, version: '1.0' })),
+      headersOf(errorResponse(callError, rest)),
     ]).toStrictEqual(Array(2).fill({ 'Content-Type': 'application/json', ...headers }))
   })
 
-  it('is JSON text of the error', async () => {
+  it('has the error as its JSON body', async () => {
     const response = errorResponse({ kind: 'closed' }, { ...rest, version: '0.3' })
     expect([response.status, response.headers.get('Content-Type'), await response.text()]).toStrictEqual([
       400,
@@ -311,9 +316,9 @@ describe('the answer over either binding', () => {
   })
 })
 
-it('says any text that a caller may send', async () => {
+it('serializes any text of a caller', async () => {
   const text = fc.string({ unit: anyCharacter, maxLength: 400 })
-  const problem: fc.Arbitrary<CallError> = fc.oneof(
+  const callError: fc.Arbitrary<CallError> = fc.oneof(
     fc.record({ kind: fc.constant('method' as const), method: text, version: fc.constant('1.0' as const) }),
     fc.record({ kind: fc.constant('version' as const), offered: text, accepted: fc.array(text) }),
     fc.record({ kind: fc.constant('unknown-agent' as const), agent: text }),
@@ -321,12 +326,12 @@ it('says any text that a caller may send', async () => {
   )
   await fc.assert(
     fc.asyncProperty(
-      problem,
+      callError,
       fc.jsonValue(),
       fc.constantFrom('0.3' as const, '1.0' as const),
-      async (refusal, id, version) => {
+      async (error, id, version) => {
         const form = { binding: 'JSONRPC', id: JSON.parse(JSON.stringify(id)), version, operation: 'stream' } as const
-        const body = await errorResponse(refusal, form).text()
+        const body = await errorResponse(error, form).text()
         expect(body.replace(/^data: /, '').trimEnd()).not.toMatch(/[\r\n]/)
         expect(JSON.parse(body.replace(/^data: /, ''))).toHaveProperty('error.message')
       },

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJsonLossless, parseJsonRpcRequest } from '../../src/a2a/jsonrpc.ts'
 import type { Json } from '../../src/json/json.ts'
+import { growth, linear } from '../support/cpu-time.ts'
 
-const read = (text: string) => {
+const parseText = (text: string) => {
   const parsed = parseJsonLossless(text)
   if ('kind' in parsed) throw new Error(parsed.kind)
   return parseJsonRpcRequest(parsed.value)
@@ -18,8 +19,8 @@ const notARequest = (detail: string, id: Json, method = '') => ({
   error: { kind: 'not-a-request', detail },
 })
 
-describe('a JSON-RPC request', () => {
-  it('is read', () => {
+describe('parseJsonRpcRequest, for a valid request', () => {
+  it('returns id, method and parameters', () => {
     expect(parseJsonRpcRequest(request({ params: { a: 1 }, more: true }))).toStrictEqual({
       id: 1,
       method: 'message/send',
@@ -27,7 +28,7 @@ describe('a JSON-RPC request', () => {
     })
   })
 
-  it('may leave its parameters out', () => {
+  it('defaults to empty parameters', () => {
     expect(parseJsonRpcRequest(request({ params: undefined }))).toStrictEqual({
       id: 1,
       method: 'message/send',
@@ -35,42 +36,42 @@ describe('a JSON-RPC request', () => {
     })
   })
 
-  it.each([0, -1, 1.5, '', 'a', '0', null])('keeps its id: %j', id => {
+  it.each([0, -1, 1.5, '', 'a', '0', null])('keeps the id %j', id => {
     expect(parseJsonRpcRequest(request({ id }))).toStrictEqual({ id, method: 'message/send', params: {} })
   })
 
   it.each(['12345678901234567890', '1.0', '-0', '1e3'])('keeps an id of unusual form: %s', id => {
-    expect(JSON.stringify(read(`{"jsonrpc":"2.0","id":${id},"method":"a"}`))).toBe(
+    expect(JSON.stringify(parseText(`{"jsonrpc":"2.0","id":${id},"method":"a"}`))).toBe(
       `{"id":${id},"method":"a","params":{}}`,
     )
   })
 
-  it('is the last of two methods, ids and parameters', () => {
+  it('keeps the last of duplicate members', () => {
     const text = '{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b","params":{"a":1},"params":{"b":2}}'
-    expect(read(text)).toStrictEqual({ id: 2, method: 'b', params: { b: 2 } })
+    expect(parseText(text)).toStrictEqual({ id: 2, method: 'b', params: { b: 2 } })
   })
 })
 
-describe('what is no request', () => {
-  it.each([[[]], [[1]], [[request({})]], [[request({}), request({})]]])('is a batch: %j', batch => {
+describe('parseJsonRpcRequest, for an invalid request', () => {
+  it.each([[[]], [[1]], [[request({})]], [[request({}), request({})]]])('rejects the batch %j', batch => {
     expect(parseJsonRpcRequest(batch)).toStrictEqual(
       notARequest('A2A does not support batches. Send each call in a request of its own.', null),
     )
   })
 
-  it.each([null, true, 1, 'message/send', JSON.rawJSON('1e400')])('is %j', value => {
+  it.each([null, true, 1, 'message/send', JSON.rawJSON('1e400')])('rejects %j', value => {
     expect(parseJsonRpcRequest(value)).toStrictEqual(
       notARequest('A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.', null),
     )
   })
 
-  it.each([undefined, '1.0', 2, '2', '', null, 'A2A'])('has the `jsonrpc` %j', jsonrpc => {
+  it.each([undefined, '1.0', 2, '2', '', null, 'A2A'])('rejects the `jsonrpc` %j', jsonrpc => {
     expect(parseJsonRpcRequest(request({ jsonrpc, id: 'i' }))).toStrictEqual(
       notARequest('`jsonrpc` must be the string "2.0".', 'i', 'message/send'),
     )
   })
 
-  it('has no id', () => {
+  it('rejects a request without an id', () => {
     expect(parseJsonRpcRequest(request({ id: undefined }))).toStrictEqual(
       notARequest(
         '`id` is missing. A2A does not support notifications: every call has a response.',
@@ -80,23 +81,23 @@ describe('what is no request', () => {
     )
   })
 
-  it.each([true, false, {}, [], [1], { rawJSON: '1' }])('has the id %j', id => {
+  it.each([true, false, {}, [], [1], { rawJSON: '1' }])('rejects the id %j', id => {
     expect(parseJsonRpcRequest(request({ id }))).toStrictEqual(
       notARequest('`id` must be a string, a number or null.', null, 'message/send'),
     )
   })
 
-  it.each([undefined, null, 1, {}, ['message/send'], true])('has the method %j', method => {
+  it.each([undefined, null, 1, {}, ['message/send'], true])('rejects the method %j', method => {
     expect(parseJsonRpcRequest(request({ method, id: 0 }))).toStrictEqual(notARequest('`method` must be a string.', 0))
   })
 
-  it('has a method of more than 256 characters, which is not said again', () => {
+  it('rejects a method of more than 256 characters without repeating it', () => {
     expect(parseJsonRpcRequest(request({ method: 'm'.repeat(257), id: '' }))).toStrictEqual(
       notARequest('`method` is longer than 256 characters.', ''),
     )
   })
 
-  it.each([null, [], [1], 'text', 1, true, JSON.rawJSON('1e400')])('has the parameters %j', params => {
+  it.each([null, [], [1], 'text', 1, true, JSON.rawJSON('1e400')])('rejects the parameters %j', params => {
     expect(parseJsonRpcRequest({ jsonrpc: '2.0', id: null, method: 'message/send', params })).toStrictEqual({
       id: null,
       method: 'message/send',
@@ -109,13 +110,149 @@ describe('what is no request', () => {
   })
 })
 
-it('never throws, and answers with the id that was sent or null', () => {
+it('never throws, and returns the id of the request or null', () => {
   const member = fc.oneof(fc.constant(undefined), fc.jsonValue())
   fc.assert(
     fc.property(fc.record({ jsonrpc: fc.constant('2.0'), id: member, method: member, params: member }), value => {
-      const sent: Json = JSON.parse(JSON.stringify(value))
-      const { id } = parseJsonRpcRequest(sent)
-      expect([null, (sent as { id?: Json }).id]).toContainEqual(id)
+      const request: Json = JSON.parse(JSON.stringify(value))
+      const { id } = parseJsonRpcRequest(request)
+      expect([null, (request as { id?: Json }).id]).toContainEqual(id)
     }),
   )
+})
+
+/** Returns `text` parsed and serialized again, as it is forwarded. */
+const roundTrip = (text: string): string => {
+  const parsed = parseJsonLossless(text)
+  return 'value' in parsed ? JSON.stringify(parsed.value) : parsed.kind
+}
+
+describe('numbers of parseJsonLossless', () => {
+  it.each([
+    ['beyond 2^53', '[12345678901234567890]'],
+    ['beyond 2^53, below zero', '{"a":-9007199254740993}'],
+    ['with more digits than a double has', '{"a":0.12345678901234567890}'],
+    ['too large for a double', '{"a":1e400}'],
+    ['too small for a double', '{"a":1E-400}'],
+    ['with an exponent', '{"a":1e2,"b":1E+2}'],
+    ['that would get an exponent', '{"a":0.0000001,"b":-0.00000012,"c":0.000001}'],
+    ['with a zero at the end', '{"a":1.0,"b":[2.50]}'],
+    ['minus zero', '{"a":-0,"b":-0.0}'],
+    ['alone', '12345678901234567890'],
+    ['in a list', '[1,2,-0]'],
+    ['of the usual forms', '{"a":0,"b":-1,"c":1.5,"d":100,"e":10.05}'],
+  ])('%s are forwarded unchanged', (_, text) => {
+    expect(roundTrip(text)).toBe(text)
+  })
+
+  it('are found after any white space', () => {
+    expect(roundTrip('\uFEFF { "a" :\n\t1.0 , "b" : [ -0 ] }')).toBe('{"a":1.0,"b":[-0]}')
+  })
+
+  it.each([
+    ['of ordinary numbers', `[${'1,'.repeat(200_000)}`],
+    ['with a long string', `["${'x'.repeat(400_000)}",`],
+    ['with escaped quotes', `["${'\\\\\\"'.repeat(100_000)}",`],
+  ])('are forwarded unchanged in a body of 400 KB %s', (_, start) => {
+    const text = `${start}12345678901234567890,{"a":1.0,"b":-0}]`
+    expect(roundTrip(text) === text).toBe(true)
+  })
+
+  it('in strings stay strings', () => {
+    const text = '{"a":"x:12345678901234567890","b":":1.0","c":"[-0]"}'
+    expect(parseJsonLossless(text)).toStrictEqual({ value: JSON.parse(text) })
+  })
+
+  it('that a double represents are plain numbers, also next to others', () => {
+    expect(parseJsonLossless('{"a":1,"b":1.0,"c":2.5}')).toMatchObject({ value: { a: 1, c: 2.5 } })
+  })
+
+  it('of more than 1,000 characters are rejected', () => {
+    const detail = 'A number is longer than 1000 characters.'
+    expect([roundTrip(`[${'1'.repeat(1000)}]`).length, parseJsonLossless(`[${'1'.repeat(1001)}]`)]).toStrictEqual([
+      1002,
+      { kind: 'not-a-request', detail },
+    ])
+  })
+})
+
+describe('a text that parseJsonLossless returns', () => {
+  it('has the value of the original', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 8 }), text => {
+        expect(JSON.parse(roundTrip(text))).toStrictEqual(JSON.parse(text, (_, value) => (value === 0 ? 0 : value)))
+      }),
+    )
+  })
+
+  it('has every number in its original form', () => {
+    const digits = (maxLength: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxLength}}$`))
+    const number = fc
+      .tuple(
+        fc.constantFrom('', '-'),
+        fc.oneof(
+          fc.constant('0'),
+          digits(30).map(text => text.replace(/^0*/, '') || '0'),
+        ),
+        fc.oneof(
+          fc.constant(''),
+          digits(30).map(text => `.${text}`),
+        ),
+        fc.oneof(
+          fc.constant(''),
+          digits(3).map(text => `e${text}`),
+          digits(3).map(text => `E-${text}`),
+        ),
+      )
+      .map(parts => parts.join(''))
+    fc.assert(
+      fc.property(fc.array(number, { maxLength: 5 }), numbers => {
+        const text = `{"list":[${numbers.join(',')}],"text":"${numbers.join(':')}"}`
+        expect(roundTrip(text)).toBe(text)
+      }),
+    )
+  })
+
+  it.each([
+    ['the last of duplicate members', '{"method":"a","method":"b"}', '{"method":"b"}'],
+    ['a member called __proto__', '{"__proto__":{"a":1.0}}', '{"__proto__":{"a":1.0}}'],
+  ])('keeps %s', (_, text, written) => {
+    expect(roundTrip(text)).toBe(written)
+  })
+})
+
+describe('a text that parseJsonLossless rejects', () => {
+  it.each([
+    ['', 'The body is empty; expected a call as JSON.'],
+    [' \n', 'The body is empty; expected a call as JSON.'],
+    ['<html>', /^This is HTML or XML, not JSON\./],
+    ['{"jsonrpc":"2.0",', /^This is not JSON\./],
+    ['{"a":01}', /^This is not JSON\./],
+    ['{"a":NaN}', /^This is not JSON\./],
+    ['{"a":1.}', /^This is not JSON\./],
+    ['message=hello', /^This is not JSON\./],
+    ['---\njsonrpc: 2.0', /^This is not JSON\. (?!.*sync-card)/],
+  ])('is not JSON: %j', (text, detail) => {
+    expect(parseJsonLossless(text)).toStrictEqual({
+      kind: 'not-json',
+      detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
+    })
+  })
+
+  it('is rejected if it nests 10,000 levels deep', () => {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(10_000)}1.0${'}'.repeat(10_000)}}`
+    expect(parseJsonLossless(text)).toStrictEqual({
+      kind: 'not-a-request',
+      detail: 'The document nests deeper than 64 levels.',
+    })
+  })
+
+  it.each([
+    ['white space', (size: number) => `[${' '.repeat(size)}]`],
+    ['colons', (size: number) => `"${':'.repeat(size)}"`],
+    ['points', (size: number) => `":${'1.'.repeat(size / 2)}"`],
+    ['zeros', (size: number) => `":0.${'0'.repeat(size)}1"`],
+  ])('is read in linear time if it is a megabyte of %s', (_, textOf) => {
+    expect(growth(100_000, size => parseJsonLossless(textOf(size)))).toBeLessThan(linear)
+  })
 })

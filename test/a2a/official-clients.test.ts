@@ -7,39 +7,40 @@ import type { CallError } from '../../src/a2a/errors.ts'
 import { resolveMethod } from '../../src/a2a/operations.ts'
 import { matchRestPath } from '../../src/a2a/rest-paths.ts'
 
-/** A fetch whose host refuses every call for the same reason. */
-const refusing = (problem: CallError) =>
+/** Returns a fetch whose host responds to every call with the same error. */
+const fetchWith = (callError: CallError) =>
   (async (input: string | URL, init: RequestInit = {}) => {
     const { pathname } = new URL(input)
     const { method = 'GET', body } = init
     return pathname === '/a2a'
-      ? rpcAnswer(problem, String(body))
-      : restAnswer(problem, method, pathname.slice('/a2a/'.length))
+      ? rpcResponse(callError, String(body))
+      : restResponse(callError, method, pathname.slice('/a2a/'.length))
   }) as typeof fetch
 
-const rpcAnswer = (problem: CallError, body: string): Response => {
+const rpcResponse = (callError: CallError, body: string): Response => {
   const { id, method } = JSON.parse(body)
-  const read = resolveMethod(method, undefined, [])
-  if ('kind' in read) throw new Error(`the client asked for ${method}`)
-  return errorResponse(problem, { binding: 'JSONRPC', id, ...read })
+  const resolved = resolveMethod(method, undefined, [])
+  if ('kind' in resolved) throw new Error(`unexpected request of the client: ${method}`)
+  return errorResponse(callError, { binding: 'JSONRPC', id, ...resolved })
 }
 
-const restAnswer = (problem: CallError, method: string, path: string): Response => {
+const restResponse = (callError: CallError, method: string, path: string): Response => {
   const match = matchRestPath(method, path)
-  if (!('operation' in match)) throw new Error(`the client asked for ${method} ${path}`)
-  return errorResponse(problem, { binding: 'HTTP+JSON', id: null, ...match })
+  if (!('operation' in match)) throw new Error(`unexpected request of the client: ${method} ${path}`)
+  return errorResponse(callError, { binding: 'HTTP+JSON', id: null, ...match })
 }
 
 const endpoint = 'https://host.example/a2a'
 const card = AgentCard.fromJSON({})
-const current = {
-  JSONRPC: (problem: CallError) => new JsonRpcTransportFactory({ fetchImpl: refusing(problem) }).create(endpoint, card),
-  'HTTP+JSON': (problem: CallError) =>
-    new RestTransportFactory({ fetchImpl: refusing(problem) }).create(endpoint, card),
+const v1Clients = {
+  JSONRPC: (callError: CallError) =>
+    new JsonRpcTransportFactory({ fetchImpl: fetchWith(callError) }).create(endpoint, card),
+  'HTTP+JSON': (callError: CallError) =>
+    new RestTransportFactory({ fetchImpl: fetchWith(callError) }).create(endpoint, card),
 }
-const old = {
-  JSONRPC: (problem: CallError) => new V0JsonRpcTransport({ endpoint, fetchImpl: refusing(problem) }),
-  'HTTP+JSON': (problem: CallError) => new V0RestTransport({ endpoint, fetchImpl: refusing(problem) }),
+const v03Clients = {
+  JSONRPC: (callError: CallError) => new V0JsonRpcTransport({ endpoint, fetchImpl: fetchWith(callError) }),
+  'HTTP+JSON': (callError: CallError) => new V0RestTransport({ endpoint, fetchImpl: fetchWith(callError) }),
 }
 
 const message = {
@@ -53,22 +54,22 @@ const message = {
   metadata: undefined,
 }
 const send = { tenant: '', message, configuration: undefined, metadata: undefined }
-const oldSend = { message: { kind: 'message' as const, messageId: 'm', role: 'user' as const, parts: [] } }
+const v03Send = { message: { kind: 'message' as const, messageId: 'm', role: 'user' as const, parts: [] } }
 
-/** What was thrown: by its kind, and by that of its cause. */
-const thrownBy = async (call: () => Promise<unknown>): Promise<string[]> => {
+/** Returns the names of the error that `call` throws and of its cause. */
+const errorNames = async (call: () => Promise<unknown>): Promise<string[]> => {
   try {
     await call()
   } catch (error) {
-    const kinds = [error, error instanceof Error ? error.cause : undefined]
-    return kinds
+    const errors = [error, error instanceof Error ? error.cause : undefined]
+    return errors
       .filter(each => each instanceof Error)
       .map(each => each.constructor.name.replace(/^(JsonRpc|Rest)|JSONRPC/, ''))
   }
   return []
 }
 
-const refusals: [CallError, string][] = [
+const errorClasses: [CallError, string][] = [
   [{ kind: 'streaming' }, 'UnsupportedOperationError'],
   [{ kind: 'closed' }, 'UnsupportedOperationError'],
   [{ kind: 'push-notifications' }, 'PushNotificationNotSupportedError'],
@@ -76,44 +77,44 @@ const refusals: [CallError, string][] = [
   [{ kind: 'output-modes', offered: ['image/png'], accepted: ['text/plain'] }, 'ContentTypeNotSupportedError'],
   [{ kind: 'extended-card-not-configured' }, 'ExtendedAgentCardNotConfiguredError'],
 ]
-const refusalsOfV1: [CallError, string][] = [
-  ...refusals,
+const v1Errors: [CallError, string][] = [
+  ...errorClasses,
   [{ kind: 'extensions', required: ['urn:a'], missing: ['urn:a'] }, 'ExtensionSupportRequiredError'],
   [{ kind: 'version', offered: '1.0', accepted: ['0.3'] }, 'VersionNotSupportedError'],
   [{ kind: 'invalid-params', detail: 'D.', violations: [] }, 'RequestMalformedError'],
 ]
 
 describe.each(['JSONRPC', 'HTTP+JSON'] as const)('the official client of v1.0 over %s', binding => {
-  it.each(refusalsOfV1)('reads %j as %s', async (problem, kind) => {
-    const client = await current[binding](problem)
+  it.each(v1Errors)('reads %j as %s', async (callError, name) => {
+    const client = await v1Clients[binding](callError)
     expect([
-      await thrownBy(() => client.sendMessage(send)),
-      await thrownBy(() => client.sendMessageStream(send).next()),
-      await thrownBy(() => client.resubscribeTask({ id: 't', tenant: '' }).next()),
-      await thrownBy(() => client.getExtendedAgentCard({ tenant: '' })),
-    ]).toStrictEqual(Array(4).fill([kind]))
+      await errorNames(() => client.sendMessage(send)),
+      await errorNames(() => client.sendMessageStream(send).next()),
+      await errorNames(() => client.resubscribeTask({ id: 't', tenant: '' }).next()),
+      await errorNames(() => client.getExtendedAgentCard({ tenant: '' })),
+    ]).toStrictEqual(Array(4).fill([name]))
   })
 })
 
 describe.each(['JSONRPC', 'HTTP+JSON'] as const)('the official client of v0.3 over %s', binding => {
-  it.each(refusals)('reads %j as %s', async (problem, kind) => {
-    const ofOld = kind.replace('ExtendedAgentCard', 'AuthenticatedExtendedCard')
-    const client = old[binding](problem)
-    const streamed = binding === 'JSONRPC' ? ['Error', ofOld] : [ofOld]
+  it.each(errorClasses)('reads %j as %s', async (callError, name) => {
+    const v03Name = name.replace('ExtendedAgentCard', 'AuthenticatedExtendedCard')
+    const client = v03Clients[binding](callError)
+    const streamNames = binding === 'JSONRPC' ? ['Error', v03Name] : [v03Name]
     expect([
-      await thrownBy(() => client.sendMessage(oldSend)),
-      await thrownBy(() => client.getExtendedAgentCard()),
-      await thrownBy(() => client.sendMessageStream(oldSend).next()),
-      await thrownBy(() => client.resubscribeTask({ id: 't' }).next()),
-    ]).toStrictEqual([[ofOld], [ofOld], streamed, streamed])
+      await errorNames(() => client.sendMessage(v03Send)),
+      await errorNames(() => client.getExtendedAgentCard()),
+      await errorNames(() => client.sendMessageStream(v03Send).next()),
+      await errorNames(() => client.resubscribeTask({ id: 't' }).next()),
+    ]).toStrictEqual([[v03Name], [v03Name], streamNames, streamNames])
   })
 })
 
-describe('the paths that official clients ask for', () => {
+describe('the paths that official clients request', () => {
   const push = { taskId: 't', id: 'c', tenant: '', url: '', token: '', authentication: undefined }
 
-  it('are those of v1.0', async () => {
-    const client = await current['HTTP+JSON']({ kind: 'closed' })
+  it('are known in v1.0', async () => {
+    const client = await v1Clients['HTTP+JSON']({ kind: 'closed' })
     const list = { tenant: '', contextId: '', status: 0, pageToken: '', statusTimestampAfter: undefined }
     for (const call of [
       () => client.sendMessage(send),
@@ -125,11 +126,11 @@ describe('the paths that official clients ask for', () => {
       () => client.getTaskPushNotificationConfig({ taskId: 't', id: 'c', tenant: '' }),
       () => client.deleteTaskPushNotificationConfig({ taskId: 't', id: 'c', tenant: '' }),
     ])
-      expect(await thrownBy(call)).toStrictEqual(['UnsupportedOperationError'])
+      expect(await errorNames(call)).toStrictEqual(['UnsupportedOperationError'])
   })
 
-  it('are those of v0.3', async () => {
-    const client = old['HTTP+JSON']({ kind: 'closed' })
+  it('are known in v0.3', async () => {
+    const client = v03Clients['HTTP+JSON']({ kind: 'closed' })
     for (const call of [
       () => client.getTask({ id: 't', historyLength: 2 }),
       () => client.cancelTask({ id: 't' }),
@@ -138,6 +139,6 @@ describe('the paths that official clients ask for', () => {
       () => client.getTaskPushNotificationConfig({ id: 't', pushNotificationConfigId: 'c' }),
       () => client.deleteTaskPushNotificationConfig({ id: 't', pushNotificationConfigId: 'c' }),
     ])
-      expect(await thrownBy(call)).toStrictEqual(['UnsupportedOperationError'])
+      expect(await errorNames(call)).toStrictEqual(['UnsupportedOperationError'])
   })
 })

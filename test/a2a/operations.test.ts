@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { operations, resolveMethod } from '../../src/a2a/operations.ts'
 
-/** protocol.md, "Operations and their names". */
+/** Operation, method names in 0.3 and 1.0, and the capability that it needs. */
 const table = [
   ['send', 'message/send', 'SendMessage', undefined],
   ['stream', 'message/stream', 'SendStreamingMessage', 'streaming'],
@@ -16,12 +16,12 @@ const table = [
   ['extendedCard', 'agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard', 'extendedAgentCard'],
 ] as const
 
-describe('the operations of A2A', () => {
+describe('operations', () => {
   it('are those of the specification', () => {
     expect(Object.keys(operations)).toStrictEqual(table.map(([operation]) => operation))
   })
 
-  it.each(table)('%s has its names and its capability', (operation, v03, v10, needs) => {
+  it.each(table)('%s has the method names and the capability of the specification', (operation, v03, v10, needs) => {
     expect([operations[operation]['0.3'], operations[operation]['1.0'], operations[operation].needs]).toStrictEqual([
       v03,
       v10,
@@ -29,40 +29,43 @@ describe('the operations of A2A', () => {
     ])
   })
 
-  it.each(table)('%s is known by its name in each version, with or without the version', (operation, v03, v10) => {
-    const asked = [
+  it.each(table)('%s is found by its method name in each version, with or without a version', (operation, v03, v10) => {
+    const resolved = [
       ...(v03 === undefined ? [] : [resolveMethod(v03, '0.3', []), resolveMethod(v03, undefined, ['1.0'])]),
       resolveMethod(v10, '1.0', []),
       resolveMethod(v10, undefined, ['0.3']),
     ]
-    expect(asked).toStrictEqual([
+    expect(resolved).toStrictEqual([
       ...(v03 === undefined ? [] : Array(2).fill({ operation, version: '0.3', dialect: '0.3' })),
       ...Array(2).fill({ operation, version: '1.0', dialect: '1.0' }),
     ])
   })
 
-  it.each(table)('%s is refused by the name of the other version, and told its own', (_, v03, v10) => {
-    const refusals = [...(v03 === undefined ? [] : [resolveMethod(v03, '1.0', [])]), resolveMethod(v10, '0.3', [])]
-    expect(refusals).toStrictEqual([
-      ...(v03 === undefined ? [] : [{ kind: 'method', method: v03, version: '1.0', currentName: v10 }]),
-      { kind: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) },
-    ])
-  })
+  it.each(table)(
+    '%s is not found by the name of the other version, and the error gives the right one',
+    (_, v03, v10) => {
+      const errors = [...(v03 === undefined ? [] : [resolveMethod(v03, '1.0', [])]), resolveMethod(v10, '0.3', [])]
+      expect(errors).toStrictEqual([
+        ...(v03 === undefined ? [] : [{ kind: 'method', method: v03, version: '1.0', currentName: v10 }]),
+        { kind: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) },
+      ])
+    },
+  )
 })
 
-describe('names of the extended card', () => {
+describe('method names of the extended card', () => {
   it.each([
     ['agent/extendedCard', 'gopherhole'],
     ['agent/authenticatedExtendedCard', 'shaman'],
     ['agent/getAuthenticatedExtendedCard', '0.3'],
     ['GetExtendedAgentCard', '1.0'],
-  ])('%s asks for %s', (name, dialect) => {
+  ])('%s requests the dialect %s', (name, dialect) => {
     expect(resolveMethod(name, undefined, [])).toMatchObject({ operation: 'extendedCard', dialect })
   })
 
-  const others = ['agent/extendedCard', 'agent/authenticatedExtendedCard']
+  const aliases = ['agent/extendedCard', 'agent/authenticatedExtendedCard']
 
-  it.each(others)('%s is good in both versions', name => {
+  it.each(aliases)('%s is valid in both versions', name => {
     expect([resolveMethod(name, '0.3', []), resolveMethod(name, '1.0', [])]).toStrictEqual([
       { operation: 'extendedCard', version: '0.3', dialect: expect.any(String) },
       { operation: 'extendedCard', version: '1.0', dialect: expect.any(String) },
@@ -74,14 +77,14 @@ describe('names of the extended card', () => {
     [['0.3'], '0.3'],
     [['1.0'], '1.0'],
     [[], '0.3'],
-  ] as const)('without a version, of an agent that speaks %j, they are in %s', (spoken, version) => {
-    expect(others.map(name => resolveMethod(name, undefined, spoken))).toStrictEqual(
-      others.map(() => ({ operation: 'extendedCard', version, dialect: expect.any(String) })),
+  ] as const)('without a version, for an agent that speaks %j, they resolve to %s', (spoken, version) => {
+    expect(aliases.map(name => resolveMethod(name, undefined, spoken))).toStrictEqual(
+      aliases.map(() => ({ operation: 'extendedCard', version, dialect: expect.any(String) })),
     )
   })
 })
 
-describe('names that are gone', () => {
+describe('retired method names', () => {
   it.each([
     ['tasks/send', 'message/send', 'SendMessage'],
     ['tasks/sendSubscribe', 'message/stream', 'SendStreamingMessage'],
@@ -92,7 +95,7 @@ describe('names that are gone', () => {
     ['SetTaskPushNotificationConfig', 'tasks/pushNotificationConfig/set', 'CreateTaskPushNotificationConfig'],
     ['ListTaskPushNotificationConfig', 'tasks/pushNotificationConfig/list', 'ListTaskPushNotificationConfigs'],
     ['GetAuthenticatedExtendedCard', 'agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard'],
-  ])('%s is refused with the current name', (method, v03, v10) => {
+  ])('%s is rejected with the current name', (method, v03, v10) => {
     expect([resolveMethod(method, '0.3', []), resolveMethod(method, '1.0', [])]).toStrictEqual([
       { kind: 'method', method, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) },
       { kind: 'method', method, version: '1.0', currentName: v10 },
@@ -100,7 +103,7 @@ describe('names that are gone', () => {
   })
 })
 
-describe('names that nobody ever had', () => {
+describe('unknown method names', () => {
   it.each([
     ['message/shout', '0.3'],
     ['ShoutMessage', '1.0'],
@@ -110,7 +113,7 @@ describe('names that nobody ever had', () => {
     ['__proto__', '0.3'],
     ['constructor', '0.3'],
     ['message/send ', '0.3'],
-  ])('%j is refused in the version that it looks like', (method, version) => {
+  ])('%j is rejected in the version whose style it has', (method, version) => {
     expect(resolveMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ kind: 'method', method, version })
   })
 })

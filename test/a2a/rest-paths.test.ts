@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { matchRestPath, rejectVersionMismatch, restParams } from '../../src/a2a/rest-paths.ts'
 import { anyCharacter } from '../support/cards/generated.ts'
 
-/** protocol.md, "Operations and their names"; `:subscribe` also as GET, as the official servers take it. */
+/** The paths of the specification; `:subscribe` also as GET, which the official servers accept. */
 const table = [
   ['POST', 'message:send', 'send', {}],
   ['POST', 'message:stream', 'stream', {}],
@@ -17,14 +17,14 @@ const table = [
   ['DELETE', 'tasks/t1/pushNotificationConfigs/c1', 'deletePushConfig', { taskId: 't1', id: 'c1' }],
 ] as const
 
-const none = (method: string, path: string) => ({
+const notFound = (method: string, path: string) => ({
   kind: 'method',
   method: `${method} /${path}`,
   version: path.startsWith('v1/') ? '0.3' : '1.0',
 })
 
-describe('paths of HTTP+JSON', () => {
-  it.each(table)('%s %s is of v1.0, and of v0.3 below v1/', (method, path, operation, parameters) => {
+describe('matchRestPath', () => {
+  it.each(table)('matches %s %s in v1.0, and in v0.3 below v1/', (method, path, operation, parameters) => {
     expect([matchRestPath(method, path), matchRestPath(method, `v1/${path}`)]).toStrictEqual([
       { operation, version: '1.0', pathParams: parameters },
       { operation, version: '0.3', pathParams: parameters },
@@ -38,8 +38,8 @@ describe('paths of HTTP+JSON', () => {
     ['GET', 'v1/card', { operation: 'extendedCard', version: '0.3', pathParams: {} }],
     ['GET', 'card', undefined],
     ['GET', 'v1/extendedAgentCard', undefined],
-  ])('%s %s is of one version only', (method, path, match) => {
-    expect(matchRestPath(method, path)).toStrictEqual(match ?? none(method, path))
+  ])('matches %s %s in one version only', (method, path, match) => {
+    expect(matchRestPath(method, path)).toStrictEqual(match ?? notFound(method, path))
   })
 
   it.each([
@@ -52,8 +52,8 @@ describe('paths of HTTP+JSON', () => {
     ['PUT', 'tasks/t1/pushNotificationConfigs', ['POST', 'GET']],
     ['POST', 'v1/tasks/t1/pushNotificationConfigs/c1', ['GET', 'DELETE']],
     ['POST', 'extendedAgentCard', ['GET']],
-  ])('%s %s names the methods that the path takes', (method, path, otherMethods) => {
-    expect(matchRestPath(method, path)).toStrictEqual({ kind: 'http-method', method, path, allow: otherMethods })
+  ])('returns the allowed methods for %s %s', (method, path, allow) => {
+    expect(matchRestPath(method, path)).toStrictEqual({ kind: 'http-method', method, path, allow })
   })
 
   it.each([
@@ -70,12 +70,19 @@ describe('paths of HTTP+JSON', () => {
     'tasks/t1/pushNotificationConfigs/',
     'tasks/t1/pushNotificationConfigs/c1/x',
     'MESSAGE:SEND',
-  ])('%j is none', path => {
-    expect(matchRestPath('POST', path)).toStrictEqual(none('POST', path))
+  ])('does not match %j', path => {
+    expect(matchRestPath('POST', path)).toStrictEqual(notFound('POST', path))
   })
+
+  it.each(['tasks/1%3Asubscribe', 'tasks/1%3acancel', 'v1/tasks/1%3Asubscribe'])(
+    'does not decode the path %s before matching',
+    path => {
+      expect(matchRestPath('GET', path)).toMatchObject({ kind: 'method' })
+    },
+  )
 })
 
-describe('parameters in a path', () => {
+describe('path parameters', () => {
   it.each([
     ['tasks/a%20b:cancel', 'a b'],
     ['tasks/a%3Ab:cancel', 'a:b'],
@@ -85,7 +92,7 @@ describe('parameters in a path', () => {
     ['tasks/...:cancel', '...'],
     ['tasks/%2e%2ea:cancel', '..a'],
     ['tasks/a%252Fb:cancel', 'a%2Fb'],
-  ])('%s is decoded once: %j', (path, id) => {
+  ])('are decoded once: %s is %j', (path, id) => {
     expect(matchRestPath('POST', path)).toStrictEqual({ operation: 'cancel', version: '1.0', pathParams: { id } })
   })
 
@@ -101,18 +108,18 @@ describe('parameters in a path', () => {
     ['half a character', 'tasks/%E0%A4:cancel'],
     ['a lone percent sign', 'tasks/100%:cancel'],
     ['an operation in another case', 'tasks/1:SUBSCRIBE'],
-    ['an operation and what some take for a parameter', 'tasks/1:subscribe;x'],
+    ['an operation and a matrix parameter', 'tasks/1:subscribe;x'],
     ['an operation and a space', 'tasks/1:cancel%20'],
-    ['the parent folder and what some take for a parameter', 'tasks/..;x'],
+    ['the parent folder and a matrix parameter', 'tasks/..;x'],
     ['a bad second parameter', 'v1/tasks/t1/pushNotificationConfigs/..'],
-  ])('with %s match nothing', (_, path) => {
+  ])('with %s do not match', (_, path) => {
     expect([matchRestPath('POST', path), matchRestPath('GET', path)]).toStrictEqual([
-      none('POST', path),
-      none('GET', path),
+      notFound('POST', path),
+      notFound('GET', path),
     ])
   })
 
-  it('never throw, and never leave their segment', () => {
+  it('never throw, and never contain a separator', () => {
     fc.assert(
       fc.property(fc.constantFrom('GET', 'POST', 'DELETE'), fc.string({ unit: anyCharacter }), (method, text) => {
         for (const path of [
@@ -131,7 +138,7 @@ describe('parameters in a path', () => {
     )
   })
 
-  it('are what a client encoded', () => {
+  it('equal the value that a client encoded', () => {
     const id = fc
       .string({ minLength: 1 })
       .filter(text => /^[^/\\\p{Cc}\u2028\u2029]+$/u.test(text) && !/^\.{1,2}$/.test(text))
@@ -147,14 +154,14 @@ describe('parameters in a path', () => {
   })
 })
 
-describe('a version that is not that of the path', () => {
+describe('rejectVersionMismatch', () => {
   const send = { operation: 'send', version: '1.0' } as const
 
-  it.each([undefined, '1.0'] as const)('is not %s', named => {
-    expect(rejectVersionMismatch('POST', send, named)).toBeUndefined()
+  it.each([undefined, '1.0'] as const)('accepts the version %s', version => {
+    expect(rejectVersionMismatch('POST', send, version)).toBeUndefined()
   })
 
-  it('is told the path of its own', () => {
+  it('gives the path of the other version', () => {
     expect(rejectVersionMismatch('POST', send, '0.3')).toStrictEqual({
       kind: 'method',
       method: 'POST /message:send',
@@ -163,7 +170,7 @@ describe('a version that is not that of the path', () => {
     })
   })
 
-  it('is told of none where it has none', () => {
+  it('gives no path if the other version has none', () => {
     expect(rejectVersionMismatch('GET', { operation: 'listTasks', version: '1.0' }, '0.3')).toStrictEqual({
       kind: 'method',
       method: 'GET /tasks',
@@ -172,8 +179,8 @@ describe('a version that is not that of the path', () => {
   })
 })
 
-describe('the parameters of an HTTP+JSON call', () => {
-  it('are those of the path, else of the body, else the first in the query', () => {
+describe('restParams', () => {
+  it('prefers the path to the body, and the body to the first value in the query', () => {
     const query = new URLSearchParams('id=q&tenant=q&historyLength=1&historyLength=2&A2A-Version=1.0&a2a-version=0.3')
     expect(restParams({ id: 'p' }, query, { id: 'b', tenant: 'b', configuration: {} })).toStrictEqual({
       id: 'p',
@@ -183,7 +190,7 @@ describe('the parameters of an HTTP+JSON call', () => {
     })
   })
 
-  it('keep names that mean something to JavaScript as names', () => {
+  it('keeps property names that are special in JavaScript', () => {
     const params = restParams({}, new URLSearchParams('__proto__=x'), JSON.parse('{"constructor":1}'))
     expect([Object.getPrototypeOf(params), JSON.stringify(params)]).toStrictEqual([
       Object.prototype,

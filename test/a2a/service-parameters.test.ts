@@ -3,7 +3,7 @@ import { parseExtensions, parseVersion, versionForError } from '../../src/a2a/se
 
 const none: string[] = []
 
-describe('the version that a call names', () => {
+describe('parseVersion', () => {
   it.each([
     [null, none, undefined],
     ['', none, undefined],
@@ -25,7 +25,7 @@ describe('the version that a call names', () => {
     ['', ['1.0.1'], '1.0'],
     ['1.0', ['1.0'], '1.0'],
     ['1.0', [''], '1.0'],
-  ])('in header %j and query %j is %s', (header, query, version) => {
+  ])('reads the header %j and the query %j as %s', (header, query, version) => {
     expect(parseVersion(header, query)).toStrictEqual({ version })
   })
 
@@ -46,12 +46,12 @@ describe('the version that a call names', () => {
     [null, ['0.3', '1.0'], '0.3, 1.0'],
     [null, ['9.9'], '9.9'],
     ['1.0', ['toString'], '1.0, toString'],
-  ])('in header %j and query %j is refused', (header, query, offered) => {
+  ])('rejects the header %j and the query %j', (header, query, offered) => {
     expect(parseVersion(header, query)).toStrictEqual({ kind: 'version', offered, accepted: ['0.3', '1.0'] })
   })
 })
 
-describe('the version to answer in', () => {
+describe('versionForError', () => {
   it.each([
     ['0.3', 'SendMessage', '0.3'],
     ['1.0', 'message/send', '1.0'],
@@ -62,12 +62,12 @@ describe('the version to answer in', () => {
     ['9.9', undefined, '1.0'],
     ['9.9', 'SendMessage', '1.0'],
     ['9.9', 'message/send', '0.3'],
-  ])('of a call that names %j and asks for %j is %s', (header, method, version) => {
+  ])('for the version %j and the method %j is %s', (header, method, version) => {
     expect(versionForError(parseVersion(header), method)).toBe(version)
   })
 })
 
-describe('the extensions that a call names', () => {
+describe('parseExtensions', () => {
   it.each([
     [[null, null], []],
     [['', ' , '], []],
@@ -77,11 +77,11 @@ describe('the extensions that a call names', () => {
       ['https://a.example/x', 'https://a.example/y'],
       ['https://a.example/x', 'https://a.example/y'],
     ],
-  ])('in headers %j are %j', (headers, extensions) => {
+  ])('reads the headers %j as %j', (headers, extensions) => {
     expect(parseExtensions(...headers)).toStrictEqual(extensions)
   })
 
-  it('are not looked for beyond 200', () => {
+  it('returns at most 200 extensions', () => {
     expect(parseExtensions(Array.from({ length: 1000 }, (_, index) => `urn:${index}`).join(','))).toHaveLength(200)
   })
 })

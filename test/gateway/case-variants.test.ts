@@ -4,13 +4,13 @@ import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 
-const off = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off' } as const
+const gateOff = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off' } as const
 const metadata = 'http://169.254.169.254/latest/meta-data'
 const text = { text: 'hello' }
-const asked = (params: JsonObject, operation: OperationName = 'send') =>
-  evaluatePolicy(callWith({ operation, params }), profileWith({ gate: off }))
+const evaluate = (params: JsonObject, operation: OperationName = 'send') =>
+  evaluatePolicy(callWith({ operation, params }), profileWith({ gate: gateOff }))
 
-describe('a name that the gate looks at, in other letters', () => {
+describe('a case variant of a field that the gate reads', () => {
   it.each<[string, JsonObject, string?]>([
     ['message.Parts', { message: { parts: [text], Parts: [{ mediaType: 'image/png' }] } }, 'parts'],
     ['Message', { message: { parts: [text] }, Message: {} }],
@@ -32,29 +32,29 @@ describe('a name that the gate looks at, in other letters', () => {
     ['agent_name', { agent_name: 'other' }, 'agentName'],
     ['me\u017f\u017fage', { me\u017f\u017fage: {} }, 'message'],
     ['\u212aind', { message: { parts: [{ '\u212aind': 'text' }] } }, 'kind'],
-  ])('is refused whatever the levels of the gate are, as some agents read it: %s', (field, params, meant = '') => {
+  ])('is rejected at every gate level, because some agents accept it: %s', (field, params, canonical = '') => {
     const path = field === '\u212aind' ? `message.parts.${field}` : field
-    const description = `is spelled \`${meant || field.toLowerCase()}\` in A2A`
-    expect(asked(params)).toEqual({
+    const description = `is spelled \`${canonical || field.toLowerCase()}\` in A2A`
+    expect(evaluate(params)).toEqual({
       kind: 'invalid-params',
       detail: `\`${path}\` ${description}.`,
       violations: [{ field: path, description }],
     })
   })
 
-  it('is refused in what creates a configuration for push notifications', () => {
-    expect(asked({ taskId: 't', config: { Url: metadata } }, 'createPushConfig')).toMatchObject({
+  it('is rejected in a push notification configuration', () => {
+    expect(evaluate({ taskId: 't', config: { Url: metadata } }, 'createPushConfig')).toMatchObject({
       kind: 'invalid-params',
       violations: [{ field: 'config.Url' }],
     })
   })
 
   it.each<[string, JsonObject]>([
-    ['of what a card or a caller may say freely', { message: { parts: [text], metadata: { Tenant: 1, PARTS: [] } } }],
-    ['of data', { message: { parts: [{ data: { Text: 'a', URL: metadata } }] } }],
-    ['that the gate does not look at', { message: { parts: [text], MessageId: '1' }, HistoryLength: 1 }],
-    ['in snake_case, which ProtoJSON has too', { configuration: { accepted_output_modes: ['text/plain'] } }],
-  ])('is let through where it is a name %s', (_, params) => {
-    expect(asked(params)).toStrictEqual({ warnings: [] })
+    ['in free-form metadata', { message: { parts: [text], metadata: { Tenant: 1, PARTS: [] } } }],
+    ['in data', { message: { parts: [{ data: { Text: 'a', URL: metadata } }] } }],
+    ['of a field that the gate does not read', { message: { parts: [text], MessageId: '1' }, HistoryLength: 1 }],
+    ['in snake_case, which ProtoJSON allows', { configuration: { accepted_output_modes: ['text/plain'] } }],
+  ])('is accepted %s', (_, params) => {
+    expect(evaluate(params)).toStrictEqual({ warnings: [] })
   })
 })

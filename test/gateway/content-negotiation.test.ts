@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { readMessage } from '../../src/a2a/message.ts'
 import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { Modes, WireVersion } from '../../src/card/model/calls.ts'
+import { checkInputModes } from '../../src/gateway/content-negotiation.ts'
 import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
@@ -9,13 +11,13 @@ import { growth, linear } from '../support/cpu-time.ts'
 
 const passes = { warnings: [] }
 
-const agentOf = (modes: Partial<Modes>, skills: CallProfile['modes']['skills'] = {}): CallProfile => {
+const profileFor = (modes: Partial<Modes>, skills: CallProfile['modes']['skills'] = {}): CallProfile => {
   const defaults = { input: [], output: [], ...modes }
-  const any = {
+  const union = {
     input: [...defaults.input, ...Object.values(skills).flatMap(({ input = [] }) => input)],
     output: [...defaults.output, ...Object.values(skills).flatMap(({ output = [] }) => output)],
   }
-  return profileWith({ modes: { defaults, union: any, skills } })
+  return profileWith({ modes: { defaults, union, skills } })
 }
 
 const versions: readonly (readonly [WireVersion, A2ACall['operation']])[] = [
@@ -25,13 +27,13 @@ const versions: readonly (readonly [WireVersion, A2ACall['operation']])[] = [
   ['1.0', 'stream'],
 ]
 
-/** What every version says of a call with these parameters; they must agree. */
-const verdicts = (profile: CallProfile, params: JsonObject): unknown =>
-  agreed(versions.map(([version, operation]) => evaluatePolicy(callWith({ version, operation, params }), profile)))
+/** Returns the verdict on a call with `params`, which must be the same in every version. */
+const evaluateAll = (profile: CallProfile, params: JsonObject): unknown =>
+  expectSame(versions.map(([version, operation]) => evaluatePolicy(callWith({ version, operation, params }), profile)))
 
-const agreed = (all: readonly unknown[]): unknown => {
-  for (const one of all) expect(one).toStrictEqual(all[0])
-  return all[0]
+const expectSame = (verdicts: readonly unknown[]): unknown => {
+  for (const verdict of verdicts) expect(verdict).toStrictEqual(verdicts[0])
+  return verdicts[0]
 }
 
 const accepting = (acceptedOutputModes: Json, skillId?: Json): JsonObject => ({
@@ -39,8 +41,8 @@ const accepting = (acceptedOutputModes: Json, skillId?: Json): JsonObject => ({
   configuration: { acceptedOutputModes },
 })
 
-/** What the agent puts out, what the caller accepts, and whether they meet. */
-const outputs: readonly (readonly [agent: string[], caller: string[], meet: boolean])[] = [
+/** The output modes of the agent, those that the caller accepts, and whether they overlap. */
+const outputs: readonly (readonly [agent: string[], caller: string[], overlaps: boolean])[] = [
   // The same, or not.
   [['text/plain'], ['text/plain'], true],
   [['text/plain'], ['image/png'], false],
@@ -95,7 +97,7 @@ const outputs: readonly (readonly [agent: string[], caller: string[], meet: bool
   [['application/json;schema="a;b,c"'], ['application/json;schema="a;b,c"'], true],
   [['application/json;schema="a;b"'], ['application/json;schema="a;c"'], false],
   [['text/plain;'], ['text/plain'], true],
-  // Quality: only none at all counts.
+  // Quality: only q=0 counts.
   [['text/plain'], ['text/plain;q=0.1'], true],
   [['text/plain'], ['text/plain; q=1.0', 'image/png;q=0.5'], true],
   [['text/plain'], ['text/plain;q=0'], false],
@@ -119,7 +121,7 @@ const outputs: readonly (readonly [agent: string[], caller: string[], meet: bool
   [['text/plain;charset=utf-8'], ['text/plain;charset=utf-8;q=0', 'text/plain'], false],
   [['text/plain'], ['image/png;q=0'], false],
   [['text/plain'], ['text/plain;q=high'], true],
-  // Words that are no media types, as they are found in cards.
+  // Words that are not media types, as cards contain them.
   [['text'], ['text'], true],
   [['text'], ['text/plain'], true],
   [['text'], ['text/markdown'], true],
@@ -139,43 +141,45 @@ const outputs: readonly (readonly [agent: string[], caller: string[], meet: bool
 ]
 
 describe('accepted output modes', () => {
-  it.each(outputs)('of an agent with %j, by a caller with %j: %s', (agent, caller, meet) => {
-    expect(verdicts(agentOf({ output: agent }), accepting(caller))).toStrictEqual(
-      meet ? passes : { kind: 'output-modes', offered: caller, accepted: agent },
+  it.each(outputs)('of an agent with %j and a caller with %j overlap: %s', (agent, caller, overlaps) => {
+    expect(evaluateAll(profileFor({ output: agent }), accepting(caller))).toStrictEqual(
+      overlaps ? passes : { kind: 'output-modes', offered: caller, accepted: agent },
     )
   })
 
   it.each([
-    ['no configuration', {}],
-    ['a null for it', { configuration: null }],
-    ['a text for it', { configuration: 'image/png' }],
-    ['an empty one', { configuration: {} }],
-    ['a null for the modes', { configuration: { acceptedOutputModes: null } }],
-  ] as [string, JsonObject][])('with %s are no constraint', (_, params) => {
-    expect(verdicts(agentOf({ output: ['text/plain'] }), params)).toStrictEqual(passes)
+    ['a missing configuration', {}],
+    ['a null configuration', { configuration: null }],
+    ['a string as configuration', { configuration: 'image/png' }],
+    ['an empty configuration', { configuration: {} }],
+    ['null modes', { configuration: { acceptedOutputModes: null } }],
+  ] as [string, JsonObject][])('do not constrain a call with %s', (_, params) => {
+    expect(evaluateAll(profileFor({ output: ['text/plain'] }), params)).toStrictEqual(passes)
   })
 
-  it('are read by their other name of ProtoJSON too', () => {
+  it('are also read in snake_case, which ProtoJSON allows', () => {
     const params = { configuration: { accepted_output_modes: ['image/png'] } }
-    expect(verdicts(agentOf({ output: ['text/plain'] }), params)).toMatchObject({ kind: 'output-modes' })
+    expect(evaluateAll(profileFor({ output: ['text/plain'] }), params)).toMatchObject({ kind: 'output-modes' })
   })
 
   it.each([
     [['text/plain'], ['image/png']],
     [['image/png'], ['text/plain']],
     [['text/plain'], []],
-  ])('are refused under both names: %j and %j', (acceptedOutputModes, accepted_output_modes) => {
+  ])('are rejected under both names: %j and %j', (acceptedOutputModes, accepted_output_modes) => {
     const field = 'configuration.accepted_output_modes'
     const description = 'is another name of `acceptedOutputModes`, which is also present: send one of them'
     expect(
-      verdicts(agentOf({ output: ['text/plain'] }), { configuration: { acceptedOutputModes, accepted_output_modes } }),
+      evaluateAll(profileFor({ output: ['text/plain'] }), {
+        configuration: { acceptedOutputModes, accepted_output_modes },
+      }),
     ).toStrictEqual({
       kind: 'invalid-params',
       detail: `\`${field}\` ${description}.`,
       violations: [{ field, description }],
     })
     const configuration = { acceptedOutputModes: null, accepted_output_modes: ['text/plain'] }
-    expect(verdicts(agentOf({ output: ['text/plain'] }), { configuration })).toStrictEqual(passes)
+    expect(evaluateAll(profileFor({ output: ['text/plain'] }), { configuration })).toStrictEqual(passes)
   })
 
   it.each([
@@ -198,9 +202,9 @@ describe('accepted output modes', () => {
     [[`text/${'x'.repeat(300)}`], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
     [[`text/plain;${'a=b;'.repeat(100)}`], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
     [Array(101).fill('text/plain'), '', 'must be at most 100 media types'],
-  ] as [Json, string, string][])('that are %j are refused as parameters', (modes, at, description) => {
+  ] as [Json, string, string][])('of %j are invalid parameters', (modes, at, description) => {
     const field = `configuration.acceptedOutputModes${at}`
-    expect(verdicts(agentOf({ output: ['text/plain'] }), accepting(modes))).toStrictEqual({
+    expect(evaluateAll(profileFor({ output: ['text/plain'] }), accepting(modes))).toStrictEqual({
       kind: 'invalid-params',
       detail: `\`${field}\` ${description}.`,
       violations: [{ field, description }],
@@ -209,28 +213,28 @@ describe('accepted output modes', () => {
 })
 
 describe('the output modes of a skill', () => {
-  const profile = agentOf(
+  const profile = profileFor(
     { output: ['text/plain'] },
     { chart: { output: ['image/png'] }, listen: { input: ['audio/wav'] }, __proto__: {} },
   )
 
   it.each([
     ['no skill', undefined, ['image/png'], undefined],
-    ['no skill, and the default', undefined, ['text/plain'], undefined],
+    ['no skill, and a default mode', undefined, ['text/plain'], undefined],
     ['the skill', 'chart', ['image/png'], undefined],
-    ['the skill, and the default', 'chart', ['text/plain'], ['image/png']],
-    ['a skill with none of its own', 'listen', ['image/png'], ['text/plain']],
-    ['a skill with none of its own, and the default', 'listen', ['text/plain'], undefined],
-    ['a skill that nobody knows', 'dance', ['image/png'], undefined],
-    ['a skill that nobody knows, and nobody has', 'dance', ['video/mp4'], ['text/plain', 'image/png']],
-    ['no skill, but a number', 1, ['image/png'], undefined],
-    ["no skill, but a name of JavaScript's", 'constructor', ['image/png'], undefined],
-    ["no skill, but another name of JavaScript's", '__proto__', ['image/png'], undefined],
+    ['the skill, and a default mode', 'chart', ['text/plain'], ['image/png']],
+    ['a skill without modes', 'listen', ['image/png'], ['text/plain']],
+    ['a skill without modes, and a default mode', 'listen', ['text/plain'], undefined],
+    ['an unknown skill', 'dance', ['image/png'], undefined],
+    ['an unknown skill, and a mode of no skill', 'dance', ['video/mp4'], ['text/plain', 'image/png']],
+    ['a number', 1, ['image/png'], undefined],
+    ['an inherited property name', 'constructor', ['image/png'], undefined],
+    ['the name of the prototype', '__proto__', ['image/png'], undefined],
   ] as [string, Json | undefined, string[], string[] | undefined][])(
-    'count where a message names %s',
-    (_, skill, wanted, accepted) => {
-      expect(verdicts(profile, accepting(wanted, skill))).toStrictEqual(
-        accepted === undefined ? passes : { kind: 'output-modes', offered: wanted, accepted },
+    'apply to a message that names %s',
+    (_, skill, requested, accepted) => {
+      expect(evaluateAll(profile, accepting(requested, skill))).toStrictEqual(
+        accepted === undefined ? passes : { kind: 'output-modes', offered: requested, accepted },
       )
     },
   )
@@ -239,8 +243,8 @@ describe('the output modes of a skill', () => {
 const text = 'text/plain'
 const json = 'application/json'
 
-/** What goes into the agent, a message's parts in the words of each version, and those of their types that do not. */
-const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, refused: string[]])[] = [
+/** The input modes of the agent, a message's parts in each version, and the media types among them that the agent does not accept. */
+const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejected: string[]])[] = [
   [[text], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], []],
   [[json], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], [text]],
   [['text/*'], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], []],
@@ -286,7 +290,7 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, refus
     [json, 'image/png'],
   ],
   [[], [{ kind: 'file', file: { mimeType: 'image/png' } }], [{ raw: 'r', mediaType: 'image/png' }], []],
-  // What only one version can say: the other's part says as much in its own way.
+  // Only one version can express these: the other's part is the closest equivalent.
   [
     ['image/svg+xml'],
     [{ kind: 'file', file: { mimeType: 'image/svg+xml' } }],
@@ -306,7 +310,7 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, refus
     [{ raw: 'r', media_type: 'image/png' }],
     ['image/png'],
   ],
-  // What two readers could read as two things must be fit for both.
+  // A part that can be read in two ways must be acceptable in both.
   [
     [text],
     [{ kind: 'file', file: { mimeType: text, mime_type: 'image/png' } }],
@@ -314,7 +318,7 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, refus
     ['image/png'],
   ],
   [[json], [{ kind: 'data', data: {}, text: 'a' }], [{ data: {}, text: 'a' }], [text]],
-  // What is no part is for the agent to refuse.
+  // The agent itself rejects what is not a part.
   [[text], [null, 1, 'text', [], {}], [null, 1, 'text', [], {}], []],
   [[text], 'parts', 'parts', []],
   [[text], { 0: { kind: 'data', data: {} } }, { 0: { data: {} } }, []],
@@ -322,13 +326,13 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, refus
 ]
 
 describe('the media types of parts', () => {
-  it.each(inputs)('that go into %j: %j, %j but for %j', (input, v03, v10, refused) => {
-    const of = (version: WireVersion, parts: Json) =>
+  it.each(inputs)('are compared with %j: %j, %j, rejecting %j', (input, v03, v10, rejected) => {
+    const evaluate = (version: WireVersion, parts: Json) =>
       (['send', 'stream'] as const).map(operation =>
-        evaluatePolicy(callWith({ version, operation, params: { message: { parts } } }), agentOf({ input })),
+        evaluatePolicy(callWith({ version, operation, params: { message: { parts } } }), profileFor({ input })),
       )
-    expect(agreed([...of('0.3', v03), ...of('1.0', v10)])).toStrictEqual(
-      refused.length === 0 ? passes : { kind: 'input-modes', offered: refused, accepted: input },
+    expect(expectSame([...evaluate('0.3', v03), ...evaluate('1.0', v10)])).toStrictEqual(
+      rejected.length === 0 ? passes : { kind: 'input-modes', offered: rejected, accepted: input },
     )
   })
 
@@ -337,9 +341,9 @@ describe('the media types of parts', () => {
     ['content of a request', { request: { content: [{ data: { data: {} } }] } }, ['application/json']],
     ['a file', { message: { content: [{ file: { fileWithUri: 'u', mimeType: 'image/png' } }] } }, ['image/png']],
     ['text', { message: { content: [{ text: 'a' }] } }, undefined],
-  ] as [string, JsonObject, string[] | undefined][])('of v0.3 over HTTP are found: %s', (_, params, offered) => {
+  ] as [string, JsonObject, string[] | undefined][])('are found in v0.3 over HTTP+JSON: %s', (_, params, offered) => {
     const call = callWith({ binding: 'HTTP+JSON', version: '0.3', params })
-    expect(evaluatePolicy(call, agentOf({ input: ['text/plain'] }))).toStrictEqual(
+    expect(evaluatePolicy(call, profileFor({ input: ['text/plain'] }))).toStrictEqual(
       offered === undefined ? passes : { kind: 'input-modes', offered, accepted: ['text/plain'] },
     )
   })
@@ -347,10 +351,10 @@ describe('the media types of parts', () => {
   it.each([
     ['no skill', undefined, undefined],
     ['the skill', 'listen', undefined],
-    ['a skill with none of its own', 'chart', ['text/plain']],
-    ['a skill that nobody knows', 'dance', undefined],
-  ])('are held against %s', (_, skillId, accepted) => {
-    const profile = agentOf({ input: ['text/plain'] }, { listen: { input: ['audio/wav'] }, chart: {} })
+    ['a skill without modes', 'chart', ['text/plain']],
+    ['an unknown skill', 'dance', undefined],
+  ])('are compared with the modes of %s', (_, skillId, accepted) => {
+    const profile = profileFor({ input: ['text/plain'] }, { listen: { input: ['audio/wav'] }, chart: {} })
     const params = {
       message: { parts: [{ raw: 'AA==', mediaType: 'audio/wav' }], metadata: { skillId: skillId ?? null } },
     }
@@ -359,22 +363,22 @@ describe('the media types of parts', () => {
     )
   })
 
-  it('are refused where there are two messages: each may name a skill', () => {
+  it('are not compared where there are two messages, because each may name a skill', () => {
     const params = { message: { parts: [] }, request: { content: [], metadata: { skillId: 'listen' } } }
     const description = 'is another name of `message`, which is also present: send one of them'
-    expect(verdicts(agentOf({}), params)).toStrictEqual({
+    expect(evaluateAll(profileFor({}), params)).toStrictEqual({
       kind: 'invalid-params',
       detail: `\`request\` ${description}.`,
       violations: [{ field: 'request', description }],
     })
   })
 
-  it('are those of 1,000 parts at most', () => {
+  it('are read from at most 1,000 parts', () => {
     const parts = Array(1001).fill({ kind: 'text', text: 'a' })
     expect([
-      verdicts(agentOf({ input: ['text/plain'] }), { message: { parts: parts.slice(1) } }),
-      verdicts(agentOf({ input: ['text/plain'] }), { message: { parts } }),
-      verdicts(agentOf({}), { message: { parts } }),
+      evaluateAll(profileFor({ input: ['text/plain'] }), { message: { parts: parts.slice(1) } }),
+      evaluateAll(profileFor({ input: ['text/plain'] }), { message: { parts } }),
+      evaluateAll(profileFor({}), { message: { parts } }),
     ]).toStrictEqual([
       passes,
       {
@@ -387,14 +391,41 @@ describe('the media types of parts', () => {
   })
 })
 
-it('takes time in proportion to the lists, however hostile', () => {
+const textOnly = { input: ['text/plain'], output: ['text/plain'] }
+const textModes = { defaults: textOnly, union: textOnly, skills: {} }
+const rejectionOf = (part: Json, version: '0.3' | '1.0') => {
+  const read = readMessage({ operation: 'send', params: { message: { parts: [part] } }, version })
+  return 'kind' in read ? read.kind : checkInputModes(read, textModes)?.kind
+}
+
+describe('the media type of a part', () => {
+  // Lenient agents join a list into one string, and read a range as any type.
+  it.each<[string, '0.3' | '1.0', Json]>([
+    ['a list', '1.0', { url: 'https://a.example/x', mediaType: ['image/png'] }],
+    ['an object', '1.0', { url: 'https://a.example/x', mediaType: {} }],
+    ['a range', '1.0', { url: 'https://a.example/x', mediaType: 'text/*' }],
+    ['a wildcard', '1.0', { url: 'https://a.example/x', media_type: '*/*' }],
+    ['a number', '1.0', { raw: 'AA==', mediaType: 7 }],
+    ['a number', '0.3', { kind: 'file', file: { mimeType: 7 } }],
+    ['a list', '0.3', { kind: 'file', file: { uri: 'https://a.example/x', mimeType: ['image/png'] } }],
+    ['a range', '0.3', { kind: 'file', file: { uri: 'https://a.example/x', mime_type: '*' } }],
+  ])('must not be %s (%s)', (_, version, part) => {
+    expect(rejectionOf(part, version)).toBe('invalid-params')
+  })
+
+  it('may be null', () => {
+    expect(rejectionOf({ url: 'https://a.example/x', mediaType: null }, '1.0')).toBeUndefined()
+  })
+})
+
+it('takes time linear in the length of hostile lists', () => {
   const parameters = (start: number) => Array.from({ length: 40 }, (_, index) => `;p${start + index}=${index}`).join('')
   const agent = Array.from({ length: 500 }, (_, index) => `a/c${parameters(index)}`)
   const checkModes = (length: number) => {
     const modes = Array.from({ length }, (_, index) =>
       `a/b${parameters(index)}${index % 2 ? ';q=0' : ''}`.slice(0, 256),
     )
-    return evaluatePolicy(callWith({ params: accepting(modes) }), agentOf({ output: agent }))
+    return evaluatePolicy(callWith({ params: accepting(modes) }), profileFor({ output: agent }))
   }
   expect(growth(100, checkModes)).toBeLessThan(linear)
 })

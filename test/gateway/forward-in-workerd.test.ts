@@ -18,7 +18,7 @@ afterAll(async () => {
   await worker.close()
 })
 
-const call = (settings: Partial<Settings> = {}, init: RequestInit = {}) =>
+const send = (settings: Partial<Settings> = {}, init: RequestInit = {}) =>
   fetch(worker.urls.main, {
     method: 'POST',
     body: '{}',
@@ -26,16 +26,16 @@ const call = (settings: Partial<Settings> = {}, init: RequestInit = {}) =>
     ...init,
   })
 
-const ways = [
+const routes = [
   ['the network', {}],
-  ['a service', { service: true }],
+  ['a service binding', { service: true }],
 ] as const
 
-describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way) => {
-  it('is answered as the agent answers', async () => {
+describe.each(routes)('a call over %s in workerd', (_, route) => {
+  it('returns the response of the agent', async () => {
     agent.respond(reply(200, { ...json, 'Set-Cookie': 'a=1' }, '{ "text": "Bücher" }'))
-    const came = await call(way)
-    expect([came.status, await came.text(), came.headers.get('Set-Cookie')]).toEqual([
+    const response = await send(route)
+    expect([response.status, await response.text(), response.headers.get('Set-Cookie')]).toEqual([
       200,
       '{ "text": "Bücher" }',
       null,
@@ -46,16 +46,20 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
 
   it.each([
     ['redirects', reply(302, { Location: 'http://169.254.169.254/' }, ''), { kind: 'redirect', status: 302 }],
-    ['answers in HTML', reply(502, { 'Content-Type': 'text/html' }, '<h1>'), { kind: 'invalid-response', status: 502 }],
     [
-      'sends a bomb',
+      'responds with HTML',
+      reply(502, { 'Content-Type': 'text/html' }, '<h1>'),
+      { kind: 'invalid-response', status: 502 },
+    ],
+    [
+      'sends a decompression bomb',
       reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1e6))),
       { kind: 'response-too-large', maxBytes: 1000, status: 200 },
     ],
     ['sends too much', reply(200, json, ' '.repeat(2000)), { kind: 'response-too-large', maxBytes: 1000, status: 200 }],
     [
-      'tells a length, and sends more in chunks',
-      // Past Node, which would not.
+      'declares a length, and sends more in chunks',
+      // Written to the socket, because Node would refuse.
       ({ socket }: ServerResponse) =>
         void socket?.end(
           `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n${' '.repeat(2000)}\r\n0\r\n\r\n`,
@@ -63,58 +67,55 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
       { kind: 'response-too-large', maxBytes: 1000, status: 200 },
     ],
     [
-      'breaks off',
-      (answering: ServerResponse) => void answering.writeHead(200, json).write('{', () => answering.destroy()),
+      'closes the connection in the middle of a body',
+      (response: ServerResponse) => void response.writeHead(200, json).write('{', () => response.destroy()),
       { kind: 'unreachable', detail: expect.any(String) },
     ],
     [
-      'hangs up',
-      (answering: ServerResponse) => void answering.destroy(),
+      'closes the connection',
+      (response: ServerResponse) => void response.destroy(),
       { kind: 'unreachable', detail: expect.any(String) },
     ],
-  ])('is a failure where the agent %s', async (_, how, failure) => {
-    agent.respond(how)
-    expect(await (await call({ ...way, maxBytes: 1000 })).json()).toEqual(failure)
+  ])('is an error where the agent %s', async (_, respond, error) => {
+    agent.respond(respond)
+    expect(await (await send({ ...route, maxBytes: 1000 })).json()).toEqual(error)
   })
 
   it.each([
-    ['says nothing', () => undefined],
-    [
-      'says nothing after its headers',
-      (answering: ServerResponse) => void answering.writeHead(200, json).flushHeaders(),
-    ],
+    ['does not respond', () => undefined],
+    ['sends only headers', (response: ServerResponse) => void response.writeHead(200, json).flushHeaders()],
     [
       'announces more than it sends',
-      (answering: ServerResponse) => void answering.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
+      (response: ServerResponse) => void response.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
     ],
     [
-      'drips',
-      (answering: ServerResponse) => {
-        answering.writeHead(200, json)
-        const drip = setInterval(() => answering.write(' '), 10)
-        answering.on('close', () => clearInterval(drip))
+      'sends one byte at a time',
+      (response: ServerResponse) => {
+        response.writeHead(200, json)
+        const drip = setInterval(() => response.write(' '), 10)
+        response.on('close', () => clearInterval(drip))
       },
     ],
-  ])('is a timeout where the agent %s, and the agent is told', async (_, how) => {
-    agent.respond(how)
-    const came = await call({ ...way, timeoutSeconds: 0.2 })
-    expect(await came.json()).toEqual({ kind: 'timeout', seconds: 0.2 })
+  ])('is a timeout where the agent %s, and closes the connection', async (_, respond) => {
+    agent.respond(respond)
+    const response = await send({ ...route, timeoutSeconds: 0.2 })
+    expect(await response.json()).toEqual({ kind: 'timeout', seconds: 0.2 })
     await agent.disconnected()
   })
 
-  const events = (text: string) => {
-    const found: unknown[] = []
-    createParser({ onEvent: ({ data }) => found.push(JSON.parse(data)) }).feed(text)
-    return found
+  const parseEvents = (text: string) => {
+    const events: unknown[] = []
+    createParser({ onEvent: ({ data }) => events.push(JSON.parse(data)) }).feed(text)
+    return events
   }
 
-  it('is a stream whose events come one by one', async () => {
+  it('relays the events of a stream one by one', async () => {
     let connection: ServerResponse | undefined
-    agent.respond(answering => {
-      connection = answering
-      answering.writeHead(200, stream).write('data: 0\n\n')
+    agent.respond(response => {
+      connection = response
+      response.writeHead(200, stream).write('data: 0\n\n')
     })
-    const reader = ((await call({ ...way, streams: true })).body as ReadableStream<Uint8Array>).getReader()
+    const reader = ((await send({ ...route, streams: true })).body as ReadableStream<Uint8Array>).getReader()
     for (let count = 0; count < 5; count++) {
       expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(`data: ${count}\n\n`)
       connection?.write(`data: ${count + 1}\n\n`)
@@ -123,21 +124,21 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
     await agent.disconnected()
   })
 
-  it('ends properly as a stream that the agent breaks off', async () => {
+  it('ends a stream that breaks off with an error event', async () => {
     agent.respond(
-      answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"ha', () => answering.destroy()),
+      response => void response.writeHead(200, stream).write('data: 1\n\ndata: {"ha', () => response.destroy()),
     )
-    const text = await (await call({ ...way, streams: true })).text()
-    expect(events(text)).toMatchObject([
+    const text = await (await send({ ...route, streams: true })).text()
+    expect(parseEvents(text)).toMatchObject([
       1,
       { id: 7, error: { message: 'The connection to the agent was lost before its stream ended.' } },
     ])
   })
 
-  it('ends properly as a stream that goes silent, and the agent is told', async () => {
-    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
-    const came = await call({ ...way, streams: true, idleSeconds: 0.2, works: true })
-    expect(events(await came.text())).toMatchObject([
+  it('ends a stream that falls silent with an error event, and closes it at the agent', async () => {
+    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n'))
+    const response = await send({ ...route, streams: true, idleSeconds: 0.2, works: true })
+    expect(parseEvents(await response.text())).toMatchObject([
       1,
       { id: 7, error: { message: expect.stringContaining('sent nothing') } },
     ])
@@ -146,23 +147,23 @@ describe.each(ways)('a call that goes by way of %s in the real runtime', (_, way
 
   it.each([
     ['', {}],
-    [', though other work goes on', { works: true }],
-  ])('ends at the agent when the caller leaves a silent stream%s', async (_, more) => {
-    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
+    [', also while other work goes on', { works: true }],
+  ])('closes a silent stream at the agent when the caller disconnects%s', async (_, more) => {
+    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n'))
     const caller = new AbortController()
-    const came = await call(
-      { ...way, streams: true, heartbeatSeconds: 0.4, idleSeconds: 60, ...more },
+    const response = await send(
+      { ...route, streams: true, heartbeatSeconds: 0.4, idleSeconds: 60, ...more },
       { signal: caller.signal },
     )
-    await (came.body as ReadableStream).getReader().read()
+    await (response.body as ReadableStream).getReader().read()
     caller.abort()
     await agent.disconnected()
   })
 })
 
-describe('a service', () => {
-  it('is not believed how long its answer is', async () => {
-    const came = await call({ url: 'http://agent/lies', service: true, maxBytes: 1000 })
-    expect(await came.json()).toEqual({ kind: 'response-too-large', maxBytes: 1000, status: 200 })
+describe('a service binding', () => {
+  it('cannot declare a false length of its response', async () => {
+    const response = await send({ url: 'http://agent/lies', service: true, maxBytes: 1000 })
+    expect(await response.json()).toEqual({ kind: 'response-too-large', maxBytes: 1000, status: 200 })
   })
 })

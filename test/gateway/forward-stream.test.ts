@@ -15,32 +15,32 @@ beforeAll(async () => {
 })
 afterAll(() => agent.close())
 
-const call = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions>) =>
+const send = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions>) =>
   forwardTo(agent.origin, outgoing, options)
 
-describe('a stream', () => {
-  const streams = (outgoing: Partial<UpstreamCall> = {}, options: Partial<ForwardOptions> = {}) =>
-    call({ streams: true, ...outgoing }, options).then(succeeded)
+describe('a forwarded stream', () => {
+  const openStream = (outgoing: Partial<UpstreamCall> = {}, options: Partial<ForwardOptions> = {}) =>
+    send({ streams: true, ...outgoing }, options).then(succeeded)
 
-  const events = (text: string) => {
-    const found: { event?: string | undefined; data: unknown }[] = []
-    createParser({ onEvent: ({ event, data }) => found.push({ event, data: JSON.parse(data) }) }).feed(text)
-    return found
+  const parseEvents = (text: string) => {
+    const events: { event?: string | undefined; data: unknown }[] = []
+    createParser({ onEvent: ({ event, data }) => events.push({ event, data: JSON.parse(data) }) }).feed(text)
+    return events
   }
-  const ended = (failure: CallError) => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(failure, '1.0') } })
+  const errorEvent = (error: CallError) => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(error, '1.0') } })
 
-  it('brings each event before the agent has the next one', async () => {
+  it('delivers each event before the agent sends the next one', async () => {
     let connection: ServerResponse | undefined
-    agent.respond(answering => {
-      connection = answering
-      answering.writeHead(200, { ...stream, 'Set-Cookie': 'a=1', 'A2A-Version': '1.0' }).write('data: 0\n\n')
+    agent.respond(response => {
+      connection = response
+      response.writeHead(200, { ...stream, 'Set-Cookie': 'a=1', 'A2A-Version': '1.0' }).write('data: 0\n\n')
     })
-    const came = await streams()
-    expect([came.status, Object.fromEntries(came.headers)]).toEqual([
+    const relayed = await openStream()
+    expect([relayed.status, Object.fromEntries(relayed.headers)]).toEqual([
       200,
       { ...hostHeaders, 'a2a-version': '1.0', 'content-type': 'text/event-stream' },
     ])
-    const reader = (came.body as ReadableStream<Uint8Array>).getReader()
+    const reader = (relayed.body as ReadableStream<Uint8Array>).getReader()
     for (let count = 0; count < 5; count++) {
       expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(`data: ${count}\n\n`)
       connection?.write(`data: ${count + 1}\n\n`)
@@ -50,95 +50,95 @@ describe('a stream', () => {
     expect((await reader.read()).done).toBe(true)
   })
 
-  it('may last longer than an answer may take', async () => {
+  it('may last longer than the timeout of a response', async () => {
     let connection: ServerResponse | undefined
-    agent.respond(answering => {
-      connection = answering
-      answering.writeHead(200, stream).write('data: 1\n\n')
+    agent.respond(response => {
+      connection = response
+      response.writeHead(200, stream).write('data: 1\n\n')
     })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const came = await streams({}, { timeoutSeconds: 0.1 })
+      const relayed = await openStream({}, { timeoutSeconds: 0.1 })
       await vi.advanceTimersByTimeAsync(1000)
       connection?.end('data: 2\n\n')
-      expect(await came.text()).toBe('data: 1\n\ndata: 2\n\n')
+      expect(await relayed.text()).toBe('data: 1\n\ndata: 2\n\n')
     } finally {
       vi.useRealTimers()
     }
   })
 
   it.each([
-    ['never begins', () => undefined],
+    ['that never begins', () => undefined],
     [
-      'begins as an answer that never ends',
-      (answering: ServerResponse) => void answering.writeHead(200, json).write('{'),
+      'that begins as a JSON response without an end',
+      (response: ServerResponse) => void response.writeHead(200, json).write('{'),
     ],
-  ])('that %s is a timeout', async (_, how) => {
-    agent.respond(how)
-    expect(await call({ streams: true }, { timeoutSeconds: 0.1 })).toEqual({ kind: 'timeout', seconds: 0.1 })
+  ])('%s is a timeout', async (_, respond) => {
+    agent.respond(respond)
+    expect(await send({ streams: true }, { timeoutSeconds: 0.1 })).toEqual({ kind: 'timeout', seconds: 0.1 })
   })
 
-  it('that the agent refuses is its JSON', async () => {
-    const refusal = '{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no such task"}}'
-    agent.respond(reply(200, json, refusal))
-    const came = await streams()
-    expect([came.headers.get('Content-Type'), await came.text()]).toEqual(['application/json', refusal])
+  it("is replaced by the agent's JSON-RPC error", async () => {
+    const error = '{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no such task"}}'
+    agent.respond(reply(200, json, error))
+    const relayed = await openStream()
+    expect([relayed.headers.get('Content-Type'), await relayed.text()]).toEqual(['application/json', error])
   })
 
-  it('of an error status is none', async () => {
+  it('with an error status is an invalid response', async () => {
     agent.respond(reply(500, stream, 'data: {}\n\n'))
-    expect(await call({ streams: true })).toEqual({ kind: 'invalid-response', status: 500 })
+    expect(await send({ streams: true })).toEqual({ kind: 'invalid-response', status: 500 })
   })
 
   it.each([
     ['in the middle of an event', 'data: {"half'],
     ['between events', ''],
-  ])('that breaks off %s ends with an error event', async (_, half) => {
+  ])('that breaks off %s ends with an error event', async (_, partial) => {
     agent.respond(
-      answering => void answering.writeHead(200, stream).write(`data: 1\n\n${half}`, () => answering.destroy()),
+      response => void response.writeHead(200, stream).write(`data: 1\n\n${partial}`, () => response.destroy()),
     )
-    expect(events(await (await streams()).text())).toEqual([{ data: 1 }, ended({ kind: 'broken-off' })])
+    expect(parseEvents(await (await openStream()).text())).toEqual([{ data: 1 }, errorEvent({ kind: 'broken-off' })])
   })
 
-  it('that goes silent ends with an error event, and the agent is told', async () => {
-    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\ndata: {"half'))
-    const text = await (await streams({}, { idleSeconds: 0.1 })).text()
-    expect(events(text)).toEqual([{ data: 1 }, ended({ kind: 'silent', seconds: 0.1 })])
+  it('that falls silent ends with an error event, and is closed at the agent', async () => {
+    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\ndata: {"half'))
+    const text = await (await openStream({}, { idleSeconds: 0.1 })).text()
+    expect(parseEvents(text)).toEqual([{ data: 1 }, errorEvent({ kind: 'silent', seconds: 0.1 })])
     await agent.disconnected()
   })
 
   it.each([
     ['1.0', toRestError({ kind: 'broken-off' }, '1.0')],
     ['0.3', toRestError({ kind: 'broken-off' }, '0.3')],
-  ] as const)('tells its end over HTTP+JSON %s in an event of the type error', async (version, data) => {
-    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n', () => answering.destroy()))
+  ] as const)('reports a broken connection over HTTP+JSON %s in an event of the type error', async (version, data) => {
+    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n', () => response.destroy()))
     const target = { binding: 'HTTP+JSON', version, url: agent.origin } as const
     const outgoing = { target, form: { binding: 'HTTP+JSON', version, id: null } } as const
-    expect(events(await (await streams(outgoing)).text())).toEqual([{ data: 1 }, { event: 'error', data }])
+    expect(parseEvents(await (await openStream(outgoing)).text())).toEqual([{ data: 1 }, { event: 'error', data }])
   })
 
-  it('ends at the agent when the caller stops reading', async () => {
-    agent.respond(answering => void answering.writeHead(200, stream).write('data: 1\n\n'))
-    await (await streams()).body?.cancel()
+  it('is closed at the agent when the caller stops reading', async () => {
+    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n'))
+    await (await openStream()).body?.cancel()
     await agent.disconnected()
   })
 
-  it('is read no faster than its caller reads', async () => {
+  it('is read no faster than the caller reads', async () => {
     const count = 1600
     const event = `data: "${'x'.repeat(64 * 1024)}"\n\n`
     let written = 0
-    agent.respond(answering => {
-      answering.writeHead(200, stream)
-      const more = () => {
+    agent.respond(response => {
+      response.writeHead(200, stream)
+      const writeMore = () => {
         while (written < count) {
           written++
-          if (!answering.write(event)) return void answering.once('drain', more)
+          if (!response.write(event)) return void response.once('drain', writeMore)
         }
-        answering.end()
+        response.end()
       }
-      more()
+      writeMore()
     })
-    const { body } = await streams()
+    const { body } = await openStream()
     const reader = (body as ReadableStream<Uint8Array>).getReader()
     let total = (await reader.read()).value?.byteLength ?? 0
     expect(written).toBeLessThan(count / 2)

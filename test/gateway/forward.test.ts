@@ -14,19 +14,19 @@ beforeAll(async () => {
 })
 afterAll(() => agent.close())
 
-const call = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions>) =>
+const send = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions>) =>
   forwardTo(agent.origin, outgoing, options)
 
 const unreachable = { kind: 'unreachable', detail: expect.stringMatching(/./) }
 
 const answer = '{"jsonrpc": "2.0", "id": 7, "result": {"text": "B\\u00fccher – 21 °"}}'
 
-const rest = (): Partial<UpstreamCall> => ({
+const restTarget = (): Partial<UpstreamCall> => ({
   target: { binding: 'HTTP+JSON', version: '1.0', url: `${agent.origin}/a2a` },
 })
 
-describe('a call on its way up', () => {
-  it('is the text that it is given, with an allow-list of headers', async () => {
+describe('the upstream request', () => {
+  it('has the given body and an allow-list of headers', async () => {
     agent.respond(reply(200, json, answer))
     const headers = new Headers({
       Authorization: 'Bearer own',
@@ -36,10 +36,10 @@ describe('a call on its way up', () => {
       Via: '2 edge',
       'X-Forwarded-For': '192.0.2.1',
     })
-    await call({ headers, extensions: ['https://e.example/1'] })
-    const [{ headers: sent, ...request } = {}] = agent.requests
+    await send({ headers, extensions: ['https://e.example/1'] })
+    const [{ headers: received, ...request } = {}] = agent.requests
     expect(request).toEqual({ method: 'POST', path: '/a2a', body })
-    expect(sent).toEqual({
+    expect(received).toEqual({
       accept: 'application/json',
       'a2a-version': '1.0',
       'a2a-extensions': 'https://e.example/1',
@@ -60,22 +60,22 @@ describe('a call on its way up', () => {
   it.each([
     ['1.0', '0.3', ['1.0', 'urn:a', undefined]],
     ['0.3', '1.0', ['0.3', undefined, 'urn:a']],
-  ] as const)('names A2A %s, in which it is written, at an endpoint of %s', async (version, endpoint, expected) => {
+  ] as const)('declares A2A %s, its own version, to an endpoint of %s', async (version, endpoint, expected) => {
     agent.respond(reply(200, json, answer))
     const target = { binding: 'JSONRPC', version: endpoint, url: `${agent.origin}/a2a` } as const
-    await call({ form: { binding: 'JSONRPC', version, id: 7 }, target, extensions: ['urn:a'] })
+    await send({ form: { binding: 'JSONRPC', version, id: 7 }, target, extensions: ['urn:a'] })
     const { headers = {} } = agent.requests[0] ?? {}
     expect(['a2a-version', 'a2a-extensions', 'x-a2a-extensions'].map(name => headers[name])).toEqual(expected)
   })
 
-  it('goes below the endpoint over HTTP+JSON', async () => {
+  it('appends the path to the endpoint over HTTP+JSON', async () => {
     agent.respond(reply(200, json, '{}'))
-    await call({ ...rest(), method: 'GET', path: 'tasks/1?historyLength=2', body: undefined })
+    await send({ ...restTarget(), method: 'GET', path: 'tasks/1?historyLength=2', body: undefined })
     expect(agent.requests).toMatchObject([{ method: 'GET', path: '/a2a/tasks/1?historyLength=2', body: '' }])
     expect(agent.requests[0]?.headers).not.toHaveProperty('content-type')
   })
 
-  it('goes to the service in place of the network, and the guard does not apply', async () => {
+  it('goes to a service binding without the checks on network addresses', async () => {
     agent.respond(reply(200, json, answer))
     const requests: [string, string][] = []
     const service = {
@@ -87,33 +87,37 @@ describe('a call on its way up', () => {
       },
     } as unknown as Fetcher
     const target = { binding: 'JSONRPC', version: '1.0', url: 'http://localhost/a2a' } as const
-    const came = succeeded(await call({ target, service }, { allowedOrigins: '' }))
-    expect([await came.text(), requests, agent.requests]).toEqual([answer, [['http://localhost/a2a', body]], []])
+    const response = succeeded(await send({ target, service }, { allowedOrigins: '' }))
+    expect([await response.text(), requests, agent.requests]).toEqual([answer, [['http://localhost/a2a', body]], []])
   })
 
   it.each([
     ['http://127.0.0.1:9/a2a', "The agent's address is not https."],
     ['https://169.254.169.254/', "The agent's address is an IP address."],
     ['https://metadata.google.internal/', "The agent's address is not a public name."],
-  ])('is not made where the guard says no: %s', async (url, detail) => {
+  ])('is not sent to a forbidden address: %s', async (url, detail) => {
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await call({ target }, { allowedOrigins: '' })).toEqual({ kind: 'misconfigured', detail })
+    expect(await send({ target }, { allowedOrigins: '' })).toEqual({ kind: 'misconfigured', detail })
   })
 
   it.each([
-    ['was here before', { headers: new Headers({ Via: '1.1 weather.cards.example.com, 1.1 b' }) }, { kind: 'loop' }],
+    [
+      'comes back in a loop',
+      { headers: new Headers({ Via: '1.1 weather.cards.example.com, 1.1 b' }) },
+      { kind: 'loop' },
+    ],
     ['would leave the endpoint', { target: { binding: 'HTTP+JSON' }, path: '..' }, { kind: 'misconfigured' }],
-    ['has a secret that no header can hold', { credentials: { secret: '' } }, { kind: 'misconfigured' }],
-  ])('is not made that %s', async (_, outgoing, failure) => {
+    ['has a secret that no header can carry', { credentials: { secret: '' } }, { kind: 'misconfigured' }],
+  ])('is not sent if it %s', async (_, outgoing, error) => {
     agent.respond(reply(200, json, answer))
     const target = { version: '1.0', url: `${agent.origin}/a2a`, binding: 'JSONRPC', ...Object(outgoing).target }
-    expect(await call({ ...(outgoing as Partial<UpstreamCall>), target })).toMatchObject(failure)
+    expect(await send({ ...(outgoing as Partial<UpstreamCall>), target })).toMatchObject(error)
     expect(agent.requests).toEqual([])
   })
 })
 
-describe('an answer on its way down', () => {
-  it('is byte for byte what came, with an allow-list of headers', async () => {
+describe('the response to the caller', () => {
+  it('has the body of the agent byte for byte, and an allow-list of headers', async () => {
     const headers = {
       ...json,
       'A2A-Version': '1.0',
@@ -133,60 +137,60 @@ describe('an answer on its way down', () => {
       'X-Powered-By': 'agent',
     }
     agent.respond(reply(200, headers, answer))
-    const came = succeeded(await call())
-    expect(Object.fromEntries(came.headers)).toEqual({
+    const response = succeeded(await send())
+    expect(Object.fromEntries(response.headers)).toEqual({
       ...hostHeaders,
       'a2a-extensions': 'https://e.example/1',
       'a2a-version': '1.0',
       'content-type': 'application/json',
     })
-    expect([came.status, await came.text()]).toEqual([200, answer])
+    expect([response.status, await response.text()]).toEqual([200, answer])
   })
 
   it.each([
-    ['JSON of another kind', 200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, '{ "a" : 1.0 }'],
-    ['a BOM, which stays behind', 200, json, '\ufeff{}'],
-    ['gzip, inflated', 200, { ...json, 'Content-Encoding': 'gzip' }, '{"zipped":true}'],
+    ['another JSON type', 200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, '{ "a" : 1.0 }'],
+    ['a BOM, which is removed', 200, json, '\ufeff{}'],
+    ['gzip, which is inflated', 200, { ...json, 'Content-Encoding': 'gzip' }, '{"zipped":true}'],
     ["a JSON-RPC error that is not A2A's", 200, json, '{"jsonrpc":"2.0","id":7,"error":{"code":-32099,"message":"x"}}'],
-    ['an error of HTTP', 404, json, '{"error":{"code":404,"status":"NOT_FOUND","message":"no such task"}}'],
-    ['a failure of the agent', 500, { 'Content-Type': 'application/problem+json' }, '{"title":"oops"}'],
-    ["JSON with a status of Cloudflare's", 522, json, '{"error":"mine"}'],
-    ['a wish for credentials', 401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, '{"error":{"code":401}}'],
-    ['too much', 429, { ...json, 'Retry-After': '7' }, '{"error":{"code":429}}'],
-  ])('may be %s', async (_, status, headers, text) => {
+    ['an HTTP error', 404, json, '{"error":{"code":404,"status":"NOT_FOUND","message":"no such task"}}'],
+    ['a server error', 500, { 'Content-Type': 'application/problem+json' }, '{"title":"oops"}'],
+    ['JSON with a status code that Cloudflare uses', 522, json, '{"error":"mine"}'],
+    ['a challenge', 401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, '{"error":{"code":401}}'],
+    ['a rate limit', 429, { ...json, 'Retry-After': '7' }, '{"error":{"code":429}}'],
+  ])('may have %s', async (_, status, headers, text) => {
     agent.respond(reply(status, headers, 'Content-Encoding' in headers ? gzipSync(text) : text))
-    const came = succeeded(await call())
+    const response = succeeded(await send())
     const { 'Content-Encoding': __, ...down } = { 'Content-Encoding': '', ...headers }
-    for (const [name, value] of Object.entries(down)) expect(came.headers.get(name)).toBe(value)
-    expect([came.status, Buffer.from(await came.arrayBuffer()).toString()]).toEqual([
+    for (const [name, value] of Object.entries(down)) expect(response.headers.get(name)).toBe(value)
+    expect([response.status, Buffer.from(await response.arrayBuffer()).toString()]).toEqual([
       status,
       text.replace('\ufeff', ''),
     ])
   })
 
   it.each([
-    ['without a body', 204, {}],
-    ['with an empty one', 200, json],
-    ['with an empty one of no type', 200, {}],
-  ])('may be nothing to a DELETE over HTTP+JSON: %s', async (_, status, headers) => {
+    ['no body', 204, {}],
+    ['an empty body', 200, json],
+    ['an empty body without a type', 200, {}],
+  ])('may be empty for a DELETE over HTTP+JSON: %s', async (_, status, headers) => {
     agent.respond(reply(status, headers, ''))
-    const came = succeeded(
-      await call({ ...rest(), method: 'DELETE', path: 'tasks/1/pushNotificationConfigs/2', body: undefined }),
+    const response = succeeded(
+      await send({ ...restTarget(), method: 'DELETE', path: 'tasks/1/pushNotificationConfigs/2', body: undefined }),
     )
-    expect([came.status, await came.text(), came.headers.get('Content-Type')]).toEqual([status, '', null])
+    expect([response.status, await response.text(), response.headers.get('Content-Type')]).toEqual([status, '', null])
   })
 
   it.each([
     ['HTML', 502, html, '<h1>Bad Gateway</h1>', { kind: 'invalid-response', status: 502 }],
-    ['a page with 200', 200, html, '{"jsonrpc":"2.0"}', { kind: 'invalid-response', status: 200 }],
-    ['no type', 200, {}, '{}', { kind: 'invalid-response', status: 200 }],
-    ['JSON that is none', 200, json, '<html>', { kind: 'invalid-response', status: 200 }],
-    ['JSON that is cut off', 200, json, '{"jsonrpc":"2.0",', { kind: 'invalid-response', status: 200 }],
+    ['HTML with 200', 200, html, '{"jsonrpc":"2.0"}', { kind: 'invalid-response', status: 200 }],
+    ['without a content type', 200, {}, '{}', { kind: 'invalid-response', status: 200 }],
+    ['invalid JSON', 200, json, '<html>', { kind: 'invalid-response', status: 200 }],
+    ['truncated JSON', 200, json, '{"jsonrpc":"2.0",', { kind: 'invalid-response', status: 200 }],
     ['JSON that is not UTF-8', 200, json, Buffer.from([0x22, 0xe4, 0x22]), { kind: 'invalid-response', status: 200 }],
-    ['nothing', 200, json, '', { kind: 'invalid-response', status: 200 }],
-    ['nothing, and says so', 204, {}, '', { kind: 'invalid-response', status: 204 }],
-    ['a stream that nobody asked for', 200, stream, 'data: {}\n\n', { kind: 'invalid-response', status: 200 }],
-    ['a status of its own', 999, json, '{}', { kind: 'invalid-response', status: 999 }],
+    ['empty', 200, json, '', { kind: 'invalid-response', status: 200 }],
+    ['204', 204, {}, '', { kind: 'invalid-response', status: 204 }],
+    ['an unrequested stream', 200, stream, 'data: {}\n\n', { kind: 'invalid-response', status: 200 }],
+    ['a status code out of range', 999, json, '{}', { kind: 'invalid-response', status: 999 }],
     [
       'a redirect to a private address',
       307,
@@ -195,17 +199,17 @@ describe('an answer on its way down', () => {
       { kind: 'redirect', status: 307 },
     ],
     ['a redirect to itself, as JSON', 302, { ...json, Location: '/a2a' }, '{}', { kind: 'redirect', status: 302 }],
-    ['too much', 200, json, `"${'x'.repeat(2000)}"`, { kind: 'response-too-large', maxBytes: 1000, status: 200 }],
+    ['too large', 200, json, `"${'x'.repeat(2000)}"`, { kind: 'response-too-large', maxBytes: 1000, status: 200 }],
     [
-      'a bomb',
+      'a decompression bomb',
       200,
       { ...json, 'Content-Encoding': 'gzip' },
       gzipSync(' '.repeat(1e6)),
       { kind: 'response-too-large', maxBytes: 1000, status: 200 },
     ],
-  ])('is a failure where it is %s', async (_, status, headers, text, failure) => {
+  ])("is an error where the agent's is %s", async (_, status, headers, text, error) => {
     agent.respond(reply(status, headers as Record<string, string>, text))
-    expect(await call({}, { maxBytes: 1000 })).toEqual(failure)
+    expect(await send({}, { maxBytes: 1000 })).toEqual(error)
     expect(agent.requests).toHaveLength(1)
   })
 
@@ -213,75 +217,75 @@ describe('an answer on its way down', () => {
     ...[520, 521, 523, 525, 526, 530].map((status): [number, CallError] => [status, { kind: 'unreachable' }]),
     ...[522, 524].map((status): [number, CallError] => [status, { kind: 'timeout' }]),
     ...[519, 527].map((status): [number, CallError] => [status, { kind: 'invalid-response', status }]),
-  ])("is a failure of the network's where a page of Cloudflare's says %d", async (status, failure) => {
+  ])('is a network error for an error page of Cloudflare with %d', async (status, error) => {
     for (const headers of [html, { 'Content-Type': 'text/plain' }, {}]) {
       agent.respond(reply(status, headers as Record<string, string>, `error code: ${status}`))
-      expect(await call()).toEqual(failure)
+      expect(await send()).toEqual(error)
     }
   })
 
-  it('is no longer read when it is larger than allowed, even if it never ends', async () => {
-    agent.respond(answering => {
-      answering.writeHead(200, json)
-      const more = () => {
-        if (!answering.destroyed && answering.write(' '.repeat(1000))) setImmediate(more)
-        else answering.once('drain', more)
+  it('is cut off at the size limit, even if it never ends', async () => {
+    agent.respond(response => {
+      response.writeHead(200, json)
+      const writeMore = () => {
+        if (!response.destroyed && response.write(' '.repeat(1000))) setImmediate(writeMore)
+        else response.once('drain', writeMore)
       }
-      more()
+      writeMore()
     })
-    expect(await call({}, { maxBytes: 5000 })).toEqual({ kind: 'response-too-large', maxBytes: 5000, status: 200 })
+    expect(await send({}, { maxBytes: 5000 })).toEqual({ kind: 'response-too-large', maxBytes: 5000, status: 200 })
     await agent.disconnected()
   })
 
   it.each([
-    ['says nothing', () => undefined],
-    ['sends headers and no more', (answering: ServerResponse) => void answering.writeHead(200, json).flushHeaders()],
+    ['does not respond', () => undefined],
+    ['sends only headers', (response: ServerResponse) => void response.writeHead(200, json).flushHeaders()],
     [
       'announces more than it sends',
-      (answering: ServerResponse) => void answering.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
+      (response: ServerResponse) => void response.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
     ],
     [
-      'drips',
-      (answering: ServerResponse) => {
-        answering.writeHead(200, json)
-        const drip = setInterval(() => answering.write(' '), 10)
-        answering.on('close', () => clearInterval(drip))
+      'sends one byte at a time',
+      (response: ServerResponse) => {
+        response.writeHead(200, json)
+        const drip = setInterval(() => response.write(' '), 10)
+        response.on('close', () => clearInterval(drip))
       },
     ],
-  ])('is a timeout where the agent %s', async (_, how) => {
-    agent.respond(how)
-    expect(await call({}, { timeoutSeconds: 0.1 })).toEqual({ kind: 'timeout', seconds: 0.1 })
+  ])('is a timeout where the agent %s', async (_, respond) => {
+    agent.respond(respond)
+    expect(await send({}, { timeoutSeconds: 0.1 })).toEqual({ kind: 'timeout', seconds: 0.1 })
   })
 
   it.each([
-    ['hangs up', (answering: ServerResponse) => void answering.destroy()],
+    ['closes the connection', (response: ServerResponse) => void response.destroy()],
     [
-      'breaks off',
-      (answering: ServerResponse) => void answering.writeHead(200, json).write('{', () => answering.destroy()),
+      'closes it in the middle of a body',
+      (response: ServerResponse) => void response.writeHead(200, json).write('{', () => response.destroy()),
     ],
-    ['speaks no HTTP', (answering: ServerResponse) => void answering.socket?.end('SSH-2.0-OpenSSH_9.9\r\n')],
-    ['says that it is gzip and is not', reply(200, { ...json, 'Content-Encoding': 'gzip' }, '{}')],
-  ])('is a failure where the agent %s', async (_, how) => {
-    agent.respond(how)
-    expect(await call()).toEqual(unreachable)
+    ['does not speak HTTP', (response: ServerResponse) => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n')],
+    ['declares gzip and sends plain text', reply(200, { ...json, 'Content-Encoding': 'gzip' }, '{}')],
+  ])('is an error where the agent %s', async (_, respond) => {
+    agent.respond(respond)
+    expect(await send()).toEqual(unreachable)
   })
 
-  it.each([['http://127.0.0.1:9/'], ['https://127.0.0.1:9/']])('is a failure where nobody listens: %s', async url => {
+  it.each([['http://127.0.0.1:9/'], ['https://127.0.0.1:9/']])('is an error where no server listens: %s', async url => {
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await call({ target }, { allowedOrigins: new URL(url).origin })).toEqual(unreachable)
+    expect(await send({ target }, { allowedOrigins: new URL(url).origin })).toEqual(unreachable)
   })
 
-  it('is a failure where TLS is', async () => {
+  it('is an error where the TLS handshake fails', async () => {
     const url = agent.origin.replace('http:', 'https:')
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await call({ target }, { allowedOrigins: url })).toEqual(unreachable)
+    expect(await send({ target }, { allowedOrigins: url })).toEqual(unreachable)
   })
 })
 
-describe('a refusal of the agent', () => {
-  it.each([401, 403])("is no concern of the caller's where the credentials were the Worker's: %d", async status => {
+describe('an authentication or rate limit error of the agent', () => {
+  it.each([401, 403])("is not passed on where the credentials were the Worker's: %d", async status => {
     agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer' }, '{}'))
-    expect(await call({ credentials: { secret: 's3cret' } })).toMatchObject({
+    expect(await send({ credentials: { secret: 's3cret' } })).toMatchObject({
       kind: 'misconfigured',
       detail: expect.stringContaining(String(status)),
     })
@@ -294,25 +298,22 @@ describe('a refusal of the agent', () => {
     ['JSONRPC', '0.3', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '0.3') }],
     ['HTTP+JSON', '0.3', toRestError(refused, '0.3')],
     ['HTTP+JSON', '1.0', toRestError(refused, '1.0')],
-  ] as const)(
-    'comes in the form of the call where the agent tells it in HTML: %s %s',
-    async (binding, version, error) => {
-      agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
-      const target = { binding, version, url: agent.origin }
-      const came = succeeded(await call({ target, form: { binding, version, id: 7 } }))
-      expect([came.status, await came.json()]).toEqual([401, error])
-      expect(Object.fromEntries(came.headers)).toEqual({
-        ...hostHeaders,
-        'content-type': 'application/json',
-        'www-authenticate': 'Bearer realm="agent"',
-      })
-    },
-  )
+  ] as const)('is converted from HTML into an error of %s %s', async (binding, version, error) => {
+    agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
+    const target = { binding, version, url: agent.origin }
+    const response = succeeded(await send({ target, form: { binding, version, id: 7 } }))
+    expect([response.status, await response.json()]).toEqual([401, error])
+    expect(Object.fromEntries(response.headers)).toEqual({
+      ...hostHeaders,
+      'content-type': 'application/json',
+      'www-authenticate': 'Bearer realm="agent"',
+    })
+  })
 
-  it('says when to come back', async () => {
+  it('keeps Retry-After', async () => {
     agent.respond(reply(429, { 'Retry-After': '7' }, ''))
-    const came = succeeded(await call())
-    expect([came.status, came.headers.get('Retry-After')]).toEqual([429, '7'])
+    const response = succeeded(await send())
+    expect([response.status, response.headers.get('Retry-After')]).toEqual([429, '7'])
   })
 })
 
@@ -325,5 +326,5 @@ it('does not report a defect of this host as an unreachable agent', async () => 
       throw new TypeError('a defect')
     },
   } as const
-  await expect(call({ form })).rejects.toThrow(new TypeError('a defect'))
+  await expect(send({ form })).rejects.toThrow(new TypeError('a defect'))
 })

@@ -17,8 +17,8 @@ const target = (binding: A2ACall['binding'], version: A2ACall['version']): CallT
   url: `https://agent.example/${binding}/${version}`,
 })
 
-describe('an agent that allows everything', () => {
-  it.each(everyOperation)('is called: %s', operation => {
+describe('an unrestricted agent', () => {
+  it.each(everyOperation)('allows %s in every binding and version', operation => {
     const calls = (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
       (['0.3', '1.0'] as const).map(version => callWith({ binding, version, operation })),
     )
@@ -26,20 +26,20 @@ describe('an agent that allows everything', () => {
   })
 })
 
-describe('the version', () => {
+describe('the version check', () => {
   it.each([
     ['JSONRPC', '1.0', ['0.3']],
     ['JSONRPC', '0.3', undefined],
     ['HTTP+JSON', '1.0', undefined],
     ['HTTP+JSON', '0.3', ['1.0']],
-  ] as const)('of a call over %s in %s is one that the agent speaks there', (binding, version, accepted) => {
+  ] as const)('compares %s %s with the versions of the agent in that binding', (binding, version, accepted) => {
     const profile = profileWith({ targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0')] })
     expect(evaluatePolicy(callWith({ binding, version }), profile)).toStrictEqual(
       accepted === undefined ? passes : { kind: 'version', offered: version, accepted: [...accepted] },
     )
   })
 
-  it('is refused before all else', () => {
+  it('comes before every other check', () => {
     const profile = profileWith({
       targets: [target('JSONRPC', '0.3')],
       streaming: false,
@@ -55,7 +55,7 @@ describe('the version', () => {
   })
 
   it.each(['off', 'warn', 'enforce'] as const)(
-    'of an agent with nothing in the binding is refused at level %s',
+    'rejects a binding that the agent does not support, at level %s',
     level => {
       const profile = profileWith({
         targets: [target('JSONRPC', '1.0')],
@@ -69,7 +69,7 @@ describe('the version', () => {
     },
   )
 
-  it('decides where a call goes', () => {
+  it('selects the target of a call by binding and version', () => {
     const targets = [target('HTTP+JSON', '0.3'), target('JSONRPC', '0.3'), target('JSONRPC', '1.0')]
     const profile = profileWith({ targets })
     expect([
@@ -81,45 +81,49 @@ describe('the version', () => {
   })
 })
 
-describe('a call that could not be read', () => {
+describe('preferVersionError', () => {
   const profile = (level: 'off' | 'warn' | 'enforce' = 'enforce') =>
     profileWith({
       targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0'), target('HTTP+JSON', '0.3')],
       gate: { ...profileWith().gate, version: level },
     })
-  const shout = (version: A2ACall['version']): CallError => ({ kind: 'method', method: 'shout', version })
+  const unknownMethod = (version: A2ACall['version']): CallError => ({ kind: 'method', method: 'shout', version })
 
-  it('is told its version before its method', () => {
+  it('reports an unsupported version rather than an unknown method', () => {
     expect([
-      preferVersionError(shout('1.0'), 'JSONRPC', profile()),
-      preferVersionError(shout('0.3'), 'JSONRPC', profile()),
-      preferVersionError(shout('1.0'), 'HTTP+JSON', profile()),
-    ]).toStrictEqual([{ kind: 'version', offered: '1.0', accepted: ['0.3'] }, shout('0.3'), shout('1.0')])
-  })
-
-  it.each(['off', 'warn'] as const)('is told its method where the level of the version is %s', level => {
-    expect(preferVersionError(shout('1.0'), 'JSONRPC', profile(level))).toStrictEqual(shout('1.0'))
-  })
-
-  it('is told what the agent speaks, not what the host does', () => {
-    const unknown: CallError = { kind: 'version', offered: '9.9', accepted: ['0.3', '1.0'] }
-    expect([
-      preferVersionError(unknown, 'JSONRPC', profile()),
-      preferVersionError(unknown, 'HTTP+JSON', profile('off')),
+      preferVersionError(unknownMethod('1.0'), 'JSONRPC', profile()),
+      preferVersionError(unknownMethod('0.3'), 'JSONRPC', profile()),
+      preferVersionError(unknownMethod('1.0'), 'HTTP+JSON', profile()),
     ]).toStrictEqual([
-      { ...unknown, accepted: ['0.3'] },
-      { ...unknown, accepted: ['0.3', '1.0'] },
+      { kind: 'version', offered: '1.0', accepted: ['0.3'] },
+      unknownMethod('0.3'),
+      unknownMethod('1.0'),
     ])
   })
 
-  it('is told anything else as it is', () => {
-    const refusal: CallError = { kind: 'not-json', detail: 'D.' }
-    expect(preferVersionError(refusal, 'JSONRPC', profile())).toBe(refusal)
+  it.each(['off', 'warn'] as const)('reports the unknown method where the level of the version check is %s', level => {
+    expect(preferVersionError(unknownMethod('1.0'), 'JSONRPC', profile(level))).toStrictEqual(unknownMethod('1.0'))
+  })
+
+  it('lists the versions of the agent, not those of the host', () => {
+    const unsupported: CallError = { kind: 'version', offered: '9.9', accepted: ['0.3', '1.0'] }
+    expect([
+      preferVersionError(unsupported, 'JSONRPC', profile()),
+      preferVersionError(unsupported, 'HTTP+JSON', profile('off')),
+    ]).toStrictEqual([
+      { ...unsupported, accepted: ['0.3'] },
+      { ...unsupported, accepted: ['0.3', '1.0'] },
+    ])
+  })
+
+  it('leaves every other error unchanged', () => {
+    const error: CallError = { kind: 'not-json', detail: 'D.' }
+    expect(preferVersionError(error, 'JSONRPC', profile())).toBe(error)
   })
 })
 
-describe('capabilities', () => {
-  it.each(everyOperation)('%s needs those of its own', operation => {
+describe('the capabilities check', () => {
+  it.each(everyOperation)('requires for %s only the capability that the operation needs', operation => {
     const { needs } = operations[operation]
     const without = (changes: Partial<CallProfile>) => evaluatePolicy(callWith({ operation }), profileWith(changes))
     expect([
@@ -133,7 +137,7 @@ describe('capabilities', () => {
     ])
   })
 
-  const configured: [JsonObject, boolean][] = [
+  const configurations: [JsonObject, boolean][] = [
     [{ pushNotificationConfig: { url: 'https://a.example' } }, true],
     [{ taskPushNotificationConfig: { url: 'https://a.example' } }, true],
     [{ task_push_notification_config: { url: 'https://a.example' } }, true],
@@ -147,8 +151,8 @@ describe('capabilities', () => {
     [{}, false],
   ]
 
-  it.each(configured)(
-    'of push notifications are needed by a message with the configuration %j: %s',
+  it.each(configurations)(
+    'requires push notifications for a message with the configuration %j: %s',
     (configuration, needed) => {
       const verdicts = (['0.3', '1.0'] as const).flatMap(version =>
         (['send', 'stream'] as const).map(operation =>
@@ -162,7 +166,7 @@ describe('capabilities', () => {
     },
   )
 
-  it('of push notifications are not needed by what is no message', () => {
+  it('requires no push notifications for an operation without a message', () => {
     const params = { configuration: { pushNotificationConfig: {} } }
     expect(
       evaluatePolicy(callWith({ operation: 'getTask', params }), profileWith({ pushNotifications: false })),
@@ -170,7 +174,7 @@ describe('capabilities', () => {
   })
 })
 
-describe('required extensions', () => {
+describe('the extensions check', () => {
   const required = ['urn:a', 'urn:b']
 
   it.each([
@@ -178,15 +182,15 @@ describe('required extensions', () => {
     [['urn:b'], ['urn:a']],
     [['urn:A', 'urn:b'], ['urn:a']],
     [['urn:b', 'urn:c', 'urn:a'], []],
-  ])('%j lack %j', (extensions, missing) => {
+  ])('finds that %j lacks %j', (extensions, missing) => {
     expect(
       evaluatePolicy(callWith({ extensions, operation: 'getTask' }), profileWith({ requiredExtensions: required })),
     ).toStrictEqual(missing.length === 0 ? passes : { kind: 'extensions', required, missing })
   })
 })
 
-describe('extended cards', () => {
-  const ask = (changes: Partial<CallProfile>) =>
+describe('the extended card', () => {
+  const evaluate = (changes: Partial<CallProfile>) =>
     evaluatePolicy(callWith({ operation: 'extendedCard', params: {} }), profileWith(changes))
 
   it.each([
@@ -194,25 +198,25 @@ describe('extended cards', () => {
     [false, ['extended'], { kind: 'extended-card' }],
     [true, [], { kind: 'extended-card-not-configured' }],
     [true, ['extended'], passes],
-  ])('declared %s, with tiers %j', (extendedAgentCard, tiers, verdict) => {
-    expect(ask({ extendedAgentCard, tiers })).toStrictEqual(verdict)
+  ])('depends on its declaration (%s) and on tiers %j', (extendedAgentCard, tiers, verdict) => {
+    expect(evaluate({ extendedAgentCard, tiers })).toStrictEqual(verdict)
   })
 
-  it('are told of whatever the levels are', () => {
+  it('is checked at every gate level', () => {
     const gate = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off' } as const
-    expect([ask({ gate, extendedAgentCard: false }), ask({ gate, tiers: [] })]).toStrictEqual([
+    expect([evaluate({ gate, extendedAgentCard: false }), evaluate({ gate, tiers: [] })]).toStrictEqual([
       { kind: 'extended-card' },
       { kind: 'extended-card-not-configured' },
     ])
   })
 
-  it('are answered by the host: in any version, with any extensions, of an agent that takes no calls', () => {
-    expect(ask({ targets: [], requiredExtensions: ['urn:a'], route: 'closed' })).toStrictEqual(passes)
+  it('needs no target, extension or open route, because the host itself responds', () => {
+    expect(evaluate({ targets: [], requiredExtensions: ['urn:a'], route: 'closed' })).toStrictEqual(passes)
   })
 })
 
-/** An agent that every check of a family refuses, and what it says, in order. */
-const refusing = profileWith({
+/** An agent at which `failingCall` fails every check. */
+const restrictiveAgent = profileWith({
   targets: [target('JSONRPC', '0.3')],
   streaming: false,
   pushNotifications: false,
@@ -223,7 +227,7 @@ const refusing = profileWith({
     skills: {},
   },
 })
-const refused = callWith({
+const failingCall = callWith({
   operation: 'stream',
   params: {
     message: { parts: [{ text: 'a' }] },
@@ -231,7 +235,8 @@ const refused = callWith({
   },
 })
 const modes = { offered: ['text/plain'], accepted: ['image/png'] }
-const refusals: [keyof CallProfile['gate'], CallError][] = [
+/** The errors of `failingCall`, in the order of the checks. */
+const errors: [keyof CallProfile['gate'], CallError][] = [
   ['version', { kind: 'version', offered: '1.0', accepted: ['0.3'] }],
   ['capabilities', { kind: 'streaming' }],
   ['capabilities', { kind: 'push-notifications' }],
@@ -246,26 +251,29 @@ const everyGate = families.reduce<Partial<CallProfile['gate']>[]>(
   [{}],
 ) as CallProfile['gate'][]
 
-describe('the levels of a gate', () => {
-  it.each(everyGate)('$version, $capabilities, $extensions, $modes: the first that is enforced refuses', gate => {
-    const enforced = refusals.find(([family]) => gate[family] === 'enforce')
-    const warnings = refusals.filter(([family]) => gate[family] === 'warn').map(([, refusal]) => refusal)
-    expect(evaluatePolicy(refused, { ...refusing, gate })).toStrictEqual(enforced?.[1] ?? { warnings })
-  })
+describe('gate levels', () => {
+  it.each(everyGate)(
+    '$version, $capabilities, $extensions, $modes: the first enforced check rejects the call',
+    gate => {
+      const enforced = errors.find(([family]) => gate[family] === 'enforce')
+      const warnings = errors.filter(([family]) => gate[family] === 'warn').map(([, error]) => error)
+      expect(evaluatePolicy(failingCall, { ...restrictiveAgent, gate })).toStrictEqual(enforced?.[1] ?? { warnings })
+    },
+  )
 
-  it.each(everyGate)('$version, $capabilities, $extensions, $modes: a closed agent is never called', gate => {
-    const enforced = refusals.find(([family]) => gate[family] === 'enforce')
-    expect(evaluatePolicy(refused, { ...refusing, gate, route: 'closed' })).toStrictEqual(
+  it.each(everyGate)('$version, $capabilities, $extensions, $modes: a closed agent receives no call', gate => {
+    const enforced = errors.find(([family]) => gate[family] === 'enforce')
+    expect(evaluatePolicy(failingCall, { ...restrictiveAgent, gate, route: 'closed' })).toStrictEqual(
       enforced?.[1] ?? { kind: 'closed' },
     )
   })
 
-  it.each(['direct', 'gateway'] as const)('are the same for an agent whose route is %s', route => {
+  it.each(['direct', 'gateway'] as const)('are the same for the route %s', route => {
     expect(evaluatePolicy(callWith(), profileWith({ route }))).toStrictEqual(passes)
   })
 })
 
-it('never throws, and what it refuses can be said', () => {
+it('never throws, and every error can be serialized', () => {
   const agent = fc.record({
     streaming: fc.boolean(),
     pushNotifications: fc.boolean(),

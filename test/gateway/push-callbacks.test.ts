@@ -7,16 +7,16 @@ import { callWith, profileWith } from '../support/calls.ts'
 
 const metadata = 'http://169.254.169.254/latest/meta-data'
 const passes = { warnings: [] }
-const refused = (...fields: string[]) => ({
+const rejected = (...fields: string[]) => ({
   kind: 'invalid-params',
   detail: 'Push notifications can only be sent to public https URLs.',
   violations: fields.map(field => ({ field, description: 'must be a public https URL' })),
 })
-const asked = (operation: OperationName, params: JsonObject, allowed?: string) =>
+const evaluate = (operation: OperationName, params: JsonObject, allowed?: string) =>
   evaluatePolicy(callWith({ operation, params }), profileWith(), allowed)
-const create = (url: JsonObject[string]) => asked('createPushConfig', { taskId: 't', url })
+const create = (url: JsonObject[string]) => evaluate('createPushConfig', { taskId: 't', url })
 
-/** What holds the address, and the operation; the address is at `field`. */
+/** Name, operation, parameters with the URL, and the path of the URL in them. */
 const shapes: [string, OperationName, (url: string) => JsonObject, string][] = [
   ['a configuration of 1.0', 'createPushConfig', url => ({ taskId: 't', url }), 'url'],
   [
@@ -26,7 +26,7 @@ const shapes: [string, OperationName, (url: string) => JsonObject, string][] = [
     'pushNotificationConfig.url',
   ],
   [
-    'one of 0.3 over HTTP',
+    'a configuration of 0.3 over HTTP+JSON',
     'createPushConfig',
     url => ({ config: { name: 'a', push_notification_config: { url } } }),
     'config.push_notification_config.url',
@@ -38,7 +38,7 @@ const shapes: [string, OperationName, (url: string) => JsonObject, string][] = [
     'configuration.taskPushNotificationConfig.url',
   ],
   [
-    'a message of 1.0 as its drafts had it',
+    'a message of a draft of 1.0',
     'stream',
     url => ({ configuration: { task_push_notification_config: { pushNotificationConfig: { url } } } }),
     'configuration.task_push_notification_config.pushNotificationConfig.url',
@@ -50,38 +50,38 @@ const shapes: [string, OperationName, (url: string) => JsonObject, string][] = [
     'configuration.pushNotificationConfig.url',
   ],
   [
-    'a message of 0.3 over HTTP',
+    'a message of 0.3 over HTTP+JSON',
     'stream',
     url => ({ configuration: { pushNotification: { url } } }),
     'configuration.pushNotification.url',
   ],
 ]
 
-describe.each(shapes)('the address for push notifications in %s', (_, operation, params, field) => {
-  it('is a public https one', () => {
-    expect([asked(operation, params('https://hook.example.com/a?b=c#d')), asked(operation, params(metadata))]).toEqual([
-      passes,
-      refused(field),
-    ])
+describe.each(shapes)('the push notification URL in %s', (_, operation, params, field) => {
+  it('must be public and https', () => {
+    expect([
+      evaluate(operation, params('https://hook.example.com/a?b=c#d')),
+      evaluate(operation, params(metadata)),
+    ]).toEqual([passes, rejected(field)])
   })
 
-  it('may be of an allowed origin', () => {
+  it('may be at an allowed origin', () => {
     const url = 'http://localhost:9000/hook'
     expect([
-      asked(operation, params(url), 'http://localhost:9000'),
-      asked(operation, params(url), 'http://localhost:9001'),
-    ]).toEqual([passes, refused(field)])
+      evaluate(operation, params(url), 'http://localhost:9000'),
+      evaluate(operation, params(url), 'http://localhost:9001'),
+    ]).toEqual([passes, rejected(field)])
   })
 
-  it.each(['off', 'warn', 'enforce'] as const)('is looked at though the levels of the gate are %s', level => {
+  it.each(['off', 'warn', 'enforce'] as const)('is checked at the gate level %s', level => {
     const gate = { capabilities: level, modes: level, extensions: level, version: level }
     expect(evaluatePolicy(callWith({ operation, params: params(metadata) }), profileWith({ gate }))).toEqual(
-      refused(field),
+      rejected(field),
     )
   })
 })
 
-describe('an address for push notifications', () => {
+describe('a push notification URL', () => {
   it.each([
     ['http'],
     ['//hook.example.com/'],
@@ -96,8 +96,8 @@ describe('an address for push notifications', () => {
     ['https://user:secret@hook.example.com/'],
     ['file:///etc/passwd'],
     ['gopher://hook.example.com/'],
-  ])('is told in the same words, whatever is wrong with it: %s', url => {
-    expect(create(url)).toEqual(refused('url'))
+  ])('is rejected with one message for every reason: %s', url => {
+    expect(create(url)).toEqual(rejected('url'))
   })
 
   it.each([
@@ -110,46 +110,46 @@ describe('an address for push notifications', () => {
     ['https://hook.exam\nple.com/'],
     ['https://hook.example.com/\r\nHost: a'],
     ['https:///hook.example.com/'],
-  ])('is one that no two parsers read in two ways: not %j', url => {
-    expect(create(url)).toEqual(refused('url'))
+  ])('must mean the same to every URL parser: not %j', url => {
+    expect(create(url)).toEqual(rejected('url'))
   })
 
-  it.each([[['https://10.0.0.1/']], [{ href: 'https://10.0.0.1/' }], [7], [true]])('is a text: not %j', url => {
-    expect(create(url)).toEqual(refused('url'))
+  it.each([[['https://10.0.0.1/']], [{ href: 'https://10.0.0.1/' }], [7], [true]])('must be a string: not %j', url => {
+    expect(create(url)).toEqual(rejected('url'))
   })
 
-  it.each([[''], [null]])('may be none: %j', url => {
+  it.each([[''], [null]])('may be empty: %j', url => {
     expect(create(url)).toEqual(passes)
   })
 
-  it('is looked at under every name that an agent may take it from', () => {
+  it('is checked in every field that an agent may read it from', () => {
     const params = {
       url: 'https://hook.example.com/',
       pushNotificationConfig: { url: metadata },
       config: { url: metadata, pushNotificationConfig: { url: metadata } },
     }
-    expect(asked('createPushConfig', params)).toEqual(
-      refused('pushNotificationConfig.url', 'config.url', 'config.pushNotificationConfig.url'),
+    expect(evaluate('createPushConfig', params)).toEqual(
+      rejected('pushNotificationConfig.url', 'config.url', 'config.pushNotificationConfig.url'),
     )
   })
 
-  it('is in no other operation', () => {
+  it('is not looked for in other operations', () => {
     const others = (Object.keys(operations) as OperationName[]).filter(
       name => !['send', 'stream', 'createPushConfig', 'extendedCard'].includes(name),
     )
     const params = { url: metadata, pushNotificationConfig: { url: metadata } }
-    expect(others.map(name => asked(name, params))).toEqual(others.map(() => passes))
+    expect(others.map(name => evaluate(name, params))).toEqual(others.map(() => passes))
   })
 
-  it('is in no part of a message', () => {
+  it('is not looked for in the parts of a message', () => {
     const params = {
       url: metadata,
       message: { parts: [{ url: metadata }, { data: { pushNotificationConfig: { url: metadata } } }] },
     }
-    expect(asked('send', params)).toEqual(passes)
+    expect(evaluate('send', params)).toEqual(passes)
   })
 
-  it('is refused only after what the card does not allow', () => {
+  it('is checked after what the card allows', () => {
     const call = callWith({ operation: 'createPushConfig', params: { url: metadata } })
     expect([
       evaluatePolicy(call, profileWith({ pushNotifications: false })),
@@ -158,7 +158,7 @@ describe('an address for push notifications', () => {
     ]).toMatchObject([{ kind: 'push-notifications' }, { kind: 'extensions' }, { kind: 'closed' }])
   })
 
-  it('is refused as A2A refuses parameters, and not said again', () => {
+  it('is reported as invalid parameters, and not repeated', () => {
     const verdict = create(metadata)
     const error = 'kind' in verdict ? toJsonRpcError(verdict, '1.0') : undefined
     expect(error).toEqual({
@@ -175,7 +175,7 @@ describe('an address for push notifications', () => {
   })
 })
 
-it('addresses by the thousand are refused in few words', () => {
+it('keeps the error short for thousands of URLs', () => {
   const nested = (depth: number): JsonObject =>
     depth === 0
       ? { url: metadata }
@@ -185,6 +185,6 @@ it('addresses by the thousand are refused in few words', () => {
           pushNotification: nested(depth - 1),
           taskPushNotificationConfig: {},
         }
-  const verdict = asked('createPushConfig', nested(11))
+  const verdict = evaluate('createPushConfig', nested(11))
   expect('kind' in verdict && JSON.stringify(toJsonRpcError(verdict, '1.0')).length).toBeLessThan(5_000)
 })

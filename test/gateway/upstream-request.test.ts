@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { type HeaderSource, upstreamHeaders } from '../../src/gateway/upstream-request.ts'
+import type { CallBinding, CallTarget, WireVersion } from '../../src/card/model/calls.ts'
+import {
+  appendVia,
+  type HeaderSource,
+  rewriteRoutingParams,
+  upstreamHeaders,
+  upstreamUrl,
+} from '../../src/gateway/upstream-request.ts'
 
 const secret = { secret: 's3cret' }
-const target = { binding: 'JSONRPC', version: '1.0', url: 'https://a.example.com' } as const
+const target: CallTarget = { binding: 'JSONRPC', version: '1.0', url: 'https://a.example.com' }
 
-const sent = (headers: Record<string, string>, source: Partial<HeaderSource> = {}) =>
+const build = (headers: Record<string, string>, source: Partial<HeaderSource> = {}) =>
   upstreamHeaders({
     target,
     version: '1.0',
@@ -17,10 +24,15 @@ const sent = (headers: Record<string, string>, source: Partial<HeaderSource> = {
     ...source,
   })
 
-const always = { Accept: 'application/json', 'A2A-Version': '1.0', 'Content-Type': 'application/json', Via: '1.1 here' }
+const defaultHeaders = {
+  Accept: 'application/json',
+  'A2A-Version': '1.0',
+  'Content-Type': 'application/json',
+  Via: '1.1 here',
+}
 
-describe('the headers of a call on its way up', () => {
-  it('are an allow-list: nothing of the way here, of the browser or of the platform', () => {
+describe('upstreamHeaders', () => {
+  it('drops every header outside the allow-list', () => {
     const headers = {
       Accept: 'text/html',
       'Accept-Language': 'de',
@@ -40,13 +52,13 @@ describe('the headers of a call on its way up', () => {
       'X-API-Key': 'not named by the card',
       'X-Forwarded-For': '192.0.2.1',
     }
-    expect(sent(headers)).toEqual(always)
+    expect(build(headers)).toEqual(defaultHeaders)
   })
 
-  it('keep the trace and the credentials that are for the agent', () => {
+  it('passes on trace headers and the credentials meant for the agent', () => {
     const headers = { Authorization: 'Bearer own', traceparent: '00-1-2-01', tracestate: 'a=1', 'X-API-Key': 'key' }
-    expect(sent(headers, { credentials: { pass: ['authorization', 'x-api-key'] } })).toEqual({
-      ...always,
+    expect(build(headers, { credentials: { pass: ['authorization', 'x-api-key'] } })).toEqual({
+      ...defaultHeaders,
       authorization: 'Bearer own',
       traceparent: '00-1-2-01',
       tracestate: 'a=1',
@@ -54,24 +66,27 @@ describe('the headers of a call on its way up', () => {
     })
   })
 
-  it('hold no credentials of the caller that are not named', () => {
-    expect(sent({ Authorization: 'Bearer of-this-host' }, { credentials: { pass: [] } })).toEqual(always)
+  it('drops credentials that `pass` does not name', () => {
+    expect(build({ Authorization: 'Bearer of-this-host' }, { credentials: { pass: [] } })).toEqual(defaultHeaders)
   })
 
-  it('hold the secret of the Worker in their place', () => {
-    expect(sent({ Authorization: 'Bearer own', 'X-API-Key': 'key' }, { credentials: secret })).toEqual({
-      ...always,
+  it("replaces the caller's credentials with the Worker's secret", () => {
+    expect(build({ Authorization: 'Bearer own', 'X-API-Key': 'key' }, { credentials: secret })).toEqual({
+      ...defaultHeaders,
       Authorization: 'Bearer s3cret',
     })
   })
 
-  it.each([['s3cret\n'], [' s3cret\r\n']])('hold it without the line end that came along with it: %j', text => {
-    expect(sent({}, { credentials: { secret: text } })).toMatchObject({ Authorization: 'Bearer s3cret' })
+  it.each([['s3cret\n'], [' s3cret\r\n']])('trims whitespace around the secret %j', text => {
+    expect(build({}, { credentials: { secret: text } })).toMatchObject({ Authorization: 'Bearer s3cret' })
   })
 
-  it.each([[''], [' '], ['two\r\nX-Other: lines'], ['två'], ['two words']])('are none with the secret %j', text => {
-    expect(sent({}, { credentials: { secret: text } })).toBeUndefined()
-  })
+  it.each([[''], [' '], ['two\r\nX-Other: lines'], ['två'], ['two words']])(
+    'returns undefined for the secret %j, which no header can carry',
+    text => {
+      expect(build({}, { credentials: { secret: text } })).toBeUndefined()
+    },
+  )
 
   it.each([
     'cookie',
@@ -92,26 +107,26 @@ describe('the headers of a call on its way up', () => {
     'te',
     'upgrade',
     'origin',
-  ])('hold no API key in a header that means something else: %s', name => {
+  ])('never passes on the reserved header %s as an API key', name => {
     const source = new Headers({ [name]: 'key' })
-    expect(sent({}, { headers: source, credentials: { pass: [name] } })).toEqual(always)
+    expect(build({}, { headers: source, credentials: { pass: [name] } })).toEqual(defaultHeaders)
   })
 
-  it.each(['', 'bad name', 'x:y', 'x\r\ny', 'schlüssel', 'X-Upper'])('pass over what is no name: %j', name => {
-    expect(sent({}, { credentials: { pass: [name] } })).toEqual(always)
+  it.each(['', 'bad name', 'x:y', 'x\r\ny', 'schlüssel', 'X-Upper'])('ignores the invalid header name %j', name => {
+    expect(build({}, { credentials: { pass: [name] } })).toEqual(defaultHeaders)
   })
 
-  it('end here where `Connection` names them', () => {
+  it('drops hop-by-hop headers that `Connection` names', () => {
     const headers = { Connection: 'close, X-API-Key, Traceparent', 'X-API-Key': 'key', traceparent: '00-1-2-01' }
-    expect(sent(headers, { credentials: { pass: ['x-api-key'] } })).toEqual(always)
+    expect(build(headers, { credentials: { pass: ['x-api-key'] } })).toEqual(defaultHeaders)
   })
 
   it.each([
     ['1.0', { 'A2A-Version': '1.0', 'A2A-Extensions': 'https://e.example/1, https://e.example/2' }],
     ['0.3', { 'A2A-Version': '0.3', 'X-A2A-Extensions': 'https://e.example/1, https://e.example/2' }],
-  ] as const)('name version %s and its extensions as that version does', (version, names) => {
+  ] as const)('names the extensions in the header of version %s', (version, names) => {
     const extensions = ['https://e.example/1', 'https://e.example/2']
-    expect(sent({}, { version, extensions })).toEqual({ ...always, ...names })
+    expect(build({}, { version, extensions })).toEqual({ ...defaultHeaders, ...names })
   })
 
   it.each([
@@ -120,8 +135,8 @@ describe('the headers of a call on its way up', () => {
     ['HTTP+JSON', '0.3', false, 'application/json'],
     ['HTTP+JSON', '1.0', false, 'application/a2a+json, application/json'],
     ['HTTP+JSON', '1.0', true, 'text/event-stream'],
-  ] as const)('ask over %s %s, streams %s, for %s', (binding, version, streams, accept) => {
-    expect(sent({}, { target: { ...target, binding }, version, streams })).toMatchObject({ Accept: accept })
+  ] as const)('over %s %s, with streams %s, accepts %s', (binding, version, streams, accept) => {
+    expect(build({}, { target: { ...target, binding }, version, streams })).toMatchObject({ Accept: accept })
   })
 
   it.each([
@@ -129,11 +144,131 @@ describe('the headers of a call on its way up', () => {
     ['application/json; charset=utf-16', 'application/json'],
     ['application/vnd.other+json', 'application/json'],
     ['Application/A2A+JSON; charset=utf-8', 'application/a2a+json'],
-  ])('call a body that came as %s %s', (came, type) => {
-    expect(sent({ 'Content-Type': came })).toEqual({ ...always, 'Content-Type': type })
+  ])('rewrites the content type %s to %s', (received, type) => {
+    expect(build({ 'Content-Type': received })).toEqual({ ...defaultHeaders, 'Content-Type': type })
   })
 
-  it('name no type of a body that is not there', () => {
-    expect(sent({ 'Content-Type': 'application/json' }, { hasBody: false })).not.toHaveProperty('Content-Type')
+  it('sets no content type without a body', () => {
+    expect(build({ 'Content-Type': 'application/json' }, { hasBody: false })).not.toHaveProperty('Content-Type')
+  })
+})
+
+const params = { id: 't', tenant: 'weather', agentName: 'Weather' }
+
+describe('rewriteRoutingParams', () => {
+  it.each([
+    ['unchanged', undefined, undefined, params],
+    ['without the tenant that selected the agent', undefined, 'tenant', { id: 't', agentName: 'Weather' }],
+    ['without the name that selected the agent', undefined, 'agentName', { id: 't', tenant: 'weather' }],
+    ["with the endpoint's tenant", 'north', undefined, { ...params, tenant: 'north' }],
+    ["with the endpoint's tenant in place of the selecting one", 'north', 'tenant', { ...params, tenant: 'north' }],
+    ["with the endpoint's tenant and without the selecting name", 'north', 'agentName', { id: 't', tenant: 'north' }],
+  ] as const)('returns the parameters %s', (_, tenant, selector, expected) => {
+    const endpoint = tenant === undefined ? target : { ...target, tenant }
+    expect(rewriteRoutingParams(params, endpoint, selector)).toStrictEqual(expected)
+    expect(params).toStrictEqual({ id: 't', tenant: 'weather', agentName: 'Weather' })
+  })
+
+  it("sets the agent's name at its own host, whatever selected it here", () => {
+    const endpoint = { ...target, agentName: 'DataProcessor' }
+    expect(rewriteRoutingParams(params, endpoint)).toStrictEqual({ ...params, agentName: 'DataProcessor' })
+    expect(rewriteRoutingParams(params, endpoint, 'agentName')).toStrictEqual({ ...params, agentName: 'DataProcessor' })
+    expect(rewriteRoutingParams({}, endpoint)).toStrictEqual({ agentName: 'DataProcessor' })
+  })
+
+  it('adds the tenant to empty parameters', () => {
+    expect(rewriteRoutingParams({}, { ...target, tenant: 'north' })).toStrictEqual({ tenant: 'north' })
+  })
+})
+
+const targetAt = (url: string, version: WireVersion = '1.0', binding: CallBinding = 'HTTP+JSON') => ({
+  url,
+  version,
+  binding,
+})
+
+describe('upstreamUrl', () => {
+  it('returns the endpoint unchanged over JSON-RPC', () => {
+    expect(upstreamUrl(targetAt('https://a.example.com/a2a/?key=1', '1.0', 'JSONRPC'), 'ignored')).toBe(
+      'https://a.example.com/a2a/?key=1',
+    )
+  })
+
+  it.each([
+    ['https://a.example.com', '1.0', 'message:send', 'https://a.example.com/message:send'],
+    ['https://a.example.com/', '1.0', '/message:send', 'https://a.example.com/message:send'],
+    ['https://a.example.com/a2a', '1.0', 'message:stream', 'https://a.example.com/a2a/message:stream'],
+    ['https://a.example.com/a2a//', '1.0', 'message:stream', 'https://a.example.com/a2a/message:stream'],
+    ['https://a.example.com/a2a', '1.0', 'tasks?pageSize=2', 'https://a.example.com/a2a/tasks?pageSize=2'],
+    ['https://a.example.com/a2a?key=1', '1.0', 'tasks?pageSize=2', 'https://a.example.com/a2a/tasks?key=1&pageSize=2'],
+    ['https://a.example.com', '1.0', 'tasks/a%2Fb:cancel', 'https://a.example.com/tasks/a%2Fb:cancel'],
+    ['https://a.example.com', '1.0', 'tasks/a%20b', 'https://a.example.com/tasks/a%20b'],
+    ['https://a.example.com', '1.0', 'tasks/..1', 'https://a.example.com/tasks/..1'],
+    ['https://a.example.com/a2a', '0.3', 'v1/message:send', 'https://a.example.com/a2a/v1/message:send'],
+    ['https://a.example.com/a2a/v1', '0.3', 'v1/message:send', 'https://a.example.com/a2a/v1/message:send'],
+    [
+      'https://a.example.com/v1/',
+      '0.3',
+      '/v1/tasks/1?historyLength=2',
+      'https://a.example.com/v1/tasks/1?historyLength=2',
+    ],
+    ['https://a.example.com/v1', '1.0', 'message:send', 'https://a.example.com/v1/message:send'],
+    [
+      'https://a.example.com',
+      '1.0',
+      'tasks?A2A-Version=1.0.1&a2a-version=9&status=x',
+      'https://a.example.com/tasks?status=x',
+    ],
+  ] as const)('appends to the endpoint %s of HTTP+JSON %s the path %s', (url, version, path, href) => {
+    expect(upstreamUrl(targetAt(url, version), path)).toBe(href)
+  })
+
+  it.each([
+    ['north', 'message:send', 'https://a.example.com/a2a/north/message:send'],
+    ['north', 'tasks?tenant=south&pageSize=2', 'https://a.example.com/a2a/north/tasks?pageSize=2'],
+    ['a/b c?#%2F', 'tasks/1:cancel', 'https://a.example.com/a2a/a%2Fb%20c%3F%23%252F/tasks/1:cancel'],
+    ['Zürich', 'tasks/1', 'https://a.example.com/a2a/Z%C3%BCrich/tasks/1'],
+    ['..', 'tasks/1', undefined],
+    ['.', 'tasks/1', undefined],
+    ['...', 'tasks/1', 'https://a.example.com/a2a/.../tasks/1'],
+  ])('puts the tenant %s in front of the path %s', (tenant, path, href) => {
+    expect(upstreamUrl({ ...targetAt('https://a.example.com/a2a'), tenant }, path)).toBe(href)
+  })
+
+  it('leaves the tenant out over JSON-RPC, where it is a parameter', () => {
+    const url = 'https://a.example.com/a2a'
+    expect(upstreamUrl({ ...targetAt(url, '1.0', 'JSONRPC'), tenant: 'north' })).toBe(url)
+  })
+
+  it.each(['..', 'tasks/..', 'tasks/../../admin', 'tasks/%2e%2E/x', './x', 'tasks/.%2e', 'tasks\\..\\x', 'tasks/1#x'])(
+    'returns undefined for a path that leads out of the endpoint: %s',
+    path => {
+      expect(upstreamUrl(targetAt('https://a.example.com/a2a'), path)).toBeUndefined()
+    },
+  )
+})
+
+const hops = (count: number) => Array.from({ length: count }, (_, hop) => `1.1 hop${hop}`).join(', ')
+
+describe('appendVia', () => {
+  it.each([
+    [null, '1.1 weather.cards.example.com'],
+    ['', '1.1 weather.cards.example.com'],
+    ['2 edge', '2 edge, 1.1 weather.cards.example.com'],
+    ['1.1 news.cards.example.com', '1.1 news.cards.example.com, 1.1 weather.cards.example.com'],
+    ['1.1 my-weather.cards.example.com', '1.1 my-weather.cards.example.com, 1.1 weather.cards.example.com'],
+    [hops(9), `${hops(9)}, 1.1 weather.cards.example.com`],
+  ])('appends this hop to %j', (via, expected) => {
+    expect(appendVia(via, 'weather.cards.example.com')).toBe(expected)
+  })
+
+  it.each([
+    ['1.1 weather.cards.example.com'],
+    ['HTTP/2 WEATHER.cards.example.com (Calling Card)'],
+    ['1.1 news.cards.example.com,1.1 weather.cards.example.com,1.1 edge'],
+    [hops(10)],
+    [','.repeat(10)],
+  ])('returns undefined for a loop or too many hops: %s', via => {
+    expect(appendVia(via, 'weather.cards.example.com')).toBeUndefined()
   })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseMediaRange } from '../../src/http/media-type.ts'
 
-describe('a media type', () => {
+describe('parseMediaRange', () => {
   it.each<[string, [string, string][]]>([
     ['text/plain', []],
     ['text/plain;', []],
@@ -26,9 +26,9 @@ describe('a media type', () => {
         ['constructor', '2'],
       ],
     ],
-  ])('%s has the parameters %j', (text, parameters) => {
-    const read = parseMediaRange(text)
-    expect({ ...read, parameters: Object.fromEntries(read.parameters) }).toStrictEqual({
+  ])('reads %s with the parameters %j', (text, parameters) => {
+    const parsed = parseMediaRange(text)
+    expect({ ...parsed, parameters: Object.fromEntries(parsed.parameters) }).toStrictEqual({
       range: 'text/plain',
       parameters: Object.fromEntries(parameters),
       excluded: false,
@@ -36,7 +36,7 @@ describe('a media type', () => {
     })
   })
 
-  it('is read as the library of servers reads a Content-Type', () => {
+  it('agrees with the content-type package of Node servers', () => {
     const token = fc.stringMatching(/^[a-z0-9!#$&^_.+-]{1,8}$/)
     const value = fc.oneof(
       token,
@@ -67,14 +67,14 @@ it.each([
   ['quotes', `;a=${'"'.repeat(240)}`],
   ['backslashes in a quote', `;a="${'\\\\'.repeat(120)}`],
   ['semicolons', ';'.repeat(245)],
-])('%s cost no more to read than letters do', (_, hostile) => {
-  // Each text is new, so that none is remembered.
-  const milliseconds = (rest: string) => {
-    const begun = performance.now()
+])('%s take no longer to parse than letters', (_, hostile) => {
+  // Each text is new, so that none is cached.
+  const measureMs = (rest: string) => {
+    const start = performance.now()
     for (let count = 0; count < 500; count++) parseMediaRange(`a${count}/${performance.now()}${rest}`)
-    return performance.now() - begun
+    return performance.now() - start
   }
   const letters = `;a=${'a'.repeat(242)}`
-  milliseconds(letters)
-  expect(milliseconds(hostile) / milliseconds(letters)).toBeLessThan(100)
+  measureMs(letters)
+  expect(measureMs(hostile) / measureMs(letters)).toBeLessThan(100)
 })
