@@ -4,25 +4,31 @@ import type { Json, JsonObject } from '../../src/json/json.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
 import { startToolServer, type TestTool, type ToolServer } from '../support/mcp-server.ts'
 
-/** How a call is made: in which version, by whom, of which agent. */
-export type As = { version?: WireVersion; token?: string | undefined; agent?: string; signal?: AbortSignal; id?: Json }
+/** Options of a call: the version of A2A, the token of the caller, the id of the agent. */
+export type CallOptions = {
+  version?: WireVersion
+  token?: string | undefined
+  agent?: string
+  signal?: AbortSignal
+  id?: Json
+}
 
-/** A host with an agent "tools" behind which is an MCP server of a test's tools. */
+/** A host with an agent "tools", which is an MCP server with the tools of a test. */
 export type BridgedAgent = {
   host: OwnHost
   server: ToolServer
-  /** Makes a call; returns the JSON-RPC response. */
-  call: (method: string, params: JsonObject, as?: As) => Promise<JsonObject>
-  /** Makes a call that is answered with a stream; returns the results as they come, or throws the error. */
-  stream: (method: string, params: JsonObject, as?: As) => AsyncGenerator<JsonObject>
-  /** Sends a message with these parts; returns the task. */
-  send: (parts: Json, more?: JsonObject, as?: As) => Promise<Task>
-  /** A token that may read all agents. */
+  /** Makes a call and returns the JSON-RPC response. */
+  call: (method: string, params: JsonObject, options?: CallOptions) => Promise<JsonObject>
+  /** Makes a streaming call and yields its results; throws the error of a failed call. */
+  stream: (method: string, params: JsonObject, options?: CallOptions) => AsyncGenerator<JsonObject>
+  /** Sends a message with these parts and returns the task. */
+  send: (parts: Json, more?: JsonObject, options?: CallOptions) => Promise<Task>
+  /** Issues a token that may read all agents. */
   issue: (name: string) => Promise<string>
   close: () => Promise<void>
 }
 
-/** What tests look at of a task of v1.0. */
+/** The fields of a task of A2A 1.0 that tests check. */
 export type Task = {
   id: string
   contextId: string
@@ -31,7 +37,7 @@ export type Task = {
   history?: JsonObject[]
 }
 
-/** Starts both, and registers the agent by its manifest alone; `only` are the tools of another one, "only". */
+/** Starts the server and the host, and registers the agent by a manifest without a card. `only`: the tools of a second agent, "only". */
 export const startBridgedAgent = async (
   tools: Record<string, TestTool>,
   { vars = {}, only }: { vars?: Record<string, string>; only?: Record<string, TestTool> } = {},
@@ -44,7 +50,11 @@ export const startBridgedAgent = async (
     if (registered.status !== 201) throw new Error(await registered.text())
   }
 
-  const ask = (method: string, params: JsonObject, { version = '1.0', token, agent = 'tools', signal, id = 7 }: As) =>
+  const post = (
+    method: string,
+    params: JsonObject,
+    { version = '1.0', token, agent = 'tools', signal, id = 7 }: CallOptions,
+  ) =>
     host.fetch(`/agents/${agent}`, {
       method: 'POST',
       headers: {
@@ -55,29 +65,29 @@ export const startBridgedAgent = async (
       body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
       ...(signal && { signal }),
     })
-  const call: BridgedAgent['call'] = async (method, params, as = {}) =>
-    (await (await ask(method, params, as)).json()) as JsonObject
+  const call: BridgedAgent['call'] = async (method, params, options = {}) =>
+    (await (await post(method, params, options)).json()) as JsonObject
 
   return {
     host,
     server: servers.tools,
     call,
-    stream: async function* (method, params, as = {}) {
-      const response = await ask(method, params, as)
-      const came: JsonObject[] = []
-      const parser = createParser({ onEvent: ({ data }) => came.push(JSON.parse(data)) })
+    stream: async function* (method, params, options = {}) {
+      const response = await post(method, params, options)
+      const received: JsonObject[] = []
+      const parser = createParser({ onEvent: ({ data }) => received.push(JSON.parse(data)) })
       if (!/event-stream/.test(response.headers.get('Content-Type') ?? ''))
-        came.push((await response.json()) as JsonObject)
+        received.push((await response.json()) as JsonObject)
       else
         for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
           parser.feed(new TextDecoder().decode(chunk))
-          yield* results(came.splice(0))
+          yield* results(received.splice(0))
         }
-      yield* results(came)
+      yield* results(received)
     },
-    send: async (parts, more = {}, as = {}) => {
-      const answer = await call('SendMessage', message(parts, more), as)
-      return ((answer.result as JsonObject | undefined)?.task ?? answer) as Task
+    send: async (parts, more = {}, options = {}) => {
+      const response = await call('SendMessage', message(parts, more), options)
+      return ((response.result as JsonObject | undefined)?.task ?? response) as Task
     },
     issue: async name => {
       const issued = await host.fetch('/tokens', {
@@ -95,13 +105,13 @@ export const startBridgedAgent = async (
   }
 }
 
-const results = (answers: JsonObject[]): JsonObject[] =>
-  answers.map(({ result, error }) => {
+const results = (responses: JsonObject[]): JsonObject[] =>
+  responses.map(({ result, error }) => {
     if (error) throw new Error(JSON.stringify(error))
     return result as JsonObject
   })
 
-/** Parameters of a message of v1.0 with these parts; `more` of the message, or beside it. */
+/** Returns the parameters of a message of A2A 1.0 with these parts; `more` has other fields of the message, and the configuration. */
 export const message = (parts: Json, { metadata, configuration, ...more }: JsonObject = {}): JsonObject => ({
   message: {
     messageId: 'm',
@@ -113,13 +123,13 @@ export const message = (parts: Json, { metadata, configuration, ...more }: JsonO
   ...(configuration !== undefined && { configuration }),
 })
 
-/** Parameters of a message of v0.3 with these parts. */
+/** Returns the parameters of a message of A2A 0.3 with these parts. */
 export const message0 = (parts: Json, { configuration, ...more }: JsonObject = {}): JsonObject => ({
   message: { kind: 'message', messageId: 'm', role: 'user', parts, ...more },
   ...(configuration !== undefined && { configuration }),
 })
 
-/** A data part of v1.0 that calls a tool. */
-export const calls = (tool: string, given?: JsonObject): JsonObject[] => [
-  { data: { tool, ...(given && { arguments: given }) } },
+/** Returns a data part of A2A 1.0 that calls a tool. */
+export const calls = (tool: string, args?: JsonObject): JsonObject[] => [
+  { data: { tool, ...(args && { arguments: args }) } },
 ]

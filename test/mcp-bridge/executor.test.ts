@@ -1,24 +1,77 @@
-import { expect, it, vi } from 'vitest'
-import { RunningTasks, ToolExecutor } from '../../src/mcp-bridge/executor.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { RunningTasks, ToolExecutor, throttleProgress } from '../../src/mcp-bridge/executor.ts'
 
-it('logs an error of this host, and tells the caller nothing of it', async () => {
-  const logged = vi.spyOn(console, 'error').mockReturnValue(undefined)
-  const publish = vi.fn<(event: unknown) => void>()
-  const running = new RunningTasks()
-  const tool = {
-    name: 'look',
-    call: async () => {
-      throw new TypeError('x is not a function')
-    },
-  }
-  const executor = new ToolExecutor(tool, running, { authenticated: true, name: 'alice' })
-  const request = { taskId: 't', contextId: 'c', userMessage: {} }
-  await executor.execute(request as never, { publish } as never)
-  const events = JSON.stringify(publish.mock.calls)
-  expect([events.includes('internal error of this host'), events.includes('not a function')]).toEqual([true, false])
-  expect(JSON.parse(`${logged.mock.calls[0]}`)).toEqual({
-    event: 'unexpected',
-    error: expect.stringContaining('TypeError: x is not a function'),
+const principal = (name: string) => ({ authenticated: true, name })
+
+describe('ToolExecutor', () => {
+  it('logs an unexpected error and reports none of its details to the caller', async () => {
+    const logError = vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const publish = vi.fn<(event: unknown) => void>()
+    const running = new RunningTasks()
+    const tool = {
+      name: 'look',
+      call: async () => {
+        throw new TypeError('x is not a function')
+      },
+    }
+    const executor = new ToolExecutor(tool, running, principal('alice'))
+    const request = { taskId: 't', contextId: 'c', userMessage: {} }
+    await executor.execute(request as never, { publish } as never)
+    const events = JSON.stringify(publish.mock.calls)
+    expect([events.includes('internal error of this host'), events.includes('not a function')]).toEqual([true, false])
+    expect(JSON.parse(`${logError.mock.calls[0]}`)).toEqual({
+      event: 'unexpected',
+      error: expect.stringContaining('TypeError: x is not a function'),
+    })
+    expect(running.size).toBe(0)
   })
-  expect(running.size).toBe(0)
+})
+
+describe('RunningTasks', () => {
+  it('allows 16 running tools for an agent and 12 for a caller, and another one when a task has ended', () => {
+    const tasks = new RunningTasks()
+    const begin = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) => tasks.begin(`${name}${index}`, 'c', principal(name))).map(begun =>
+        'exceeded' in begun ? begun.exceeded : 'begun',
+      )
+    expect([begin('alice', 13).at(-1), begin('bob', 5).at(-1), tasks.size]).toEqual(['principal', 'agent', 16])
+    tasks.end('alice0')
+    tasks.end('alice0')
+    expect([begin('carol', 2), tasks.size]).toEqual([['begun', 'agent'], 16])
+  })
+
+  it('cancels the task with the given id and no other', () => {
+    const tasks = new RunningTasks()
+    const begun = ['a', 'b'].map(id => tasks.begin(id, `context of ${id}`, principal('alice')))
+    expect([tasks.cancel('a'), tasks.cancel('x')]).toEqual(['context of a', undefined])
+    expect(begun.map(task => 'signal' in task && task.signal.aborted)).toEqual([true, false])
+  })
+})
+
+describe('throttleProgress', () => {
+  beforeEach(() => void vi.useFakeTimers())
+
+  it.each([
+    [{ progress: 3 }, '3'],
+    [{ progress: 1, total: 3 }, '33 %'],
+    [{ progress: 1, total: 0 }, '1'],
+    [{ progress: 1, message: 'Looking' }, 'Looking'],
+    [{ progress: 1, total: 4, message: ' Looking ' }, 'Looking (25 %)'],
+    [{ progress: 1, message: 'x'.repeat(2_000) }, 'x'.repeat(1_000)],
+  ])('describes %j', (progress, text) => {
+    const reports: string[] = []
+    throttleProgress(report => reports.push(report))(progress)
+    expect(reports).toEqual([text])
+  })
+
+  it('reports twenty updates at once and then one a second', () => {
+    let reports = 0
+    const update = throttleProgress(() => reports++)
+    const counts = [0, 999, 1, 5_000, 60_000].map(elapsedMs => {
+      vi.advanceTimersByTime(elapsedMs)
+      for (let progress = 0; progress < 100; progress++) update({ progress })
+      return reports
+    })
+    expect(counts).toEqual([20, 20, 21, 26, 46])
+  })
 })

@@ -8,32 +8,30 @@ import { openStorage, type TestStorage } from '../support/storage.ts'
 import { calls, message } from './bridged-agent.ts'
 
 let server: ToolServer
-let letGo: (() => void)[] = []
+/** Functions that complete the pending calls of the tool `wait`. */
+let completions: (() => void)[] = []
 
 beforeAll(async () => {
-  // What is logged is tested where the Worker runs.
-  for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockReturnValue(undefined)
   server = await startToolServer({
     answer: { run: () => ({ content: [{ type: 'text', text: '42' }] }) },
-    wait: { run: () => new Promise(resolve => letGo.push(() => resolve({ content: [] }))) },
+    wait: { run: () => new Promise(resolve => completions.push(() => resolve({ content: [] }))) },
   })
 })
 afterAll(() => server.close())
 
-/** An object in Node, and its clock in the hands of the test. */
-let stored: TestStorage
+/** A Durable Object in Node, whose clock the test sets. */
+let state: TestStorage
 let agent: McpAgent
-const waited: Promise<unknown>[] = []
 const start = () => {
-  const ctx = { storage: stored.storage, waitUntil: (promise: Promise<unknown>) => void waited.push(promise) }
+  const ctx = { storage: state.storage, waitUntil: () => undefined }
   return new McpAgent(ctx as never, { ALLOWED_ORIGINS: server.origin } as Env)
 }
 
-/** Waits, in the time of the world, until something holds: the object's own clock stands still. */
-const until = async (holds: () => unknown): Promise<void> => {
+/** Retries `assert` in real time until it passes; `vi.waitFor` would advance the object's clock, which stands still. */
+const until = async (assert: () => unknown): Promise<void> => {
   for (let tries = 0; ; tries++)
     try {
-      return void (await holds())
+      return void (await assert())
     } catch (error) {
       if (tries >= 250) throw error
       await new Promise(resolve => setTimeout(resolve, 20))
@@ -41,19 +39,26 @@ const until = async (holds: () => unknown): Promise<void> => {
 }
 
 beforeEach(() => {
+  // The tests over HTTP check the log.
+  for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockReturnValue(undefined)
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
-  stored = openStorage()
+  state = openStorage()
   agent = start()
   server.takeRequests()
 })
 afterEach(() => {
   vi.useRealTimers()
-  for (const go of letGo) go()
-  letGo = []
+  for (const complete of completions) complete()
+  completions = []
 })
 
-const send = (method: string, params: JsonObject, more: Partial<BridgeCall> = {}, to = agent): Promise<Response> => {
-  const commission: BridgeCall = {
+const send = (
+  method: string,
+  params: JsonObject,
+  more: Partial<BridgeCall> = {},
+  target = agent,
+): Promise<Response> => {
+  const call: BridgeCall = {
     agent: 'tools',
     caller: 'alice',
     address: '',
@@ -65,14 +70,14 @@ const send = (method: string, params: JsonObject, more: Partial<BridgeCall> = {}
     id: '1',
     ...more,
   }
-  return to.fetch(new Request('https://x.internal/', { method: 'POST', body: JSON.stringify(commission) }))
+  return target.fetch(new Request('https://x.internal/', { method: 'POST', body: JSON.stringify(call) }))
 }
 
-const ask = async (...call: Parameters<typeof send>): Promise<JsonObject> =>
+const sendForJson = async (...call: Parameters<typeof send>): Promise<JsonObject> =>
   (await (await send(...call)).json()) as JsonObject
 
-const use = (name: string, more: Partial<BridgeCall> = {}) =>
-  ask('SendMessage', message(calls(name), { configuration: { returnImmediately: name === 'wait' } }), {
+const callTool = (name: string, more: Partial<BridgeCall> = {}) =>
+  sendForJson('SendMessage', message(calls(name), { configuration: { returnImmediately: name === 'wait' } }), {
     tool: { name, arguments: '{}', inputSchema: {}, field: 'message.parts[0].data.arguments' },
     ...more,
   })
@@ -80,40 +85,40 @@ const use = (name: string, more: Partial<BridgeCall> = {}) =>
 const idOf = ({ result }: JsonObject) => (result as { task: { id: string } }).task.id
 const methods = () => server.takeRequests().methods
 
-describe('the object of an agent', () => {
-  it('is woken while a tool runs, then closes its session, then forgets', async () => {
-    const id = idOf(await use('wait'))
-    await until(() => expect(letGo).toHaveLength(1))
-    expect(stored.alarms).toEqual([1_030_000])
+describe('McpAgent', () => {
+  it('stays awake while a tool runs, then closes its session, then deletes expired tasks', async () => {
+    const id = idOf(await callTool('wait'))
+    await until(() => expect(completions).toHaveLength(1))
+    expect(state.alarms).toEqual([1_030_000])
     vi.setSystemTime(1_030_000)
     await agent.alarm()
-    expect(stored.alarms).toEqual([1_030_000, 1_060_000])
+    expect(state.alarms).toEqual([1_030_000, 1_060_000])
 
-    letGo[0]?.()
+    completions[0]?.()
     await until(async () => {
-      const { result } = await ask('GetTask', { id })
+      const { result } = await sendForJson('GetTask', { id })
       expect(result).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } })
     })
     vi.setSystemTime(1_060_000)
     await agent.alarm()
-    expect([stored.alarms.at(-1), methods().includes('DELETE')]).toEqual([1_090_000, false])
+    expect([state.alarms.at(-1), methods().includes('DELETE')]).toEqual([1_090_000, false])
 
     vi.setSystemTime(1_090_000)
     await agent.alarm()
     await until(() => expect(methods()).toContain('DELETE'))
     const day = 24 * 60 * 60 * 1000
-    expect(stored.alarms.at(-1)).toBe(1_030_000 + day)
+    expect(state.alarms.at(-1)).toBe(1_030_000 + day)
 
     vi.setSystemTime(1_030_000 + day)
     await agent.alarm()
-    expect((await ask('GetTask', { id })).error).toMatchObject({ code: -32001 })
+    expect((await sendForJson('GetTask', { id })).error).toMatchObject({ code: -32001 })
   })
 
-  it('finds its tasks when it comes back, and says of those that ran that they have failed', async () => {
-    const done = idOf(await use('answer'))
-    const running = idOf(await use('wait'))
-    const later = start()
-    const stateOf = async (id: string) => (await ask('GetTask', { id }, {}, later)).result
+  it('has its tasks after a restart, those that ran as failed', async () => {
+    const done = idOf(await callTool('answer'))
+    const running = idOf(await callTool('wait'))
+    const restarted = start()
+    const stateOf = async (id: string) => (await sendForJson('GetTask', { id }, {}, restarted)).result
     expect([await stateOf(done), await stateOf(running)]).toMatchObject([
       { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: '42' }] }] },
       {
@@ -122,10 +127,10 @@ describe('the object of an agent', () => {
     ])
   })
 
-  it('leaves a server that its manifest names no more', async () => {
-    await use('answer')
+  it('closes the session with a server that the manifest no longer names', async () => {
+    await callTool('answer')
     methods()
-    await use('answer', { upstream: { url: `${server.url}?again` } })
+    await callTool('answer', { upstream: { url: `${server.url}?again` } })
     await until(() => expect(methods()).toEqual(expect.arrayContaining(['initialize', 'DELETE'])))
   })
 
@@ -134,73 +139,73 @@ describe('the object of an agent', () => {
     [{ url: 'https://mcp.internal/' }, 'AGENT_UNREACHABLE'],
     [{ url: 'https://mcp.example/', service: 'NOBODY' }, 'AGENT_MISCONFIGURED'],
     [{ url: 'https://mcp.example/', secret: 'NOTHING' }, 'AGENT_MISCONFIGURED'],
-  ])('says of %j that it cannot be called, and not why', async (upstream, reason) => {
-    const { result } = await use('answer', { upstream })
+  ])('reports that %j cannot be called without the reason', async (upstream, reason) => {
+    const { result } = await callTool('answer', { upstream })
     expect(result).toMatchObject({
       task: { status: { state: 'TASK_STATE_FAILED', message: { metadata: { reason } } } },
     })
     expect(JSON.stringify(result)).not.toMatch(/127\.0|mcp\.|NOBODY|NOTHING/)
   })
 
-  const rejected = (words: string) => ({
+  const rejected = (reason: string) => ({
     result: {
       task: {
         status: {
           state: 'TASK_STATE_REJECTED',
-          message: { parts: [{ text: expect.stringContaining(words) }], metadata: { reason: 'RESOURCE_EXHAUSTED' } },
+          message: { parts: [{ text: expect.stringContaining(reason) }], metadata: { reason: 'RESOURCE_EXHAUSTED' } },
         },
       },
     },
   })
   const completed = { result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } }
-  const stranger = (address: string): Partial<BridgeCall> => ({ caller: '', address })
+  const anonymous = (address: string): Partial<BridgeCall> => ({ caller: '', address })
 
-  it('runs so many tools at once for a caller, and rejects one more; others have theirs run', async () => {
-    for (let count = 0; count < 12; count++) await use('wait')
-    expect([await use('answer'), await use('answer', { caller: 'bob' })]).toMatchObject([
+  it('runs 12 tools at once for a caller and rejects the next, but runs those of other callers', async () => {
+    for (let count = 0; count < 12; count++) await callTool('wait')
+    expect([await callTool('answer'), await callTool('answer', { caller: 'bob' })]).toMatchObject([
       rejected('for you'),
       completed,
     ])
   })
 
-  it('runs a quarter of that for an address, and half for all callers that it does not know', async () => {
-    for (let count = 0; count < 4; count++) await use('wait', stranger('203.0.113.1'))
-    const first = await use('answer', stranger('203.0.113.1'))
-    for (let count = 0; count < 4; count++) await use('wait', stranger('203.0.113.2'))
-    const others = await use('answer', stranger('203.0.113.3'))
-    expect([first, others, await use('answer')]).toMatchObject([
+  it('runs 4 tools at once for an address and 8 for all anonymous callers', async () => {
+    for (let count = 0; count < 4; count++) await callTool('wait', anonymous('203.0.113.1'))
+    const first = await callTool('answer', anonymous('203.0.113.1'))
+    for (let count = 0; count < 4; count++) await callTool('wait', anonymous('203.0.113.2'))
+    const others = await callTool('answer', anonymous('203.0.113.3'))
+    expect([first, others, await callTool('answer')]).toMatchObject([
       rejected('for you'),
       rejected('callers without a token'),
       completed,
     ])
   })
 
-  it('keeps a task, whatever callers do that it does not know', async () => {
-    const id = idOf(await use('answer'))
-    const rows = new TaskTable(stored.storage)
+  it('keeps the task of an authenticated caller however many tasks anonymous callers create', async () => {
+    const id = idOf(await callTool('answer'))
+    const rows = new TaskTable(state.storage)
     const task = { owner: '', context: 'c', state: 'TASK_STATE_COMPLETED', changed: Date.now() + 1, task: {} }
     for (let count = 0; count < 200; count++) rows.save({ ...task, id: `${count}`, principal: `${count % 50}` })
-    await use('answer', stranger('203.0.113.1'))
-    expect((await ask('GetTask', { id })).result).toMatchObject({ id })
+    await callTool('answer', anonymous('203.0.113.1'))
+    expect((await sendForJson('GetTask', { id })).result).toMatchObject({ id })
   })
 
-  it('keeps no address', async () => {
-    await use('answer', stranger('203.0.113.1'))
-    const rows = stored.storage.sql.exec('SELECT * FROM tasks').toArray()
+  it('stores no address', async () => {
+    await callTool('answer', anonymous('203.0.113.1'))
+    const rows = state.storage.sql.exec('SELECT * FROM tasks').toArray()
     expect([rows.length, JSON.stringify(rows)]).toEqual([1, expect.not.stringContaining('203.0.113')])
   })
 
-  it('rejects arguments that the schema does not allow before the server hears of the call', async () => {
+  it('rejects arguments that the schema does not allow without a request to the server', async () => {
     const inputSchema = { properties: { text: { type: 'string' } }, required: ['text'] }
     const tool = { name: 'answer', arguments: '{}', inputSchema, field: 'message.parts[0].data.arguments' }
-    expect(await use('answer', { tool })).toMatchObject({
+    expect(await callTool('answer', { tool })).toMatchObject({
       id: 1,
       error: { code: -32602, message: '`message.parts[0].data.arguments.text` is required.' },
     })
     expect(methods()).toEqual([])
   })
 
-  it('rejects them as an event where a client of A2A 0.3 reads a stream', async () => {
+  it('rejects them as an event of the stream for a client of A2A 0.3', async () => {
     const tool = {
       name: 'answer',
       arguments: '{}',
@@ -214,11 +219,11 @@ describe('the object of an agent', () => {
     ])
   })
 
-  it('opens so many streams at once for a caller, and one more when one was read', async () => {
-    const as = { ...stranger('203.0.113.1'), streams: true }
+  it('opens 8 streams at once for a caller, and another one when one has been read', async () => {
+    const options = { ...anonymous('203.0.113.1'), streams: true }
     const stream = () =>
       send('SendStreamingMessage', message(calls('answer')), {
-        ...as,
+        ...options,
         tool: { name: 'answer', arguments: '{}', inputSchema: {}, field: '' },
       })
     const open: Response[] = []

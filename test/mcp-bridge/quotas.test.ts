@@ -1,15 +1,14 @@
-import { expect, it } from 'vitest'
-import { type Principal, Quota, type QuotaExceeded } from '../../src/mcp-bridge/quotas.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { MAX_UNREAD_BYTES } from '../../src/limits.ts'
+import { BoundedEventStream, type Principal, Quota, type QuotaExceeded } from '../../src/mcp-bridge/quotas.ts'
 
 const alice: Principal = { authenticated: true, name: 'alice' }
 const bob: Principal = { authenticated: true, name: 'bob' }
-const [first, second, third] = ['first', 'second', 'third'].map(name => ({ authenticated: false, name })) as [
-  Principal,
-  Principal,
-  Principal,
-]
+const first: Principal = { authenticated: false, name: 'first' }
+const second: Principal = { authenticated: false, name: 'second' }
+const third: Principal = { authenticated: false, name: 'third' }
 
-/** How many units of 16 each principal gets, one after the other, and which quota ends it. */
+/** Returns how many of 16 units each principal acquires, one principal after the other, and the quota that stops it. */
 const acquireAll = (...principals: Principal[]): [count: number, exceeded: QuotaExceeded][] => {
   const quota = new Quota(16)
   return principals.map(principal => {
@@ -20,58 +19,152 @@ const acquireAll = (...principals: Principal[]): [count: number, exceeded: Quota
   })
 }
 
-it.each<[title: string, principals: Principal[], expected: [number, QuotaExceeded][]]>([
-  [
-    'three quarters to one caller',
-    [alice, bob],
+const bytes = (text: string) => new TextEncoder().encode(text)
+const passTime = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
+
+const openStream = () => {
+  const onClosed = vi.fn()
+  return { stream: new BoundedEventStream(onClosed), onClosed }
+}
+
+describe('Quota', () => {
+  it.each<[title: string, principals: Principal[], expected: [number, QuotaExceeded][]]>([
     [
-      [12, 'principal'],
-      [4, 'agent'],
+      'an authenticated caller at most three quarters',
+      [alice, bob],
+      [
+        [12, 'principal'],
+        [4, 'agent'],
+      ],
     ],
-  ],
-  [
-    'a quarter to one address',
-    [first, alice],
     [
-      [4, 'principal'],
-      [12, 'principal'],
+      'an address at most a quarter',
+      [first, alice],
+      [
+        [4, 'principal'],
+        [12, 'principal'],
+      ],
     ],
-  ],
-  [
-    'half to all anonymous callers',
-    [first, second, third, alice],
     [
-      [4, 'principal'],
-      [4, 'principal'],
-      [0, 'anonymous'],
-      [8, 'agent'],
+      'all anonymous callers together at most half',
+      [first, second, third, alice],
+      [
+        [4, 'principal'],
+        [4, 'principal'],
+        [0, 'anonymous'],
+        [8, 'agent'],
+      ],
     ],
-  ],
-  [
-    'no more than there is',
-    [alice, first, bob],
     [
-      [12, 'principal'],
-      [4, 'principal'],
-      [0, 'agent'],
+      'all callers together no more than the capacity',
+      [alice, first, bob],
+      [
+        [12, 'principal'],
+        [4, 'principal'],
+        [0, 'agent'],
+      ],
     ],
-  ],
-])('gives %s', (_, principals, expected) => {
-  expect(acquireAll(...principals)).toEqual(expected)
+  ])('gives %s', (_, principals, expected) => {
+    expect(acquireAll(...principals)).toEqual(expected)
+  })
+
+  it('distinguishes an authenticated caller from an address of the same name', () => {
+    const quota = new Quota(4)
+    quota.acquire({ authenticated: false, name: 'x' })
+    expect([
+      quota.acquire({ authenticated: true, name: 'x' }),
+      quota.acquire({ authenticated: false, name: 'x' }),
+    ]).toEqual([undefined, 'principal'])
+  })
+
+  it('makes a released unit available again', () => {
+    const quota = new Quota(4)
+    expect([1, 2, 3, 4].map(() => quota.acquire(alice))).toEqual([undefined, undefined, undefined, 'principal'])
+    quota.release(alice)
+    expect([quota.acquire(bob), quota.acquire(bob), quota.acquire(bob)]).toEqual([undefined, undefined, 'agent'])
+  })
 })
 
-it('distinguishes an authenticated caller from an address of the same name', () => {
-  const quota = new Quota(4)
-  quota.acquire({ authenticated: false, name: 'x' })
-  expect([
-    quota.acquire({ authenticated: true, name: 'x' }),
-    quota.acquire({ authenticated: false, name: 'x' }),
-  ]).toEqual([undefined, 'principal'])
-})
+describe('BoundedEventStream', () => {
+  beforeEach(() => void vi.useFakeTimers())
 
-it('gives again what was released', () => {
-  const quota = new Quota(4)
-  expect([1, 2, 3, 4].map(() => quota.acquire(alice))).toEqual([undefined, undefined, undefined, 'principal'])
-  quota.release(alice)
-  expect([quota.acquire(bob), quota.acquire(bob), quota.acquire(bob)]).toEqual([undefined, undefined, 'agent'])
+  it('delivers events written before and after the client starts to read', async () => {
+    const { stream, onClosed } = openStream()
+    stream.write(bytes('ab'))
+    const text = new Response(stream.body).text()
+    await passTime(0)
+    stream.write(bytes('cd'))
+    stream.write(bytes('ef'))
+    stream.end(bytes('!'))
+    expect([await text, onClosed.mock.calls.length]).toEqual(['abcdef!', 1])
+  })
+
+  it('accepts only a last event while more than 2 MiB are unread', async () => {
+    const { stream } = openStream()
+    const large = new Uint8Array(MAX_UNREAD_BYTES)
+    expect([large, bytes('a'), bytes('b')].map(event => stream.write(event))).toEqual([true, true, false])
+    const reader = stream.body.getReader()
+    await reader.read()
+    expect(stream.write(bytes('c'))).toBe(true)
+    stream.write(large)
+    stream.end(bytes('!'))
+    const rest: (number | undefined)[] = []
+    for (let next = await reader.read(); !next.done; next = await reader.read()) rest.push(next.value.byteLength)
+    expect(rest).toEqual([1, 1, MAX_UNREAD_BYTES, 1])
+  })
+
+  it('closes when its last event has been read, and not before', async () => {
+    const { stream, onClosed } = openStream()
+    stream.write(bytes('a'))
+    stream.end()
+    expect(onClosed).not.toHaveBeenCalled()
+    await new Response(stream.body).text()
+    expect(onClosed).toHaveBeenCalledOnce()
+  })
+
+  it('closes at once when it ends without events', () => {
+    const { stream, onClosed } = openStream()
+    stream.end()
+    expect(onClosed).toHaveBeenCalledOnce()
+  })
+
+  it('closes when the client disconnects, and drops every later event', async () => {
+    const { stream, onClosed } = openStream()
+    stream.write(bytes('abc'))
+    await stream.body.cancel()
+    expect([onClosed.mock.calls.length, stream.write(bytes('d'))]).toEqual([1, true])
+    stream.end()
+    expect(onClosed).toHaveBeenCalledOnce()
+  })
+
+  it('fails when the client reads nothing for 30 seconds, even while events are written', async () => {
+    const { stream, onClosed } = openStream()
+    const reader = stream.body.getReader()
+    stream.write(bytes('ab'))
+    await passTime(29_999)
+    stream.write(bytes('c'))
+    expect(onClosed).not.toHaveBeenCalled()
+    await passTime(1)
+    expect(onClosed).toHaveBeenCalledOnce()
+    await expect(reader.read()).rejects.toThrow('did not read')
+  })
+
+  it('gives the client another 30 seconds with each event that it reads', async () => {
+    const { stream, onClosed } = openStream()
+    const reader = stream.body.getReader()
+    for (const text of ['a', 'b', 'c']) stream.write(bytes(text))
+    for (const text of ['a', 'b', 'c']) {
+      await passTime(20_000)
+      expect((await reader.read()).value).toEqual(bytes(text))
+    }
+    expect(onClosed).not.toHaveBeenCalled()
+  })
+
+  it('waits for events for as long as the tool runs', async () => {
+    const { stream } = openStream()
+    const read = stream.body.getReader().read()
+    await passTime(15 * 60_000)
+    stream.write(bytes('a'))
+    expect((await read).value).toEqual(bytes('a'))
+  })
 })

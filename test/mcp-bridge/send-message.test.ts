@@ -5,7 +5,7 @@ import { type BridgedAgent, calls, message, message0, startBridgedAgent } from '
 
 const pixel = 'iVBORw0KGgo='
 
-/** One of each kind that a tool may answer. */
+/** One of each kind of content that a tool may return. */
 const content = [
   { type: 'text', text: 'first' },
   { type: 'image', data: pixel, mimeType: 'image/png' },
@@ -44,7 +44,7 @@ beforeAll(async () => {
       huge: { run: () => ({ content: [{ type: 'text', text: 'x'.repeat(1.5 * 1024 * 1024) }] }) },
       silent: { run: () => new Promise(() => undefined) },
     },
-    // Seconds that a silent tool may take; all others answer at once.
+    // In seconds. Only the silent tool takes that long.
     { vars: { UPSTREAM_TIMEOUT: '1' } },
   )
 })
@@ -54,18 +54,18 @@ beforeEach(() => {
   agent.server.takeRequests()
 })
 
-/** What came of a call of a tool: the state of its task, and what it made or says. */
-const came = async (parts: Json, more?: JsonObject) => {
+/** Calls a tool, and returns the state, the artifacts and the status message of its task. */
+const callTool = async (parts: Json, more?: JsonObject) => {
   const { status, artifacts } = await agent.send(parts, more)
   return {
     state: status.state.replace('TASK_STATE_', ''),
     ...(artifacts && { artifacts: artifacts.map(({ name, parts }) => ({ name, parts })) }),
-    ...(status.message && { said: status.message.parts, reason: status.message.metadata?.reason }),
+    ...(status.message && { message: status.message.parts, reason: status.message.metadata?.reason }),
   }
 }
 
-describe('a message to an agent that is an MCP server', () => {
-  const said = {
+describe('SendMessage to an agent that is an MCP server', () => {
+  const completed = {
     state: 'COMPLETED',
     artifacts: [{ name: 'say_it', parts: [{ text: 'You said edge.', mediaType: 'text/plain' }] }],
   }
@@ -73,19 +73,23 @@ describe('a message to an agent that is an MCP server', () => {
   it.each<[title: string, parts: Json, more?: JsonObject]>([
     ['data that names the tool', calls('say_it', { text: 'edge' })],
     ['data that names the skill', calls('say-it', { text: 'edge' })],
-    ['data beside the id of a skill', [{ data: { text: 'edge' } }], { metadata: { skillId: 'say-it' } }],
-    ["data beside the tool's own name", [{ data: { text: 'edge' } }], { metadata: { skillId: 'say_it' } }],
-    ['text beside the id of a skill', [{ text: 'edge' }], { metadata: { skillId: 'say-it' } }],
-    ["text beside the tool's own name", [{ text: 'edge' }], { metadata: { skillId: 'say_it' } }],
-  ])('calls a tool: %s', async (_, parts, more) => {
-    expect(await came(parts, more)).toEqual(said)
+    [
+      'data, with the id of the skill in the metadata',
+      [{ data: { text: 'edge' } }],
+      { metadata: { skillId: 'say-it' } },
+    ],
+    ["data, with the tool's name in the metadata", [{ data: { text: 'edge' } }], { metadata: { skillId: 'say_it' } }],
+    ['text, with the id of the skill in the metadata', [{ text: 'edge' }], { metadata: { skillId: 'say-it' } }],
+    ["text, with the tool's name in the metadata", [{ text: 'edge' }], { metadata: { skillId: 'say_it' } }],
+  ])('calls the tool of a message with %s', async (_, parts, more) => {
+    expect(await callTool(parts, more)).toEqual(completed)
     expect(agent.server.takeCalls()).toEqual([['say_it', { text: 'edge' }]])
   })
 
   it.each<[title: string, part: JsonObject, more?: JsonObject]>([
     ['data', { kind: 'data', data: { tool: 'say_it', arguments: { text: 'edge' } } }],
     ['text', { kind: 'text', text: 'edge' }, { metadata: { skillId: 'say-it' } }],
-  ])('calls a tool in v0.3: %s', async (_, part, more) => {
+  ])('calls the tool of a message of A2A 0.3 with %s', async (_, part, more) => {
     const { result } = await agent.call('message/send', message0([part], more), { version: '0.3' })
     expect(result).toMatchObject({
       kind: 'task',
@@ -95,24 +99,24 @@ describe('a message to an agent that is an MCP server', () => {
     })
   })
 
-  it('opens one session for all calls, and calls through it side by side', async () => {
+  it('uses one session for concurrent calls', async () => {
     const sums = await Promise.all(
       Array.from({ length: 4 }, (_, a) =>
-        came(calls('add', { a, b: 1 })).then(({ artifacts }) => artifacts?.[0]?.parts),
+        callTool(calls('add', { a, b: 1 })).then(({ artifacts }) => artifacts?.[0]?.parts),
       ),
     )
     expect(sums).toEqual(Array.from({ length: 4 }, (_, a) => [{ data: { sum: a + 1 }, mediaType: 'application/json' }]))
     expect(agent.server.takeRequests().methods).toEqual(Array(4).fill('tools/call'))
   })
 
-  it('hands numbers on as they were written, and answers under the id as it was', async () => {
-    const text =
+  it('preserves numbers in arguments and the id of the call as written', async () => {
+    const body =
       '{"jsonrpc":"2.0","id":12345678901234567890,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER",' +
       '"parts":[{"data":{"tool":"add","arguments":{"a":1e2,"b":0.50}}}]}}}'
     const response = await agent.host.fetch('/agents/tools', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
-      body: text,
+      body,
     })
     expect(await response.text()).toMatch(
       /^\{"jsonrpc":"2.0",.*"sum":100\.5.*"id":12345678901234567890\}$|^\{"jsonrpc":"2.0","id":12345678901234567890,.*"sum":100\.5/,
@@ -120,7 +124,7 @@ describe('a message to an agent that is an MCP server', () => {
   })
 })
 
-describe('what a tool answers', () => {
+describe('the result of a tool', () => {
   const parts = [
     { text: 'first', mediaType: 'text/plain' },
     { raw: pixel, mediaType: 'image/png' },
@@ -133,11 +137,14 @@ describe('what a tool answers', () => {
     { text: 'last', mediaType: 'text/plain' },
   ]
 
-  it('is one artifact, its parts in order', async () => {
-    expect(await came(calls('everything'))).toEqual({ state: 'COMPLETED', artifacts: [{ name: 'everything', parts }] })
+  it('becomes one artifact with its parts in order', async () => {
+    expect(await callTool(calls('everything'))).toEqual({
+      state: 'COMPLETED',
+      artifacts: [{ name: 'everything', parts }],
+    })
   })
 
-  it('is one artifact in v0.3, with files', async () => {
+  it('becomes one artifact with file parts in A2A 0.3', async () => {
     const { result } = await agent.call('message/send', message0([{ kind: 'data', data: { tool: 'everything' } }]), {
       version: '0.3',
     })
@@ -160,7 +167,7 @@ describe('what a tool answers', () => {
     })
   })
 
-  it.each<[tool: string, given: JsonObject | undefined, told: object]>([
+  it.each<[tool: string, args: JsonObject | undefined, expected: object]>([
     [
       'add',
       { a: 1, b: 2 },
@@ -173,14 +180,14 @@ describe('what a tool answers', () => {
     [
       'fails',
       undefined,
-      { state: 'FAILED', said: [{ text: 'No such place.', mediaType: 'text/plain' }], reason: 'TOOL_FAILED' },
+      { state: 'FAILED', message: [{ text: 'No such place.', mediaType: 'text/plain' }], reason: 'TOOL_FAILED' },
     ],
     [
       'fails_silently',
       undefined,
       {
         state: 'FAILED',
-        said: [{ text: 'The tool failed without a message.', mediaType: 'text/plain' }],
+        message: [{ text: 'The tool failed without a message.', mediaType: 'text/plain' }],
         reason: 'TOOL_FAILED',
       },
     ],
@@ -189,7 +196,7 @@ describe('what a tool answers', () => {
       undefined,
       {
         state: 'FAILED',
-        said: [{ text: 'The MCP server answered with error -32050: Nobody is at home', mediaType: 'text/plain' }],
+        message: [{ text: 'The MCP server answered with error -32050: Nobody is at home', mediaType: 'text/plain' }],
         reason: 'MCP_SERVER_REFUSED',
       },
     ],
@@ -199,7 +206,7 @@ describe('what a tool answers', () => {
       undefined,
       {
         state: 'FAILED',
-        said: [
+        message: [
           {
             text: "The agent's response is larger than 1048576 bytes, the limit of this host.",
             mediaType: 'text/plain',
@@ -213,19 +220,19 @@ describe('what a tool answers', () => {
       undefined,
       {
         state: 'FAILED',
-        said: [{ text: 'The agent did not respond within 1 seconds.', mediaType: 'text/plain' }],
+        message: [{ text: 'The agent did not respond within 1 seconds.', mediaType: 'text/plain' }],
         reason: 'AGENT_TIMEOUT',
       },
     ],
-  ])('of %s', async (tool, given, told) => {
-    expect(await came(calls(tool, given))).toEqual(told)
-    // Whom it waits for no more, the host tells.
+  ])('becomes the outcome of the task: %s', async (tool, args, expected) => {
+    expect(await callTool(calls(tool, args))).toEqual(expected)
+    // The host tells the server that it no longer waits for the result.
     if (tool === 'silent')
       await vi.waitFor(() => expect(agent.server.takeRequests().methods).toContain('notifications/cancelled'))
   })
 
-  it('is asked for though its arguments cannot be checked here, which the log tells', async () => {
-    await came(calls('odd', { a: 7 }))
+  it('is requested without a check when this host cannot validate the arguments, which is logged', async () => {
+    await callTool(calls('odd', { a: 7 }))
     expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
       event: 'tool-unchecked',
       agent: 'tools',
@@ -234,15 +241,15 @@ describe('what a tool answers', () => {
   })
 })
 
-describe('a message that calls no tool of the agent', () => {
+describe('SendMessage with an invalid tool call', () => {
   it.each<[title: string, parts: Json, more: JsonObject, field: string]>([
-    ['a tool that is not there', calls('x'), {}, 'message.parts[0].data.tool'],
-    ['arguments that are wrong', calls('add', { a: 'one', b: 2 }), {}, 'message.parts[0].data.arguments.a'],
-    ['arguments that are missing', calls('add', { a: 1 }), {}, 'message.parts[0].data.arguments.b'],
+    ['an unknown tool', calls('x'), {}, 'message.parts[0].data.tool'],
+    ['an argument of the wrong type', calls('add', { a: 'one', b: 2 }), {}, 'message.parts[0].data.arguments.a'],
+    ['a missing argument', calls('add', { a: 1 }), {}, 'message.parts[0].data.arguments.b'],
     ['a text that is too short', [{ text: 'x' }], { metadata: { skillId: 'say-it' } }, 'message.parts[0].text'],
-    ['a text without a tool', [{ text: 'edge' }], {}, 'message.parts[0].text'],
-    ['a skill that is not there', [{ text: 'edge' }], { metadata: { skillId: 'x' } }, 'message.metadata.skillId'],
-  ])('is refused, and the server hears nothing of it: %s', async (_, parts, more, field) => {
+    ['a text that names no tool', [{ text: 'edge' }], {}, 'message.parts[0].text'],
+    ['an unknown skill', [{ text: 'edge' }], { metadata: { skillId: 'x' } }, 'message.metadata.skillId'],
+  ])('is rejected without a request to the server: %s', async (_, parts, more, field) => {
     const { error } = await agent.call('SendMessage', message(parts, more))
     expect(error).toMatchObject({
       code: -32602,
@@ -251,16 +258,16 @@ describe('a message that calls no tool of the agent', () => {
     expect(agent.server.takeRequests().methods).toEqual([])
   })
 
-  it('is refused in the words of v0.3, in a stream too', async () => {
+  it('is rejected in the format of A2A 0.3, for streaming calls too', async () => {
     const params = message0([{ kind: 'data', data: { tool: 'add', arguments: {} } }])
-    const refused = { code: -32602, data: { reason: 'INVALID_PARAMS', fieldViolations: [{}, {}] } }
-    expect((await agent.call('message/send', params, { version: '0.3' })).error).toMatchObject(refused)
+    const error = { code: -32602, data: { reason: 'INVALID_PARAMS', fieldViolations: [{}, {}] } }
+    expect((await agent.call('message/send', params, { version: '0.3' })).error).toMatchObject(error)
     await expect(agent.stream('message/stream', params, { version: '0.3' }).next()).rejects.toThrow('-32602')
   })
 })
 
-describe('the credentials that the server gets', () => {
-  it("are the Worker's, and never the caller's", async () => {
+describe('the credentials of a request to the server', () => {
+  it("are the Worker's, never the caller's", async () => {
     const token = await agent.issue('somebody')
     agent.server.dropSessions()
     agent.server.takeRequests()
@@ -270,57 +277,57 @@ describe('the credentials that the server gets', () => {
   })
 })
 
-describe('a server that is in trouble', () => {
+describe('a failing server', () => {
   const unreachable = {
     state: 'FAILED',
-    said: [{ text: 'The agent could not be reached. Try again later.', mediaType: 'text/plain' }],
+    message: [{ text: 'The agent could not be reached. Try again later.', mediaType: 'text/plain' }],
     reason: 'AGENT_UNREACHABLE',
   }
 
-  it('is called in a new session where it has forgotten the old one: the tool runs once', async () => {
-    await came(calls('nothing'))
+  it('is called in a new session after it has dropped the old one, and runs the tool once a call', async () => {
+    await callTool(calls('nothing'))
     agent.server.dropSessions()
     agent.server.takeRequests()
     agent.server.takeCalls()
-    expect(await Promise.all([came(calls('nothing')), came(calls('nothing'))])).toEqual(
+    expect(await Promise.all([callTool(calls('nothing')), callTool(calls('nothing'))])).toEqual(
       Array(2).fill({ state: 'COMPLETED' }),
     )
     expect(agent.server.takeCalls()).toHaveLength(2)
     expect(agent.server.takeRequests().methods.filter(method => method === 'initialize')).toHaveLength(1)
   })
 
-  it.each<[title: string, instead: (id: number) => Response | undefined, told: object]>([
-    ['breaks the connection', () => undefined, { state: 'FAILED' }],
-    ['is not there', () => new Response(null, { status: 521 }), unreachable],
+  it.each<[title: string, respond: (id: number) => Response | undefined, expected: object]>([
+    ['closes the connection', () => undefined, { state: 'FAILED' }],
+    ['is unreachable', () => new Response(null, { status: 521 }), unreachable],
     [
-      'ends its answer too soon',
+      'ends the response stream before the result',
       () => new Response(': hello\n\n', { headers: { 'Content-Type': 'text/event-stream' } }),
       {
         state: 'FAILED',
-        said: [{ text: 'The connection to the agent was lost before its stream ended.', mediaType: 'text/plain' }],
+        message: [{ text: 'The connection to the agent was lost before its stream ended.', mediaType: 'text/plain' }],
         reason: 'AGENT_BROKE_OFF',
       },
     ],
     [
-      'answers with an error of HTTP',
+      'responds with an HTTP error',
       () => new Response('down', { status: 500 }),
       {
         state: 'FAILED',
-        said: [{ text: "The tool's server is not ready. Try again later.", mediaType: 'text/plain' }],
+        message: [{ text: "The tool's server is not ready. Try again later.", mediaType: 'text/plain' }],
         reason: 'MCP_SERVER_NOT_READY',
       },
     ],
     [
-      'answers with HTML',
+      'responds with HTML',
       () => new Response('<p>', { headers: { 'Content-Type': 'text/html' } }),
       {
         state: 'FAILED',
-        said: [{ text: "The tool's server is not ready. Try again later.", mediaType: 'text/plain' }],
+        message: [{ text: "The tool's server is not ready. Try again later.", mediaType: 'text/plain' }],
         reason: 'MCP_SERVER_NOT_READY',
       },
     ],
     [
-      'answers data without end',
+      'responds with data that nests too deeply',
       id => {
         const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
         return new Response(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${deep}}}`, {
@@ -329,18 +336,18 @@ describe('a server that is in trouble', () => {
       },
       {
         state: 'FAILED',
-        said: [{ text: 'The tool returned data that nests deeper than 64 levels.', mediaType: 'text/plain' }],
+        message: [{ text: 'The tool returned data that nests deeper than 64 levels.', mediaType: 'text/plain' }],
         reason: 'INVALID_AGENT_RESPONSE',
       },
     ],
-  ])('%s: the task fails, and the next call is as good as ever', async (_, instead, told) => {
-    agent.server.overrides.set('nothing', instead)
-    expect(await came(calls('nothing'))).toMatchObject(told)
+  ])('fails the task when it %s, and completes the next call', async (_, respond, expected) => {
+    agent.server.overrides.set('nothing', respond)
+    expect(await callTool(calls('nothing'))).toMatchObject(expected)
     agent.server.overrides.delete('nothing')
-    expect(await came(calls('nothing'))).toEqual({ state: 'COMPLETED' })
+    expect(await callTool(calls('nothing'))).toEqual({ state: 'COMPLETED' })
   })
 
-  it('is told to its owner alone', () => {
+  it('is described in the log only', () => {
     expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
       event: 'tool-call',
       agent: 'tools',

@@ -3,22 +3,22 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { TaskTable } from '../../src/mcp-bridge/task-table.ts'
 import { openStorage } from '../support/storage.ts'
 
-const day = 24 * 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
 
 let storage: DurableObjectStorage
-let rows: TaskTable
+let table: TaskTable
 beforeEach(() => {
   storage = openStorage().storage
-  rows = new TaskTable(storage)
+  table = new TaskTable(storage)
 })
 
-/** Saves a task that is done, but for `changes`. */
+/** Saves a completed task, with the given differences. */
 const save = (
   id: string,
   changed: number,
   { state = 'TASK_STATE_COMPLETED', owner = 'alice', ...more }: JsonObject = {},
 ) =>
-  rows.save({
+  table.save({
     id,
     owner: String(owner),
     principal: String(owner),
@@ -29,13 +29,13 @@ const save = (
   })
 
 const ids = (query: Partial<Parameters<TaskTable['list']>[0]> = {}) =>
-  rows.list({ owner: 'alice', withArtifacts: false, limit: 300, ...query }).tasks.map(({ id }) => id)
+  table.list({ owner: 'alice', withArtifacts: false, limit: 300, ...query }).tasks.map(({ id }) => id)
 
-describe('a task that is kept', () => {
-  it('is what it was', () => {
+describe('a stored task', () => {
+  it('is loaded as it was saved', () => {
     const more = { artifacts: [{ artifactId: 'a', parts: [{ text: 'made' }] }], history: [{ messageId: 'm' }] }
     save('t', 1, more)
-    expect(rows.load('t', 'alice')).toEqual({
+    expect(table.load('t', 'alice')).toEqual({
       id: 't',
       contextId: 'c',
       status: { state: 'TASK_STATE_COMPLETED', timestamp: 't' },
@@ -43,48 +43,48 @@ describe('a task that is kept', () => {
     })
   })
 
-  it('may be longer than a value of the database, in any script', () => {
+  it('may be longer than the largest value of the database, in any script', () => {
     const text = '𝄞ü'.repeat(700_000)
     save('t', 1, { artifacts: [{ text }], history: [{ text }] })
-    expect(rows.load('t', 'alice')).toMatchObject({ artifacts: [{ text }], history: [{ text }] })
+    expect(table.load('t', 'alice')).toMatchObject({ artifacts: [{ text }], history: [{ text }] })
   })
 
-  it('takes the place of what it was', () => {
+  it('is replaced when it is saved again', () => {
     save('t', 1, { artifacts: [{ text: 'x'.repeat(2_000_000) }] })
     save('t', 2, { artifacts: [] })
-    expect([rows.load('t', 'alice')?.artifacts, ids()]).toEqual([[], ['t']])
+    expect([table.load('t', 'alice')?.artifacts, ids()]).toEqual([[], ['t']])
   })
 
-  it("is its owner's", () => {
+  it('is visible to its owner only', () => {
     save('t', 1)
-    expect([rows.load('t', 'bob'), rows.load('t', ''), ids({ owner: 'bob' })]).toEqual([undefined, undefined, []])
+    expect([table.load('t', 'bob'), table.load('t', ''), ids({ owner: 'bob' })]).toEqual([undefined, undefined, []])
   })
 })
 
-describe('the tasks that are kept', () => {
-  it('are the newest two hundred, and those that have not ended', () => {
+describe('the stored tasks', () => {
+  it('are the newest two hundred finished ones and all running ones', () => {
     save('open', 0, { state: 'TASK_STATE_WORKING' })
     for (let count = 1; count <= 210; count++) save(`t${count}`, count)
     expect(ids()).toEqual([...Array.from({ length: 200 }, (_, index) => `t${210 - index}`), 'open'])
   })
 
-  it('are those of the last day', () => {
+  it('are deleted a day after their last change', () => {
     save('old', 1)
-    save('new', day)
-    expect([rows.deleteExpired(day), ids()]).toEqual([day + 1, ['new', 'old']])
-    expect([rows.deleteExpired(day + 1), ids()]).toEqual([2 * day, ['new']])
-    expect([rows.deleteExpired(2 * day), ids()]).toEqual([undefined, []])
+    save('new', DAY_MS)
+    expect([table.deleteExpired(DAY_MS), ids()]).toEqual([DAY_MS + 1, ['new', 'old']])
+    expect([table.deleteExpired(DAY_MS + 1), ids()]).toEqual([2 * DAY_MS, ['new']])
+    expect([table.deleteExpired(2 * DAY_MS), ids()]).toEqual([undefined, []])
   })
 
-  it('are those that fit into the limit of their size', () => {
-    rows = new TaskTable(storage, { maxBytes: 64 * 1024 })
+  it('are the newest ones that fit into the size limit', () => {
+    table = new TaskTable(storage, { maxBytes: 64 * 1024 })
     for (let count = 0; count < 6; count++) save(`t${count}`, count, { artifacts: [{ text: 'x'.repeat(15 * 1024) }] })
-    const kept = Array.from({ length: 6 }, (_, count) => rows.load(`t${count}`, 'alice') !== undefined)
-    expect(kept).toEqual([false, false, true, true, true, true])
+    const areStored = Array.from({ length: 6 }, (_, count) => table.load(`t${count}`, 'alice') !== undefined)
+    expect(areStored).toEqual([false, false, true, true, true, true])
   })
 })
 
-describe('a list of tasks', () => {
+describe('list', () => {
   beforeEach(() => {
     save('a', 1, { artifacts: [{ text: 'a' }] })
     save('b', 2, { state: 'TASK_STATE_FAILED' })
@@ -92,56 +92,56 @@ describe('a list of tasks', () => {
     save('d', 3, { owner: 'bob' })
   })
 
-  it('has the last changed first, by pages', () => {
+  it('returns pages, the last changed task first', () => {
     const query = { owner: 'alice', withArtifacts: false, limit: 2 }
-    const { last, ...first } = rows.list(query)
+    const { last, ...first } = table.list(query)
     expect([first, last]).toMatchObject([
       { tasks: [{ id: 'c' }, { id: 'b' }], total: 3 },
       { changed: 2, id: 'b' },
     ])
-    expect(rows.list({ ...query, ...(last && { after: last }) })).toMatchObject({
+    expect(table.list({ ...query, ...(last && { after: last }) })).toMatchObject({
       tasks: [{ id: 'a' }],
       last: undefined,
     })
   })
 
-  it('counts the tasks of all pages, past the last page too', () => {
+  it('counts the tasks of all pages, even past the last page', () => {
     const after = { changed: 1, id: 'a' }
-    expect(rows.list({ owner: 'alice', withArtifacts: false, limit: 2, after })).toEqual({ tasks: [], total: 3 })
+    expect(table.list({ owner: 'alice', withArtifacts: false, limit: 2, after })).toEqual({ tasks: [], total: 3 })
   })
 
-  it.each<[query: Parameters<typeof ids>[0], found: string[]]>([
+  it.each<[query: Parameters<typeof ids>[0], expected: string[]]>([
     [{ state: 'TASK_STATE_FAILED' }, ['b']],
     [{ context: 'c' }, ['c', 'b', 'a']],
     [{ context: 'x' }, []],
     [{ changedAfter: 1 }, ['c', 'b']],
     [{ owner: 'bob' }, ['d']],
-  ])('has those of %j', (query, found) => {
-    expect(ids(query)).toEqual(found)
+  ])('returns the tasks that match %j', (query, expected) => {
+    expect(ids(query)).toEqual(expected)
   })
 
-  it('has what they made where that is asked for', () => {
-    const made = (artifacts: boolean) =>
-      rows.list({ owner: 'alice', withArtifacts: artifacts, limit: 9 }).tasks.map(task => task.artifacts)
-    expect([made(true), made(false)]).toEqual([
+  it('returns artifacts only when they are requested', () => {
+    const listArtifacts = (withArtifacts: boolean) =>
+      table.list({ owner: 'alice', withArtifacts, limit: 9 }).tasks.map(task => task.artifacts)
+    expect([listArtifacts(true), listArtifacts(false)]).toEqual([
       [[], [], [{ text: 'a' }]],
       [undefined, undefined, undefined],
     ])
   })
 
-  it('has fewer to a page where they are long, but one', () => {
+  it('returns fewer tasks a page when they are large, but at least one', () => {
     for (const id of ['x', 'y', 'z']) save(id, 9, { history: [{ text: 'x'.repeat(1_500_000) }] })
-    const { tasks, last } = rows.list({ owner: 'alice', withArtifacts: false, limit: 5 })
+    const { tasks, last } = table.list({ owner: 'alice', withArtifacts: false, limit: 5 })
     expect([tasks.map(({ id }) => id), last]).toMatchObject([['z'], { id: 'z' }])
   })
 })
 
-describe('tasks that were under way when their object died', () => {
-  it('have failed, and say so; the others are as they were', () => {
+describe('failInterrupted', () => {
+  it('fails the tasks that were running, with a message, and leaves the others alone', () => {
     save('done', Date.now())
     save('open', Date.now(), { state: 'TASK_STATE_WORKING', history: [{ messageId: 'm' }] })
     new TaskTable(storage).failInterrupted()
-    expect([rows.load('done', 'alice'), rows.load('open', 'alice')]).toMatchObject([
+    expect([table.load('done', 'alice'), table.load('open', 'alice')]).toMatchObject([
       { status: { state: 'TASK_STATE_COMPLETED' } },
       {
         status: { state: 'TASK_STATE_FAILED', message: { taskId: 'open', parts: [{ text: expect.any(String) }] } },
@@ -149,5 +149,88 @@ describe('tasks that were under way when their object died', () => {
       },
     ])
     expect(ids({ state: 'TASK_STATE_FAILED' })).toEqual(['open'])
+  })
+})
+
+const evictionLimits = { maxTasks: 20, maxBytes: 64_000 }
+
+type Batch = { by: string; count: number; from?: number; size?: number; state?: string }
+
+/** Saves tasks, the last of each batch the newest, and counts those that remain by principal. Addresses share the owner ''. */
+const countStored = (...batches: Batch[]): Record<string, number> => {
+  const table = new TaskTable(openStorage().storage, evictionLimits)
+  const saved = batches.flatMap(({ by, count, from = 1, size = 10, state = 'TASK_STATE_COMPLETED' }) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: `${by} ${index}`,
+      owner: /^\d/.test(by) ? '' : by,
+      principal: by,
+      context: 'c',
+      state,
+      changed: from + index,
+      task: { id: `${by} ${index}`, artifacts: [{ text: 'x'.repeat(size) }] },
+    })),
+  )
+  for (const task of saved.toSorted((left, right) => left.changed - right.changed)) table.save(task)
+  const remaining = saved.filter(({ id, owner }) => table.load(id, owner) !== undefined)
+  return Object.fromEntries(
+    [...Map.groupBy(remaining, task => task.principal)].map(([name, { length }]) => [name, length]),
+  )
+}
+
+describe('eviction of finished tasks', () => {
+  it.each<[title: string, batches: Batch[], expected: Record<string, number>]>([
+    ['deletes none up to the limit', [{ by: 'alice', count: 20 }], { alice: 20 }],
+    ['deletes the oldest task', [{ by: 'alice', count: 21 }], { alice: 20 }],
+    [
+      'deletes the tasks of the caller with the most tasks',
+      [
+        { by: 'alice', count: 1 },
+        { by: 'bob', count: 25, from: 100 },
+      ],
+      { alice: 1, bob: 19 },
+    ],
+    [
+      'deletes the tasks of an address with more tasks than a caller',
+      [
+        { by: 'alice', count: 1 },
+        { by: '7.7.7.7', count: 25, from: 100 },
+      ],
+      { alice: 1, '7.7.7.7': 19 },
+    ],
+    [
+      'deletes the tasks of the address with the most tasks',
+      [
+        { by: '1.1.1.1', count: 2 },
+        { by: '2.2.2.2', count: 19, from: 100 },
+      ],
+      { '1.1.1.1': 2, '2.2.2.2': 18 },
+    ],
+    [
+      'deletes no running task',
+      [
+        { by: 'alice', count: 20 },
+        { by: 'bob', count: 16, state: 'TASK_STATE_WORKING' },
+      ],
+      { alice: 20, bob: 16 },
+    ],
+  ])('%s', (_, batches, expected) => {
+    expect(countStored(...batches)).toEqual(expected)
+  })
+
+  it('deletes the tasks of anonymous callers before those of a caller, however many addresses they have', () => {
+    const addresses = Array.from({ length: 21 }, (_, index) => ({ by: `${index}.0.0.1`, count: 1, from: 100 + index }))
+    const { alice, ...anonymous } = countStored({ by: 'alice', count: 5 }, ...addresses)
+    expect([alice, Object.keys(anonymous).length]).toEqual([5, 15])
+  })
+
+  it('deletes the tasks of the caller with the most text when all tasks together are too large', () => {
+    const size = 10_000
+    expect(
+      countStored(
+        { by: 'alice', count: 9 },
+        { by: 'bob', count: 1, size },
+        { by: '7.7.7.7', count: 7, from: 100, size },
+      ),
+    ).toEqual({ alice: 9, bob: 1, '7.7.7.7': 5 })
   })
 })

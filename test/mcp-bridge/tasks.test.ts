@@ -8,15 +8,15 @@ let agent: BridgedAgent
 let alice: string
 let bob: string
 
-/** The calls of `wait`: how to let each go, by the name that it was given; and those that were cancelled. */
-const waiting = new Map<string, () => void>()
+/** The pending calls of the tool `wait` by their names, with the function that completes each; and the names of cancelled calls. */
+const pending = new Map<string, () => void>()
 const cancelled = new Set<string>()
 
 const wait: TestTool = {
   inputSchema: { properties: { name: { type: 'string' } }, required: ['name'] },
   run: ({ name }, { mcpReq }) =>
     new Promise(resolve => {
-      waiting.set(String(name), () => resolve({ content: [{ type: 'text', text: `${name} went` }] }))
+      pending.set(String(name), () => resolve({ content: [{ type: 'text', text: `${name} done` }] }))
       mcpReq.signal.addEventListener('abort', () => cancelled.add(String(name)))
     }),
 }
@@ -59,11 +59,11 @@ beforeAll(async () => {
 })
 afterAll(() => agent.close())
 
-/** Waits until a call of `wait` has come to the server. */
-const started = async (name: string) => vi.waitFor(() => expect(waiting.has(name)).toBe(true), { timeout: 5_000 })
+/** Waits until the server has received a call of `wait`. */
+const untilStarted = async (name: string) => vi.waitFor(() => expect(pending.has(name)).toBe(true), { timeout: 5_000 })
 
-/** Begins a task that waits. */
-const begin = (name: string, token?: string): Promise<Task> =>
+/** Starts a task that runs until its test completes it. */
+const startTask = (name: string, token?: string): Promise<Task> =>
   agent.send(calls('wait', { name }), { configuration: { returnImmediately: true } }, { token })
 
 const stateOf = async (id: string, token?: string) => {
@@ -71,8 +71,8 @@ const stateOf = async (id: string, token?: string) => {
   return (result as Task | undefined)?.status.state
 }
 
-/** What a stream tells of, in short. */
-const told = (event: JsonObject): string => {
+/** Summarizes an event of a stream. */
+const summarize = (event: JsonObject): string => {
   const { task, statusUpdate, artifactUpdate } = event as {
     task?: Task
     statusUpdate?: { status: Task['status'] }
@@ -84,8 +84,8 @@ const told = (event: JsonObject): string => {
 }
 
 describe('a stream', () => {
-  it('tells how far the tool is, what it made, and that it is done', async () => {
-    const events = await Array.fromAsync(agent.stream('SendStreamingMessage', message(calls('steps'))), told)
+  it('reports the progress, the artifact and the completion of a task', async () => {
+    const events = await Array.fromAsync(agent.stream('SendStreamingMessage', message(calls('steps'))), summarize)
     expect(events).toEqual([
       'WORKING',
       'WORKING 1',
@@ -96,7 +96,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('tells the same in v0.3', async () => {
+  it('reports the same in A2A 0.3', async () => {
     const params = message0([{ kind: 'data', data: { tool: 'steps' } }])
     const events = await Array.fromAsync(agent.stream('message/stream', params, { version: '0.3' }))
     expect(events.map(({ kind, status, final }) => [kind, (status as JsonObject | undefined)?.state, final])).toEqual([
@@ -109,98 +109,113 @@ describe('a stream', () => {
     ])
   })
 
-  it('may be left: the tool goes on, and what it makes is kept', async () => {
-    const events = agent.stream('SendStreamingMessage', message(calls('wait', { name: 'left' })))
+  it('may be cancelled: the tool runs on and its result is stored', async () => {
+    const events = agent.stream('SendStreamingMessage', message(calls('wait', { name: 'disconnected' })))
     const { task } = (await events.next()).value as { task: Task }
-    await started('left')
+    await untilStarted('disconnected')
     await events.return(undefined)
-    waiting.get('left')?.()
+    pending.get('disconnected')?.()
     await vi.waitFor(async () => expect(await stateOf(task.id)).toBe('TASK_STATE_COMPLETED'), { timeout: 5_000 })
-    expect(cancelled).not.toContain('left')
+    expect(cancelled).not.toContain('disconnected')
   })
 
-  it('may be taken up again', async () => {
-    const { id } = await begin('again')
-    await started('again')
+  it('may be resubscribed to', async () => {
+    const { id } = await startTask('again')
+    await untilStarted('again')
     const events = agent.stream('SubscribeToTask', { id })
-    expect(told((await events.next()).value as JsonObject)).toBe('WORKING')
-    waiting.get('again')?.()
-    expect(await Array.fromAsync(events, told)).toEqual(['artifact again went', 'COMPLETED'])
+    expect(summarize((await events.next()).value as JsonObject)).toBe('WORKING')
+    pending.get('again')?.()
+    expect(await Array.fromAsync(events, summarize)).toEqual(['artifact again done', 'COMPLETED'])
   })
 })
 
 describe('a task', () => {
-  it('is told of at once where that is asked for, and found later', async () => {
-    const { id, status } = await begin('later')
-    await started('later')
-    waiting.get('later')?.()
+  it('is returned at once with `returnImmediately`, and can be read later', async () => {
+    const { id, status } = await startTask('later')
+    await untilStarted('later')
+    pending.get('later')?.()
     await vi.waitFor(async () => expect(await stateOf(id)).toBe('TASK_STATE_COMPLETED'), { timeout: 5_000 })
     expect(status.state).toBe('TASK_STATE_WORKING')
   })
 
-  it('goes on though whoever waits for it leaves', async () => {
-    const leaving = new AbortController()
-    const asked = agent.send(calls('wait', { name: 'gone' }), {}, { token: alice, signal: leaving.signal })
-    await started('gone')
-    leaving.abort()
-    await expect(asked).rejects.toThrow()
-    waiting.get('gone')?.()
+  it('runs on when the caller disconnects', async () => {
+    const controller = new AbortController()
+    const response = agent.send(calls('wait', { name: 'gone' }), {}, { token: alice, signal: controller.signal })
+    await untilStarted('gone')
+    controller.abort()
+    await expect(response).rejects.toThrow()
+    pending.get('gone')?.()
     await vi.waitFor(
       async () => {
         const { result } = await agent.call('ListTasks', { includeArtifacts: true }, { token: alice })
-        expect(JSON.stringify(result)).toContain('gone went')
+        expect(JSON.stringify(result)).toContain('gone done')
       },
       { timeout: 5_000 },
     )
   })
 
-  it('can be cancelled: the server is told, and a stream of it ends', async () => {
-    const { id } = await begin('cancelled')
-    await started('cancelled')
+  it('can be cancelled: the server is notified, and the streams of the task end', async () => {
+    const { id } = await startTask('cancelled')
+    await untilStarted('cancelled')
     const events = agent.stream('SubscribeToTask', { id })
     await events.next()
     const { result } = await agent.call('CancelTask', { id })
     expect((result as Task).status.state).toBe('TASK_STATE_CANCELED')
-    expect(await Array.fromAsync(events, told)).toEqual(['CANCELED'])
+    expect(await Array.fromAsync(events, summarize)).toEqual(['CANCELED'])
     await vi.waitFor(() => expect(cancelled).toContain('cancelled'), { timeout: 5_000 })
     expect(await stateOf(id)).toBe('TASK_STATE_CANCELED')
   })
 
-  it.each<[method: string, params: (id: string) => JsonObject, code: number]>([
-    ['CancelTask', id => ({ id }), -32002],
-    ['SubscribeToTask', id => ({ id }), -32004],
-    ['SendMessage', taskId => message(calls('steps'), { taskId }), -32004],
-    ['SendMessage', () => message(calls('steps'), { taskId: 'x' }), -32001],
-    ['GetTask', () => ({ id: 'x' }), -32001],
-    ['CreateTaskPushNotificationConfig', taskId => ({ taskId, url: 'https://hook.example.com/' }), -32003],
-    ['SendMessage', () => message(calls('steps'), { contextId: 'c'.repeat(257) }), -32602],
-    ['GetTask', () => ({ id: 'x'.repeat(3_000_000) }), -32001],
-    ['SendMessage', () => ({ message: { role: 'ROLE_USER', parts: calls('steps') } }), -32602],
-  ])('that is done: %s', async (method, params, code) => {
+  it.each<[title: string, method: string, params: (id: string) => JsonObject, code: number]>([
+    ['the cancellation of a finished task', 'CancelTask', id => ({ id }), -32002],
+    ['a subscription to a finished task', 'SubscribeToTask', id => ({ id }), -32004],
+    ['a message to a finished task', 'SendMessage', taskId => message(calls('steps'), { taskId }), -32004],
+    ['a message to an unknown task', 'SendMessage', () => message(calls('steps'), { taskId: 'x' }), -32001],
+    ['a read of an unknown task', 'GetTask', () => ({ id: 'x' }), -32001],
+    [
+      'a configuration of push notifications',
+      'CreateTaskPushNotificationConfig',
+      taskId => ({ taskId, url: 'https://hook.example.com/' }),
+      -32003,
+    ],
+    [
+      'a context id that is too long',
+      'SendMessage',
+      () => message(calls('steps'), { contextId: 'c'.repeat(257) }),
+      -32602,
+    ],
+    ['a task id that is too long', 'GetTask', () => ({ id: 'x'.repeat(3_000_000) }), -32001],
+    [
+      'a message without an id',
+      'SendMessage',
+      () => ({ message: { role: 'ROLE_USER', parts: calls('steps') } }),
+      -32602,
+    ],
+  ])('rejects %s', async (_, method, params, code) => {
     const { id } = await agent.send(calls('steps'))
     expect((await agent.call(method, params(id))).error).toMatchObject({ code })
   })
 
-  it('that runs takes no further message', async () => {
-    const { id } = await begin('busy')
-    await started('busy')
+  it('accepts no further message while it runs', async () => {
+    const { id } = await startTask('busy')
+    await untilStarted('busy')
     const { error } = await agent.call('SendMessage', message(calls('steps'), { taskId: id }))
-    waiting.get('busy')?.()
+    pending.get('busy')?.()
     expect(error).toMatchObject({ code: -32004, message: expect.stringContaining('leave `message.taskId` out') })
   })
 
-  it('does not look up others that its message refers to', async () => {
+  it('is created without looking up the tasks that its message refers to', async () => {
     await agent.send(calls('steps'), { referenceTaskIds: ['forged-line'] })
     expect(agent.host.logged().join()).not.toContain('forged-line')
   })
 
-  it('keeps its context where the message names one', async () => {
+  it('has the context that the message names', async () => {
     expect(await agent.send(calls('steps'), { contextId: 'talk' })).toMatchObject({ contextId: 'talk' })
   })
 
-  it('belongs to its caller: others find none of that id, and cannot list or cancel it', async () => {
-    const { id } = await begin('mine', alice)
-    await started('mine')
+  it('belongs to its caller: no other caller can read, list or cancel it', async () => {
+    const { id } = await startTask('mine', alice)
+    await untilStarted('mine')
     const ids = async (token?: string) => {
       const { result } = await agent.call('ListTasks', {}, { token })
       return (result as { tasks: Task[] }).tasks.map(task => task.id)
@@ -216,18 +231,18 @@ describe('a task', () => {
       [],
       [],
     ])
-    waiting.get('mine')?.()
+    pending.get('mine')?.()
   })
 
-  it("is nobody else's by a tenant that the call names", async () => {
-    const { id } = await begin('tenant', alice)
-    await started('tenant')
+  it('belongs to the same caller whatever tenant a call names', async () => {
+    const { id } = await startTask('tenant', alice)
+    await untilStarted('tenant')
     const { result } = await agent.call('CancelTask', { id, tenant: 'x' }, { token: alice })
     expect((result as Task).status.state).toBe('TASK_STATE_CANCELED')
     await vi.waitFor(() => expect(cancelled).toContain('tenant'), { timeout: 5_000 })
   })
 
-  it('is listed by pages', async () => {
+  it('is listed in pages', async () => {
     const carol = await agent.issue('carol')
     for (const text of ['one', 'two', 'three']) await agent.send(calls('echo', { text }), {}, { token: carol })
     const texts: Json[] = []
@@ -249,7 +264,7 @@ describe('a task', () => {
 })
 
 describe('the card', () => {
-  it('says what the server says, again where that says that its tools have changed', async () => {
+  it('is fetched again when the server announces that its tools have changed', async () => {
     await agent.send(calls('steps'))
     agent.server.tools.new_tool = { run: () => ({ content: [] }) }
     await agent.server.announce()
@@ -267,29 +282,29 @@ describe('the card', () => {
 describe.each(sdks.filter(({ binding, compatible }) => binding === 'JSONRPC' && !compatible))('$title', sdk => {
   const connect = () => sdk.connect(new URL('/agents/only/', agent.host.url).href)
 
-  it('finds the tool in the card, and where it is called at this host', async () => {
+  it('reads the card, with the tool and the endpoint on this host', async () => {
     const { card } = await connect()
     expect(card.skills).toEqual(['speak'])
     for (const endpoint of card.endpoints) expect(endpoint).toContain(` ${agent.host.url.origin}/agents/only`)
   })
 
-  it('calls it with a text, and gets the task', async () => {
+  it('calls the tool with a text and gets the task', async () => {
     const { send, get } = await connect()
     const { id, ...sent } = await send('edge')
     expect(sent).toEqual({ state: 'completed', said: 'edge', history: 1 })
     expect(await get(id)).toEqual({ id, ...sent })
   })
 
-  it('streams', async () => {
+  it('streams a task', async () => {
     const { stream } = await connect()
     expect(await Array.fromAsync(stream('edge'))).toEqual(['working', 'edge', 'completed'])
   })
 
-  it('cancels', async () => {
+  it('cancels a task', async () => {
     const { send, cancel, resubscribe } = await connect()
-    waiting.delete('client')
+    pending.delete('client')
     const { id } = await send('wait', { atOnce: true })
-    await started('client')
+    await untilStarted('client')
     const events = resubscribe(id)
     const states = [(await events.next()).value]
     expect(await cancel(id)).toMatchObject({ id, state: 'canceled' })

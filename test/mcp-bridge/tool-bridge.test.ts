@@ -1,20 +1,44 @@
-import { beforeEach, expect, it, vi } from 'vitest'
-import { throttle } from '../../src/mcp-bridge/tool-bridge.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { createPrincipalNamer, throttle } from '../../src/mcp-bridge/tool-bridge.ts'
 
-beforeEach(() => void vi.useFakeTimers())
+describe('createPrincipalNamer', () => {
+  const nameAddress = (address: string, namePrincipal = createPrincipalNamer()) =>
+    namePrincipal({ caller: '', address })
 
-it('does the work at once, and for all news that come meanwhile once more', async () => {
-  const work = vi.fn(async () => undefined)
-  const news = throttle(work, 1_000)
-  const told = [news(), news(), news()]
-  await vi.advanceTimersByTimeAsync(999)
-  expect(work).toHaveBeenCalledTimes(1)
-  news()
-  await vi.advanceTimersByTimeAsync(1_001)
-  expect(work).toHaveBeenCalledTimes(2)
-  await Promise.all(told)
-  await vi.advanceTimersByTimeAsync(10_000)
-  expect(work).toHaveBeenCalledTimes(2)
-  void news()
-  expect(work).toHaveBeenCalledTimes(3)
+  it('names an authenticated caller by its subject', async () => {
+    const principal = await createPrincipalNamer()({ caller: 'token:a', address: '' })
+    expect(principal).toEqual({ authenticated: true, name: 'token:a' })
+  })
+
+  it('names an anonymous caller by a hash of its address', async () => {
+    const namePrincipal = createPrincipalNamer()
+    const principal = await nameAddress('203.0.113.7', namePrincipal)
+    expect(principal).toEqual({ authenticated: false, name: expect.stringMatching(/^[0-9a-f]{32}$/) })
+    expect(await nameAddress('203.0.113.7', namePrincipal)).toEqual(principal)
+    expect((await nameAddress('203.0.113.8', namePrincipal)).name).not.toBe(principal.name)
+  })
+
+  // Otherwise anybody who reads the storage could find the address by hashing all addresses.
+  it('hashes an address with a secret of its own', async () => {
+    expect(await nameAddress('203.0.113.7')).not.toEqual(await nameAddress('203.0.113.7'))
+  })
+})
+
+describe('throttle', () => {
+  it('runs the work at once, and once more after the interval for all requests in between', async () => {
+    vi.useFakeTimers()
+    const work = vi.fn(async () => undefined)
+    const request = throttle(work, 1_000)
+    const requests = [request(), request(), request()]
+    await vi.advanceTimersByTimeAsync(999)
+    expect(work).toHaveBeenCalledTimes(1)
+    request()
+    await vi.advanceTimersByTimeAsync(1_001)
+    expect(work).toHaveBeenCalledTimes(2)
+    await Promise.all(requests)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(work).toHaveBeenCalledTimes(2)
+    void request()
+    expect(work).toHaveBeenCalledTimes(3)
+  })
 })

@@ -6,14 +6,14 @@ const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
 
 const validate = (args: JsonObject, schema: JsonObject) => validateArguments(JSON.stringify(args), schema)
 
-/** What is wrong with one argument `a` of a schema. */
-const wrong = (a: Json, schema: Json, more: JsonObject = {}) => {
+/** Validates one argument `a`, and returns its violations as text. */
+const validateOne = (a: Json, schema: Json, more: JsonObject = {}) => {
   const checked = validate({ a }, object({ a: schema }, more))
   return 'unchecked' in checked ? checked : checked.violations.map(({ path, description }) => `${path} ${description}`)
 }
 
-describe('what is wrong with arguments', () => {
-  it.each<[value: Json, schema: JsonObject, told: string]>([
+describe('validateArguments', () => {
+  it.each<[value: Json, schema: JsonObject, violation: string]>([
     [1, { type: 'string' }, '.a must be of type string'],
     ['1', { type: ['integer', 'null'] }, '.a must be of type integer or null'],
     ['c', { enum: ['a', 'b'] }, '.a must be one of ["a","b"]'],
@@ -52,23 +52,23 @@ describe('what is wrong with arguments', () => {
       { anyOf: [{ anyOf: [{ type: 'string' }] }, { type: 'null' }] },
       '.a must be of type string, or must be of type null',
     ],
-  ])('%j for %j', (value, schema, told) => {
-    expect(wrong(value, schema, { $defs: { count: { type: 'integer' } } })).toEqual([told])
+  ])('checks %j against %j', (value, schema, violation) => {
+    expect(validateOne(value, schema, { $defs: { count: { type: 'integer' } } })).toEqual([violation])
   })
 
-  it('is told twenty times at most', () => {
-    expect(wrong(Array(50).fill('x'), { items: { type: 'number' } })).toHaveLength(20)
+  it('reports at most twenty violations', () => {
+    expect(validateOne(Array(50).fill('x'), { items: { type: 'number' } })).toHaveLength(20)
   })
 
   it.each([
     ['https://json-schema.org/draft/2020-12/schema', 'prefixItems'],
     ['https://json-schema.org/draft/2019-09/schema', 'items'],
     ['http://json-schema.org/draft-07/schema#', 'items'],
-  ])('goes by the dialect %s', ($schema, tuple) => {
-    expect(wrong(['x'], { [tuple]: [{ type: 'number' }] }, { $schema })).toEqual(['.a[0] must be of type number'])
+  ])('applies the dialect %s', ($schema, tuple) => {
+    expect(validateOne(['x'], { [tuple]: [{ type: 'number' }] }, { $schema })).toEqual(['.a[0] must be of type number'])
   })
 
-  it('leaves alone what the schema calls like its own keywords', () => {
+  it('accepts properties with the names of keywords', () => {
     const schema = object({
       type: { type: 'string' },
       pattern: { type: 'string' },
@@ -83,18 +83,31 @@ describe('what is wrong with arguments', () => {
     ]).toEqual([{ violations: [] }, { violations: [{ path: '.const', description: 'must be of type integer' }] }])
   })
 
-  it('is told anew for each call: a check leaves nothing behind', () => {
+  it('validates each call from scratch', () => {
     const schema = object({ a: { type: 'array', items: { type: 'number' } } })
     const many = { a: Array(6_000).fill(1) }
     expect([1, 2, 3].map(() => validate(many, schema))).toEqual(Array(3).fill({ violations: [] }))
   })
 
-  it('is not what the format of a text says, which is a remark', () => {
-    expect(wrong('nobody', { type: 'string', format: 'email' })).toEqual([])
+  it('ignores `format`, which is an annotation', () => {
+    expect(validateOne('nobody', { type: 'string', format: 'email' })).toEqual([])
+  })
+
+  it('reports the first of more errors than the validator can collect', () => {
+    const items = { type: 'string', minimum: 2, multipleOf: 3, const: 4 }
+    expect(validateOne(Array(60_000).fill(1), { items })).toEqual([
+      '.a[0] must be of type string',
+      ...['.a[0] must be 4', '.a[0] must be at least 2', '.a[0] must be a multiple of 3'],
+    ])
+  })
+
+  it('reports twenty violations of one object', () => {
+    const names = Array.from({ length: 1000 }, (_, index) => `k${index}`)
+    expect(validateOne({}, { required: names })).toEqual(names.slice(0, 20).map(name => `.a.${name} is required`))
   })
 })
 
-describe('arguments that only the server validates', () => {
+describe('arguments that this host leaves unchecked', () => {
   const invalid = { unchecked: 'the schema is invalid' }
   const recursive = { unchecked: 'the schema recurses too deeply' }
   const unknownDialect = { unchecked: 'the dialect of the schema is unknown to this host' }
@@ -104,27 +117,27 @@ describe('arguments that only the server validates', () => {
   it.each<[title: string, value: Json, schema: JsonObject, more: JsonObject, expected: Json]>([
     ['a reference to itself', 1, { $ref: '#/$defs/a' }, { $defs: { a: { $ref: '#/$defs/a' } } }, recursive],
     [
-      'references in a circle',
+      'references in a cycle',
       1,
       { $ref: '#/$defs/a' },
       { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
       recursive,
     ],
     ['a reference to another host', 1, { $ref: 'https://schemas.example/a.json' }, {}, invalid],
-    ['a reference to nothing', 1, { $ref: '#/$defs/x' }, {}, invalid],
-    ['a list that is none', {}, { required: 7 }, {}, invalid],
+    ['a reference to a missing definition', 1, { $ref: '#/$defs/x' }, {}, invalid],
+    ['`required` that is not a list', {}, { required: 7 }, {}, invalid],
     ['a pattern that does not compile', 'a', { pattern: '(' }, {}, invalid],
     ['an unknown dialect', 1, {}, { $schema: 'https://schemas.example/' }, unknownDialect],
-    ['a dialect that is no text', 1, {}, { $schema: 7 }, unknownDialect],
+    ['a dialect that is not a string', 1, {}, { $schema: 7 }, unknownDialect],
     ['a schema over 64 KiB', 1, { description: 'x'.repeat(65_536) }, {}, { unchecked: 'the schema is too large' }],
     ['arguments over 128 KiB', 'x'.repeat(131_072), {}, {}, { unchecked: 'the arguments are too large' }],
-    ['a long pattern that must not match', 'a', { not: { pattern } }, {}, longPattern],
-    ['names that must match a long pattern', {}, { patternProperties: { [pattern]: {} } }, {}, longPattern],
-  ])('%s', (_, value, schema, more, expected) => {
-    expect(wrong(value, schema, more)).toEqual(expected)
+    ['a long pattern inside `not`', 'a', { not: { pattern } }, {}, longPattern],
+    ['a long pattern for property names', {}, { patternProperties: { [pattern]: {} } }, {}, longPattern],
+  ])('include %s', (_, value, schema, more, expected) => {
+    expect(validateOne(value, schema, more)).toEqual(expected)
   })
 
-  it('are the values of a long pattern: this host validates the rest', () => {
+  it('include a value with a long pattern, whose siblings are validated', () => {
     const schema = object({ a: { type: 'string', pattern } }, { required: ['a', 'b'] })
     expect([validate({ a: 'x', b: 1 }, schema), validate({ a: 'x' }, schema)]).toEqual([
       { violations: [] },
@@ -132,29 +145,18 @@ describe('arguments that only the server validates', () => {
     ])
   })
 
-  it('are none where a pattern has 256 characters', () => {
-    expect(wrong('x', { pattern: pattern.slice(0, 256) })).toEqual(['.a does not match the pattern in the schema'])
-  })
-
-  it('are not constants that look like a keyword', () => {
-    const value = { format: 'x', pattern }
-    expect([wrong(value, { const: value }), wrong(value, { enum: [value] }), wrong({}, { const: value })]).toEqual([
-      [],
-      [],
-      [expect.stringContaining('.a must be {')],
+  it('exclude a value whose pattern has 256 characters', () => {
+    expect(validateOne('x', { pattern: pattern.slice(0, 256) })).toEqual([
+      '.a does not match the pattern in the schema',
     ])
   })
-})
 
-it('reports the first of more errors than the validator can collect', () => {
-  const items = { type: 'string', minimum: 2, multipleOf: 3, const: 4 }
-  expect(wrong(Array(60_000).fill(1), { items })).toEqual([
-    '.a[0] must be of type string',
-    ...['.a[0] must be 4', '.a[0] must be at least 2', '.a[0] must be a multiple of 3'],
-  ])
-})
-
-it('reports twenty violations of one object', () => {
-  const names = Array.from({ length: 1000 }, (_, index) => `k${index}`)
-  expect(wrong({}, { required: names })).toEqual(names.slice(0, 20).map(name => `.a.${name} is required`))
+  it('exclude constants that look like keywords', () => {
+    const value = { format: 'x', pattern }
+    expect([
+      validateOne(value, { const: value }),
+      validateOne(value, { enum: [value] }),
+      validateOne({}, { const: value }),
+    ]).toEqual([[], [], [expect.stringContaining('.a must be {')]])
+  })
 })
