@@ -1,8 +1,21 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'rolldown'
+import { build, type InputOptions } from 'rolldown'
 
 const root = import.meta.dirname
+
+/** What every bundle for the Workers runtime is built with. */
+export const workerOptions = {
+  external: /^(cloudflare|node):/,
+  platform: 'neutral',
+  resolve: { conditionNames: ['workerd', 'worker', 'browser', 'import'], mainFields: ['browser', 'module', 'main'] },
+  transform: { target: 'es2024', define: { 'process.env.NODE_ENV': '"production"' } },
+  onLog: (level, log, print) => {
+    // Rolldown would leave the import as it is, and the Worker could not start.
+    if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
+    print(level, log)
+  },
+} satisfies InputOptions
 
 /**
  * Builds the Worker into `directory` as it is uploaded: minified ES modules with source maps. `start.js` has all that a start
@@ -12,15 +25,7 @@ export const buildWorker = async (directory: string): Promise<void> => {
   const { output } = await build({
     cwd: root,
     input: 'src/index.ts',
-    external: /^(cloudflare|node):/,
-    platform: 'neutral',
-    resolve: { conditionNames: ['workerd', 'worker', 'browser', 'import'], mainFields: ['browser', 'module', 'main'] },
-    transform: { target: 'es2024', define: { 'process.env.NODE_ENV': '"production"' } },
-    onLog: (level, log, print) => {
-      // Rolldown would leave the import as it is, and the Worker could not start.
-      if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
-      print(level, log)
-    },
+    ...workerOptions,
     write: false,
     output: {
       dir: directory,

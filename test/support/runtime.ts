@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { builtinModules } from 'node:module'
 import { join } from 'node:path'
-import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
+import { build, type Plugin } from 'rolldown'
+import { workerOptions } from '../../build.ts'
 
 /** The admin token of every host under test that is not given another. */
 export const token = 'the-admin-token-of-tests'
@@ -107,7 +107,9 @@ export const startWorkerRuntime = async (
   directory: string,
   { compatibilityDate }: HostConfig,
 ): Promise<Runtime> => {
-  const modules = { 'worker.js': await bundle({ stdin: { contents: source, resolveDir: directory } }) }
+  const modules = {
+    'worker.js': await bundle(join(directory, 'worker.js'), [virtualModule(join(directory, 'worker.js'), source)]),
+  }
   return start([worker(main, modules, { compatibilityDate })], [main])
 }
 
@@ -144,7 +146,7 @@ const worker = (
 })
 
 const exampleWorker = async (name: keyof typeof examples, compatibilityDate: string): Promise<Worker> => {
-  const modules = { 'index.js': await bundle({ entryPoints: [join(root, 'examples', name, 'worker.ts')] }) }
+  const modules = { 'index.js': await bundle(join(root, 'examples', name, 'worker.ts')) }
   return worker(name, modules, { compatibilityDate, durableObjects: examples[name] })
 }
 
@@ -163,42 +165,37 @@ let faultsText: Promise<string> | undefined
 
 /** Bundles the faults around the production build, which stays a module of its own. */
 const faultsModule = (): Promise<string> => {
-  faultsText ??= bundle({ entryPoints: [join(import.meta.dirname, 'workers/faults.ts')] })
+  faultsText ??= bundle(join(import.meta.dirname, 'workers/faults.ts'))
   return faultsText
 }
 
-const bundle = async (entry: Pick<BuildOptions, 'entryPoints' | 'stdin'>): Promise<string> => {
-  const { outputFiles } = await build({
-    ...entry,
-    bundle: true,
-    format: 'esm',
-    conditions: ['workerd', 'worker', 'browser'],
-    external: ['cloudflare:*'],
+/** Bundles a Worker into one module. */
+const bundle = async (input: string, plugins: Plugin[] = []): Promise<string> => {
+  const { output } = await build({
+    input,
+    ...workerOptions,
+    plugins: [productionBuild, ...plugins],
     write: false,
-    plugins: [productionBuild, nodeModules],
+    output: { format: 'esm', codeSplitting: false },
   })
-  return outputFiles?.[0]?.text ?? ''
+  return output[0].code
 }
 
 /** Leaves the host's own code out of a bundle: it is the module that `npm run build` made. */
 const productionBuild: Plugin = {
   name: 'production-build',
-  setup: ({ onResolve }) => onResolve({ filter: /\/src\/index\.ts$/ }, () => ({ path: './index.js', external: true })),
-}
-
-/** Leaves Node's modules to the runtime, also where a dependency asks for them with `require`, which a module cannot. */
-const nodeModules: Plugin = {
-  name: 'node-modules',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: new RegExp(`^(node:)?(${builtinModules.join('|')})$`) }, ({ path, kind }) => {
-      const name = `node:${path.replace('node:', '')}`
-      return kind === 'require-call' ? { path: name, namespace: 'node-require' } : { path: name, external: true }
-    })
-    onLoad({ filter: /.*/, namespace: 'node-require' }, ({ path }) => ({
-      contents: `import value from '${path}'\nmodule.exports = value`,
-    }))
+  resolveId: {
+    filter: { id: /\/src\/index\.ts$/ },
+    handler: () => ({ id: './index.js', external: true }),
   },
 }
+
+/** Gives the module at `path` the text `code`, in place of a file. */
+const virtualModule = (path: string, code: string): Plugin => ({
+  name: 'virtual-module',
+  resolveId: id => (id === path ? id : null),
+  load: id => (id === path ? { code, moduleType: 'ts' } : null),
+})
 
 const textBindings = (texts: Record<string, string>) => mapValues(texts, value => ({ type: 'text' as const, value }))
 
