@@ -9,7 +9,7 @@ import { jsonResponse } from '../http/responses.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/write-through.ts'
 import type { Registered, Rejection } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
-import { agentNotFound } from './errors.ts'
+import { agentConflict, agentNotFound } from './errors.ts'
 import type { PreparedWrite } from './registration.ts'
 import { serializeSource } from './sources.ts'
 
@@ -83,9 +83,7 @@ const rejectionError = (rejection: Rejection, id: string, precondition: Precondi
         `The hostname "${rejection.hostname}" belongs to agent "${rejection.owner}". Remove it from that agent's hosts first.`,
       )
     case 'conflict':
-      return new HttpError(409, 'overtaken', `Agent "${id}" is being refreshed by another request. Retry.`, {
-        headers: { 'Retry-After': '1' },
-      })
+      return agentConflict(id, 'is being refreshed by another request')
     default:
       return new HttpError(412, 'precondition-failed', preconditionDetail(id, rejection.exists, precondition))
   }

@@ -23,6 +23,10 @@ const hint = (id: string): string => {
   return id === id.toLowerCase() ? '' : ' Ids are lower case.'
 }
 
+/** The error for a write that another one came before. */
+export const agentConflict = (id: string, reason: string): HttpError =>
+  new HttpError(409, 'overtaken', `Agent "${id}" ${reason}. Retry.`, { headers: { 'Retry-After': '1' } })
+
 /** The error for a hostname without an agent, on a host without a root agent. */
 export const noRootAgent = (): HttpError =>
   new HttpError(

@@ -10,7 +10,7 @@ import type { PendingCard, SourceRecord, SourceState } from '../registry/records
 import { getRegistry } from '../registry/store/client.ts'
 import type { RefreshOutcome } from '../sources/refresh.ts'
 import { requestRefresh } from '../sources/revalidate.ts'
-import { agentNotFound } from './errors.ts'
+import { agentConflict, agentNotFound } from './errors.ts'
 import { parsePageQuery } from './pagination.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
@@ -78,9 +78,7 @@ const refreshError = (id: string, result: RefreshOutcome): HttpError => {
         `Agent "${id}" has no pending card with that etag. GET /agents/${id}/source shows the pending card.`,
       )
     default:
-      return new HttpError(409, 'overtaken', `Agent "${id}" changed during the refresh. Retry.`, {
-        headers: { 'Retry-After': '1' },
-      })
+      return agentConflict(id, 'changed during the refresh')
   }
 }
 

@@ -116,7 +116,6 @@ export const forward = async (upstream: UpstreamCall, options: ForwardOptions): 
   const hasBody = body !== undefined
   const { version } = form
   const sent = upstreamHeaders({ target, version, headers, extensions, credentials, streams, hasBody, via })
-  if (sent === undefined) return misconfigured('The secret is empty, or contains characters that no header can carry.')
   const exchanged = exchange(url, { method, headers: sent, ...(hasBody && { body }) }, upstream, options)
   const { timeoutSeconds } = options
   return (await withTimeout(exchanged, timeoutSeconds)) ?? { kind: 'timeout', seconds: timeoutSeconds }

@@ -75,16 +75,15 @@ const TRACE_HEADERS = ['traceparent', 'tracestate']
 const reservedHeaders =
   /^(?:(?:cf|x-forwarded|x-original|x-rewrite|x-envoy|fastly|proxy|sec|access-control|content|accept|if)-.*|x-cluster-client-ip|max-forwards|cache-control|pragma|early-data|cookie2?|set-cookie2?|host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|expect|via|forwarded|x-real-ip|true-client-ip|x-client-ip|cdn-loop|accept|origin|referer|date|range|user-agent|(?:x-)?a2a-.*|traceparent|tracestate|x-http-method(?:-override)?|x-method-override)$/
 
-/** Builds the headers of a call to an agent from an allow-list. Returns undefined if the secret is not valid in a header. */
-export const upstreamHeaders = (source: HeaderSource): Record<string, string> | undefined => {
+/** Builds the headers of a call to an agent from an allow-list. */
+export const upstreamHeaders = (source: HeaderSource): Record<string, string> => {
   const { target, version, headers, extensions, credentials, streams, hasBody, via } = source
   const sent: Record<string, string> = { Accept: accept(target, version, streams), 'A2A-Version': version, Via: via }
   if (hasBody) sent['Content-Type'] = contentType(headers.get('Content-Type'))
   if (extensions.length > 0) sent[EXTENSIONS_HEADER[version]] = extensions.join(', ')
   copyHeaders(TRACE_HEADERS, headers, sent)
   if ('pass' in credentials) copyHeaders(credentials.pass.filter(isCredentialHeader), headers, sent)
-  else if (/^[\x21-\x7e]+$/.test(credentials.secret.trim())) sent.Authorization = `Bearer ${credentials.secret.trim()}`
-  else return undefined
+  else sent.Authorization = `Bearer ${credentials.secret}`
   return sent
 }
 

@@ -1,3 +1,4 @@
+import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
 import { type AgentContext, ToolAgent } from './a2a-server.ts'
 import type { BridgeCall } from './bridge-call.ts'
@@ -82,9 +83,7 @@ export const createPrincipalNamer = () => {
   const secret = crypto.randomUUID()
   return async ({ caller, address }: Pick<BridgeCall, 'caller' | 'address'>): Promise<Principal> => {
     if (caller !== '') return { authenticated: true, name: caller }
-    const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${secret} ${address}`))
-    const name = Array.from(new Uint8Array(hash, 0, 16), byte => byte.toString(16).padStart(2, '0')).join('')
-    return { authenticated: false, name }
+    return { authenticated: false, name: (await sha256Hex(`${secret} ${address}`)).slice(0, 32) }
   }
 }
 

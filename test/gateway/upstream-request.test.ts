@@ -77,17 +77,6 @@ describe('upstreamHeaders', () => {
     })
   })
 
-  it.each([['s3cret\n'], [' s3cret\r\n']])('trims whitespace around the secret %j', text => {
-    expect(build({}, { credentials: { secret: text } })).toMatchObject({ Authorization: 'Bearer s3cret' })
-  })
-
-  it.each([[''], [' '], ['two\r\nX-Other: lines'], ['två'], ['two words']])(
-    'returns undefined for the secret %j, which no header can carry',
-    text => {
-      expect(build({}, { credentials: { secret: text } })).toBeUndefined()
-    },
-  )
-
   it.each([
     'cookie',
     'host',

@@ -19,3 +19,19 @@ it.each(names)('does not give manifests the host variable %s as a secret', name 
 it('gives manifests every other secret', () => {
   expect(resolveSecret('WEATHER_TOKEN', { WEATHER_TOKEN: ' value\n' } as unknown as Env)).toEqual({ secret: 'value' })
 })
+
+it.each(['s3cret', ' s3cret', 's3cret\n', ' s3cret\r\n'])('trims a secret: %j', value => {
+  expect(resolveSecret('WEATHER_TOKEN', { WEATHER_TOKEN: value } as unknown as Env)).toEqual({ secret: 's3cret' })
+})
+
+it.each([' ', 'two\r\nX-Other: lines', 'två', 'two words'])('refuses a secret that no header can carry: %j', value => {
+  expect(resolveSecret('WEATHER_TOKEN', { WEATHER_TOKEN: value } as unknown as Env)).toEqual({
+    misconfigured: 'The secret "WEATHER_TOKEN" is empty, or contains characters that no header can carry.',
+  })
+})
+
+it.each([{}, { WEATHER_TOKEN: '' }, { WEATHER_TOKEN: {} }])('does not find a secret that is not set: %j', bindings => {
+  expect(resolveSecret('WEATHER_TOKEN', bindings as unknown as Env)).toEqual({
+    misconfigured: 'This Worker has no secret "WEATHER_TOKEN".',
+  })
+})
