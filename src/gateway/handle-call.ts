@@ -34,11 +34,13 @@ export const handleCall = async (
  */
 const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<CallError | undefined> => {
   const { request, env } = context
-  // An address past its limit costs neither a look-up of the agent nor a verification of credentials.
-  const isSuspect = !context.caller.authenticated && (await isLimited(request))
-  const refused = isSuspect ? await checkRateLimit(context.caller, request, env) : undefined
+  // An address past its limit is counted first, so that it costs neither a look-up of the agent nor a check of credentials.
+  const countedFirst = !context.caller.authenticated && (await isLimited(request))
+  const refused = countedFirst ? await checkRateLimit(context.caller, request, env) : undefined
   const unresolved = refused || !inbound.agent ? undefined : await resolveAgent(context, inbound.agent)
-  const limited = refused ?? (await checkRateLimit(context.caller, request, env))
+  // Credentials that the agent's card names have a limit of their own.
+  const isCounted = countedFirst && !context.caller.authenticated
+  const limited = isCounted ? refused : await checkRateLimit(context.caller, request, env)
   const unreadable = limited && !isSmall(request) ? undefined : await inbound.read()
   const error = limited ?? unreadable ?? unresolved
   if (error || inbound.agent) return error

@@ -137,6 +137,7 @@ describe('the limit of calls', () => {
     asked = []
     await send('agentCall', '/agents/third/a2a', call())
     expect(asked).toContain('kv card:third')
+    expect(asked.filter(what => what.startsWith('calls'))).toHaveLength(1)
   })
 
   it('says whose call it refuses, where that is told in few words', async () => {
