@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LIST_FORMATS, listResponse } from '../../src/api/agent-lists.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../support/host.ts'
 
@@ -11,13 +12,13 @@ beforeAll(async () => {
 afterAll(() => host.close())
 
 type Page = { agents: { id: string }[]; cursor?: string }
-const page = async (query: string, headers = {}) =>
+const getPage = async (query: string, headers = {}) =>
   (await (await host.fetch(`/agents${query}`, { headers })).json()) as Page
-const ids = ({ agents, cursor }: Page) => [agents.map(({ id }) => id).join(''), cursor]
+const summarize = ({ agents, cursor }: Page) => [agents.map(({ id }) => id).join(''), cursor]
 
 describe('GET /agents', () => {
-  it('lists public agents in the order of their ids, each with where its card and its endpoint are', async () => {
-    const { agents } = await page('')
+  it('lists public agents in the order of their ids, with the URLs of their cards and endpoints', async () => {
+    const { agents } = await getPage('')
     expect(agents.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'e'])
     expect(agents[0]).toEqual({
       id: 'a',
@@ -29,15 +30,15 @@ describe('GET /agents', () => {
     })
   })
 
-  it('walks page by page until there is no cursor', async () => {
-    const first = await page('?limit=3')
-    expect([ids(first), ids(await page(`?limit=3&cursor=${first.cursor}`))]).toEqual([
+  it('returns pages until there is no cursor', async () => {
+    const first = await getPage('?limit=3')
+    expect([summarize(first), summarize(await getPage(`?limit=3&cursor=${first.cursor}`))]).toEqual([
       ['abc', 'c'],
       ['e', undefined],
     ])
   })
 
-  it('may be kept by caches, which a write purges by its tag', async () => {
+  it('is cacheable, with a tag by which a write purges it', async () => {
     const { headers } = await host.fetch('/agents')
     expect([headers.get('cache-control'), headers.get('cache-tag')]).toEqual([
       'public, max-age=60, stale-while-revalidate=86400',
@@ -45,15 +46,15 @@ describe('GET /agents', () => {
     ])
   })
 
-  it('answers 304 to its own ETag, and tells caches that a token makes a difference', async () => {
+  it('returns 304 for its entity tag, and varies by Authorization', async () => {
     const { headers } = await host.fetch('/agents')
     const again = await host.fetch('/agents', { headers: { 'If-None-Match': headers.get('etag') ?? '' } })
     expect([again.status, again.headers.get('vary')]).toEqual([304, 'Authorization'])
   })
 
-  it('lists internal agents too for a reader with a token, and no cache may keep that', async () => {
+  it('lists internal agents too for a token with the scope read, in a response that no cache stores', async () => {
     const headers = { Authorization: `Bearer ${token}` }
-    expect(ids(await page('', headers))).toEqual(['abcde', undefined])
+    expect(summarize(await getPage('', headers))).toEqual(['abcde', undefined])
     expect((await host.fetch('/agents', { headers })).headers.get('cache-control')).toBe('private, no-store')
   })
 
@@ -63,12 +64,53 @@ describe('GET /agents', () => {
     ['?limit=ten', 400, 'bad-limit'],
     ['?cursor=..%2F', 400, 'bad-cursor'],
     ['?colour=red', 400, 'unknown-query'],
-  ])('refuses %s', async (query, status, code) => {
+  ])('rejects %s', async (query, status, code) => {
     const response = await host.fetch(`/agents${query}`)
     expect([response.status, await response.json()]).toEqual([status, expect.objectContaining({ code })])
   })
 
-  it('refuses a token that it does not know', async () => {
+  it('returns 401 for an unknown token', async () => {
     expect((await host.fetch('/agents', { headers: { Authorization: 'Bearer wrong' } })).status).toBe(401)
+  })
+})
+
+describe.each(['/agents', '/.well-known/a2a/agents'] as const)('GET %s past the rate limit', path => {
+  it('returns 429 without reading the cache or the Registry', async () => {
+    const keys: string[] = []
+    const limit = async ({ key }: { key: string }) => {
+      keys.push(key)
+      return { success: false }
+    }
+    const env = { CALL_LIMIT: { limit } } as unknown as Env
+    const request = new Request(`https://cards.example.com${path}`, { headers: { 'CF-Connecting-IP': '192.0.2.1' } })
+    await expect(listResponse(path, true, { request, env, ctx: {} as ExecutionContext })).rejects.toMatchObject({
+      status: 429,
+      code: 'too-many-requests',
+      headers: { 'Retry-After': '60' },
+    })
+    expect(keys).toEqual(['192.0.2.1'])
+  })
+})
+
+describe('LIST_FORMATS', () => {
+  it("formats a page for each of the lists: A2A's, Shaman's and SuperX's", () => {
+    const agent = {
+      id: 'tool-box',
+      origin: 'https://cards.example.com',
+      name: 'Tool Box',
+      description: 'Has tools',
+      version: '1.0.0',
+      url: 'https://tools.example.com',
+      protocol: 'mcp',
+      shaman: { url: 'https://tools.example.com/rest', preferredTransport: 'HTTP+JSON' },
+    }
+    const { id, name, description, version, url, protocol, shaman } = agent
+    const card = 'https://cards.example.com/agents/tool-box/.well-known/agent-card.json'
+    const cursor = id
+    expect(Object.values(LIST_FORMATS).map(format => format({ agents: [agent], cursor }))).toEqual([
+      { agents: [{ id, name, description, version, url, card }], cursor },
+      { protocolVersion: '0.3.0', agents: [{ name, description, version, ...shaman }], cursor },
+      { agents: [{ id, name: id, description, version, url, protocol, agentCard: { url: card } }], cursor },
+    ])
   })
 })

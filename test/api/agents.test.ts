@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => host.close())
 
 const bearer = { Authorization: `Bearer ${token}` }
-/** What the host says of a registration, or of an error, or a card. */
+/** The members of receipts, problems and cards that these tests read. */
 type Body = {
   seq: number
   root: boolean
@@ -18,13 +18,13 @@ type Body = {
   urls: object
   etags: Record<string, string>
 }
-const body = (response: Response) => response.json() as Promise<Body>
-const cardOf = async (id: string) => body(await host.fetch(`/agents/${id}`))
+const readBody = (response: Response) => response.json() as Promise<Body>
+const getCard = async (id: string) => readBody(await host.fetch(`/agents/${id}`))
 
 describe('PUT /agents/{id}', () => {
-  it('registers a card: 201 with seq, entity tags, and a report of what was filled', async () => {
+  it('returns 201 with a receipt: the sequence number, entity tags, and a report of the defaults', async () => {
     const response = await host.put('new', minimalCard)
-    const receipt = await body(response)
+    const receipt = await readBody(response)
     const etagNames = [
       'manifest',
       'agent-card.json',
@@ -60,30 +60,34 @@ describe('PUT /agents/{id}', () => {
     ])
   })
 
-  it('is visible at once, with the entity tags that it answered', async () => {
-    const receipt = await body(await host.put('visible', minimalCard))
-    const replaced = await body(await host.put('visible', { ...minimalCard, name: 'Renamed' }))
+  it('makes the card visible at once, with the entity tags of the receipt', async () => {
+    const receipt = await readBody(await host.put('visible', minimalCard))
+    const replaced = await readBody(await host.put('visible', { ...minimalCard, name: 'Renamed' }))
     const response = await host.fetch('/agents/visible/.well-known/agent-card.json')
-    expect([response.headers.get('etag'), (await body(response)).name]).toEqual([
+    expect([response.headers.get('etag'), (await readBody(response)).name]).toEqual([
       replaced.etags['agent-card.json'],
       'Renamed',
     ])
     expect(replaced.etags['agent-card.json']).not.toBe(receipt.etags['agent-card.json'])
   })
 
-  it('makes no new revision of an identical registration', async () => {
+  it('makes no new revision for an identical registration', async () => {
     await host.put('same', minimalCard)
     const response = await host.put('same', minimalCard)
-    expect([response.status, await body(response)]).toMatchObject([200, { seq: 1, changed: false, published: true }])
+    expect([response.status, await readBody(response)]).toMatchObject([
+      200,
+      { seq: 1, changed: false, published: true },
+    ])
   })
 
-  it('makes a new revision of a change, one after the other', async () => {
+  it('numbers the revisions of an agent consecutively', async () => {
     const seqs: number[] = []
-    for (const name of ['A', 'B', 'A']) seqs.push((await body(await host.put('counted', { ...minimalCard, name }))).seq)
+    for (const name of ['A', 'B', 'A'])
+      seqs.push((await readBody(await host.put('counted', { ...minimalCard, name }))).seq)
     expect(seqs).toEqual([1, 2, 3])
   })
 
-  it('takes a media type that is JSON by its suffix, and a BOM', async () => {
+  it('accepts media types with the suffix +json, and a byte order mark', async () => {
     const response = await host.fetch('/agents/suffix', {
       method: 'PUT',
       headers: { ...bearer, 'Content-Type': 'application/a2a+json; charset=utf-8' },
@@ -93,60 +97,75 @@ describe('PUT /agents/{id}', () => {
   })
 })
 
-describe('If-Match and If-None-Match', () => {
+describe('PUT /agents/{id} with a precondition', () => {
   it.each([
-    ['If-None-Match: * where there is none', false, () => ({ 'If-None-Match': '*' }), 201],
-    ['If-None-Match: * where there is one', true, () => ({ 'If-None-Match': '*' }), 412],
-    ['If-Match of the manifest', true, (etags: Record<string, string>) => ({ 'If-Match': etags.manifest ?? '' }), 200],
+    ['If-None-Match: * for a new agent', false, () => ({ 'If-None-Match': '*' }), 201],
+    ['If-None-Match: * for an existing agent', true, () => ({ 'If-None-Match': '*' }), 412],
     [
-      'If-Match of the card',
+      'If-Match with the entity tag of the manifest',
+      true,
+      (etags: Record<string, string>) => ({ 'If-Match': etags.manifest ?? '' }),
+      200,
+    ],
+    [
+      'If-Match with the entity tag of the card',
       true,
       (etags: Record<string, string>) => ({ 'If-Match': etags['agent-card.json'] ?? '' }),
       200,
     ],
-    ['If-Match of *', true, () => ({ 'If-Match': '*' }), 200],
-    ['If-Match of a list', true, (etags: Record<string, string>) => ({ 'If-Match': `"x", ${etags.manifest}` }), 200],
-    ['If-Match of something else', true, () => ({ 'If-Match': '"x"' }), 412],
-    ['If-Match of a weak tag', true, (etags: Record<string, string>) => ({ 'If-Match': `W/${etags.manifest}` }), 412],
-    ['If-Match where there is none', false, () => ({ 'If-Match': '*' }), 412],
-  ])('%s', async (name, exists, headers, status) => {
+    ['If-Match: * for an existing agent', true, () => ({ 'If-Match': '*' }), 200],
+    [
+      'If-Match with a list of entity tags',
+      true,
+      (etags: Record<string, string>) => ({ 'If-Match': `"x", ${etags.manifest}` }),
+      200,
+    ],
+    ['If-Match with another entity tag', true, () => ({ 'If-Match': '"x"' }), 412],
+    [
+      'If-Match with a weak entity tag',
+      true,
+      (etags: Record<string, string>) => ({ 'If-Match': `W/${etags.manifest}` }),
+      412,
+    ],
+    ['If-Match: * for a new agent', false, () => ({ 'If-Match': '*' }), 412],
+  ])('evaluates %s', async (name, exists, headers, status) => {
     const id = name.toLowerCase().replace(/[^a-z]+/g, '-')
-    const etags = exists ? (await body(await host.put(id, minimalCard))).etags : {}
+    const etags = exists ? (await readBody(await host.put(id, minimalCard))).etags : {}
     const response = await host.put(id, { ...minimalCard, description: 'Changed' }, headers(etags))
     expect(response.status).toBe(status)
-    if (exists) expect((await cardOf(id)).description).toBe(status === 412 ? minimalCard.description : 'Changed')
+    if (exists) expect((await getCard(id)).description).toBe(status === 412 ? minimalCard.description : 'Changed')
   })
 
-  it('says of a create-only write that there is one already', async () => {
+  it('explains why a create-only request failed', async () => {
     await host.put('there', minimalCard)
     const response = await host.put('there', minimalCard, { 'If-None-Match': '*' })
     expect(await response.text()).toContain('Agent \\"there\\" exists already')
   })
 
-  it('lets one of two writers with the same tag win, and tells the other how to go on', async () => {
-    const { etags } = await body(await host.put('raced', minimalCard))
+  it('accepts one of two concurrent requests with the same tag, and advises the other to read the agent again', async () => {
+    const { etags } = await readBody(await host.put('raced', minimalCard))
     const responses = await Promise.all(
       ['One', 'Two'].map(name => host.put('raced', { ...minimalCard, name }, { 'If-Match': etags.manifest ?? '' })),
     )
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 412])
     const loser = responses.find(({ status }) => status === 412) as Response
-    expect(await body(loser)).toMatchObject({
+    expect(await readBody(loser)).toMatchObject({
       code: 'precondition-failed',
       detail: expect.stringContaining('Read it again'),
     })
     const winner = responses.findIndex(({ status }) => status === 200)
-    expect((await cardOf('raced')).name).toBe(['One', 'Two'][winner])
+    expect((await getCard('raced')).name).toBe(['One', 'Two'][winner])
   })
 })
 
 describe('GET /agents/{id}/manifest', () => {
-  it('answers what was registered, as registered, with its entity tag', async () => {
+  it('returns the manifest exactly as registered, with its entity tag', async () => {
     const manifest = {
       card: { ...minimalCard, 'x-team': 'ünïcode' },
       visibility: 'internal',
       hosts: ['manifest.example.com'],
     }
-    const { etags } = await body(await host.put('manifest', manifest))
+    const { etags } = await readBody(await host.put('manifest', manifest))
     const response = await host.fetch('/agents/manifest/manifest', { headers: bearer })
     expect([
       response.status,
@@ -156,13 +175,13 @@ describe('GET /agents/{id}/manifest', () => {
     ]).toEqual([200, etags.manifest, 'private, no-store', manifest])
   })
 
-  it('is 404 where there is none', async () => {
+  it('returns 404 for an unknown agent', async () => {
     expect((await host.fetch('/agents/nobody/manifest', { headers: bearer })).status).toBe(404)
   })
 })
 
 describe('DELETE /agents/{id}', () => {
-  it('removes the card, its hosts and its KV keys; registering it again goes on counting', async () => {
+  it('removes the card, its host names and its KV values, and continues the sequence numbers when it is registered again', async () => {
     await host.put('gone', { card: minimalCard, hosts: ['gone.example.com'] })
     const response = await host.fetch('/agents/gone', { method: 'DELETE', headers: bearer })
     expect([response.status, await response.text(), response.headers.get('cache-control')]).toEqual([
@@ -177,13 +196,13 @@ describe('DELETE /agents/{id}', () => {
       '',
     ])
     expect((await host.fetch('https://gone.example.com/.well-known/agent.json')).status).toBe(200)
-    expect((await body(await host.put('gone', minimalCard))).seq).toBe(3)
+    expect((await readBody(await host.put('gone', minimalCard))).seq).toBe(3)
   })
 
   it.each([
-    ['an agent that is not there', 'nobody', {}, 404],
-    ['an agent that changed since', 'kept', { 'If-Match': '"old"' }, 412],
-  ])('declines %s', async (_, id, headers, status) => {
+    ['404 for an unknown agent', 'nobody', {}, 404],
+    ['412 for an agent that has changed since', 'kept', { 'If-Match': '"old"' }, 412],
+  ])('returns %s', async (_, id, headers, status) => {
     await host.put('kept', minimalCard)
     expect((await host.fetch(`/agents/${id}`, { method: 'DELETE', headers: { ...bearer, ...headers } })).status).toBe(
       status,
@@ -192,52 +211,54 @@ describe('DELETE /agents/{id}', () => {
   })
 })
 
-describe('hosts', () => {
-  it('belong to one agent: a second claim is 409 and names the holder', async () => {
-    await host.put('holder', { card: minimalCard, hosts: ['held.example.com'] })
-    const response = await host.put('claimer', { card: minimalCard, hosts: ['free.example.com', 'held.example.com'] })
-    expect([response.status, await body(response)]).toMatchObject([
+describe('the host names of an agent', () => {
+  it('belong to one agent: a second claim gets 409, with the id of the agent that has the name', async () => {
+    await host.put('owner', { card: minimalCard, hosts: ['taken.example.com'] })
+    const response = await host.put('claimant', { card: minimalCard, hosts: ['free.example.com', 'taken.example.com'] })
+    expect([response.status, await readBody(response)]).toMatchObject([
       409,
-      { code: 'host-taken', detail: expect.stringContaining('"held.example.com" belongs to agent "holder"') },
+      { code: 'host-taken', detail: expect.stringContaining('"taken.example.com" belongs to agent "owner"') },
     ])
-    expect((await host.fetch('/agents/claimer')).status).toBe(404)
+    expect((await host.fetch('/agents/claimant')).status).toBe(404)
   })
 
-  it('are free again when their agent gives them up', async () => {
-    await host.put('first-holder', { card: minimalCard, hosts: ['moving.example.com'] })
-    await host.put('first-holder', { card: minimalCard, hosts: [] })
-    await host.put('next-holder', { card: { ...minimalCard, name: 'Next' }, hosts: ['moving.example.com'] })
-    expect(await body(await host.fetch('https://moving.example.com/.well-known/agent.json'))).toMatchObject({
+  it('become available when their agent drops them', async () => {
+    await host.put('first-owner', { card: minimalCard, hosts: ['moving.example.com'] })
+    await host.put('first-owner', { card: minimalCard, hosts: [] })
+    await host.put('next-owner', { card: { ...minimalCard, name: 'Next' }, hosts: ['moving.example.com'] })
+    expect(await readBody(await host.fetch('https://moving.example.com/.well-known/agent.json'))).toMatchObject({
       name: 'Next',
     })
   })
 
-  it('keep the root that an agent became by itself when it is registered again', async () => {
+  it('keep the first public agent as the root agent until it becomes internal', async () => {
     const fresh = await startHost()
     await fresh.put('inside', { card: minimalCard, visibility: 'internal' })
     await fresh.put('first', minimalCard)
     await fresh.put('second', minimalCard)
-    expect((await body(await fresh.put('first', { ...minimalCard, name: 'Renamed' }))).root).toBe(true)
-    expect(await body(await fresh.fetch('/.well-known/agent.json'))).toMatchObject({ name: 'Renamed' })
+    expect((await readBody(await fresh.put('first', { ...minimalCard, name: 'Renamed' }))).root).toBe(true)
+    expect(await readBody(await fresh.fetch('/.well-known/agent.json'))).toMatchObject({ name: 'Renamed' })
     await fresh.put('first', { card: minimalCard, visibility: 'internal' })
     expect((await fresh.fetch('/.well-known/agent.json')).status).toBe(404)
     await fresh.close()
   })
 
-  it('give "*" to who claims it, over the root that the host chose by itself; then to nobody else', async () => {
-    const receipt = await body(await host.put('root', { card: { ...minimalCard, name: 'Root' }, hosts: ['*'] }))
+  it('may include "*", which replaces the default root agent and which only one agent can have', async () => {
+    const receipt = await readBody(await host.put('root', { card: { ...minimalCard, name: 'Root' }, hosts: ['*'] }))
     expect(receipt.root).toBe(true)
-    expect(await body(await host.fetch('https://any.example.com/.well-known/agent.json'))).toMatchObject({
+    expect(await readBody(await host.fetch('https://any.example.com/.well-known/agent.json'))).toMatchObject({
       name: 'Root',
     })
     expect((await host.put('pretender', { card: minimalCard, hosts: ['*'] })).status).toBe(409)
   })
 })
 
-describe('a gateway card', () => {
-  it("advertises this host's address, and never the upstream's, in any dialect", async () => {
+describe('the card of an agent behind the gateway', () => {
+  it("advertises this host's address, and never the upstream's, in every dialect", async () => {
     const card = { ...minimalCard, url: 'https://upstream.internal.example/a2a' }
-    const { urls, etags } = await body(await host.put('gateway', { card, route: 'gateway', hosts: ['gw.example.com'] }))
+    const { urls, etags } = await readBody(
+      await host.put('gateway', { card, route: 'gateway', hosts: ['gw.example.com'] }),
+    )
     expect(urls).toEqual({
       card: 'https://gw.example.com/agents/gateway/.well-known/agent-card.json',
       agent: 'https://gw.example.com/agents/gateway',
@@ -250,32 +271,35 @@ describe('a gateway card', () => {
   })
 })
 
-describe('tokens', () => {
+describe('authentication', () => {
   it.each([
-    ['none', {}, 'no-token', 'Authorization: Bearer'],
-    ['a wrong one', { Authorization: 'Bearer wrong' }, 'bad-token', 'unknown, expired or revoked'],
-    ['an empty one', { Authorization: 'Bearer ' }, 'bad-token', 'unknown, expired or revoked'],
-    ['another scheme', { Authorization: `Basic ${token}` }, 'bad-token', 'incomplete or mistyped'],
-    ['a longer one', { Authorization: `Bearer ${token}x` }, 'bad-token', 'incomplete or mistyped'],
-  ])('%s: 401 on every write and on the manifest, and nothing changes', async (_, headers, code, detail) => {
-    for (const [method, path] of [
-      ['PUT', '/agents/locked'],
-      ['DELETE', '/agents/visible'],
-      ['GET', '/agents/visible/manifest'],
-    ] as const) {
-      const init = {
-        method,
-        headers: { 'Content-Type': 'application/json', ...headers },
-        ...(method === 'PUT' && { body: JSON.stringify(minimalCard) }),
+    ['no token', {}, 'no-token', 'Authorization: Bearer'],
+    ['an unknown token', { Authorization: 'Bearer wrong' }, 'bad-token', 'unknown, expired or revoked'],
+    ['an empty token', { Authorization: 'Bearer ' }, 'bad-token', 'unknown, expired or revoked'],
+    ['a token in another scheme', { Authorization: `Basic ${token}` }, 'bad-token', 'incomplete or mistyped'],
+    ['a token with an extra character', { Authorization: `Bearer ${token}x` }, 'bad-token', 'incomplete or mistyped'],
+  ])(
+    'rejects %s with 401 for every write and for the manifest, and changes nothing',
+    async (_, headers, code, detail) => {
+      for (const [method, path] of [
+        ['PUT', '/agents/locked'],
+        ['DELETE', '/agents/visible'],
+        ['GET', '/agents/visible/manifest'],
+      ] as const) {
+        const init = {
+          method,
+          headers: { 'Content-Type': 'application/json', ...headers },
+          ...(method === 'PUT' && { body: JSON.stringify(minimalCard) }),
+        }
+        const response = await host.fetch(path, init)
+        expect([response.status, response.headers.get('www-authenticate'), await readBody(response)]).toEqual([
+          401,
+          expect.stringMatching(/^Bearer realm="calling-card"/),
+          expect.objectContaining({ code, detail: expect.stringContaining(detail) }),
+        ])
       }
-      const response = await host.fetch(path, init)
-      expect([response.status, response.headers.get('www-authenticate'), await body(response)]).toEqual([
-        401,
-        expect.stringMatching(/^Bearer realm="calling-card"/),
-        expect.objectContaining({ code, detail: expect.stringContaining(detail) }),
-      ])
-    }
-    expect((await host.fetch('/agents/locked')).status).toBe(404)
-    expect((await host.fetch('/agents/visible')).status).toBe(200)
-  })
+      expect((await host.fetch('/agents/locked')).status).toBe(404)
+      expect((await host.fetch('/agents/visible')).status).toBe(200)
+    },
+  )
 })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-const json = async (path: string, init?: RequestInit) =>
+const getJson = async (path: string, init?: RequestInit) =>
   (await host.fetch(path, init)).json() as Promise<Record<string, unknown>>
 
 describe.each([
@@ -20,7 +20,7 @@ describe.each([
   '/agents/minimal/.well-known/agent.json',
   '/agents/minimal',
 ])('GET %s', path => {
-  it('answers bytes whose SHA-256 is the strong ETag, with the headers of a public card', async () => {
+  it('returns a body whose SHA-256 is its strong entity tag, with the headers of a public card', async () => {
     const response = await host.fetch(path)
     const body = Buffer.from(await response.arrayBuffer())
     const { date: _, 'last-modified': modified, link, ...headers } = Object.fromEntries(response.headers)
@@ -39,24 +39,24 @@ describe.each([
     expect(link).toBe(path.endsWith('agent.json') ? '<./agent-card.json>; rel="canonical"' : undefined)
   })
 
-  it('answers the same bytes every time', async () => {
+  it('returns the same bytes every time', async () => {
     expect(await (await host.fetch(path)).text()).toBe(await (await host.fetch(path)).text())
   })
 
   it.each([
-    ['its own ETag', (etag: string) => etag, 304],
-    ['a list that has its ETag', (etag: string) => `"other", ${etag}`, 304],
-    ['the weak form of its ETag', (etag: string) => `W/${etag}`, 304],
-    ['*', () => '*', 304],
-    ['another ETag', () => '"other"', 200],
-  ])('answers If-None-Match of %s', async (_, header, status) => {
+    ['304 for its entity tag', (etag: string) => etag, 304],
+    ['304 for a list with its entity tag', (etag: string) => `"other", ${etag}`, 304],
+    ['304 for the weak form of its entity tag', (etag: string) => `W/${etag}`, 304],
+    ['304 for *', () => '*', 304],
+    ['200 for another entity tag', () => '"other"', 200],
+  ])('returns %s in If-None-Match', async (_, header, status) => {
     const etag = (await host.fetch(path)).headers.get('etag') ?? ''
     const response = await host.fetch(path, { headers: { 'If-None-Match': header(etag) } })
     expect([response.status, response.headers.get('etag')]).toEqual([status, etag])
     expect(status === 304 ? await response.text() : '').toBe('')
   })
 
-  it('answers HEAD with the headers of GET and no body', async () => {
+  it('responds to HEAD with the headers of GET and no body', async () => {
     const [get, head] = await Promise.all([host.fetch(path), host.fetch(path, { method: 'HEAD' })])
     expect(await head.text()).toBe('')
     expect([head.status, head.headers.get('etag'), head.headers.get('content-type')]).toEqual([
@@ -67,12 +67,12 @@ describe.each([
   })
 })
 
-describe('the representation that a GET asks for', () => {
+describe('the representation of a card', () => {
   const path = '/agents/bilingual/.well-known/agent-card.json'
   const v1 = 'https://bilingual.example.com/v1'
   const v0 = 'https://bilingual.example.com/v0'
   it.each([
-    ['nothing', '', {}, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
+    ['no version and no dialect', '', {}, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
     ['A2A-Version: 1.0', '', { 'A2A-Version': '1.0' }, { interfaces: 2, url: undefined, protocolVersion: undefined }],
     [
       'A2A-Version: 1.0.1',
@@ -82,9 +82,9 @@ describe('the representation that a GET asks for', () => {
     ],
     ['A2A-Version: 0.3', '', { 'A2A-Version': '0.3' }, { interfaces: 0, url: v0, protocolVersion: '0.3.0' }],
     ['A2A-Version: 0.3.0', '', { 'A2A-Version': '0.3.0' }, { interfaces: 0, url: v0, protocolVersion: '0.3.0' }],
-    ['a version nobody knows', '', { 'A2A-Version': '9.9' }, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
+    ['an unknown version', '', { 'A2A-Version': '9.9' }, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
     [
-      'a name of Object.prototype',
+      'a version that is a property of Object.prototype',
       '',
       { 'A2A-Version': 'constructor' },
       { interfaces: 2, url: v0, protocolVersion: '0.3.0' },
@@ -95,26 +95,26 @@ describe('the representation that a GET asks for', () => {
     ['dialect 0.3', '?dialect=0.3', {}, { interfaces: 0, url: v0, protocolVersion: '0.3.0' }],
     ['dialect gopherhole', '?dialect=gopherhole', {}, { interfaces: 0, url: v1, protocolVersion: '1.0' }],
     [
-      'dialect hybrid over a header',
+      'dialect hybrid, which takes precedence over the header',
       '?dialect=hybrid',
       { 'A2A-Version': '1.0' },
       { interfaces: 2, url: v0, protocolVersion: '0.3.0' },
     ],
-    ['a query nobody knows', '?utm=1', {}, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
-  ])('%s', async (_, query, headers, expected) => {
-    const card = await json(path + query, { headers })
+    ['an unknown query parameter', '?utm=1', {}, { interfaces: 2, url: v0, protocolVersion: '0.3.0' }],
+  ])('is the right one for %s', async (_, query, headers, expected) => {
+    const card = await getJson(path + query, { headers })
     const { supportedInterfaces, url, protocolVersion } = card
     expect({ interfaces: (supportedInterfaces as unknown[] | undefined)?.length ?? 0, url, protocolVersion }).toEqual(
       expected,
     )
   })
 
-  it('differs between the two well-known paths in protocolVersion alone', async () => {
-    const [newer, older] = await Promise.all([json(path), json('/agents/bilingual/.well-known/agent.json')])
-    expect(older).toEqual({ ...newer, protocolVersion: '1.0' })
+  it('differs between the two well-known paths only in protocolVersion', async () => {
+    const [current, legacy] = await Promise.all([getJson(path), getJson('/agents/bilingual/.well-known/agent.json')])
+    expect(legacy).toEqual({ ...current, protocolVersion: '1.0' })
   })
 
-  it('refuses an unknown dialect and names those it has', async () => {
+  it('is rejected for an unknown dialect, with the list of dialects', async () => {
     const response = await host.fetch(`${path}?dialect=klingon`)
     expect([response.status, await response.json()]).toEqual([
       400,
@@ -126,25 +126,25 @@ describe('the representation that a GET asks for', () => {
   })
 })
 
-describe('the agent that a host name stands for', () => {
+describe('GET /.well-known/agent-card.json', () => {
   it.each([
-    ['a claimed host name', 'https://bilingual.example.com/.well-known/agent-card.json', 'Bilingual'],
+    ['the agent of the host name', 'https://bilingual.example.com/.well-known/agent-card.json', 'Bilingual'],
     [
-      'a claimed host name with the dot of the root',
+      'the agent of the host name, which ends with a dot',
       'https://bilingual.example.com./.well-known/agent-card.json',
       'Bilingual',
     ],
-    ['a claimed host name, old path', 'https://bilingual.example.com/.well-known/agent.json', 'Bilingual'],
     [
-      'any other: the first agent, which became the root',
-      'https://other.example.com/.well-known/agent-card.json',
-      'My Agent',
+      'the agent of the host name, at the older path',
+      'https://bilingual.example.com/.well-known/agent.json',
+      'Bilingual',
     ],
-  ])('%s', async (_, url, name) => {
-    expect(await json(url)).toMatchObject({ name })
+    ['the root agent, for any other host name', 'https://other.example.com/.well-known/agent-card.json', 'My Agent'],
+  ])('returns the card of %s', async (_, url, name) => {
+    expect(await getJson(url)).toMatchObject({ name })
   })
 
-  it('answers OPTIONS as a preflight that a browser may keep a day', async () => {
+  it('responds to a preflight request, which a browser may cache for a day', async () => {
     const response = await host.fetch('/.well-known/agent-card.json', {
       method: 'OPTIONS',
       headers: {
@@ -160,26 +160,26 @@ describe('the agent that a host name stands for', () => {
   })
 })
 
-describe('the version that a card is of', () => {
+describe('the A2A-Version of a response', () => {
   it.each([
     ['?dialect=1.0', '1.0'],
     ['?dialect=0.3', '0.3'],
     ['?dialect=gopherhole', null],
     ['', null],
-  ])('%s', async (query, version) => {
+  ])('with the query "%s" is %s', async (query, version) => {
     expect((await host.fetch(`/agents/bilingual${query}`)).headers.get('a2a-version')).toBe(version)
   })
 })
 
 describe('an internal agent', () => {
   const path = '/agents/hidden/.well-known/agent-card.json'
-  it('looks like no agent to who has no token, and is in no list', async () => {
+  it('looks like an unknown agent without a token, and is in no list', async () => {
     const [hidden, unknown] = await Promise.all([host.fetch(path), host.fetch('/agents/nobody')])
     expect([hidden.status, unknown.status]).toEqual([404, 404])
-    expect(JSON.stringify(await json('/agents'))).not.toContain('hidden')
+    expect(JSON.stringify(await getJson('/agents'))).not.toContain('hidden')
   })
 
-  it('is read with a token, and no cache may keep it', async () => {
+  it('is served with a token, as a private response that no cache stores', async () => {
     const response = await host.fetch(path, { headers: { Authorization: `Bearer ${token}` } })
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
   })
@@ -189,7 +189,7 @@ describe('an internal agent', () => {
     expect(stored).toMatch(/^\{"seq":1,.*"parts":\[\[\["profile"\],[^[]*\]\]\}\n/)
   })
 
-  it('looks like no agent at its host name too, and is read there with a token', async () => {
+  it('looks like an unknown agent at its host name too, and is served there with a token', async () => {
     const url = 'https://hidden.example.com/.well-known/agent-card.json'
     const anonymous = await host.fetch(url)
     expect([anonymous.status, await anonymous.text()]).toEqual([404, expect.not.stringContaining('"hidden"')])
@@ -197,14 +197,17 @@ describe('an internal agent', () => {
   })
 })
 
-describe('a public card read with a token', () => {
-  it.each([`Bearer ${token}`, 'Bearer wrong', 'Basic eDp5'])('is for no shared cache: %s', async authorization => {
-    const response = await host.fetch('/agents/minimal', { headers: { Authorization: authorization } })
-    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
-  })
+describe('a public card requested with credentials', () => {
+  it.each([`Bearer ${token}`, 'Bearer wrong', 'Basic eDp5'])(
+    'is not stored by shared caches: %s',
+    async authorization => {
+      const response = await host.fetch('/agents/minimal', { headers: { Authorization: authorization } })
+      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
+    },
+  )
 })
 
-describe('paths that clients get wrong', () => {
+describe('an unknown path', () => {
   it.each([
     ['/agents/nobody', 'agent-not-found', 'GET /agents lists'],
     ['/agents/MINIMAL', 'agent-not-found', 'Ids are lower case'],
@@ -214,7 +217,7 @@ describe('paths that clients get wrong', () => {
     [`/agents/${'a'.repeat(64)}`, 'agent-not-found', 'GET /agents lists'],
     ['/', 'not-found', '/agents/{id}/.well-known/agent-card.json'],
     ['/.well-known/agents.json', 'not-found', 'GET /agents'],
-  ])('GET %s', async (path, code, detail) => {
+  ])('gets 404 with a hint: GET %s', async (path, code, detail) => {
     const response = await host.fetch(path)
     expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
       404,
@@ -223,13 +226,13 @@ describe('paths that clients get wrong', () => {
     ])
   })
 
-  it('takes a base URL that ends in a slash', async () => {
+  it('may end in a slash after an agent id', async () => {
     expect((await host.fetch('/agents/minimal/')).status).toBe(200)
   })
 })
 
-describe('a host with nothing on it', () => {
-  it('says where cards would be', async () => {
+describe('a host without agents', () => {
+  it('returns 404 with the path of cards', async () => {
     const empty = await startHost()
     const response = await empty.fetch('/.well-known/agent-card.json')
     expect([response.status, await response.json()]).toEqual([
@@ -244,7 +247,7 @@ describe('a host with nothing on it', () => {
 })
 
 describe('ROOT_AGENT, PUBLIC_URL and the cache settings', () => {
-  it('override what the registry says by itself', async () => {
+  it('override the defaults', async () => {
     const configured = await startHost({
       ROOT_AGENT: 'second',
       PUBLIC_URL: 'https://cards.example.com/',

@@ -7,14 +7,14 @@ import { call, codeOf } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
 
-/** What each tier says that none below it does. */
-const says = {
+/** A text of each tier that no lower tier contains. */
+const textOfTier = {
   public: 'Tells the weather',
-  base: 'only-base-says-this',
-  silver: 'only-silver-says-this',
-  gold: 'only-gold-says-this',
+  base: 'only-in-base',
+  silver: 'only-in-silver',
+  gold: 'only-in-gold',
 }
-const skill = (tier: string) => ({ id: tier, name: tier, description: `only-${tier}-says-this`, tags: [tier] })
+const skill = (tier: string) => ({ id: tier, name: tier, description: `only-in-${tier}`, tags: [tier] })
 
 let called: CalledHost
 const tokens: Record<string, string> = {}
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await called.register('weather', { card: agentCard(origin, key), route: 'gateway', ...overlays })
   await called.register('hidden', { card: agentCard(origin), visibility: 'internal', ...overlays })
   await called.register('plain', { card: agentCard(origin) })
-  await called.register('promising', {
+  await called.register('declared', {
     card: agentCard(origin, { capabilities: { streaming: true, extendedAgentCard: true } }),
   })
   await called.register('closed', { card: agentCard(origin), route: 'closed', ...overlays })
@@ -39,15 +39,15 @@ beforeAll(async () => {
   await issue('base', { scopes: ['read'] })
   await issue('silver', { scopes: ['read'], agents: ['weather', 'hidden'], tiers: ['silver'] })
   await issue('gold', { scopes: ['read'], agents: ['w*', 'h*'], tiers: ['gold'] })
-  await issue('both', { scopes: ['read'], tiers: ['silver', 'gold'] })
-  await issue('all', { scopes: ['read'], tiers: ['*'] })
-  await issue('unheard', { scopes: ['read'], tiers: ['platinum'] })
+  await issue('silver and gold', { scopes: ['read'], tiers: ['silver', 'gold'] })
+  await issue('all tiers', { scopes: ['read'], tiers: ['*'] })
+  await issue('unknown tier', { scopes: ['read'], tiers: ['platinum'] })
   await issue('admin', { scopes: ['admin'] })
   await issue('other', { scopes: ['read'], agents: ['plain'], tiers: ['*'] })
   await issue('writer', { scopes: ['write'], tiers: ['*'] })
   const { token, id } = await called.issue({ scopes: ['read'], tiers: ['*'] })
   await called.send(`/tokens/${id}`, { method: 'DELETE', token: adminToken })
-  // The least that a token is issued for is a minute: this one has had it.
+  // No token is issued for less than a minute, so an expired one has to be stored.
   const expired = `cc_${'b'.repeat(12)}_${'b'.repeat(32)}`
   const record = {
     id: 'b'.repeat(12),
@@ -59,8 +59,8 @@ beforeAll(async () => {
     expires: Date.now() - 1,
   }
   const { CARDS } = await called.host.env()
-  const keptAt = `token:${createHash('sha256').update(expired).digest('hex')}`
-  await CARDS.put(keptAt, JSON.stringify(record), { metadata: { seq: 1 } })
+  const kvKey = `token:${createHash('sha256').update(expired).digest('hex')}`
+  await CARDS.put(kvKey, JSON.stringify(record), { metadata: { seq: 1 } })
   Object.assign(tokens, {
     expired,
     revoked: token,
@@ -70,21 +70,21 @@ beforeAll(async () => {
   })
 })
 afterAll(() => called.close())
-/** All of this is answered here: no agent hears of it. */
+/** This host returns the extended card itself, and never calls the agent. */
 afterEach(() => expect(called.agent.requests).toEqual([]))
 
-type Way = (id: string, headers?: Record<string, string>) => Promise<Received>
+type GetExtendedCard = (id: string, headers?: Record<string, string>) => Promise<Received>
 
-/** The ways to ask for an extended card. */
+/** The methods and paths that return an extended card. */
 const rpc =
-  (method: string): Way =>
+  (method: string): GetExtendedCard =>
   (id, headers = {}) =>
     called.send(`/agents/${id}/a2a`, { body: call(method, {}), headers })
 const rest =
-  (path: string): Way =>
+  (path: string): GetExtendedCard =>
   (id, headers = {}) =>
     called.send(`/agents/${id}/a2a/${path}`, { method: 'GET', headers })
-const ways: [string, Way, string][] = [
+const operations: [string, GetExtendedCard, string][] = [
   ['GetExtendedAgentCard', rpc('GetExtendedAgentCard'), '1.0'],
   ['agent/getAuthenticatedExtendedCard', rpc('agent/getAuthenticatedExtendedCard'), '0.3'],
   ['agent/extendedCard', rpc('agent/extendedCard'), 'gopherhole'],
@@ -94,115 +94,127 @@ const ways: [string, Way, string][] = [
 ]
 const bearer = (name: string) => ({ Authorization: `Bearer ${tokens[name] ?? name}` })
 const cardOf = ({ body }: Received): JsonObject => (body as { result?: JsonObject }).result ?? (body as JsonObject)
-/** The tiers that a text tells of. */
-const told = (text: string) => Object.entries(says).flatMap(([tier, said]) => (text.includes(said) ? [tier] : []))
+/** Returns the tiers whose text occurs in a response. */
+const findTiers = (text: string) =>
+  Object.entries(textOfTier).flatMap(([tier, tierText]) => (text.includes(tierText) ? [tier] : []))
 
-const reads: [string, string[]][] = [
+const readableTiers: [string, string[]][] = [
   ['base', ['public', 'base']],
   ['silver', ['public', 'base', 'silver']],
   ['gold', ['public', 'base', 'gold']],
-  ['both', ['public', 'base', 'gold']],
-  ['all', ['public', 'base', 'gold']],
-  ['unheard', ['public', 'base']],
+  ['silver and gold', ['public', 'base', 'gold']],
+  ['all tiers', ['public', 'base', 'gold']],
+  ['unknown tier', ['public', 'base']],
   ['admin', ['public', 'base', 'gold']],
 ]
 
-describe.each(ways)('%s', (_, ask, dialect) => {
-  it.each(reads)('answers with the highest tier of the token: %s', async (name, tiers) => {
+describe.each(operations)('%s', (_, getExtendedCard, dialect) => {
+  it.each(readableTiers)('returns the highest tier of the token: %s', async (name, tiers) => {
     for (const id of ['weather', 'closed', 'hidden']) {
       if (id === 'closed' && ['silver', 'gold'].includes(name)) continue
-      const came = await ask(id, bearer(name))
+      const response = await getExtendedCard(id, bearer(name))
       expect([
-        came.status,
-        told(came.text),
-        came.headers.get('cache-control'),
-        came.headers.get('content-type'),
+        response.status,
+        findTiers(response.text),
+        response.headers.get('cache-control'),
+        response.headers.get('content-type'),
       ]).toEqual([200, tiers, 'private, no-store', 'application/json'])
     }
   })
 
-  it('answers with the words of its dialect', async () => {
+  it('returns the card in its dialect', async () => {
     const { body } = await called.send(`/agents/weather?dialect=${dialect}`, { method: 'GET', headers: bearer('gold') })
     const { securitySchemes: _schemes, ...expected } = body as JsonObject
-    const { securitySchemes: _others, ...card } = cardOf(await ask('weather', bearer('gold')))
+    const { securitySchemes: _others, ...card } = cardOf(await getExtendedCard('weather', bearer('gold')))
     expect(card).toEqual(expected)
   })
 
   it.each<[string, Record<string, string>]>([
     ['no token', {}],
-    ['an empty one', { Authorization: '' }],
-    ['credentials of another kind', { Authorization: 'Basic aGk6aG8=' }],
-    ['a token of somebody else', bearer('not-of-this-host')],
-  ])('asks for a token where there is %s: 401', async (_, headers) => {
-    const came = await ask('weather', headers)
-    expect([came.status, came.headers.get('cache-control'), told(came.text)]).toEqual([401, 'no-store', []])
-    expect(came.headers.get('www-authenticate')).toMatch(/^Bearer realm="a2a"/)
-    expect(codeOf(came.body)).toBe(came.text.includes('jsonrpc') || dialect === '0.3' ? -32000 : 401)
+    ['an empty header', { Authorization: '' }],
+    ['credentials of another scheme', { Authorization: 'Basic aGk6aG8=' }],
+    ['a foreign token', bearer('not-of-this-host')],
+  ])('returns 401 with a challenge for %s', async (_, headers) => {
+    const response = await getExtendedCard('weather', headers)
+    expect([response.status, response.headers.get('cache-control'), findTiers(response.text)]).toEqual([
+      401,
+      'no-store',
+      [],
+    ])
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="a2a"/)
+    expect(codeOf(response.body)).toBe(response.text.includes('jsonrpc') || dialect === '0.3' ? -32000 : 401)
   })
 
   it.each(['expired', 'revoked', 'unknown', 'mistyped', 'empty', `one, Bearer two`])(
-    'refuses a token that does not hold: %s',
+    'rejects an invalid token: %s',
     async name => {
-      const came = await ask('weather', bearer(name))
-      expect([came.status, came.headers.get('www-authenticate'), told(came.text)]).toEqual([
+      const response = await getExtendedCard('weather', bearer(name))
+      expect([response.status, response.headers.get('www-authenticate'), findTiers(response.text)]).toEqual([
         401,
         'Bearer realm="a2a", error="invalid_token"',
         [],
       ])
-      expect(came.text).not.toContain(tokens[name] ?? name)
+      expect(response.text).not.toContain(tokens[name] ?? name)
     },
   )
 
-  it.each(['other', 'writer'])('tells a token that may not what it lacks: %s, 403', async name => {
-    const came = await ask('weather', bearer(name))
-    expect([came.status, came.headers.get('www-authenticate'), told(came.text)]).toEqual([
+  it.each(['other', 'writer'])('returns 403 with the missing permission for a token: %s', async name => {
+    const response = await getExtendedCard('weather', bearer(name))
+    expect([response.status, response.headers.get('www-authenticate'), findTiers(response.text)]).toEqual([
       403,
       'Bearer realm="a2a", error="insufficient_scope", scope="read"',
       [],
     ])
-    expect(came.text).toContain('the scope \\"read\\" for agent \\"weather\\"')
+    expect(response.text).toContain('the scope \\"read\\" for agent \\"weather\\"')
   })
 
   it.each(['other', 'writer', 'unknown', 'revoked', 'expired'])(
-    'knows no internal agent for who may not read it: %s',
+    'returns 404 for an internal agent that the token may not read: %s',
     async name => {
-      const came = await ask('hidden', bearer(name))
-      expect([came.status, told(came.text), came.text.includes('AGENT_NOT_FOUND')]).toEqual([404, [], true])
+      const response = await getExtendedCard('hidden', bearer(name))
+      expect([response.status, findTiers(response.text), response.text.includes('AGENT_NOT_FOUND')]).toEqual([
+        404,
+        [],
+        true,
+      ])
     },
   )
 
-  it('knows no extended card of an agent that declares none: -32004, whoever asks', async () => {
-    for (const headers of [{}, bearer('all')]) {
-      const came = await ask('plain', headers)
-      expect(came.text).toContain('UNSUPPORTED_OPERATION')
-      expect(codeOf(came.body)).toBe(came.text.includes('"details"') ? 400 : -32004)
+  it('returns -32004 for an agent that does not declare an extended card, with and without a token', async () => {
+    for (const headers of [{}, bearer('all tiers')]) {
+      const response = await getExtendedCard('plain', headers)
+      expect(response.text).toContain('UNSUPPORTED_OPERATION')
+      expect(codeOf(response.body)).toBe(response.text.includes('"details"') ? 400 : -32004)
     }
   })
 
-  it('says of one that is declared and not configured just that: -32007', async () => {
-    for (const headers of [{}, bearer('all')]) {
-      const came = await ask('promising', headers)
-      expect(came.text).toContain('EXTENDED_AGENT_CARD_NOT_CONFIGURED')
-      expect(codeOf(came.body)).toBe(came.text.includes('"details"') ? 400 : -32007)
+  it('returns -32007 for an extended card that is declared but not configured', async () => {
+    for (const headers of [{}, bearer('all tiers')]) {
+      const response = await getExtendedCard('declared', headers)
+      expect(response.text).toContain('EXTENDED_AGENT_CARD_NOT_CONFIGURED')
+      expect(codeOf(response.body)).toBe(response.text.includes('"details"') ? 400 : -32007)
     }
   })
 
-  it('takes a token in the header of the API key that the card names, and in no other', async () => {
-    const came = await ask('weather', { 'X-Weather-Key': tokens.gold ?? '' })
-    expect([came.status, told(came.text)]).toEqual([200, ['public', 'base', 'gold']])
-    const beside = await ask('weather', { 'X-Weather-Key': tokens.silver ?? '', Authorization: 'Basic aGk6aG8=' })
-    expect([beside.status, told(beside.text)]).toEqual([200, ['public', 'base', 'silver']])
-    const worse = await ask('weather', { 'X-Weather-Key': tokens.gold ?? '', ...bearer('revoked') })
-    expect([worse.status, told(worse.text)]).toEqual([401, []])
-    expect((await ask('weather', { 'X-API-Key': tokens.gold ?? '' })).status).toBe(401)
-    expect((await ask('hidden', { 'X-Weather-Key': tokens.gold ?? '' })).status).toBe(404)
+  it('accepts a token in the API key header of the card, and in no other', async () => {
+    const response = await getExtendedCard('weather', { 'X-Weather-Key': tokens.gold ?? '' })
+    expect([response.status, findTiers(response.text)]).toEqual([200, ['public', 'base', 'gold']])
+    const besideBasic = await getExtendedCard('weather', {
+      'X-Weather-Key': tokens.silver ?? '',
+      Authorization: 'Basic aGk6aG8=',
+    })
+    expect([besideBasic.status, findTiers(besideBasic.text)]).toEqual([200, ['public', 'base', 'silver']])
+    const besideRevoked = await getExtendedCard('weather', { 'X-Weather-Key': tokens.gold ?? '', ...bearer('revoked') })
+    expect([besideRevoked.status, findTiers(besideRevoked.text)]).toEqual([401, []])
+    expect((await getExtendedCard('weather', { 'X-API-Key': tokens.gold ?? '' })).status).toBe(401)
+    expect((await getExtendedCard('hidden', { 'X-Weather-Key': tokens.gold ?? '' })).status).toBe(404)
   })
 })
 
-it('an extended card is not for who sends two Authorization headers, of which both would hold', async () => {
+it('rejects two Authorization headers, even if both tokens are valid', async () => {
   const both = { Authorization: [`Bearer ${tokens.gold}`, `Bearer ${tokens.silver}`] }
-  const came = await called.sendLines('/agents/weather/a2a', both, JSON.stringify(call('GetExtendedAgentCard', {})))
-  expect([came.status, codeOf(came.body), told(came.text)]).toEqual([401, -32000, []])
+  const response = await called.sendLines('/agents/weather/a2a', both, JSON.stringify(call('GetExtendedAgentCard', {})))
+  expect([response.status, codeOf(response.body), findTiers(response.text)]).toEqual([401, -32000, []])
 })
 
 describe('GET of a card with a token', () => {
@@ -212,10 +224,10 @@ describe('GET of a card with a token', () => {
     '/.well-known/agent.json',
     ...dialectNames.map(name => `?dialect=${name}`),
   ]
-  it.each(reads)('answers with the highest tier of the token, in every dialect: %s', async (name, tiers) => {
+  it.each(readableTiers)('returns the highest tier of the token, in every dialect: %s', async (name, tiers) => {
     for (const path of paths) {
-      const came = await called.send(`/agents/weather${path}`, { method: 'GET', headers: bearer(name) })
-      expect([path, came.status, came.headers.get('cache-control'), told(came.text)]).toEqual([
+      const response = await called.send(`/agents/weather${path}`, { method: 'GET', headers: bearer(name) })
+      expect([path, response.status, response.headers.get('cache-control'), findTiers(response.text)]).toEqual([
         path,
         200,
         'private, no-store',
@@ -225,11 +237,11 @@ describe('GET of a card with a token', () => {
   })
 
   it.each(['other', 'writer', 'expired', 'revoked', 'unknown', 'mistyped', 'not-of-this-host'])(
-    'answers with the public card to who may not: %s',
+    'returns the public card without permission: %s',
     async name => {
       for (const path of paths) {
-        const came = await called.send(`/agents/weather${path}`, { method: 'GET', headers: bearer(name) })
-        expect([path, came.status, came.headers.get('cache-control'), told(came.text)]).toEqual([
+        const response = await called.send(`/agents/weather${path}`, { method: 'GET', headers: bearer(name) })
+        expect([path, response.status, response.headers.get('cache-control'), findTiers(response.text)]).toEqual([
           path,
           200,
           'private, no-store',
@@ -239,29 +251,29 @@ describe('GET of a card with a token', () => {
     },
   )
 
-  it('answers with the public card to all who bring none, whatever was asked before', async () => {
+  it('returns the public card without a token, regardless of earlier requests', async () => {
     for (const path of paths) {
-      const came = await called.send(`/agents/weather${path}`, { method: 'GET' })
-      expect([path, came.status, told(came.text)]).toEqual([path, 200, ['public']])
-      expect(came.headers.get('cache-control')).toMatch(/^public/)
+      const response = await called.send(`/agents/weather${path}`, { method: 'GET' })
+      expect([path, response.status, findTiers(response.text)]).toEqual([path, 200, ['public']])
+      expect(response.headers.get('cache-control')).toMatch(/^public/)
     }
   })
 
-  it('has an entity tag of its own, and is not what the public one says is unchanged', async () => {
+  it('has an entity tag that differs from the public one, for conditional requests', async () => {
     const get = (headers: Record<string, string>) => called.send('/agents/weather', { method: 'GET', headers })
-    const open = (await get({})).headers.get('etag') ?? ''
-    const own = (await get(bearer('gold'))).headers.get('etag') ?? ''
-    expect(own).not.toBe(open)
+    const publicTag = (await get({})).headers.get('etag') ?? ''
+    const ownTag = (await get(bearer('gold'))).headers.get('etag') ?? ''
+    expect(ownTag).not.toBe(publicTag)
     const statuses = await Promise.all([
-      get({ ...bearer('gold'), 'If-None-Match': open }),
-      get({ ...bearer('gold'), 'If-None-Match': own }),
-      get({ ...bearer('silver'), 'If-None-Match': own }),
-      get({ 'If-None-Match': own }),
+      get({ ...bearer('gold'), 'If-None-Match': publicTag }),
+      get({ ...bearer('gold'), 'If-None-Match': ownTag }),
+      get({ ...bearer('silver'), 'If-None-Match': ownTag }),
+      get({ 'If-None-Match': ownTag }),
     ])
     expect(statuses.map(({ status }) => status)).toEqual([200, 304, 200, 200])
   })
 
-  it('of an internal agent is the extended one for who may read it, and none for all others', async () => {
+  it('returns the extended card of an internal agent to callers that may read it, and 404 to all others', async () => {
     for (const [name, status, tiers] of [
       ['gold', 200, ['public', 'base', 'gold']],
       ['base', 200, ['public', 'base']],
@@ -269,29 +281,53 @@ describe('GET of a card with a token', () => {
       ['writer', 404, []],
       ['revoked', 404, []],
     ] as const) {
-      const came = await called.send('/agents/hidden', { method: 'GET', headers: bearer(name) })
-      expect([name, came.status, told(came.text)]).toEqual([name, status, tiers])
+      const response = await called.send('/agents/hidden', { method: 'GET', headers: bearer(name) })
+      expect([name, response.status, findTiers(response.text)]).toEqual([name, status, tiers])
     }
     expect((await called.send('/agents/hidden', { method: 'GET' })).status).toBe(404)
   })
 })
 
-describe('what only an extended card says', () => {
+describe('the additional content of an extended card', () => {
   it('is in no list', async () => {
     for (const headers of [{}, bearer('base'), bearer('admin')]) {
       const list = await called.send('/agents', { method: 'GET', headers })
-      expect(told(list.text).filter(tier => tier !== 'public')).toEqual([])
+      expect(findTiers(list.text).filter(tier => tier !== 'public')).toEqual([])
     }
   })
 
-  it('ends with the overlay, at once', async () => {
+  it('disappears at once when the overlay is removed', async () => {
     const card = agentCard(called.agent.origin)
-    await called.register('brief', { card, extended: { description: 'only-base-says-this' } })
-    expect(told((await rpc('GetExtendedAgentCard')('brief', bearer('base'))).text)).toEqual(['base'])
-    await called.register('brief', { card })
-    const came = await rpc('GetExtendedAgentCard')('brief', bearer('base'))
-    expect([codeOf(came.body), told(came.text)]).toEqual([-32004, []])
-    const own = await called.send('/agents/brief', { method: 'GET', headers: bearer('base') })
-    expect(told(own.text)).toEqual(['public'])
+    await called.register('shrinking', { card, extended: { description: 'only-in-base' } })
+    expect(findTiers((await rpc('GetExtendedAgentCard')('shrinking', bearer('base'))).text)).toEqual(['base'])
+    await called.register('shrinking', { card })
+    const response = await rpc('GetExtendedAgentCard')('shrinking', bearer('base'))
+    expect([codeOf(response.body), findTiers(response.text)]).toEqual([-32004, []])
+    const own = await called.send('/agents/shrinking', { method: 'GET', headers: bearer('base') })
+    expect(findTiers(own.text)).toEqual(['public'])
+  })
+})
+
+describe('HEAD of an extended card', () => {
+  it('responds as GET does, without a body', async () => {
+    const send = (method: string) =>
+      called.host.fetch('/agents/weather/a2a/extendedAgentCard', { method, headers: bearer('base') })
+    const [head, get] = [await send('HEAD'), await send('GET')]
+    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+      200,
+      get.headers.get('content-type'),
+      '',
+    ])
+    expect(findTiers(await get.text())).toEqual(['public', 'base'])
+  })
+})
+
+describe('the Vary header of a card', () => {
+  it.each([
+    ['without a token', () => ({})],
+    ['with a token', () => bearer('base')],
+  ])('includes Authorization for a request %s', async (_, headers) => {
+    const response = await called.send('/agents/weather', { method: 'GET', headers: headers() })
+    expect(response.headers.get('vary')).toBe('A2A-Version, Authorization')
   })
 })

@@ -5,19 +5,19 @@ import { type OwnHost, startHost, token } from '../support/host.ts'
 let host: OwnHost
 beforeAll(async () => {
   host = await startHost()
-  await host.put('standing', minimalCard)
+  await host.put('existing', minimalCard)
 })
 afterAll(() => host.close())
 
-const send = (body: string | Uint8Array, contentType: string | undefined = 'application/json', id = 'standing') =>
+const send = (body: string | Uint8Array, contentType: string | undefined = 'application/json', id = 'existing') =>
   host.fetch(`/agents/${id}`, {
     method: 'PUT',
     headers: { Authorization: `Bearer ${token}`, ...(contentType && { 'Content-Type': contentType }) },
     body: body as never,
   })
 
-/** Whatever was sent: a problem that says what, nothing served changes, and the host goes on. */
-const refuses = async (response: Response, status: number, code: string, detail: string) => {
+/** Expects a problem with a detail, and that the host still serves what it served before. */
+const expectProblem = async (response: Response, status: number, code: string, detail: string) => {
   expect([
     response.status,
     response.headers.get('content-type'),
@@ -29,33 +29,33 @@ const refuses = async (response: Response, status: number, code: string, detail:
     'no-store',
     expect.objectContaining({ status, code, detail: expect.stringContaining(detail) }),
   ])
-  expect(await (await host.fetch('/agents/standing?dialect=gopherhole')).json()).toMatchObject(minimalCard)
+  expect(await (await host.fetch('/agents/existing?dialect=gopherhole')).json()).toMatchObject(minimalCard)
 }
 
-describe('a body that is not a card', () => {
+describe('PUT /agents/{id} with a body that is not a card', () => {
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   it.each([
-    ['nothing', '', 400, 'not-json', 'The body is empty'],
+    ['an empty body', '', 400, 'not-json', 'The body is empty'],
     ['HTML', '<!doctype html><p>hi', 400, 'not-json', 'HTML or XML'],
     ['YAML', '---\nname: x\n', 400, 'not-json', 'sync-card converts it'],
-    ['cut JSON', '{"name": "x"', 400, 'not-json', 'This is not JSON'],
+    ['truncated JSON', '{"name": "x"', 400, 'not-json', 'This is not JSON'],
     ['NaN', '{"version": NaN}', 400, 'not-json', 'This is not JSON'],
-    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), 400, 'not-json', 'not UTF-8'],
-    ['65 levels', deep(65), 422, 'too-deep', '64 levels'],
-    ['100,000 levels', '['.repeat(100_000), 422, 'too-deep', '64 levels'],
+    ['invalid UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), 400, 'not-json', 'not UTF-8'],
+    ['65 levels of nesting', deep(65), 422, 'too-deep', '64 levels'],
+    ['100,000 levels of nesting', '['.repeat(100_000), 422, 'too-deep', '64 levels'],
     ['null', 'null', 422, 'invalid-card', 'JSON object'],
-    ['a list', '[]', 422, 'invalid-card', 'JSON object'],
-    ['text', '"card"', 422, 'invalid-card', 'JSON object'],
+    ['an array', '[]', 422, 'invalid-card', 'JSON object'],
+    ['a string', '"card"', 422, 'invalid-card', 'JSON object'],
     ['an empty object', '{}', 422, 'invalid-card', 'is missing'],
     ['300 KiB', JSON.stringify({ ...minimalCard, filler: 'x'.repeat(300 * 1024) }), 413, 'too-large', '256 KiB'],
-  ])('%s', async (_, body, status, code, detail) => {
-    await refuses(await send(body as string), status, code, detail)
+  ])('rejects %s', async (_, body, status, code, detail) => {
+    await expectProblem(await send(body as string), status, code, detail)
   })
 
   it.each(['text/plain', 'application/yaml', 'multipart/form-data; boundary=x', 'application/jsonp'])(
-    'sent as %s',
+    'rejects the media type %s',
     async contentType => {
-      await refuses(
+      await expectProblem(
         await send(JSON.stringify(minimalCard), contentType),
         415,
         'unsupported-media-type',
@@ -64,8 +64,8 @@ describe('a body that is not a card', () => {
     },
   )
 
-  it('longer than it says: the limit counts what arrives', async () => {
-    // The last byte is the one too many, so that nothing is under way when the answer comes.
+  it('limits a streamed body of unknown length by the bytes that arrive', async () => {
+    // Only the last byte exceeds the limit, so that no data is in flight when the response arrives.
     const chunks = [' '.repeat(256 * 1024), ' ']
     const stream = new ReadableStream({
       pull(controller) {
@@ -74,17 +74,17 @@ describe('a body that is not a card', () => {
         else controller.enqueue(new TextEncoder().encode(chunk))
       },
     })
-    const response = await host.fetch('/agents/standing', {
+    const response = await host.fetch('/agents/existing', {
       method: 'PUT',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: stream,
       duplex: 'half',
     } as RequestInit)
-    await refuses(response, 413, 'too-large', '256 KiB')
+    await expectProblem(response, 413, 'too-large', '256 KiB')
   })
 })
 
-describe('a card with a fault', () => {
+describe('PUT /agents/{id} with an invalid card', () => {
   const skill = { id: 'a', name: 'A', description: 'Does a', tags: ['a'] }
   it.each([
     [
@@ -114,15 +114,20 @@ describe('a card with a fault', () => {
       'http',
     ],
     [
-      'userinfo',
+      'a URL with credentials',
       JSON.stringify({ ...minimalCard, url: 'https://user:pass@x.example' }),
       '/url',
       'user name or password',
     ],
-    ['CR/LF in the name', JSON.stringify({ ...minimalCard, name: 'x\r\nSet-Cookie: a=b' }), '/name', 'one line'],
-    ['NUL', JSON.stringify({ ...minimalCard, description: 'x\0y' }), '/description', 'NUL'],
-    ['CR/LF in a URL', JSON.stringify({ ...minimalCard, url: 'https://x.example/\r\nX: y' }), '/url', 'absolute URL'],
-    ['no URL', JSON.stringify({ name: 'x', description: 'y' }), '/url', '`upstream.url`'],
+    ['a name with CR and LF', JSON.stringify({ ...minimalCard, name: 'x\r\nSet-Cookie: a=b' }), '/name', 'one line'],
+    ['a description with NUL', JSON.stringify({ ...minimalCard, description: 'x\0y' }), '/description', 'NUL'],
+    [
+      'a URL with CR and LF',
+      JSON.stringify({ ...minimalCard, url: 'https://x.example/\r\nX: y' }),
+      '/url',
+      'absolute URL',
+    ],
+    ['a card without a URL', JSON.stringify({ name: 'x', description: 'y' }), '/url', '`upstream.url`'],
     [
       'an unknown manifest field',
       JSON.stringify({ card: minimalCard, vissibility: 'internal' }),
@@ -130,31 +135,36 @@ describe('a card with a fault', () => {
       'not a known field here',
     ],
     [
-      'a fault inside a manifest',
+      'an invalid card in a manifest',
       JSON.stringify({ card: { ...minimalCard, name: 7 } }),
       '/card/name',
       'must be a string',
     ],
-    ['another id', JSON.stringify({ id: 'other', card: minimalCard }), '/id', 'is registered as "standing"'],
+    [
+      'a manifest with another id',
+      JSON.stringify({ id: 'other', card: minimalCard }),
+      '/id',
+      'is registered as "existing"',
+    ],
     [
       'an ERC-8004 registration',
       JSON.stringify({ ...minimalCard, type: 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1' }),
       '/type',
       'ERC-8004',
     ],
-  ])('%s: says where and what', async (_, body, pointer, message) => {
+  ])('rejects %s with its JSON pointer and the reason', async (_, body, pointer, message) => {
     const response = await send(body)
     const { errors } = (await response.clone().json()) as { errors: { pointer: string; message: string }[] }
     expect(errors).toContainEqual({ pointer, message: expect.stringContaining(message) })
-    await refuses(response, 422, 'invalid-card', 'Nothing was registered')
+    await expectProblem(response, 422, 'invalid-card', 'Nothing was registered')
   })
 })
 
-describe('an id of a form that ids do not have', () => {
+describe('an invalid agent id', () => {
   it.each(['UPPER', 'with.dot', 'with%2Fslash', 'with%20space', '%00', '-dash', 'ünï', 'a'.repeat(64)])(
-    'PUT /agents/%s',
+    'is rejected: PUT /agents/%s',
     async id => {
-      await refuses(
+      await expectProblem(
         await send(JSON.stringify(minimalCard), 'application/json', id),
         400,
         'bad-agent-id',
@@ -164,23 +174,23 @@ describe('an id of a form that ids do not have', () => {
   )
 })
 
-describe('a method that a path does not take', () => {
+describe('a method that a path does not allow', () => {
   it.each([
-    ['PATCH', '/agents/standing', 'POST, GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['PATCH', '/agents/existing', 'POST, GET, HEAD, PUT, DELETE, OPTIONS'],
     ['DELETE', '/agents', 'GET, HEAD, OPTIONS'],
     ['POST', '/.well-known/agent-card.json', 'GET, HEAD, OPTIONS'],
     ['GET', '/lint', 'POST, OPTIONS'],
-  ])('%s %s', async (method, path, allow) => {
+  ])('is rejected with 405 and Allow: %s %s', async (method, path, allow) => {
     const response = await host.fetch(path, { method })
     expect(response.headers.get('allow')).toBe(allow)
-    await refuses(response, 405, 'method-not-allowed', allow)
+    await expectProblem(response, 405, 'method-not-allowed', allow)
   })
 })
 
-describe('a condition that cannot be', () => {
-  it('If-None-Match of a tag on a write', async () => {
-    await refuses(
-      await host.put('standing', minimalCard, { 'If-None-Match': '"x"' }),
+describe('an unsupported precondition', () => {
+  it('is rejected: If-None-Match with an entity tag in a PUT request', async () => {
+    await expectProblem(
+      await host.put('existing', minimalCard, { 'If-None-Match': '"x"' }),
       400,
       'bad-condition',
       'If-None-Match: *',
@@ -209,14 +219,14 @@ describe('POST /lint', () => {
     expect(await (await host.fetch('/agents')).text()).not.toContain('x.example')
   })
 
-  it('lists the errors of a card that would be refused', async () => {
+  it('lists the errors of an invalid card', async () => {
     expect(await (await lint('{"name":"x"}')).json()).toMatchObject({
       valid: false,
       errors: expect.arrayContaining([{ pointer: '/description', message: 'is missing' }]),
     })
   })
 
-  it('refuses what is not JSON', async () => {
-    await refuses(await lint('<html>'), 400, 'not-json', 'HTML')
+  it('rejects a body that is not JSON', async () => {
+    await expectProblem(await lint('<html>'), 400, 'not-json', 'HTML')
   })
 })

@@ -47,7 +47,7 @@ const send = async (method: string, path: string, body?: object | undefined, hea
 }
 const admin = { Authorization: `Bearer ${token}` }
 
-describe('while the Registry is away', () => {
+describe('while the Registry is unavailable', () => {
   it.each<[method: string, path: string, body?: object | undefined, headers?: Record<string, string>]>([
     ['GET', '/agents'],
     ['GET', '/agents', undefined, { 'If-None-Match': '*' }],
@@ -59,8 +59,8 @@ describe('while the Registry is away', () => {
     ['GET', '/agents/a/source', undefined, admin],
     ['POST', '/tokens', { scopes: ['read'] }, admin],
     ['GET', '/tokens', undefined, admin],
-  ])('%s %s answers 503 with Retry-After', async (...sent) => {
-    const { status, headers, body } = await send(...sent)
+  ])('%s %s returns 503 with Retry-After', async (...args) => {
+    const { status, headers, body } = await send(...args)
     expect([status, headers.get('Retry-After'), headers.get('Cache-Control'), body.code]).toEqual([
       503,
       '10',
@@ -69,12 +69,15 @@ describe('while the Registry is away', () => {
     ])
   })
 
-  it.each(['overloaded', 'durableObjectReset'])('the same if it is %s', async property => {
-    error = Object.assign(new Error('Durable Object is gone.'), { [property]: true })
-    expect((await send('GET', '/agents')).status).toBe(503)
-  })
+  it.each(['overloaded', 'durableObjectReset'])(
+    'GET /agents returns 503 for an error with the property %s',
+    async property => {
+      error = Object.assign(new Error('Durable Object is gone.'), { [property]: true })
+      expect((await send('GET', '/agents')).status).toBe(503)
+    },
+  )
 
-  it('answers 500 for an error of its own', async () => {
+  it('GET /agents returns 500 for an unexpected error', async () => {
     error = Object.assign(new Error('no such column'), { remote: true })
     const { status, body } = await send('GET', '/agents')
     expect([status, body]).toEqual([500, ''])
@@ -84,7 +87,7 @@ describe('while the Registry is away', () => {
     ['agents/list', {}, undefined],
     ['agents/list', {}, admin],
     ['agents/refreshCard', { id: 'a' }, admin],
-  ])('answers %s of SuperX with 503 and a JSON-RPC error', async (method, params, headers) => {
+  ])("SuperX's %s %j returns 503 with a JSON-RPC error", async (method, params, headers) => {
     const call = { jsonrpc: '2.0', id: 1, method, params }
     const { status, headers: received, body } = await send('POST', '/rpc', call, headers)
     expect([status, received.get('Retry-After'), body]).toMatchObject([503, '10', { id: 1, error: { code: -32000 } }])

@@ -3,7 +3,7 @@ import { serveRemoteCard } from '../../src/api/cards.ts'
 import { userAgent } from '../../src/http/headers.ts'
 import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
 
-/** The refreshes that were requested. */
+/** The ids of the agents whose refresh was requested, in order. */
 let refreshes: string[]
 beforeEach(() => {
   refreshes = []
@@ -17,28 +17,28 @@ const getByName = (id: string) => {
 const env = { REMOTE_CARDS: { getByName } } as unknown as Env
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 const request = new Request('https://host.example/agents/a')
-const due = { checked: 0, ttl: 300, staleIfError: 3600 }
+const overdue = { checked: 0, ttl: 300, staleIfError: 3600 }
 const card = { etag: '"e"', modified: '', body: new Uint8Array() }
 
 it.each<[string, RemoteDocument]>([
-  ['served', { ...card, source: due }],
-  ['expired', { ...card, source: { ...due, failing: 504 } }],
-  ['missing', { source: { ...due, failing: 502 } }],
-])('a GET of a remote card that is due has it refreshed: %s', (what, document) => {
-  const serve = () => serveRemoteCard(`due-${what}`, document, { request, env, ctx })
-  if (what === 'served') expect(serve()).toBe(document)
+  ['served', { ...card, source: overdue }],
+  ['expired', { ...card, source: { ...overdue, failing: 504 } }],
+  ['missing', { source: { ...overdue, failing: 502 } }],
+])('refreshes an overdue remote card that is %s', (state, document) => {
+  const serve = () => serveRemoteCard(`due-${state}`, document, { request, env, ctx })
+  if (state === 'served') expect(serve()).toBe(document)
   else expect(serve).toThrow('fetched from an upstream')
-  expect(refreshes).toEqual([`due-${what}`])
+  expect(refreshes).toEqual([`due-${state}`])
 })
 
-it('a GET of a fresh remote card has nothing refreshed', () => {
-  const source = { ...due, checked: Date.now() }
+it('does not refresh a fresh remote card', () => {
+  const source = { ...overdue, checked: Date.now() }
   serveRemoteCard('fresh', { ...card, source }, { request, env, ctx })
   expect(refreshes).toEqual([])
 })
 
-it('a GET by another Calling Card host has nothing refreshed, so that two hosts cannot do so for ever', () => {
+it('does not refresh a card for another Calling Card host, so that two hosts cannot refresh each other endlessly', () => {
   const fromHost = new Request('https://host.example/agents/a', { headers: { 'User-Agent': userAgent() } })
-  serveRemoteCard('chained', { ...card, source: due }, { request: fromHost, env, ctx })
+  serveRemoteCard('chained', { ...card, source: overdue }, { request: fromHost, env, ctx })
   expect(refreshes).toEqual([])
 })

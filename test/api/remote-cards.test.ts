@@ -25,7 +25,7 @@ beforeEach(() => {
 const json = (response: ServerResponse, text: string) =>
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
 
-/** Has the agent's host answer every request with a card. */
+/** Makes the upstream respond to every request with a document. */
 const serve = (document: Json, headers: Record<string, string> = {}) =>
   called.agent.respond(response =>
     response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(document)),
@@ -47,8 +47,8 @@ const revisions = async (id: string) =>
     .revisions
 const members = ({ body }: Received) => body as JsonObject
 
-describe('a manifest with upstream.card', () => {
-  it('registers the card that is fetched, in whatever dialect it is', async () => {
+describe('PUT /agents/{id} with upstream.card', () => {
+  it('registers the fetched card, in any dialect', async () => {
     serve({ name: 'Tides', description: 'Tells the tides of any coast', url: 'https://tides.example.com/a2a' })
     expect((await put('tides')).status).toBe(201)
     expect(members(await get('tides', '?dialect=0.3'))).toMatchObject({
@@ -57,12 +57,12 @@ describe('a manifest with upstream.card', () => {
     })
   })
 
-  it('says where the card is from, and that it is fresh', async () => {
+  it('returns the source of the card and its state', async () => {
     const { body } = await put('fresh')
     expect(body).toMatchObject({ source: { kind: 'card', url: source, state: 'fresh' } })
   })
 
-  it('lays what the owner says over it, skills by their ids', async () => {
+  it("merges the manifest's card into the fetched card, skills by their ids", async () => {
     await put('overlaid', { card: { description: 'Better words', skills: [{ id: 'now', tags: ['rain'] }] } })
     expect(members(await get('overlaid', '?dialect=1.0'))).toMatchObject({
       name: 'Weather',
@@ -71,7 +71,7 @@ describe('a manifest with upstream.card', () => {
     })
   })
 
-  it('hides where the agent is, behind the gateway', async () => {
+  it("hides the agent's address behind the gateway", async () => {
     await put('hidden', { route: 'gateway' })
     const texts = await Promise.all(
       ['', '?dialect=1.0', '?dialect=0.3', '?dialect=gopherhole', '?dialect=superx', '?dialect=shaman'].map(
@@ -82,7 +82,7 @@ describe('a manifest with upstream.card', () => {
     expect(texts[0]).toContain('/agents/hidden/a2a')
   })
 
-  it('answers calls as any agent does', async () => {
+  it('registers an agent that can be called', async () => {
     await put('callable', { route: 'gateway' })
     called.agent.respond(response =>
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":{}}'),
@@ -92,28 +92,28 @@ describe('a manifest with upstream.card', () => {
     expect((await called.send('/agents/callable', { body: call })).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
   })
 
-  it('never lays the card that was had over one that came meanwhile', async () => {
+  it('does not replace a card that was fetched in the meantime', async () => {
     await put('overtaken')
-    const asked = Promise.withResolvers<ServerResponse>()
-    called.agent.respond(asked.resolve)
-    const writing = put('overtaken', { card: { version: '2.0.0' } })
-    const unanswered = await asked.promise
+    const requested = Promise.withResolvers<ServerResponse>()
+    called.agent.respond(requested.resolve)
+    const registration = put('overtaken', { card: { version: '2.0.0' } })
+    const pending = await requested.promise
     serve({ ...card, description: 'Tells newer weather' })
     expect((await refresh('overtaken')).body).toMatchObject({ outcome: 'refreshed' })
-    const asksAgain: number[] = []
+    let laterRequests = 0
     called.agent.respond(response => {
-      asksAgain.push(1)
+      laterRequests++
       response.writeHead(500).end()
     })
-    unanswered.writeHead(500).end()
-    expect([(await writing).status, asksAgain]).toEqual([200, []])
+    pending.writeHead(500).end()
+    expect([(await registration).status, laterRequests]).toEqual([200, 0])
     expect(members(await get('overtaken', '?dialect=1.0'))).toMatchObject({
       description: 'Tells newer weather',
       version: '2.0.0',
     })
   })
 
-  it('makes no new revision of what is the same', async () => {
+  it('makes no new revision for an unchanged card', async () => {
     await put('same')
     expect((await put('same')).body).toMatchObject({ changed: false })
     expect(await revisions('same')).toHaveLength(1)
@@ -124,9 +124,9 @@ describe('a manifest with upstream.card', () => {
     ['https://10.0.0.1/card.json'],
     ['https://card.internal/'],
     ['http://cards.example.com/'],
-  ])('refuses an address that this host does not call, in the same words for each: %s', async url => {
-    const came = await put('blocked', { upstream: { card: url } })
-    expect([came.status, came.body]).toEqual([
+  ])('rejects a URL that this host does not call, with the same message for each: %s', async url => {
+    const response = await put('blocked', { upstream: { card: url } })
+    expect([response.status, response.body]).toEqual([
       422,
       expect.objectContaining({
         errors: [
@@ -139,64 +139,68 @@ describe('a manifest with upstream.card', () => {
     ])
   })
 
-  it('refuses what is wrong in the manifest itself, and not in the card that came', async () => {
-    const came = await put('own-fault', { card: { skills: [{ id: 'now', name: 7 }] } })
-    expect(came.status).toBe(422)
+  it("rejects an invalid member of the manifest's own card", async () => {
+    const response = await put('own-fault', { card: { skills: [{ id: 'now', name: 7 }] } })
+    expect(response.status).toBe(422)
   })
 })
 
-describe('a card that did not come', () => {
-  const answers: [what: string, status: number, code: string, answer: Parameters<CalledHost['agent']['respond']>[0]][] =
-    [
-      ['404', 502, 'unreachable', response => response.writeHead(404).end()],
-      ['500', 502, 'unreachable', response => response.writeHead(500).end()],
-      ['HTML', 502, 'invalid-card', response => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>')],
-      ['an empty body', 502, 'invalid-card', response => json(response, '')],
-      ['an array', 502, 'invalid-card', response => json(response, '[]')],
-      ['null', 502, 'invalid-card', response => json(response, 'null')],
-      ['NaN', 502, 'invalid-card', response => json(response, '{"name":NaN}')],
-      ['no name', 502, 'invalid-card', response => json(response, '{"url":"https://a.example.com/a2a"}')],
-      ['__proto__', 502, 'invalid-card', response => json(response, '{"name":"A","__proto__":{"x":1}}')],
-      ['10,000 levels', 502, 'invalid-card', response => json(response, '['.repeat(10_000) + ']'.repeat(10_000))],
-      ['a broken connection', 502, 'unreachable', response => void response.destroy()],
-    ]
+describe('a remote card that cannot be fetched', () => {
+  const failures: [
+    name: string,
+    status: number,
+    code: string,
+    respond: Parameters<CalledHost['agent']['respond']>[0],
+  ][] = [
+    ['404', 502, 'unreachable', response => response.writeHead(404).end()],
+    ['500', 502, 'unreachable', response => response.writeHead(500).end()],
+    ['HTML', 502, 'invalid-card', response => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>')],
+    ['an empty body', 502, 'invalid-card', response => json(response, '')],
+    ['an array', 502, 'invalid-card', response => json(response, '[]')],
+    ['null', 502, 'invalid-card', response => json(response, 'null')],
+    ['NaN', 502, 'invalid-card', response => json(response, '{"name":NaN}')],
+    ['no name', 502, 'invalid-card', response => json(response, '{"url":"https://a.example.com/a2a"}')],
+    ['__proto__', 502, 'invalid-card', response => json(response, '{"name":"A","__proto__":{"x":1}}')],
+    ['10,000 levels', 502, 'invalid-card', response => json(response, '['.repeat(10_000) + ']'.repeat(10_000))],
+    ['a broken connection', 502, 'unreachable', response => void response.destroy()],
+  ]
 
-  it.each(answers)('is told to its owner, and to clients with %s as %i', async (what, status, code, answer) => {
-    const id = what
+  it.each(failures)('is reported to its owner, and to clients as 502: %s', async (name, status, code, respond) => {
+    const id = name
       .replace(/[\W_]+/g, '-')
       .toLowerCase()
       .replace(/^-+/, '')
-    called.agent.respond(answer)
+    called.agent.respond(respond)
     expect((await put(id)).body).toMatchObject({ source: { state: 'no-card', failure: { code } } })
-    const came = await get(id)
-    expect([came.status, came.headers.get('Content-Type'), came.headers.get('Cache-Control')]).toEqual([
+    const response = await get(id)
+    expect([response.status, response.headers.get('Content-Type'), response.headers.get('Cache-Control')]).toEqual([
       status,
       'application/problem+json',
       'no-store',
     ])
-    expect(came.text).not.toContain(called.agent.origin.slice('http://'.length))
+    expect(response.text).not.toContain(called.agent.origin.slice('http://'.length))
   })
 
-  it('does not keep other agents from being served', async () => {
-    await put('well')
+  it('does not affect other agents', async () => {
+    await put('healthy')
     called.agent.respond(response => response.writeHead(500).end())
-    await put('ill')
-    expect([(await get('well')).status, (await get('ill')).status]).toEqual([200, 502])
+    await put('failed')
+    expect([(await get('healthy')).status, (await get('failed')).status]).toEqual([200, 502])
   })
 
-  it('lets no call pass', async () => {
+  it('blocks calls of the agent', async () => {
     called.agent.respond(response => response.writeHead(500).end())
-    await put('uncalled')
+    await put('no-card')
     const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
     const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
-    const came = await called.send('/agents/uncalled', { body: call })
-    expect([came.status, came.body]).toEqual([
+    const response = await called.send('/agents/no-card', { body: call })
+    expect([response.status, response.body]).toEqual([
       502,
       { jsonrpc: '2.0', id: 1, error: expect.objectContaining({ code: -32603 }) },
     ])
   })
 
-  it('heals when it is asked for again', async () => {
+  it('is served once a refresh has fetched it', async () => {
     called.agent.respond(response => response.writeHead(500).end())
     await put('healing')
     serve(card)
@@ -204,7 +208,7 @@ describe('a card that did not come', () => {
     expect((await get('healing')).status).toBe(200)
   })
 
-  it('leaves the card that came before in its place', async () => {
+  it('leaves the card in place that was fetched before', async () => {
     await put('lasting')
     called.agent.respond(response => response.writeHead(500).end())
     expect((await put('lasting')).body).toMatchObject({ source: { state: 'stale', failure: { code: 'unreachable' } } })
@@ -213,7 +217,7 @@ describe('a card that did not come', () => {
 })
 
 describe('POST /agents/{id}/refresh', () => {
-  it('registers what the source says now, and keeps how it has drifted', async () => {
+  it('registers the current card, and stores the drift in the revision', async () => {
     await put('drifting')
     serve({ ...card, description: 'Tells the weather of tomorrow' })
     const drift = [
@@ -229,7 +233,7 @@ describe('POST /agents/{id}/refresh', () => {
     expect(await revisions('drifting')).toMatchObject([{ by: 'fetch', drift }, { by: 'manifest' }])
   })
 
-  it('asks with the entity tag that came, and takes 304 for an answer', async () => {
+  it('sends the entity tag of the card, and accepts 304', async () => {
     serve(card, { ETag: '"one"' })
     await put('tagged')
     called.agent.respond((response, { headers }) =>
@@ -238,50 +242,43 @@ describe('POST /agents/{id}/refresh', () => {
     expect((await refresh('tagged')).body).toMatchObject({ outcome: 'unchanged' })
   })
 
-  it.each([
-    [
-      '502 where the source cannot be reached',
-      502,
-      'upstream-unreachable',
-      (r: { destroy: () => void }) => r.destroy(),
-    ],
-  ])('answers %s, and serves what came before', async (_, status, code, answer) => {
+  it('returns 502 if the upstream is unreachable, and serves the card that was fetched before', async () => {
     await put('failing')
-    called.agent.respond(answer as never)
-    const came = await refresh('failing')
-    expect([came.status, members(came).code]).toEqual([status, code])
+    called.agent.respond(response => void response.destroy())
+    const response = await refresh('failing')
+    expect([response.status, members(response).code]).toEqual([502, 'upstream-unreachable'])
     expect((await get('failing')).status).toBe(200)
   })
 
-  it('bears a source that has another card each time', async () => {
+  it('accepts an upstream with another card each time', async () => {
     let count = 0
     called.agent.respond(response => json(response, JSON.stringify({ ...card, version: `1.0.${++count}` })))
-    await put('restless')
-    for (let time = 0; time < 5; time++) await refresh('restless')
-    expect(members(await get('restless')).version).toBe(`1.0.${count}`)
+    await put('changing')
+    for (let time = 0; time < 5; time++) await refresh('changing')
+    expect(members(await get('changing')).version).toBe(`1.0.${count}`)
   })
 
   it.each([
-    ['no agent', 'nobody', undefined, 404, 'agent-not-found'],
-    ['an agent whose card is in its manifest', 'written', undefined, 409, 'no-source'],
-    ['a card that is not held', 'fresh', { accept: '"x"' }, 412, 'not-held'],
-    ['a body that says something else', 'fresh', { take: true }, 422, 'invalid-refresh'],
-  ])('of %s is refused', async (_, id, body, status, code) => {
-    await called.register('written', card)
+    ['an unknown agent', 'nobody', undefined, 404, 'agent-not-found'],
+    ['an agent whose card is in its manifest', 'local-card', undefined, 409, 'no-source'],
+    ['an entity tag without a pending card', 'fresh', { accept: '"x"' }, 412, 'not-held'],
+    ['a body with an unknown member', 'fresh', { take: true }, 422, 'invalid-refresh'],
+  ])('rejects %s', async (_, id, body, status, code) => {
+    await called.register('local-card', card)
     await put('fresh')
-    const came = await refresh(id, body)
-    expect([came.status, members(came).code]).toEqual([status, code])
+    const response = await refresh(id, body)
+    expect([response.status, members(response).code]).toEqual([status, code])
   })
 
-  it('needs the scope write for the agent', async () => {
+  it('requires the scope write for the agent', async () => {
     const { token: reader } = await called.issue({ scopes: ['read'] })
     expect((await called.send('/agents/fresh/refresh', { token: reader })).status).toBe(403)
   })
 })
 
-describe('a card that is older than its ttl', () => {
-  /** Registers an agent as it is an hour after its card was fetched. */
-  const anHourAgo = async (id: string) => {
+describe('a remote card that is older than its ttl', () => {
+  /** Registers an agent whose card was fetched an hour ago. */
+  const registerOutdated = async (id: string) => {
     const document = { upstream: { card: source } }
     const origins = { requestOrigin: called.host.url.origin }
     const made = compile(document, { id, ...origins, fetched: card })
@@ -299,77 +296,77 @@ describe('a card that is older than its ttl', () => {
     serve({ ...card, version: '3.0.0' })
   }
 
-  const version = async (id: string) => members(await get(id)).version
+  const getVersion = async (id: string) => members(await get(id)).version
 
-  it('is fetched again when its alarm rings, without anybody asking for it', async () => {
-    await anHourAgo('alarmed')
+  it('is fetched by the alarm, without a request', async () => {
+    await registerOutdated('outdated')
     await vi.waitFor(() => expect(called.agent.requests).toHaveLength(1), { timeout: 10_000 })
-    await expect.poll(() => version('alarmed')).toBe('3.0.0')
+    await expect.poll(() => getVersion('outdated')).toBe('3.0.0')
   })
 
-  it('is served while it is fetched again', async () => {
-    const asked = Promise.withResolvers<ServerResponse>()
-    await anHourAgo('asked-for')
-    called.agent.respond(asked.resolve)
-    expect(await version('asked-for')).toBe('2.0.0')
-    const response = await asked.promise
-    expect(await version('asked-for')).toBe('2.0.0')
+  it('is served while it is being fetched', async () => {
+    const requested = Promise.withResolvers<ServerResponse>()
+    await registerOutdated('outdated-served')
+    called.agent.respond(requested.resolve)
+    expect(await getVersion('outdated-served')).toBe('2.0.0')
+    const response = await requested.promise
+    expect(await getVersion('outdated-served')).toBe('2.0.0')
     json(response, JSON.stringify({ ...card, version: '3.0.0' }))
-    await expect.poll(() => version('asked-for')).toBe('3.0.0')
+    await expect.poll(() => getVersion('outdated-served')).toBe('3.0.0')
   })
 
-  it('is fetched again though another one cannot be', async () => {
-    await anHourAgo('failing-due')
-    await anHourAgo('healthy-due')
+  it('is fetched even if the card of another agent fails', async () => {
+    await registerOutdated('failing-due')
+    await registerOutdated('healthy-due')
     called.agent.respond((response, { url }) =>
       called.agent.requests.length === 1
         ? response.writeHead(503).end()
         : json(response, JSON.stringify({ ...card, version: url })),
     )
     await expect
-      .poll(async () => (await Promise.all(['failing-due', 'healthy-due'].map(version))).toSorted(), {
+      .poll(async () => (await Promise.all(['failing-due', 'healthy-due'].map(getVersion))).toSorted(), {
         timeout: 10_000,
       })
       .toEqual(['/.well-known/agent-card.json', '2.0.0'])
   })
 })
 
-describe('pin: true', () => {
+describe('upstream.pin', () => {
   const manifest = { upstream: { pin: true } }
-  const wider = () => agentCard('https://elsewhere.example.com')
+  const movedCard = () => agentCard('https://other.example.com')
 
-  it('holds a card back that names another host, until its owner accepts it', async () => {
+  it('withholds a card that names another host, until its owner accepts it', async () => {
     await put('pinned', manifest)
-    serve(wider())
+    serve(movedCard())
     const { held } = (await refresh('pinned')).body as { held: { etag: string; widens: JsonObject[] } }
     expect(held.widens).not.toEqual([])
     expect((await get('pinned')).text).toContain(called.agent.origin)
     expect((await refresh('pinned', { accept: held.etag })).body).toMatchObject({ outcome: 'refreshed' })
-    expect((await get('pinned')).text).toContain('elsewhere.example.com')
+    expect((await get('pinned')).text).toContain('other.example.com')
   })
 
-  it('holds it back from a registration of the same manifest too', async () => {
+  it('withholds it from a registration of the same manifest too', async () => {
     await put('pinned-again', manifest)
-    serve(wider())
+    serve(movedCard())
     expect((await put('pinned-again', manifest)).body).toMatchObject({ source: { state: 'held' } })
     expect((await get('pinned-again')).text).toContain(called.agent.origin)
   })
 
-  it('goes on holding it while the source cannot be read', async () => {
-    await put('pinned-away', manifest)
-    serve(wider())
-    await refresh('pinned-away')
+  it('keeps the pending card while the upstream fails', async () => {
+    await put('pinned-failing', manifest)
+    serve(movedCard())
+    await refresh('pinned-failing')
     called.agent.respond(response => response.writeHead(500).end())
-    expect((await put('pinned-away', manifest)).body).toMatchObject({ source: { state: 'stale', held: {} } })
+    expect((await put('pinned-failing', manifest)).body).toMatchObject({ source: { state: 'stale', held: {} } })
   })
 
-  it('lets a card through that widens nothing', async () => {
+  it('serves a card without widenings at once', async () => {
     await put('pinned-narrow', manifest)
     serve({ ...card, description: 'Tells the weather of tomorrow' })
     expect((await refresh('pinned-narrow')).body).toMatchObject({ outcome: 'refreshed' })
   })
 
-  it('is what there is where a secret is sent along', async () => {
+  it('is true by default for an agent with a secret', async () => {
     const upstream = { secret: 'WEATHER_TOKEN' }
     await put('pinned-by-secret', { upstream })
     serve({ ...card, supportedInterfaces: agentCard(`${called.agent.origin}/other`).supportedInterfaces as Json })
@@ -378,16 +375,19 @@ describe('pin: true', () => {
     expect((await refresh('pinned-by-secret')).body).toMatchObject({ outcome: 'unchanged' })
   })
 
-  it('holds nothing back without it', async () => {
-    await put('loose')
-    serve(wider())
-    expect((await refresh('loose')).body).toMatchObject({ outcome: 'refreshed' })
+  it('is false by default for an agent without a secret', async () => {
+    await put('unpinned-default')
+    serve(movedCard())
+    expect((await refresh('unpinned-default')).body).toMatchObject({ outcome: 'refreshed' })
   })
 })
 
-describe('a writer who is no admin', () => {
-  const asked = { security: [{ key: [] }], securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } }
-  const used = { secret: 'WEATHER_TOKEN', pin: true }
+describe('a token with the scope write', () => {
+  const securityMembers = {
+    security: [{ key: [] }],
+    securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } },
+  }
+  const withSecret = { secret: 'WEATHER_TOKEN', pin: true }
   let writer: string
   beforeAll(async () => {
     writer = (await called.issue({ scopes: ['write'] })).token
@@ -399,54 +399,56 @@ describe('a writer who is no admin', () => {
       token: writer,
       body: { ...more, upstream: { card: source, ...upstream } },
     })
-  const secured = (upstream: JsonObject) => {
-    serve({ ...card, ...asked })
+  const serveSecured = (upstream: JsonObject) => {
+    serve({ ...card, ...securityMembers })
     return upstream
   }
-  const refused = (said: string) => [403, expect.stringContaining(said)]
-  const answerOf = ({ status, body }: Received) => [status, (body as JsonObject).detail]
+  const forbidden = (reason: string) => [403, expect.stringContaining(reason)]
+  const summarize = ({ status, body }: Received) => [status, (body as JsonObject).detail]
 
-  it('has no secret sent to where it has not gone before: not even for the card', async () => {
-    const came = await putAs('guarded', { secret: 'OTHER_TOKEN' })
-    expect([came.status, called.agent.requests]).toEqual([403, []])
+  it('cannot have a secret sent to a new address, not even to fetch the card', async () => {
+    const response = await putAs('guarded', { secret: 'OTHER_TOKEN' })
+    expect([response.status, called.agent.requests]).toEqual([403, []])
   })
 
   it.each<[string, JsonObject]>([
-    ['not held back any more', { pin: false }],
-    ['held back by default alone', { pin: undefined as never }],
-    ['called by another name', { agentName: 'Other' }],
-    ['to show its hosts', { mayShow: ['a.example.com'] }],
-    ['to be read less often', { ttl: 86_400 }],
-  ])('does not have what uses a secret %s', async (_, change) => {
-    await put('unpinned', { upstream: secured(used) })
+    ['its pin', { pin: false }],
+    ['its pin to the default', { pin: undefined as never }],
+    ["the agent's name on its host", { agentName: 'Other' }],
+    ['its visible hosts', { mayShow: ['a.example.com'] }],
+    ['its ttl', { ttl: 86_400 }],
+  ])('cannot change an upstream with a secret: %s', async (_, change) => {
+    await put('unpinned', { upstream: serveSecured(withSecret) })
     serve(card)
-    expect(answerOf(await putAs('unpinned', { ...used, ...change }))).toEqual(refused('is not what is registered now'))
-    expect(answerOf(await putAs('unpinned', used))).toEqual([200, undefined])
+    expect(summarize(await putAs('unpinned', { ...withSecret, ...change }))).toEqual(
+      forbidden('is not what is registered now'),
+    )
+    expect(summarize(await putAs('unpinned', withSecret))).toEqual([200, undefined])
   })
 
-  it('opens a secret to nobody by a card that asks for nothing any more: what is served counts', async () => {
-    const loose = { ...used, pin: false }
-    await put('opened', { upstream: secured(loose) })
+  it('cannot open a secret by a fetched card without security: the served card counts', async () => {
+    const unpinned = { ...withSecret, pin: false }
+    await put('opened', { upstream: serveSecured(unpinned) })
     serve(card)
-    expect(answerOf(await putAs('opened', loose))).toEqual(refused('card.security has changed'))
-    expect(answerOf(await putAs('opened', loose, { card: { security: asked.security } }))[0]).toBe(403)
+    expect(summarize(await putAs('opened', unpinned))).toEqual(forbidden('card.security has changed'))
+    expect(summarize(await putAs('opened', unpinned, { card: { security: securityMembers.security } }))[0]).toBe(403)
   })
 
-  it('accepts no card that was held back, of an agent that uses a secret', async () => {
-    await put('held', { upstream: secured(used) })
+  it('cannot accept a pending card of an agent with a secret', async () => {
+    await put('held', { upstream: serveSecured(withSecret) })
     serve(card)
     const { held } = (await refresh('held')).body as { held: { etag: string } }
-    const accepting = { token: writer, body: { accept: held.etag } }
-    expect(answerOf(await called.send('/agents/held/refresh', accepting))).toEqual(refused('scope `admin`'))
+    const request = { token: writer, body: { accept: held.etag } }
+    expect(summarize(await called.send('/agents/held/refresh', request))).toEqual(forbidden('scope `admin`'))
     expect((await get('held')).text).toContain('X-Key')
     expect((await refresh('held', { accept: held.etag })).body).toMatchObject({ outcome: 'refreshed' })
   })
 
-  it('accepts one of any other agent', async () => {
-    await put('held-bare', { upstream: secured({ pin: true }) })
+  it('can accept a pending card of an agent without a secret', async () => {
+    await put('held-bare', { upstream: serveSecured({ pin: true }) })
     serve(card)
     const { held } = (await refresh('held-bare')).body as { held: { etag: string } }
-    const came = await called.send('/agents/held-bare/refresh', { token: writer, body: { accept: held.etag } })
-    expect(came.body).toMatchObject({ outcome: 'refreshed' })
+    const response = await called.send('/agents/held-bare/refresh', { token: writer, body: { accept: held.etag } })
+    expect(response.body).toMatchObject({ outcome: 'refreshed' })
   })
 })

@@ -6,7 +6,7 @@ import { token as adminToken, sharedHost, startSharedUpstream } from '../support
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
 import { json, reply, type UpstreamServer } from '../support/upstream.ts'
 
-/** The invalid credentials a minute that the limited host takes from one address. */
+/** The failed attempts per minute that the limited host accepts from one address. */
 const authLimit = 5
 
 const host = sharedHost('limited')
@@ -56,39 +56,39 @@ const send = (id: string, headers: Record<string, string>) =>
     },
     body: JSON.stringify(call()),
   })
-const card = (id: string, headers: Record<string, string> = {}) =>
+const getCard = (id: string, headers: Record<string, string> = {}) =>
   host.fetch(`/agents/${id}/.well-known/agent-card.json`, {
     headers: { 'CF-Connecting-IP': nextAddress(), ...headers },
   })
 
 describe('a token of this host', () => {
-  const spellings: [string, (secret: string) => string][] = [
+  const forms: [string, (secret: string) => string][] = [
     ['alone', secret => secret],
     ['as a bearer token', secret => `Bearer ${secret}`],
-    ['behind another scheme', secret => `Token ${secret}`],
-    ['behind a colon', secret => `Bearer: ${secret}`],
+    ['with another scheme', secret => `Token ${secret}`],
+    ['after a colon', secret => `Bearer: ${secret}`],
     ['as a parameter', secret => `ApiKey key="${secret}"`],
     ['as a password', secret => `Basic ${btoa(`user:${secret}`)}`],
     ['twice', secret => `${secret}, ${secret}`],
   ]
 
-  it.each(spellings.flatMap(([how, say]) => ['Authorization', 'X-API-Key'].map(name => [name, how, say] as const)))(
+  it.each(forms.flatMap(([form, write]) => ['Authorization', 'X-API-Key'].map(name => [name, form, write] as const)))(
     'never reaches an agent: %s, %s',
-    async (name, _, say) => {
+    async (name, _, write) => {
       const before = agent.requests.length
       for (const secret of [token, adminToken, `${token}x`]) {
-        const { status } = await send('token-guards', { [name]: say(secret) })
+        const { status } = await send('token-guards', { [name]: write(secret) })
         expect([200, 401]).toContain(status)
       }
-      const heard = JSON.stringify(agent.requests.slice(before).map(({ headers }) => headers))
+      const received = JSON.stringify(agent.requests.slice(before).map(({ headers }) => headers))
       for (const secret of [token, adminToken]) {
-        expect(heard).not.toContain(say(secret))
-        expect(heard).not.toContain(secret)
+        expect(received).not.toContain(write(secret))
+        expect(received).not.toContain(secret)
       }
     },
   )
 
-  it("does not keep the agent's own credentials from it", async () => {
+  it("does not prevent the agent's own credentials from being forwarded", async () => {
     for (const headers of [
       { 'x-api-key': 'theirs' },
       { authorization: 'Basic dTpw' },
@@ -102,64 +102,37 @@ describe('a token of this host', () => {
 
 describe('the card of an internal agent', () => {
   it.each(['token-guards-hidden', 'token-guards-hidden-more'])(
-    "is there for a JWT of its card's issuer, whatever its tiers: %s",
+    'is served for a JWT of an issuer of the card, with and without extended cards: %s',
     async id => {
       const jwt = await issuer.sign({ aud: 'weather-api' })
-      const { status, headers } = await card(id, { Authorization: `Bearer ${jwt}` })
+      const { status, headers } = await getCard(id, { Authorization: `Bearer ${jwt}` })
       expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
     },
   )
 
   it.each(['token-guards-hidden', 'token-guards-hidden-more', 'nobody'])(
-    'cannot be told from none by how many credentials are taken: %s',
+    'cannot be distinguished from an unknown agent by the number of accepted attempts: %s',
     async id => {
-      const from = nextAddress()
-      const guesses: Record<string, string>[] = [
+      const clientAddress = nextAddress()
+      const attempts: Record<string, string>[] = [
         { Authorization: 'Bearer cc_x' },
         { Authorization: 'Bearer theirs', 'X-API-Key': 'cc_x' },
         { 'X-API-Key': 'cc_x' },
         { Authorization: `Bearer ${await issuer.sign({ aud: 'weather-api', exp: 1 })}` },
       ]
-      // Where there is no agent, only the first counts as a guess. A new minute may begin meanwhile.
-      const most = 2 * authLimit + 2
-      const askAs = (headers: Record<string, string>, time: number) =>
-        time % 2 ? card(id, headers) : send(id, headers)
+      // For an unknown agent only the first counts as an attempt. A new minute may begin during the test.
+      const maxRounds = 2 * authLimit + 2
+      const sendWith = (headers: Record<string, string>, round: number) =>
+        round % 2 ? getCard(id, headers) : send(id, headers)
       let rounds = 0
-      for (let refused = false; !refused && rounds < most; rounds++)
-        for (const guess of guesses) {
-          const { status } = await askAs({ ...guess, 'CF-Connecting-IP': from }, rounds)
-          if (status === 429) refused = true
+      for (let limited = false; !limited && rounds < maxRounds; rounds++)
+        for (const headers of attempts) {
+          const { status } = await sendWith({ ...headers, 'CF-Connecting-IP': clientAddress }, rounds)
+          if (status === 429) limited = true
           else expect(status).toBe(404)
         }
       expect(rounds).toBeGreaterThan(authLimit)
-      expect(rounds).toBeLessThan(most)
+      expect(rounds).toBeLessThan(maxRounds)
     },
   )
-})
-
-describe('HEAD of an extended card', () => {
-  it('answers as GET does, without the card', async () => {
-    const ask = (method: string) =>
-      host.fetch('/agents/token-guards/a2a/extendedAgentCard', {
-        method,
-        headers: { Authorization: `Bearer ${token}` },
-      })
-    const [head, get] = [await ask('HEAD'), await ask('GET')]
-    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
-      200,
-      get.headers.get('content-type'),
-      '',
-    ])
-    expect(await get.json()).toMatchObject({ description: 'More of it' })
-  })
-})
-
-describe('who may not be told what a card says', () => {
-  it('keeps caches from taking the one for the other', async () => {
-    const vary = async (headers = {}) => (await card('token-guards', headers)).headers.get('vary')
-    expect([await vary(), await vary({ Authorization: `Bearer ${token}` })]).toEqual([
-      'A2A-Version, Authorization',
-      'A2A-Version, Authorization',
-    ])
-  })
 })

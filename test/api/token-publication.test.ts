@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => host.close())
 
 const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' }
-const fail = async (times: number) =>
+const failKvWrites = async (times: number) =>
   ((await host.env()).REGISTRY.getByName('default') as unknown as { fail: (times: number) => Promise<void> }).fail(
     times,
   )
@@ -16,23 +16,23 @@ const issue = async () => {
   const response = await host.fetch('/tokens', { method: 'POST', headers, body: '{"scopes":["read"]}' })
   return (await response.json()) as { id: string; token: string; published: boolean }
 }
-const lists = async (token: string) =>
+const getListStatus = async (token: string) =>
   (await host.fetch('/agents', { headers: { Authorization: `Bearer ${token}` } })).status
 
-describe('while KV does not take what is written', () => {
-  it('a token is issued, says that the edge has it not, and holds where it was issued', async () => {
-    await fail(1)
+describe('while KV rejects writes', () => {
+  it('issues a token that is not yet published, but is valid in the location that issued it', async () => {
+    await failKvWrites(1)
     const { token, published } = await issue()
-    expect([published, await lists(token)]).toEqual([false, 200])
+    expect([published, await getListStatus(token)]).toEqual([false, 200])
   })
 
-  it('a revoked token holds no more where it was revoked', async () => {
+  it('revokes a token in the location that revoked it', async () => {
     const { id, token } = await issue()
-    await fail(1)
+    await failKvWrites(1)
     expect((await host.fetch(`/tokens/${id}`, { method: 'DELETE', headers })).status).toBe(204)
     const { keys } = await (await host.env()).CARDS.list({ prefix: 'token:' })
-    const kept = await Promise.all(keys.map(async ({ name }) => (await host.env()).CARDS.get(name)))
-    expect(kept.join()).toContain(id)
-    expect(await lists(token)).not.toBe(200)
+    const stored = await Promise.all(keys.map(async ({ name }) => (await host.env()).CARDS.get(name)))
+    expect(stored.join()).toContain(id)
+    expect(await getListStatus(token)).not.toBe(200)
   })
 })

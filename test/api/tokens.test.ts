@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-/** What the host says of a token, of a page of them, or of an error. */
+/** The members of tokens, of pages of tokens and of problems that these tests read. */
 type Body = {
   id: string
   token: string
@@ -21,28 +21,32 @@ type Body = {
   tokens: Body[]
   cursor?: string
 }
-const body = (response: Response) => response.json() as Promise<Body>
-/** Each test is of another address, so that the failures of one are not the others'. */
+const readBody = (response: Response) => response.json() as Promise<Body>
+/** Each request has an address of its own, so that failed attempts of one test do not throttle another. */
 let address = 0
-const as = (token: string) => ({ Authorization: `Bearer ${token}`, 'CF-Connecting-IP': `203.0.113.${++address % 250}` })
+const headersWith = (token: string) => ({
+  Authorization: `Bearer ${token}`,
+  'CF-Connecting-IP': `203.0.113.${++address % 250}`,
+})
 const post = (document: unknown, token = adminToken) =>
   host.fetch('/tokens', {
     method: 'POST',
-    headers: { ...as(token), 'Content-Type': 'application/json' },
+    headers: { ...headersWith(token), 'Content-Type': 'application/json' },
     body: typeof document === 'string' ? document : JSON.stringify(document),
   })
-const issue = async (document: object) => body(await post(document))
-const list = async (query = '') => body(await host.fetch(`/tokens${query}`, { headers: as(adminToken) }))
-const revoke = (id: string, token = adminToken) => host.fetch(`/tokens/${id}`, { method: 'DELETE', headers: as(token) })
+const issue = async (document: object) => readBody(await post(document))
+const list = async (query = '') => readBody(await host.fetch(`/tokens${query}`, { headers: headersWith(adminToken) }))
+const revoke = (id: string, token = adminToken) =>
+  host.fetch(`/tokens/${id}`, { method: 'DELETE', headers: headersWith(token) })
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
-const readsInternal = async (token: string) =>
-  (await host.fetch('/agents/weather-eu', { headers: as(token) })).status === 200
-const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+const canReadInternalCard = async (token: string) =>
+  (await host.fetch('/agents/weather-eu', { headers: headersWith(token) })).status === 200
+const daysFromNow = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
 
 describe('POST /tokens', () => {
-  it('issues a token: 201 with its text, which no cache may keep', async () => {
+  it('returns 201 with a token, which no cache stores', async () => {
     const response = await post({ note: 'CI', scopes: ['read', 'write'], agents: ['weather-*'], tiers: ['partner'] })
-    const issued = await body(response)
+    const issued = await readBody(response)
     expect([response.status, response.headers.get('cache-control'), issued]).toEqual([
       201,
       'private, no-store',
@@ -60,15 +64,15 @@ describe('POST /tokens', () => {
     ])
   })
 
-  it('issues one for all agents, without further tiers and without an end, where the request says no more', async () => {
+  it('issues a token for all agents, without tiers and without expiry, by default', async () => {
     expect(await issue({ scopes: ['read'] })).toMatchObject({ note: '', agents: ['*'], tiers: [], expires: null })
   })
 
-  it('issues a token that holds at once', async () => {
-    expect(await readsInternal((await issue({ scopes: ['read'] })).token)).toBe(true)
+  it('issues a token that is valid at once', async () => {
+    expect(await canReadInternalCard((await issue({ scopes: ['read'] })).token)).toBe(true)
   })
 
-  it('keeps only its SHA-256, in KV too', async () => {
+  it('stores only the SHA-256 of a token, in KV too', async () => {
     const { token } = await issue({ scopes: ['read'] })
     const { CARDS } = await host.env()
     const keys = (await CARDS.list()).keys.map(({ name }) => name)
@@ -76,7 +80,7 @@ describe('POST /tokens', () => {
     expect([await CARDS.get(`token:${hashOf(token)}`), ...keys].join()).not.toContain(token)
   })
 
-  it('takes each entry of a list once', async () => {
+  it('removes duplicates from lists', async () => {
     expect(await issue({ scopes: ['read', 'read'], agents: ['a', 'a'], tiers: ['t', 't'] })).toMatchObject({
       scopes: ['read'],
       agents: ['a'],
@@ -85,15 +89,19 @@ describe('POST /tokens', () => {
   })
 
   it.each<[string, unknown, () => string | null]>([
-    ['seconds from now', 3600, () => new Date(Date.now() + 3_600_000).toISOString().slice(0, 15)],
-    ['a date, at its beginning', days(30).slice(0, 10), () => `${days(30).slice(0, 10)}T00:00:00.000Z`],
-    ['a time', days(1), () => days(1).slice(0, 10)],
+    ['a number of seconds', 3600, () => new Date(Date.now() + 3_600_000).toISOString().slice(0, 15)],
+    [
+      'a date, whose first moment counts',
+      daysFromNow(30).slice(0, 10),
+      () => `${daysFromNow(30).slice(0, 10)}T00:00:00.000Z`,
+    ],
+    ['a time', daysFromNow(1), () => daysFromNow(1).slice(0, 10)],
     ['a time with a zone', '2030-01-31T12:00:00+02:00', () => '2030-01-31T10:00:00.000Z'],
     ['null for never', null, () => null],
-  ])('takes an expiry as %s', async (_, expires, expected) => {
+  ])('accepts as expiry %s', async (_, expires, expected) => {
     const issued = await issue({ scopes: ['read'], expires })
-    const wanted = expected()
-    expect(issued.expires?.slice(0, wanted?.length) ?? null).toBe(wanted)
+    const expiry = expected()
+    expect(issued.expires?.slice(0, expiry?.length) ?? null).toBe(expiry)
   })
 
   it.each<[unknown, string, string]>([
@@ -127,12 +135,12 @@ describe('POST /tokens', () => {
     [[], '/scopes', 'is missing'],
     ['null', '', 'must be an object'],
     ['"read"', '', 'must be an object'],
-  ])('refuses %j: %s %s', async (document, pointer, message) => {
+  ])('rejects %j: %s %s', async (document, pointer, message) => {
     const response = await post(document)
-    const refused = await body(response)
-    expect([response.status, refused.code]).toEqual([422, 'invalid-token-request'])
-    expect(refused.errors).toContainEqual({ pointer, message: expect.stringContaining(message) })
-    expect(refused.detail).toContain(message)
+    const problem = await readBody(response)
+    expect([response.status, problem.code]).toEqual([422, 'invalid-token-request'])
+    expect(problem.errors).toContainEqual({ pointer, message: expect.stringContaining(message) })
+    expect(problem.detail).toContain(message)
   })
 
   it.each([
@@ -140,34 +148,38 @@ describe('POST /tokens', () => {
     ['', 400, 'not-json'],
     ['['.repeat(10_000), 422, 'too-deep'],
     [`{"note":"${'x'.repeat(300_000)}"}`, 413, 'too-large'],
-  ])('refuses what is no JSON of a sound size: %#', async (text, status, code) => {
+  ])('rejects a body that is not JSON or is too large: %#', async (text, status, code) => {
     const response = await post(text)
-    expect([response.status, (await body(response)).code]).toEqual([status, code])
+    expect([response.status, (await readBody(response)).code]).toEqual([status, code])
   })
 
-  it('says a hundred faults at most', async () => {
-    const { errors } = await body(await post({ scopes: Array(5000).fill('x') }))
+  it('reports at most 100 errors', async () => {
+    const { errors } = await readBody(await post({ scopes: Array(5000).fill('x') }))
     expect(errors).toHaveLength(100)
   })
 })
 
 describe('GET /tokens', () => {
-  it('lists all of them in pages, without their texts and hashes', async () => {
+  it('lists all tokens in pages, without their secrets and hashes', async () => {
     const issued = [await issue({ scopes: ['read'], note: 'one' }), await issue({ scopes: ['read'], note: 'two' })]
-    const seen: Body[] = []
+    const listed: Body[] = []
     let cursor: string | undefined
     do {
       const page = await list(`?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`)
-      seen.push(...page.tokens)
+      listed.push(...page.tokens)
       cursor = page.cursor
     } while (cursor !== undefined)
-    const ids = seen.map(({ id }) => id)
+    const ids = listed.map(({ id }) => id)
     expect(ids).toEqual([...new Set(ids)].sort())
     for (const { id, token } of issued) {
-      const { token: _, published: __, ...shown } = issued.find(issue => issue.id === id) as Body & { published: true }
-      expect(seen).toContainEqual(shown)
-      expect(JSON.stringify(seen)).not.toContain(token)
-      expect(JSON.stringify(seen)).not.toContain(hashOf(token))
+      const {
+        token: _,
+        published: __,
+        ...shown
+      } = issued.find(({ id: issuedId }) => issuedId === id) as Body & { published: true }
+      expect(listed).toContainEqual(shown)
+      expect(JSON.stringify(listed)).not.toContain(token)
+      expect(JSON.stringify(listed)).not.toContain(hashOf(token))
     }
   })
 
@@ -179,23 +191,23 @@ describe('GET /tokens', () => {
     ['?limit=0', 'bad-limit'],
     ['?cursor=..', 'bad-cursor'],
     ['?scope=read', 'unknown-query'],
-  ])('refuses %s', async (query, code) => {
+  ])('rejects %s', async (query, code) => {
     expect((await list(query)).code).toBe(code)
   })
 })
 
 describe('DELETE /tokens/{id}', () => {
-  it('ends a token at once: 204, then 404', async () => {
+  it('revokes a token at once, with 204, and then returns 404', async () => {
     const { id, token } = await issue({ scopes: ['read'] })
-    expect(await readsInternal(token)).toBe(true)
+    expect(await canReadInternalCard(token)).toBe(true)
     expect((await revoke(id)).status).toBe(204)
-    expect(await readsInternal(token)).toBe(false)
+    expect(await canReadInternalCard(token)).toBe(false)
     expect((await revoke(id)).status).toBe(404)
     expect((await list()).tokens.map(token => token.id)).not.toContain(id)
   })
 
   it.each(['admin', 'a'.repeat(12), 'A'.repeat(12), '..', '%00', 'x'.repeat(5000)])(
-    'is 404 for what is no token: %#',
+    'returns 404 for an unknown or invalid id: %#',
     async id => {
       const response = await revoke(encodeURIComponent(id))
       expect(response.status).toBe(404)
@@ -203,19 +215,19 @@ describe('DELETE /tokens/{id}', () => {
   )
 })
 
-describe('who may not', () => {
+describe('authorization', () => {
   it.each([
     ['read', ['read']],
     ['write', ['read', 'write']],
-  ])('a token with %s: 403 which names the scope', async (_, scopes) => {
+  ])('rejects a token with at most the scope %s, with 403 and the missing scope', async (_, scopes) => {
     const { id, token } = await issue({ scopes })
     const responses = await Promise.all([
       post({ scopes: ['admin'] }, token),
-      host.fetch('/tokens', { headers: as(token) }),
+      host.fetch('/tokens', { headers: headersWith(token) }),
       revoke(id, token),
     ])
     for (const response of responses)
-      expect([response.status, response.headers.get('www-authenticate'), await body(response)]).toEqual([
+      expect([response.status, response.headers.get('www-authenticate'), await readBody(response)]).toEqual([
         403,
         'Bearer realm="calling-card", error="insufficient_scope", scope="admin"',
         expect.objectContaining({
@@ -226,7 +238,7 @@ describe('who may not', () => {
       ])
   })
 
-  it('an admin token may issue others, and end itself', async () => {
+  it('lets an admin token issue other tokens and revoke itself', async () => {
     const { id, token } = await issue({ scopes: ['admin'] })
     expect((await post({ scopes: ['read'] }, token)).status).toBe(201)
     expect((await revoke(id, token)).status).toBe(204)
@@ -234,20 +246,20 @@ describe('who may not', () => {
   })
 
   it.each([
-    ['nothing', {}, 'no-token', 'Authorization: Bearer'],
-    ['a wrong token', { Authorization: 'Bearer wrong' }, 'bad-token', 'unknown, expired or revoked'],
-    ['a mistyped token', { Authorization: 'Bearer cc_abc' }, 'bad-token', 'incomplete or mistyped'],
+    ['no credentials', {}, 'no-token', 'Authorization: Bearer'],
+    ['an unknown token', { Authorization: 'Bearer wrong' }, 'bad-token', 'unknown, expired or revoked'],
+    ['a malformed token', { Authorization: 'Bearer cc_abc' }, 'bad-token', 'incomplete or mistyped'],
     ['two tokens', { Authorization: `Bearer ${adminToken}, Bearer ${adminToken}` }, 'bad-token', 'more than one'],
-    ['an API key', { 'X-API-Key': adminToken }, 'no-token', 'Authorization: Bearer'],
-  ])('who brings %s: 401', async (_, headers, code, detail) => {
+    ['a token as an API key', { 'X-API-Key': adminToken }, 'no-token', 'Authorization: Bearer'],
+  ])('rejects %s with 401', async (_, headers, code, detail) => {
     for (const [method, path] of [
       ['POST', '/tokens'],
       ['GET', '/tokens'],
       ['DELETE', '/tokens/aaaaaaaaaaaa'],
     ] as const) {
-      const from = `198.51.100.${++address % 250}`
-      const response = await host.fetch(path, { method, headers: { ...headers, 'CF-Connecting-IP': from } })
-      expect([response.status, response.headers.get('www-authenticate'), await body(response)]).toEqual([
+      const clientAddress = `198.51.100.${++address % 250}`
+      const response = await host.fetch(path, { method, headers: { ...headers, 'CF-Connecting-IP': clientAddress } })
+      expect([response.status, response.headers.get('www-authenticate'), await readBody(response)]).toEqual([
         401,
         expect.stringMatching(/^Bearer realm="calling-card"/),
         expect.objectContaining({ code, detail: expect.stringContaining(detail) }),

@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { loadManifests } from '../../../cli/manifests/load.ts'
+import { deploymentRole } from '../../../src/api/compat/shaman.ts'
 import type { Json } from '../../../src/json/json.ts'
 import { bilingualCard, minimalCard } from '../../support/cards/cards.ts'
 import { seed } from '../../support/cards/seeds.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 
-/** As Shaman's documentation shows them, but for what they are published at and with. */
+/** The examples of Shaman's documentation; defaults.yaml adds their URL and security schemes. */
 const customerSupport = `---
 name: CustomerSupport
 description: Handles customer inquiries and support requests
@@ -58,7 +59,7 @@ agentcard:
 ---
 You analyse data.
 `
-/** The document's first example, under another name. */
+/** The first example of the documentation, with another name. */
 const plain = `---
 name: Plain
 description: Handles customer inquiries and support requests
@@ -87,11 +88,11 @@ card:
     bearer: { type: http, scheme: bearer, description: API key authentication required }
 `
 
-let open: OwnHost
-let closed: OwnHost
+let publicHost: OwnHost
+let internalHost: OwnHost
 const tokens: Record<string, string> = {}
 beforeAll(async () => {
-  ;[open, closed] = await Promise.all([startHost(), startHost({ ROLE: 'internal' })])
+  ;[publicHost, internalHost] = await Promise.all([startHost(), startHost({ ROLE: 'internal' })])
   const files = {
     'customer-support.md': customerSupport,
     'internal.md': internal,
@@ -107,7 +108,7 @@ beforeAll(async () => {
   )
   rmSync(folder, { recursive: true })
   expect(invalid).toEqual([])
-  for (const host of [open, closed]) {
+  for (const host of [publicHost, internalHost]) {
     for (const { id, manifest } of drafts) expect((await host.put(id, manifest)).status).toBe(201)
     await host.put('bilingual', bilingualCard)
   }
@@ -116,10 +117,10 @@ beforeAll(async () => {
     ['other', ['read'], ['bilingual']],
     ['writer', ['write'], ['*']],
   ] as const)
-    for (const [where, host] of Object.entries({ open, closed }))
-      tokens[`${name} ${where}`] = (await post(host, '/tokens', { scopes: [...scopes], agents: [...agents] })).token
+    for (const [role, host] of Object.entries({ public: publicHost, internal: internalHost }))
+      tokens[`${name} ${role}`] = (await post(host, '/tokens', { scopes: [...scopes], agents: [...agents] })).token
 })
-afterAll(() => Promise.all([open.close(), closed.close()]))
+afterAll(() => Promise.all([publicHost.close(), internalHost.close()]))
 
 const post = async (host: OwnHost, path: string, body: Json) =>
   (await (
@@ -130,12 +131,12 @@ const post = async (host: OwnHost, path: string, body: Json) =>
     })
   ).json()) as { token: string }
 
-let asked = 0
-/** From an address of its own each time, so that no bad token counts with another. */
+let requestCount = 0
+/** Sends each request from an address of its own, so that failed attempts do not throttle later requests. */
 const get = async (host: OwnHost, path: string, bearer?: string, headers: Record<string, string> = {}) => {
   const response = await host.fetch(path, {
     headers: {
-      'CF-Connecting-IP': `198.51.100.${++asked}`,
+      'CF-Connecting-IP': `198.51.100.${++requestCount}`,
       ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
       ...headers,
     },
@@ -144,12 +145,12 @@ const get = async (host: OwnHost, path: string, bearer?: string, headers: Record
   return { status: response.status, headers: response.headers, body: (text && JSON.parse(text)) as never as Body }
 }
 type Body = { agents: { name: string }[]; cursor?: string; code?: string; name?: string } & Record<string, unknown>
-const list = '/.well-known/a2a/agents'
+const listPath = '/.well-known/a2a/agents'
 const names = ({ body }: { body: Body }) => body.agents.map(({ name }) => name)
 
 describe('GET /.well-known/a2a/agents', () => {
-  it("is the document's list, of the agents that are exposed, for everybody", async () => {
-    const { status, body, headers } = await get(open, list)
+  it('lists the exposed agents without a token, as in the documentation', async () => {
+    const { status, body, headers } = await get(publicHost, listPath)
     const shaman = (name: string, description: string) => ({
       name,
       description,
@@ -178,63 +179,67 @@ describe('GET /.well-known/a2a/agents', () => {
     expect(headers.get('cache-control')).toMatch(/^public, /)
   })
 
-  it('says of each agent what its card says', async () => {
-    const { body } = await get(open, list)
-    for (const { name, ...told } of body.agents)
-      expect((await get(open, `/a2a/v1/agents/${name}`)).body).toMatchObject(
-        name === 'Bilingual' ? told : { name, ...told },
+  it('returns for each agent the same members as its card', async () => {
+    const { body } = await get(publicHost, listPath)
+    for (const { name, ...members } of body.agents)
+      expect((await get(publicHost, `/a2a/v1/agents/${name}`)).body).toMatchObject(
+        name === 'Bilingual' ? members : { name, ...members },
       )
   })
 
-  it('shows a token with `read` the internal agents that it is for besides', async () => {
-    const came = await get(open, list, tokens['reader open'])
-    expect([names(came), came.headers.get('cache-control')]).toEqual([
+  it('also lists the internal agents of a token with the scope `read`', async () => {
+    const response = await get(publicHost, listPath, tokens['reader public'])
+    expect([names(response), response.headers.get('cache-control')]).toEqual([
       ['Bilingual', 'CustomerSupport', 'Internal Agent', 'Plain', 'SpecializedAgent'],
       'private, no-store',
     ])
-    expect(names(await get(open, list, tokens['other open']))).not.toContain('Internal Agent')
+    expect(names(await get(publicHost, listPath, tokens['other public']))).not.toContain('Internal Agent')
   })
 
-  it('answers 304 to its own ETag, page by page', async () => {
-    const first = await get(open, `${list}?limit=1`)
+  it('returns pages, and 304 for the entity tag of a page', async () => {
+    const first = await get(publicHost, `${listPath}?limit=1`)
     expect([names(first), first.body.cursor]).toEqual([['Bilingual'], 'bilingual'])
     const etag = first.headers.get('etag') ?? ''
-    expect((await get(open, `${list}?limit=1`, undefined, { 'If-None-Match': etag })).status).toBe(304)
-    expect(names(await get(open, `${list}?cursor=bilingual`))).toEqual(['CustomerSupport', 'Plain', 'SpecializedAgent'])
+    expect((await get(publicHost, `${listPath}?limit=1`, undefined, { 'If-None-Match': etag })).status).toBe(304)
+    expect(names(await get(publicHost, `${listPath}?cursor=bilingual`))).toEqual([
+      'CustomerSupport',
+      'Plain',
+      'SpecializedAgent',
+    ])
   })
 
   it.each([
     ['?limit=0', 'bad-limit'],
     ['?cursor=..', 'bad-cursor'],
     ['?role=internal', 'unknown-query'],
-  ])('refuses %s', async (query, code) => {
-    const { status, body } = await get(open, list + query)
+  ])('rejects %s', async (query, code) => {
+    const { status, body } = await get(publicHost, listPath + query)
     expect([status, body.code]).toEqual([400, code])
   })
 
-  it('refuses a token that it does not know, or that may not read', async () => {
-    expect((await get(open, list, 'wrong')).status).toBe(401)
-    expect((await get(open, list, tokens['writer open'])).status).toBe(403)
+  it('rejects an unknown token and one without the scope `read`', async () => {
+    expect((await get(publicHost, listPath, 'wrong')).status).toBe(401)
+    expect((await get(publicHost, listPath, tokens['writer public'])).status).toBe(403)
   })
 
-  it('shows at once what was just written', async () => {
-    await get(open, list)
-    await open.put('late', { ...minimalCard, name: 'Late' })
-    expect(names(await get(open, list))).toContain('Late')
-    await open.fetch('/agents/late', { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
-    expect(names(await get(open, list))).not.toContain('Late')
+  it('shows changes at once', async () => {
+    await get(publicHost, listPath)
+    await publicHost.put('late', { ...minimalCard, name: 'Late' })
+    expect(names(await get(publicHost, listPath))).toContain('Late')
+    await publicHost.fetch('/agents/late', { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
+    expect(names(await get(publicHost, listPath))).not.toContain('Late')
   })
 })
 
 describe('GET /a2a/v1/agents/{name}', () => {
-  it("is the document's card, field for field", async () => {
-    const { status, body } = await get(open, '/a2a/v1/agents/CustomerSupport')
+  it('returns the card of the documentation, member for member', async () => {
+    const { status, body } = await get(publicHost, '/a2a/v1/agents/CustomerSupport')
     expect([status, body]).toEqual([200, { ...seed('shaman-individual'), tags: ['support', 'customer-service'] }])
   })
 
-  it('has all that Shaman makes of front matter that says nothing of the card', async () => {
+  it('returns a card generated from front matter without `agentcard` details', async () => {
     const { provider: _, skills: __, capabilities: ___, ...generated } = seed('shaman-generated')
-    const { body } = await get(open, '/a2a/v1/agents/plain')
+    const { body } = await get(publicHost, '/a2a/v1/agents/plain')
     expect(body).toMatchObject({
       ...generated,
       name: 'Plain',
@@ -244,8 +249,8 @@ describe('GET /a2a/v1/agents/{name}', () => {
     expect(JSON.stringify(body)).not.toMatch(/gpt-4|temperature|run_data|exposed/)
   })
 
-  it('has what front matter says besides, and what Shaman says of every agent', async () => {
-    expect((await get(open, '/a2a/v1/agents/SpecializedAgent')).body).toEqual({
+  it('returns custom fields of the front matter, and the defaults of every agent', async () => {
+    expect((await get(publicHost, '/a2a/v1/agents/SpecializedAgent')).body).toEqual({
       protocolVersion: '0.3.0',
       name: 'SpecializedAgent',
       description: 'Advanced data analysis',
@@ -267,23 +272,26 @@ describe('GET /a2a/v1/agents/{name}', () => {
     })
   })
 
-  it.each(['customersupport', 'CUSTOMERSUPPORT', 'customer-support', 'Customer%53upport'])('finds %s', async name => {
-    expect((await get(open, `/a2a/v1/agents/${name}`)).body.name).toBe('CustomerSupport')
-  })
+  it.each(['customersupport', 'CUSTOMERSUPPORT', 'customer-support', 'Customer%53upport'])(
+    'finds an agent by %s',
+    async name => {
+      expect((await get(publicHost, `/a2a/v1/agents/${name}`)).body.name).toBe('CustomerSupport')
+    },
+  )
 
   it.each(['nobody', '%', '%E0%A4%A', 'a'.repeat(300), 'Internal%20Agent', 'internal'])(
-    'has none for %s',
+    'returns 404 for %s',
     async name => {
-      const { status, body } = await get(open, `/a2a/v1/agents/${name}`)
+      const { status, body } = await get(publicHost, `/a2a/v1/agents/${name}`)
       expect([status, body.code]).toEqual([404, 'agent-not-found'])
     },
   )
 
-  it('tells an internal agent from none to nobody who may not read it', async () => {
-    const answers = await Promise.all(
+  it('does not distinguish internal agents from unknown ones for callers that may not read them', async () => {
+    const responses = await Promise.all(
       ['Internal%20Agent', 'internal', 'Internal%20Nobody'].flatMap(name =>
-        [undefined, 'wrong', tokens['other open'], tokens['writer open']].map(async bearer => {
-          const { status, body, headers } = await get(open, `/a2a/v1/agents/${name}`, bearer)
+        [undefined, 'wrong', tokens['other public'], tokens['writer public']].map(async bearer => {
+          const { status, body, headers } = await get(publicHost, `/a2a/v1/agents/${name}`, bearer)
           return JSON.stringify([
             status,
             body,
@@ -292,71 +300,99 @@ describe('GET /a2a/v1/agents/{name}', () => {
         }),
       ),
     )
-    expect(new Set(answers).size).toBe(1)
-    expect((await get(open, '/a2a/v1/agents/Internal%20Agent', tokens['reader open'])).body.name).toBe('Internal Agent')
+    expect(new Set(responses).size).toBe(1)
+    expect((await get(publicHost, '/a2a/v1/agents/Internal%20Agent', tokens['reader public'])).body.name).toBe(
+      'Internal Agent',
+    )
   })
 
-  it('speaks other dialects where it is asked to', async () => {
+  it('returns other dialects with the query parameter `dialect`', async () => {
     const dialects = ['?dialect=1.0', '?dialect=0.3', '?dialect=superx', '?dialect=hybrid']
-    const cards = await Promise.all(dialects.map(query => get(open, `/a2a/v1/agents/bilingual${query}`)))
-    const same = await Promise.all(dialects.map(query => get(open, `/agents/bilingual${query}`)))
-    expect(cards.map(({ body }) => body)).toEqual(same.map(({ body }) => body))
-    const { headers } = await get(open, '/a2a/v1/agents/bilingual', undefined, { 'A2A-Version': '1.0' })
+    const cards = await Promise.all(dialects.map(query => get(publicHost, `/a2a/v1/agents/bilingual${query}`)))
+    const expected = await Promise.all(dialects.map(query => get(publicHost, `/agents/bilingual${query}`)))
+    expect(cards.map(({ body }) => body)).toEqual(expected.map(({ body }) => body))
+    const { headers } = await get(publicHost, '/a2a/v1/agents/bilingual', undefined, { 'A2A-Version': '1.0' })
     expect(headers.get('a2a-version')).toBe('1.0')
-    expect((await get(open, '/a2a/v1/agents/bilingual?dialect=klingon')).body.code).toBe('unknown-dialect')
+    expect((await get(publicHost, '/a2a/v1/agents/bilingual?dialect=klingon')).body.code).toBe('unknown-dialect')
   })
 
-  it('is served as every card is', async () => {
+  it('supports CORS, caching, conditional requests and HEAD as every card does', async () => {
     const path = '/a2a/v1/agents/bilingual'
-    const { headers } = await get(open, path)
+    const { headers } = await get(publicHost, path)
     expect([headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual([
       '*',
       'public, max-age=60, stale-while-revalidate=86400',
     ])
     const etag = headers.get('etag') ?? ''
-    expect((await get(open, path, undefined, { 'If-None-Match': etag })).status).toBe(304)
-    const head = await open.fetch(path, { method: 'HEAD' })
+    expect((await get(publicHost, path, undefined, { 'If-None-Match': etag })).status).toBe(304)
+    const head = await publicHost.fetch(path, { method: 'HEAD' })
     expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([200, etag, ''])
-    expect((await open.fetch(path, { method: 'PUT' })).headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+    expect((await publicHost.fetch(path, { method: 'PUT' })).headers.get('allow')).toBe('GET, HEAD, OPTIONS')
   })
 })
 
 describe('ROLE=internal', () => {
-  const paths = [list, '/a2a/v1/agents/CustomerSupport', '/a2a/v1/agents/internal', '/a2a/v1/agents/nobody']
+  const paths = [listPath, '/a2a/v1/agents/CustomerSupport', '/a2a/v1/agents/internal', '/a2a/v1/agents/nobody']
 
-  it.each(paths)('wants a token with `read` at %s', async path => {
-    const without = await get(closed, path)
+  it.each(paths)('requires a token with `read` for %s', async path => {
+    const without = await get(internalHost, path)
     expect([without.status, without.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="calling-card"'])
-    const wrong = await get(closed, path, 'wrong')
+    const wrong = await get(internalHost, path, 'wrong')
     expect([wrong.status, wrong.headers.get('www-authenticate')]).toEqual([
       401,
       'Bearer realm="calling-card", error="invalid_token"',
     ])
-    const writer = await get(closed, path, tokens['writer closed'])
+    const writer = await get(internalHost, path, tokens['writer internal'])
     expect([writer.status, writer.headers.get('www-authenticate')]).toEqual([
       403,
       'Bearer realm="calling-card", error="insufficient_scope", scope="read"',
     ])
   })
 
-  it('shows what the token is for, and what is public', async () => {
-    const reader = tokens['reader closed']
-    expect(names(await get(closed, list, reader))).toEqual([
+  it('returns public agents and the internal agents of the token', async () => {
+    const reader = tokens['reader internal']
+    expect(names(await get(internalHost, listPath, reader))).toEqual([
       'Bilingual',
       'CustomerSupport',
       'Internal Agent',
       'Plain',
       'SpecializedAgent',
     ])
-    expect((await get(closed, '/a2a/v1/agents/internal%20agent', reader)).body.name).toBe('Internal Agent')
-    const other = tokens['other closed']
-    expect(names(await get(closed, list, other))).toEqual(['Bilingual', 'CustomerSupport', 'Plain', 'SpecializedAgent'])
-    expect((await get(closed, '/a2a/v1/agents/CustomerSupport', other)).status).toBe(200)
-    expect((await get(closed, '/a2a/v1/agents/internal', other)).status).toBe(404)
+    expect((await get(internalHost, '/a2a/v1/agents/internal%20agent', reader)).body.name).toBe('Internal Agent')
+    const other = tokens['other internal']
+    expect(names(await get(internalHost, listPath, other))).toEqual([
+      'Bilingual',
+      'CustomerSupport',
+      'Plain',
+      'SpecializedAgent',
+    ])
+    expect((await get(internalHost, '/a2a/v1/agents/CustomerSupport', other)).status).toBe(200)
+    expect((await get(internalHost, '/a2a/v1/agents/internal', other)).status).toBe(404)
   })
 
-  it('is about this door alone', async () => {
-    expect((await get(closed, '/agents')).status).toBe(200)
-    expect((await get(closed, '/agents/bilingual')).status).toBe(200)
+  it("does not affect this host's own endpoints", async () => {
+    expect((await get(internalHost, '/agents')).status).toBe(200)
+    expect((await get(internalHost, '/agents/bilingual')).status).toBe(200)
+  })
+})
+
+describe('deploymentRole', () => {
+  it.each([
+    [undefined, 'public', 0],
+    ['', 'public', 0],
+    ['public', 'public', 0],
+    ['internal', 'internal', 0],
+    [' internal ', 'internal', 0],
+    ['Public', 'internal', 1],
+    ['open', 'internal', 1],
+  ])('reads ROLE %j as %s, and logs an error if it is invalid', (ROLE, role, errors) => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    expect([deploymentRole(ROLE === undefined ? {} : { ROLE }), error.mock.calls.length]).toEqual([role, errors])
+  })
+
+  it('logs an invalid ROLE once, not with each request', () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    for (let count = 0; count < 3; count++) deploymentRole({ ROLE: 'Internal' })
+    expect(error).toHaveBeenCalledTimes(1)
   })
 })

@@ -6,15 +6,15 @@ import { cardKey, encodeEnvelope } from '../../../src/registry/kv-format.ts'
 
 const MiB = 1024 * 1024
 
-/** The values of KV; how many are read at once and in all; and the refreshes that were requested. */
+/** The values of KV, the number of reads (current, maximal and total), and the ids of the refreshed agents. */
 const values = new Map<string, Uint8Array<ArrayBuffer>>()
-let reads: { now: number; max: number; all: number }
+let reads: { current: number; max: number; total: number }
 let refreshes: string[]
-/** The ids of one test's agents begin with this, so that no other test has them in memory. */
+/** Ids begin with the number of their test, so that no other test has them in the cache. */
 let prefix = 0
 beforeEach(() => {
   values.clear()
-  reads = { now: 0, max: 0, all: 0 }
+  reads = { current: 0, max: 0, total: 0 }
   refreshes = []
   prefix++
 })
@@ -22,10 +22,10 @@ beforeEach(() => {
 const env = {
   CARDS: {
     get: async (key: string) => {
-      reads.all++
-      reads.max = Math.max(reads.max, ++reads.now)
+      reads.total++
+      reads.max = Math.max(reads.max, ++reads.current)
       await new Promise(resolve => setImmediate(resolve))
-      reads.now--
+      reads.current--
       return values.get(key)?.buffer ?? null
     },
   },
@@ -41,7 +41,7 @@ const env = {
 
 const idOf = (index: number): string => `page${prefix}-${index}`
 
-/** Stores remote cards of some sizes, fetched so many seconds ago. Returns their ids. */
+/** Stores remote cards of the given sizes, fetched `age` seconds ago, and returns their ids. */
 const storeCards = (sizes: readonly number[], age = 0): string[] =>
   sizes.map((size, index) => {
     const text = JSON.stringify({ name: idOf(index), pad: '' })
@@ -67,26 +67,26 @@ const contextOf = (agents: object[] = []) => {
 
 describe('agents/list with includeCard', () => {
   it.each([
-    ['4 MiB', [MiB, 2 * MiB, MiB], 3],
-    ['as many as fit', [MiB, MiB, MiB, MiB, MiB, 9], 4],
-    ['none after one that does not fit', [MiB, 4 * MiB, 9], 1],
-    ['at least one', [5 * MiB, 9], 1],
-  ])('returns %s of cards, and a cursor for the rest', async (_, sizes, count) => {
+    ['cards up to 4 MiB', [MiB, 2 * MiB, MiB], 3],
+    ['as many cards as fit', [MiB, MiB, MiB, MiB, MiB, 9], 4],
+    ['no card after one that does not fit', [MiB, 4 * MiB, 9], 1],
+    ['at least one card', [5 * MiB, 9], 1],
+  ])('returns %s, with a cursor for the rest', async (_, sizes, count) => {
     const ids = storeCards(sizes)
     const cursor = count === sizes.length ? 'the-last' : idOf(count - 1)
     expect(await listCards(ids)).toEqual({ count, hasCards: true, cursor })
   })
 
-  it('reads four cards at a time, and no more once one does not fit', async () => {
+  it('reads four cards at a time, and stops at one that does not fit', async () => {
     await listCards(storeCards(Array.from({ length: 13 }, () => MiB)))
-    expect([reads.max, reads.all]).toEqual([4, 8])
+    expect([reads.max, reads.total]).toEqual([4, 8])
   })
 
-  it('returns null for a card that is unavailable', async () => {
+  it('returns null for an unavailable card', async () => {
     expect(await listCards([...storeCards([9]), 'nobody'])).toEqual({ count: 2, hasCards: false, cursor: 'the-last' })
   })
 
-  it('refreshes no remote card, however old', async () => {
+  it('refreshes no remote card, regardless of its age', async () => {
     const ids = storeCards([9, 9], 3600)
     expect((await listCards(ids)).hasCards).toBe(true)
     expect(refreshes).toEqual([])

@@ -29,10 +29,10 @@ const rpc = (method: string, params: Json = {}, token?: string) =>
   called.send('/rpc', { body: { jsonrpc: '2.0', id: 1, method, params }, token })
 const resultOf = ({ body }: Received) => (body as { result: JsonObject }).result
 const errorOf = ({ body }: Received) => (body as { error: { code: number; message: string; data: JsonObject } }).error
-const agentsOf = (came: Received) => resultOf(came).agents as JsonObject[]
+const agentsOf = (response: Received) => resultOf(response).agents as JsonObject[]
 
 describe('agents/get', () => {
-  it('finds an agent by an id that is spelt as SuperX spells them', async () => {
+  it('finds an agent by an id with underscores and upper case letters, as SuperX writes them', async () => {
     expect(resultOf(await rpc('agents/get', { id: 'Plain_' })).agent).toMatchObject({ id: 'plain' })
   })
 
@@ -41,10 +41,10 @@ describe('agents/get', () => {
     ['agents/get', { id: 'my-agent' }],
     ['agents/get', { name: 'MY_AGENT' }],
     ['agents.get', { id: 'my_agent' }],
-  ])('answers %s %j with the agent and its card', async (method, params) => {
-    const came = await rpc(method, params)
+  ])('returns the agent and its card for %s %j', async (method, params) => {
+    const response = await rpc(method, params)
     const card = seed('superx-my-agent')
-    expect([came.status, came.body]).toEqual([
+    expect([response.status, response.body]).toEqual([
       200,
       {
         jsonrpc: '2.0',
@@ -63,31 +63,31 @@ describe('agents/get', () => {
         },
       },
     ])
-    expect([came.headers.get('cache-control'), came.headers.get('access-control-allow-origin')]).toEqual([
+    expect([response.headers.get('cache-control'), response.headers.get('access-control-allow-origin')]).toEqual([
       'no-store',
       '*',
     ])
   })
 
-  it('is about agents of every dialect', async () => {
+  it('returns agents of every dialect', async () => {
     const { card } = resultOf(await rpc('agents/get', { id: 'plain' })).agent as { card: JsonObject }
     expect(card).toEqual((await called.send('/agents/plain?dialect=superx', { method: 'GET' })).body)
   })
 
-  it('gives a token the extended card that is its own', async () => {
-    const described = async (token?: string) =>
+  it("returns the extended card of the caller's tier", async () => {
+    const getDescription = async (token?: string) =>
       (resultOf(await rpc('agents/get', { id: 'guarded' }, token)).agent as { card: JsonObject }).card.description
-    expect([await described(), await described(tokens.reader)]).toEqual([
+    expect([await getDescription(), await getDescription(tokens.reader)]).toEqual([
       'Does something useful',
       'More for those who may',
     ])
   })
 
-  it('tells an internal agent from none to nobody who may not read it', async () => {
+  it('does not distinguish internal agents from unknown ones for callers that may not read them', async () => {
     for (const id of ['hidden', 'hidden_agent', 'nobody'])
       for (const token of [undefined, tokens['other reader'], tokens.writer]) {
-        const came = await rpc('agents/get', { id }, token)
-        expect([came.status, errorOf(came)]).toEqual([
+        const response = await rpc('agents/get', { id }, token)
+        expect([response.status, errorOf(response)]).toEqual([
           200,
           {
             code: -32001,
@@ -101,27 +101,24 @@ describe('agents/get', () => {
     })
   })
 
-  it.each([{}, { id: '' }, { id: 7 }, { name: null }, { id: ['plain'] }])(
-    'says of %j what is missing',
-    async params => {
-      const came = await rpc('agents/get', params)
-      expect([came.status, errorOf(came)]).toEqual([
-        200,
-        {
-          code: -32602,
-          message: '`id` must be the id or name of an agent.',
-          data: {
-            reason: 'INVALID_PARAMS',
-            fieldViolations: [{ field: 'id', description: 'must be the id or name of an agent' }],
-          },
+  it.each([{}, { id: '' }, { id: 7 }, { name: null }, { id: ['plain'] }])('rejects the parameters %j', async params => {
+    const response = await rpc('agents/get', params)
+    expect([response.status, errorOf(response)]).toEqual([
+      200,
+      {
+        code: -32602,
+        message: '`id` must be the id or name of an agent.',
+        data: {
+          reason: 'INVALID_PARAMS',
+          fieldViolations: [{ field: 'id', description: 'must be the id or name of an agent' }],
         },
-      ])
-    },
-  )
+      },
+    ])
+  })
 
-  it('refuses a token that does not hold', async () => {
-    const came = await rpc('agents/get', { id: 'plain' }, `${tokens.reader}x`)
-    expect([came.status, codeOf(came.body), came.headers.get('www-authenticate')]).toEqual([
+  it('rejects an invalid token', async () => {
+    const response = await rpc('agents/get', { id: 'plain' }, `${tokens.reader}x`)
+    expect([response.status, codeOf(response.body), response.headers.get('www-authenticate')]).toEqual([
       401,
       -32000,
       'Bearer realm="a2a", error="invalid_token"',
@@ -131,9 +128,9 @@ describe('agents/get', () => {
 
 describe('agents/list', () => {
   it('lists the public agents', async () => {
-    const came = await rpc('agents/list')
-    expect(agentsOf(came).map(({ id }) => id)).toEqual(['guarded', 'my-agent', 'plain'])
-    expect(agentsOf(came)[1]).toEqual({
+    const response = await rpc('agents/list')
+    expect(agentsOf(response).map(({ id }) => id)).toEqual(['guarded', 'my-agent', 'plain'])
+    expect(agentsOf(response)[1]).toEqual({
       id: 'my-agent',
       name: 'my-agent',
       protocol: 'a2a',
@@ -144,19 +141,19 @@ describe('agents/list', () => {
     })
   })
 
-  it('shows a token the internal ones that it may read', async () => {
-    const ids = async (token?: string) => agentsOf(await rpc('agents/list', {}, token)).map(({ id }) => id)
-    expect(await ids(tokens.reader)).toEqual(['guarded', 'hidden', 'my-agent', 'plain'])
-    expect(await ids(tokens['other reader'])).toEqual(['guarded', 'my-agent', 'plain'])
+  it('lists the internal agents that the token may read', async () => {
+    const listIds = async (token?: string) => agentsOf(await rpc('agents/list', {}, token)).map(({ id }) => id)
+    expect(await listIds(tokens.reader)).toEqual(['guarded', 'hidden', 'my-agent', 'plain'])
+    expect(await listIds(tokens['other reader'])).toEqual(['guarded', 'my-agent', 'plain'])
   })
 
-  it('tells the cards too where it is asked to', async () => {
+  it('returns the cards too with includeCard', async () => {
     for (const token of [undefined, tokens.reader])
       for (const { id, card } of agentsOf(await rpc('agents/list', { includeCard: true }, token)))
         expect(card).toEqual((resultOf(await rpc('agents/get', { id: id as string }, token)).agent as JsonObject).card)
   })
 
-  it('goes page by page', async () => {
+  it('returns pages', async () => {
     const first = resultOf(await rpc('agents/list', { limit: 2 }))
     expect(first).toMatchObject({ agents: [{ id: 'guarded' }, { id: 'my-agent' }], cursor: 'my-agent' })
     const second = resultOf(await rpc('agents/list', { limit: 2, cursor: 'my-agent' }))
@@ -164,7 +161,7 @@ describe('agents/list', () => {
     expect(second.cursor).toBeUndefined()
   })
 
-  it('shows at once what was just written', async () => {
+  it('shows changes at once', async () => {
     await rpc('agents/list')
     await called.register('late', { card: minimalCard })
     expect(agentsOf(await rpc('agents/list')).map(({ id }) => id)).toContain('late')
@@ -173,34 +170,38 @@ describe('agents/list', () => {
   })
 
   it.each([{ limit: 0 }, { limit: 'many' }, { limit: {} }, { cursor: '..' }, { includeCard: 'yes' }])(
-    'refuses %j',
+    'rejects %j',
     async params => {
-      const came = await rpc('agents/list', params)
-      expect([came.status, codeOf(came.body)]).toEqual([200, -32602])
+      const response = await rpc('agents/list', params)
+      expect([response.status, codeOf(response.body)]).toEqual([200, -32602])
     },
   )
 
   it.each([
     ['wrong', 401, 'Bearer realm="calling-card", error="invalid_token"'],
     ['writer', 403, 'Bearer realm="calling-card", error="insufficient_scope", scope="read"'],
-  ])('refuses a token that is %s', async (name, status, challenge) => {
-    const came = await rpc('agents/list', {}, tokens[name] ?? name)
-    expect([came.status, codeOf(came.body), came.headers.get('www-authenticate')]).toEqual([status, -32000, challenge])
+  ])('rejects a token: %s', async (name, status, challenge) => {
+    const response = await rpc('agents/list', {}, tokens[name] ?? name)
+    expect([response.status, codeOf(response.body), response.headers.get('www-authenticate')]).toEqual([
+      status,
+      -32000,
+      challenge,
+    ])
   })
 })
 
 describe('agents/refreshCard', () => {
   const card = (more: JsonObject = {}): JsonObject => ({ ...minimalCard, name: 'Remote', ...more })
-  const answers = (body: Json) =>
+  const serve = (body: Json) =>
     called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(body)))
   const remote = () => ({
     upstream: { card: `${called.agent.origin}/.well-known/agent-card.json`, url: `${called.agent.origin}/a2a` },
   })
 
-  it('reads the card again, and tells it and what has changed', async () => {
-    answers(card())
+  it('fetches the card, and returns it with its drift', async () => {
+    serve(card())
     await called.register('remote', remote())
-    answers(card({ description: 'Does something else' }))
+    serve(card({ description: 'Does something else' }))
     const result = resultOf(await rpc('agents/refreshCard', { id: 'remote' }, tokens.writer))
     expect(result).toMatchObject({
       id: 'remote',
@@ -217,37 +218,43 @@ describe('agents/refreshCard', () => {
     })
   })
 
-  it('tells the owner why the card cannot be had', async () => {
-    answers(card())
+  it('reports to the owner why the card could not be fetched', async () => {
+    serve(card())
     await called.register('failing', remote())
-    answers([])
-    const came = await rpc('agents/refreshCard', { id: 'failing' }, tokens.writer)
-    expect([came.status, errorOf(came)]).toMatchObject([
+    serve([])
+    const response = await rpc('agents/refreshCard', { id: 'failing' }, tokens.writer)
+    expect([response.status, errorOf(response)]).toMatchObject([
       502,
       { code: -32099, data: { agent: 'failing', status: 502, code: 'invalid-card' } },
     ])
     expect(resultOf(await rpc('agents/get', { id: 'failing' })).agent).toMatchObject({ card: { name: 'Remote' } })
   })
 
-  it('heals an agent whose card never came, of which every door says the same until then', async () => {
-    answers({ error: 'down' })
-    await called.register('never', remote())
-    expect((await called.send('/agents/never', { method: 'GET' })).status).toBe(502)
-    expect((await called.send('/a2a/v1/agents/never', { method: 'GET' })).status).toBe(502)
-    const got = await rpc('agents/get', { id: 'never' })
-    expect([got.status, errorOf(got)]).toMatchObject([502, { code: -32099, data: { agent: 'never', status: 502 } }])
-    const listed = async (token?: string) =>
-      agentsOf(await rpc('agents/list', { includeCard: true }, token)).find(({ id }) => id === 'never')
-    expect([await listed(), await listed(tokens.reader)]).toMatchObject([undefined, { id: 'never', card: null }])
-    answers(card())
-    expect(resultOf(await rpc('agents/refreshCard', { id: 'never' }, tokens.writer))).toMatchObject({
+  it('fetches a card that was never fetched, for which every endpoint returned 502 before', async () => {
+    serve({ error: 'down' })
+    await called.register('card-missing', remote())
+    expect((await called.send('/agents/card-missing', { method: 'GET' })).status).toBe(502)
+    expect((await called.send('/a2a/v1/agents/card-missing', { method: 'GET' })).status).toBe(502)
+    const agent = await rpc('agents/get', { id: 'card-missing' })
+    expect([agent.status, errorOf(agent)]).toMatchObject([
+      502,
+      { code: -32099, data: { agent: 'card-missing', status: 502 } },
+    ])
+    const findListed = async (token?: string) =>
+      agentsOf(await rpc('agents/list', { includeCard: true }, token)).find(({ id }) => id === 'card-missing')
+    expect([await findListed(), await findListed(tokens.reader)]).toMatchObject([
+      undefined,
+      { id: 'card-missing', card: null },
+    ])
+    serve(card())
+    expect(resultOf(await rpc('agents/refreshCard', { id: 'card-missing' }, tokens.writer))).toMatchObject({
       refreshed: true,
       card: { name: 'Remote' },
     })
-    expect((await called.send('/a2a/v1/agents/never', { method: 'GET' })).status).toBe(200)
+    expect((await called.send('/a2a/v1/agents/card-missing', { method: 'GET' })).status).toBe(200)
   })
 
-  it('says that nothing was refreshed where the owner wrote the card', async () => {
+  it('refreshes nothing for an agent with a card in its manifest', async () => {
     expect(resultOf(await rpc('agents/refreshCard', { id: 'plain' }, tokens.writer))).toMatchObject({
       id: 'plain',
       refreshed: false,
@@ -258,17 +265,17 @@ describe('agents/refreshCard', () => {
 
   it.each([
     ['without a token', undefined, 'plain', 401, -32000],
-    ['with a token that does not hold', 'wrong', 'plain', 401, -32000],
-    ['with one that may only read', 'reader', 'plain', 403, -32000],
-    ['of an agent that it is not for', 'other writer', 'my-agent', 403, -32000],
-    ['of an internal agent that it is not for', 'other reader', 'hidden', 200, -32001],
-    ['of none', 'writer', 'nobody', 200, -32001],
-    ['of none, without a token', undefined, 'nobody', 401, -32000],
-  ])('is refused %s', async (_, name, id, status, code) => {
-    const came = await rpc('agents/refreshCard', { id }, name && (tokens[name] ?? name))
-    expect([came.status, codeOf(came.body)]).toEqual([status, code])
+    ['with an invalid token', 'wrong', 'plain', 401, -32000],
+    ['with the scope read', 'reader', 'plain', 403, -32000],
+    ['with a token for another agent', 'other writer', 'my-agent', 403, -32000],
+    ['with a token for another agent than the internal one', 'other reader', 'hidden', 200, -32001],
+    ['for an unknown agent', 'writer', 'nobody', 200, -32001],
+    ['for an unknown agent, without a token', undefined, 'nobody', 401, -32000],
+  ])('is rejected %s', async (_, name, id, status, code) => {
+    const response = await rpc('agents/refreshCard', { id }, name && (tokens[name] ?? name))
+    expect([response.status, codeOf(response.body)]).toEqual([status, code])
     if (status !== 200)
-      expect(came.headers.get('www-authenticate')).toContain(
+      expect(response.headers.get('www-authenticate')).toContain(
         { wrong: 'invalid_token', undefined: 'realm' }[String(name)] ?? 'scope="write"',
       )
   })
@@ -276,35 +283,35 @@ describe('agents/refreshCard', () => {
 
 describe('POST /rpc', () => {
   it.each<[string, Json | Uint8Array, number, number]>([
-    ['no JSON', new TextEncoder().encode('{'), 400, -32700],
-    ['no text', new Uint8Array([0xff]), 400, -32700],
+    ['invalid JSON', new TextEncoder().encode('{'), 400, -32700],
+    ['invalid UTF-8', new Uint8Array([0xff]), 400, -32700],
     ['a batch', [{ jsonrpc: '2.0', id: 1, method: 'agents/list' }], 400, -32600],
     ['a notification', { jsonrpc: '2.0', method: 'agents/list' }, 400, -32600],
-    ['no JSON-RPC', { id: 1, method: 'agents/list' }, 400, -32600],
-    ['no method', { jsonrpc: '2.0', id: 1 }, 400, -32600],
+    ['a request without a version', { id: 1, method: 'agents/list' }, 400, -32600],
+    ['a request without a method', { jsonrpc: '2.0', id: 1 }, 400, -32600],
     ['parameters by position', { jsonrpc: '2.0', id: 1, method: 'agents/get', params: ['plain'] }, 200, -32602],
-    ['another method', { jsonrpc: '2.0', id: 1, method: 'agents/delete', params: { id: 'plain' } }, 200, -32601],
-    ["an agent's method", { jsonrpc: '2.0', id: 1, method: 'message/send' }, 200, -32601],
-    ['a name of every object', { jsonrpc: '2.0', id: 1, method: 'constructor' }, 200, -32601],
-  ])('refuses %s', async (_, body, status, code) => {
-    const came = await called.send('/rpc', { body, headers: { 'Content-Type': 'application/json' } })
-    expect([came.status, codeOf(came.body)]).toEqual([status, code])
-    expect(came.headers.get('content-type')).toBe('application/json')
+    ['an unknown method', { jsonrpc: '2.0', id: 1, method: 'agents/delete', params: { id: 'plain' } }, 200, -32601],
+    ['a method of A2A', { jsonrpc: '2.0', id: 1, method: 'message/send' }, 200, -32601],
+    ['a property of Object.prototype', { jsonrpc: '2.0', id: 1, method: 'constructor' }, 200, -32601],
+  ])('rejects %s', async (_, body, status, code) => {
+    const response = await called.send('/rpc', { body, headers: { 'Content-Type': 'application/json' } })
+    expect([response.status, codeOf(response.body)]).toEqual([status, code])
+    expect(response.headers.get('content-type')).toBe('application/json')
   })
 
-  it('takes JSON alone, and no more of it than a call may be', async () => {
+  it('accepts only JSON, up to the size of a call', async () => {
     const text = await called.send('/rpc', { body: 'agents/list', headers: { 'Content-Type': 'text/plain' } })
     expect(text.status).toBe(415)
     const long = { jsonrpc: '2.0', id: 1, method: 'agents/list', params: { pad: 'x'.repeat(4 * 1024 * 1024) } }
     expect((await called.send('/rpc', { body: long })).status).toBe(413)
   })
 
-  it.each(['a', 0, '', null])('answers with the id that it was asked with: %j', async id => {
+  it.each(['a', 0, '', null])('returns the id of the request: %j', async id => {
     const { body } = await called.send('/rpc', { body: { jsonrpc: '2.0', id, method: 'agents/list' } })
     expect(body).toMatchObject({ jsonrpc: '2.0', id })
   })
 
-  it('writes one line to the log, of words of this host alone', async () => {
+  it('logs one line per request, without text from the client', async () => {
     await rpc('agents/get', { id: 'my_agent' }, tokens.reader)
     await rpc('agents/get', { id: 'secret-words' })
     await rpc('secret/words')

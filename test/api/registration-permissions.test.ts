@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { nextAddress } from '../support/called-host.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { token as adminToken, sharedHost } from '../support/host.ts'
+
+const host = sharedHost()
+
+const issue = async (scopes: string[], agents = ['*']): Promise<string> => {
+  const response = await host.fetch('/tokens', {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ scopes, agents }),
+  })
+  return ((await response.json()) as { token: string }).token
+}
+
+/** Registers an agent with a token that has the scope `write`. */
+const putAsWriter = async (id: string, document: Json, headers: Record<string, string> = {}) => {
+  const response = await host.fetch(`/agents/${id}`, {
+    method: 'PUT',
+    headers: {
+      Authorization: `Bearer ${await issue(['read', 'write'])}`,
+      'Content-Type': 'application/json',
+      'CF-Connecting-IP': nextAddress(),
+      ...headers,
+    },
+    body: JSON.stringify(document),
+  })
+  const { detail = '' } = (await response.json()) as { detail?: string }
+  return { status: response.status, detail, challenge: response.headers.get('www-authenticate') }
+}
+
+describe('upstream.secret and upstream.service', () => {
+  const manifest = (upstream: Record<string, Json>, card: object = {}): Json => ({
+    card: { ...minimalCard, url: 'https://mine.example.com/a2a', ...card } as Json,
+    upstream,
+  })
+  const put = async (id: string, document: Json) => {
+    const { status, detail } = await putAsWriter(id, document)
+    return [status, detail]
+  }
+  const secret = { url: 'https://agent.example.com/a2a', secret: 'AGENT_TOKEN' }
+
+  it('can only be set by an administrator', async () => {
+    for (const upstream of [secret, { secret: 'AGENT_TOKEN' }, { service: 'AGENT' }])
+      expect(await put('secret-named', manifest(upstream))).toEqual([403, expect.stringContaining('scope `admin`')])
+    expect((await host.put('secret-named', manifest(secret))).status).toBe(201)
+  })
+
+  it('do not prevent other changes with the scope write', async () => {
+    await host.put('secret-unchanged', manifest(secret))
+    expect(
+      await put('secret-unchanged', manifest(secret, { description: 'Another description of the agent' })),
+    ).toEqual([200, ''])
+    expect(await put('secret-unchanged', manifest({ url: 'https://agent.example.com/a2a' }))).toEqual([200, ''])
+  })
+
+  it.each<[string, Record<string, Json>]>([
+    ['another URL', { ...secret, url: 'https://evil.example.com/a2a' }],
+    ['the secret of another agent', { ...secret, secret: 'OTHER_TOKEN' }],
+    ['a service binding', { ...secret, service: 'OTHER' }],
+    ['another URL for the card', { ...secret, card: 'https://evil.example.com/card.json' }],
+    ['the URL of the card in place of upstream.url', { secret: 'AGENT_TOKEN' }],
+  ])('cannot be redirected with the scope write, to %s', async (name, upstream) => {
+    const id = `secret-${name.toLowerCase().replace(/[^a-z]+/g, '-')}`
+    await host.put(id, manifest(secret))
+    expect(await put(id, manifest(upstream))).toEqual([403, expect.stringContaining('is not what is registered now')])
+  })
+
+  it('cannot be redirected with the scope write, to another URL of the card', async () => {
+    await host.put('secret-own', manifest({ secret: 'AGENT_TOKEN' }))
+    expect(
+      await put('secret-own', manifest({ secret: 'AGENT_TOKEN' }, { url: 'https://evil.example.com/a2a' })),
+    ).toEqual([403, expect.stringContaining('a different address')])
+    expect(await put('secret-own', manifest({ secret: 'AGENT_TOKEN' }, { version: '2.0.0' }))).toEqual([200, ''])
+  })
+
+  const schemes = {
+    login: { type: 'openIdConnect', openIdConnectUrl: 'https://login.example.com/.well-known/openid-configuration' },
+    key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+  }
+  const closed = { ...(manifest(secret, { securitySchemes: schemes, security: [{ key: [] }] }) as JsonObject) }
+  const card = closed.card as JsonObject
+  it.each<[string, JsonObject]>([
+    ['card.security', { card: { ...card, security: [] } }],
+    [
+      'card.securitySchemes',
+      { card: { ...card, securitySchemes: { ...schemes, key: { ...schemes.key, name: 'Y' } } } },
+    ],
+    [
+      'card.securitySchemes',
+      {
+        card: {
+          ...card,
+          securitySchemes: { ...schemes, login: { ...schemes.login, openIdConnectUrl: 'https://evil.example.com' } },
+        },
+      },
+    ],
+    ['jwt', { jwt: { audience: 'https://evil.example.com' } }],
+    ['visibility', { visibility: 'internal' }],
+    ['route', { route: 'closed' }],
+    ['gate', { gate: { modes: 'off' } }],
+  ])('cannot be opened to other callers with the scope write: %s with %j', async (field, change) => {
+    await host.put('secret-guarded', closed)
+    expect(await put('secret-guarded', { ...closed, ...change })).toEqual([
+      403,
+      expect.stringMatching(
+        `^upstream.secret would be available to other callers: ${field} has changed.*scope \`admin\``,
+      ),
+    ])
+    expect(await put('secret-guarded', { ...closed, card: { ...card, description: 'Another description' } })).toEqual([
+      200,
+      '',
+    ])
+  })
+
+  it('cannot be used for another agent at the same URL', async () => {
+    const named = (agentName: string) => ({
+      card: { ...minimalCard, url: 'https://mine.example.com' },
+      upstream: { secret: 'MINE_TOKEN', agentName },
+    })
+    await host.put('secret-named', named('One'))
+    expect(await put('secret-named', named('Two'))).toEqual([
+      403,
+      expect.stringContaining('is not what is registered now'),
+    ])
+  })
+
+  it('cannot be used for another tenant', async () => {
+    const tenant = (name: string) =>
+      manifest(
+        { secret: 'AGENT_TOKEN' },
+        {
+          supportedInterfaces: [
+            { url: 'https://mine.example.com', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: name },
+          ],
+        },
+      )
+    await host.put('secret-tenanted', tenant('one'))
+    expect(await put('secret-tenanted', tenant('two'))).toEqual([403, expect.stringContaining('a different address')])
+  })
+
+  it('do not hide that a precondition failed: 412', async () => {
+    await host.put('secret-conditional', manifest(secret))
+    expect((await putAsWriter('secret-conditional', manifest(secret), { 'If-Match': '"old"' })).status).toBe(412)
+  })
+})
+
+describe('the host names of an agent', () => {
+  const hosted = (...hosts: string[]): Json => ({ card: minimalCard, hosts })
+  const put = async (id: string, document: Json) => {
+    const { status, challenge, detail } = await putAsWriter(id, document)
+    return [status, challenge, detail]
+  }
+  const forbidden = (name: string, id: string) => [
+    403,
+    'Bearer realm="calling-card", error="insufficient_scope", scope="admin"',
+    `Assigning the hostname "${name}" to agent "${id}" requires a token with the scope \`admin\`.`,
+  ]
+
+  it.each([
+    ['free.hosted.example.com'],
+    ['taken.hosted.example.com'],
+    ['secret.hosted.example.com'],
+    ['127.0.0.1'],
+    ['*'],
+  ])('can only be added by an administrator, whether free or taken: %s', async name => {
+    await host.put('hosted-internal', {
+      card: minimalCard,
+      visibility: 'internal',
+      hosts: ['secret.hosted.example.com'],
+    })
+    await host.put('hosted-public', hosted('taken.hosted.example.com'))
+    expect(await put('hosted-new', hosted(name))).toEqual(forbidden(name, 'hosted-new'))
+    expect((await host.fetch('/agents/hosted-new')).status).toBe(404)
+  })
+
+  it('can be kept and dropped with the scope write, but not taken back', async () => {
+    const [one, two] = ['one.hosted.example.com', 'two.hosted.example.com']
+    expect((await host.put('hosted-kept', hosted(one, two))).status).toBe(201)
+    expect(await put('hosted-kept', hosted(one, two))).toEqual([200, null, ''])
+    expect(await put('hosted-kept', hosted(two))).toEqual([200, null, ''])
+    expect(await put('hosted-kept', hosted(one, two))).toEqual(forbidden(one, 'hosted-kept'))
+  })
+})
