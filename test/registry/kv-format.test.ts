@@ -3,8 +3,8 @@ import { decodeEnvelope, encodeEnvelope } from '../../src/registry/kv-format.ts'
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 
-describe('an envelope', () => {
-  it('comes back as it was, whatever its documents hold', () => {
+describe('encodeEnvelope', () => {
+  it('is reversed by decodeEnvelope, whatever the documents contain', () => {
     const envelope = {
       seq: 7,
       modified: 'Sat, 21 Nov 2026 00:00:00 GMT',

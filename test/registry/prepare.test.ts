@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { fitsInRow } from '../../src/registry/prepare.ts'
 
 it.each([
-  ['as much as fits', ['a'.repeat(1_900_000), ''], true],
-  ['a byte more', ['', 'a'.repeat(1_900_001)], false],
-  ['what fits by its characters, but not by its bytes', ['€'.repeat(700_000)], false],
-  ['nothing', [], true],
-])('a row of the Registry has room for %s, or not', (_, texts, expected) => {
+  ['the maximum', ['a'.repeat(1_900_000), ''], true],
+  ['a byte more than the maximum', ['', 'a'.repeat(1_900_001)], false],
+  ['a text within the maximum in characters but not in bytes', ['€'.repeat(700_000)], false],
+  ['no text', [], true],
+])('fitsInRow measures %s', (_, texts, expected) => {
   expect(fitsInRow(texts)).toBe(expected)
 })

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeEnvelope } from '../../../src/registry/kv-format.ts'
-import { executionContext, type KvValue, kvWith } from '../../support/kv.ts'
+import { compiled } from '../../support/cards/compile.ts'
+import { executionContext as ctx, type KvValue, kvWith } from '../../support/kv.ts'
 
-const ctx = executionContext
 const representation = (text: string) => ({ etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) })
 const envelope = (seq: number, text: string) => ({
   seq,
@@ -10,9 +10,10 @@ const envelope = (seq: number, text: string) => ({
   representations: { 'agent-card.json': representation(text), '1.0': representation(`${text} v1`) },
 })
 
-const gone = (seq: number) => ({ seq, modified: '', representations: {} })
+/** The envelope of a removed agent. */
+const tombstone = (seq: number) => ({ seq, modified: '', representations: {} })
 
-// Each test is an isolate of its own: what a module remembers is what an isolate remembers.
+// Each test is an isolate of its own: modules are loaded anew, with empty caches.
 let edge: typeof import('../../../src/registry/edge/cards.ts')
 beforeEach(async () => {
   vi.useFakeTimers()
@@ -21,13 +22,13 @@ beforeEach(async () => {
 })
 
 const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
-  const held = edge.getCachedDocument(id, name)
-  const served = held === undefined ? await edge.readDocument(id, name, env, ctx) : held
-  return served?.body ? Buffer.from(served.body).toString() : null
+  const cached = edge.getCachedDocument(id, name)
+  const document = cached === undefined ? await edge.readDocument(id, name, env, ctx) : cached
+  return document?.body ? Buffer.from(document.body).toString() : null
 }
 
-describe('what one isolate serves of an agent', () => {
-  it('costs KV one read for a thousand readers at once, and none while it is fresh', async () => {
+describe('getCachedDocument and readDocument', () => {
+  it('read KV once for a thousand concurrent readers, and not again while the document is fresh', async () => {
     const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     const all = Promise.all(Array.from({ length: 1000 }, () => read(env)))
     await vi.advanceTimersByTimeAsync(2)
@@ -36,7 +37,7 @@ describe('what one isolate serves of an agent', () => {
     expect(get).toHaveBeenCalledTimes(1)
   })
 
-  it('costs KV one read for an agent that is not there, until that is old', async () => {
+  it('read KV once for an unknown agent until the cached absence is stale', async () => {
     const { get, env } = kvWith()
     for (let count = 0; count < 100; count++) expect(await read(env)).toBeNull()
     expect(get).toHaveBeenCalledTimes(1)
@@ -48,7 +49,7 @@ describe('what one isolate serves of an agent', () => {
     ])
   })
 
-  it('is served from memory and read again once in the background, between 20 and 30 seconds', async () => {
+  it('serve from memory and read KV once in the background when the document is 20 to 30 seconds old', async () => {
     const { get, env, stored } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
     stored['card:a'] = envelope(2, 'two')
@@ -63,18 +64,18 @@ describe('what one isolate serves of an agent', () => {
     expect([await read(env), get.mock.calls.length]).toEqual(['two', 2])
   })
 
-  it('goes on being served where that background read fails', async () => {
+  it('keep serving the document when that background read fails', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
     const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
     vi.advanceTimersByTime(20_001)
-    get.mockRejectedValueOnce(new Error('KV is away'))
+    get.mockRejectedValueOnce(new Error('KV is unavailable'))
     expect(await read(env)).toBe('one')
     await vi.advanceTimersByTimeAsync(0)
     expect([await read(env), get.mock.calls.length]).toEqual(['one', 2])
   })
 
-  it('follows KV within half a minute, also where KV says that the card is gone', async () => {
+  it('follow KV within 30 seconds, removals included', async () => {
     const stored: Record<string, KvValue> = { 'card:a': envelope(1, 'one') }
     const { env } = kvWith(stored)
     await read(env)
@@ -82,12 +83,12 @@ describe('what one isolate serves of an agent', () => {
     expect(await read(env)).toBe('one')
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('two')
-    stored['card:a'] = gone(3)
+    stored['card:a'] = tombstone(3)
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBeNull()
   })
 
-  it('shows a write at once, and no older revision that KV still answers', async () => {
+  it('show a write at once, and no older revision that KV still returns', async () => {
     const stored: Record<string, KvValue> = { 'card:a': envelope(1, 'one') }
     const { env } = kvWith(stored)
     await read(env)
@@ -100,20 +101,20 @@ describe('what one isolate serves of an agent', () => {
     expect(await read(env)).toBe('three')
   })
 
-  it('says of a card from elsewhere how old it is, as KV says it, and what is learned of that here at once', async () => {
+  it('return the health of a remote card from KV, and a change of it in this isolate at once', async () => {
     const health = { checked: 5, ttl: 300, staleIfError: 3600 }
     const { env } = kvWith({ 'card:a': { ...envelope(2, 'two'), source: health } })
     await read(env)
-    const source = () => edge.getCachedDocument('a', 'agent-card.json')?.source
-    const seen = [source()]
+    const cachedHealth = () => edge.getCachedDocument('a', 'agent-card.json')?.source
+    const healths = [cachedHealth()]
     edge.cacheHealth('a', 2, { seq: 3, health: { ...health, failing: 502 } })
-    seen.push(source())
+    healths.push(cachedHealth())
     vi.advanceTimersByTime(30_001)
-    seen.push((await edge.readDocument('a', 'agent-card.json', env, ctx))?.source)
-    expect(seen).toEqual([health, { ...health, failing: 502 }, { ...health, failing: 502 }])
+    healths.push((await edge.readDocument('a', 'agent-card.json', env, ctx))?.source)
+    expect(healths).toEqual([health, { ...health, failing: 502 }, { ...health, failing: 502 }])
   })
 
-  it('does not take an older card for the newest because something was learned of the newest', async () => {
+  it('accept a newer card after its health has been cached on an older one', async () => {
     const { env } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
     edge.cacheHealth('a', 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
@@ -121,9 +122,9 @@ describe('what one isolate serves of an agent', () => {
     expect(await read(env)).toBe('two')
   })
 
-  it('tells an agent whose card never came from none', async () => {
+  it('distinguish an agent whose card was never fetched from an unknown agent', async () => {
     const source = { checked: 0, ttl: 300, staleIfError: 3600, failing: 502 } as const
-    const { env } = kvWith({ 'card:a': { ...gone(1), source } })
+    const { env } = kvWith({ 'card:a': { ...tombstone(1), source } })
     const documents = [
       await edge.readDocument('a', '1.0', env, ctx),
       edge.getCachedDocument('a', '1.0'),
@@ -132,30 +133,30 @@ describe('what one isolate serves of an agent', () => {
     expect(documents).toEqual([{ source }, { source }, null])
   })
 
-  it('is not set back by the late answer to an older write', async () => {
+  it('ignore the late result of an older write', async () => {
     const { env } = kvWith()
     edge.cacheEnvelope('a', envelope(3, 'three'))
     edge.cacheEnvelope('a', envelope(2, 'two'))
     expect(await read(env)).toBe('three')
   })
 
-  it('shows a first registration though KV knows of none yet', async () => {
+  it('show a first registration before KV has it', async () => {
     const { env } = kvWith()
     edge.cacheEnvelope('a', envelope(1, 'one'))
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBe('one')
   })
 
-  it('shows a removal at once, and goes on though KV still has the card', async () => {
+  it('show a removal at once, and for as long as KV still has the card', async () => {
     const { env } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
-    edge.cacheEnvelope('a', gone(2))
+    edge.cacheEnvelope('a', tombstone(2))
     expect(await read(env)).toBeNull()
     vi.advanceTimersByTime(30_001)
     expect(await read(env)).toBeNull()
   })
 
-  it('does not wait for a read that never ends, once that is old', async () => {
+  it('do not wait for a pending read that has timed out', async () => {
     const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     get.mockReturnValueOnce(new Promise(() => undefined))
     void read(env)
@@ -165,20 +166,93 @@ describe('what one isolate serves of an agent', () => {
     expect(get).toHaveBeenCalledTimes(2)
   })
 
-  it('goes on serving what it served last while KV is away', async () => {
+  it('keep serving the last known document while KV is unavailable', async () => {
     const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     await read(env)
     vi.advanceTimersByTime(30_001)
     vi.spyOn(console, 'error').mockReturnValue()
-    get.mockRejectedValueOnce(new Error('KV is away'))
+    get.mockRejectedValueOnce(new Error('KV is unavailable'))
     expect(await read(env)).toBe('one')
   })
 
-  it('tells who asked to come later where KV is away and nothing was known, and asks again for the next', async () => {
+  it('fail with 503 when KV is unavailable and nothing is cached, and read KV again for the next request', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
     const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
-    get.mockRejectedValueOnce(new Error('KV is away'))
+    get.mockRejectedValueOnce(new Error('KV is unavailable'))
     await expect(read(env)).rejects.toMatchObject({ status: 503, code: 'unavailable' })
     expect(await read(env)).toBe('one')
+  })
+})
+
+describe('readExtended', () => {
+  const extended = (seq: number, text: string) => ({
+    ...tombstone(seq),
+    representations: { '1.0': representation(text) },
+  })
+  const readTier = async (env: Env, tier: string) => {
+    const document = await edge.readExtended({ id: 'a', tier, name: '1.0' }, env, ctx)
+    return document && Buffer.from(document.body).toString()
+  }
+
+  it('returns the card of the requested tier, read from KV once while it is fresh', async () => {
+    const { get, env } = kvWith({ 'extended:a:base': extended(1, 'base'), 'extended:a:gold': extended(1, 'gold') })
+    const tiers = ['base', 'gold', 'gold', 'silver', 'silver']
+    const texts: (string | null)[] = []
+    for (const tier of tiers) texts.push(await readTier(env, tier))
+    expect([texts, get.mock.calls.map(([key]) => key)]).toEqual([
+      ['base', 'gold', 'gold', null, null],
+      ['extended:a:base', 'extended:a:gold', 'extended:a:silver'],
+    ])
+  })
+
+  it('never adds to the cache of the public card', async () => {
+    const { env } = kvWith({ 'extended:a:base': extended(1, 'private') })
+    await readTier(env, 'base')
+    edge.cacheExtended('a', 'base', extended(2, 'private'))
+    expect(edge.getCachedDocument('a', '1.0')).toBeUndefined()
+  })
+
+  it('shows a write at once, and no older revision that KV still returns', async () => {
+    const { env } = kvWith({ 'extended:a:base': extended(1, 'one') })
+    await readTier(env, 'base')
+    edge.cacheExtended('a', 'base', extended(2, 'two'))
+    vi.advanceTimersByTime(30_001)
+    expect(await readTier(env, 'base')).toBe('two')
+    edge.cacheExtended('a', 'base', tombstone(3))
+    expect(await readTier(env, 'base')).toBeNull()
+  })
+})
+
+describe('readProfile', () => {
+  const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
+  const { profile } = compiled(card)
+  const document = (value: object) => representation(JSON.stringify(value))
+  const withDocuments = (seq: number, representations: object) => ({ ...tombstone(seq), representations })
+
+  it('reads KV and parses the profile once while it is fresh', async () => {
+    const { get, env } = kvWith({ 'card:a': withDocuments(1, { '1.0': document(card), profile: document(profile) }) })
+    const first = await edge.readProfile('a', env, ctx)
+    expect(first).toEqual(profile)
+    expect(await edge.readProfile('a', env, ctx)).toBe(first)
+    expect(get).toHaveBeenCalledTimes(1)
+  })
+
+  it.each<[string, Record<string, KvValue>]>([
+    ['an unknown agent', {}],
+    ['a removed agent', { 'card:a': withDocuments(2, {}) }],
+  ])('returns null for %s, and reads KV once', async (_, stored) => {
+    const { get, env } = kvWith(stored)
+    for (let count = 0; count < 10; count++) expect(await edge.readProfile('a', env, ctx)).toBeNull()
+    expect(get).toHaveBeenCalledTimes(1)
+  })
+
+  it('shows a write at once, and no older revision that KV still returns', async () => {
+    const { env } = kvWith({ 'card:a': withDocuments(1, { profile: document(profile) }) })
+    await edge.readProfile('a', env, ctx)
+    edge.cacheProfile('a', withDocuments(2, { profile: document({ ...profile, route: 'closed' }) }))
+    vi.advanceTimersByTime(30_001)
+    expect(await edge.readProfile('a', env, ctx)).toEqual({ ...profile, route: 'closed' })
+    edge.cacheProfile('a', withDocuments(3, {}))
+    expect(await edge.readProfile('a', env, ctx)).toBeNull()
   })
 })

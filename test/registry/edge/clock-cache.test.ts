@@ -2,21 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { ClockCache } from '../../../src/registry/edge/clock-cache.ts'
 
 type Sized = { size: number }
-const memoryOf = (...keys: string[]) => {
-  const memory = new ClockCache<Sized>(100)
-  for (const key of keys) memory.set(key, { size: 40 })
-  return memory
+const cacheOf = (...keys: string[]) => {
+  const cache = new ClockCache<Sized>(100)
+  for (const key of keys) cache.set(key, { size: 40 })
+  return cache
 }
-const held = (memory: ClockCache<Sized>, keys: string) => [...keys].filter(key => memory.get(key)).join('')
+/** Returns those of the one-letter `keys` that are in the cache. */
+const cachedOf = (cache: ClockCache<Sized>, keys: string) => [...keys].filter(key => cache.get(key)).join('')
 
-describe('Memory', () => {
-  it('never holds more than it may', () => {
-    const memory = new ClockCache<Sized>(1000)
+describe('ClockCache', () => {
+  it('never exceeds its size limit', () => {
+    const cache = new ClockCache<Sized>(1000)
     for (let index = 0; index < 5000; index++) {
-      memory.set(`key-${(index * 31) % 97}`, { size: (index * 7919) % 400 })
-      if (index % 3 === 0) memory.get(`key-${index % 97}`)
+      cache.set(`key-${(index * 31) % 97}`, { size: (index * 7919) % 400 })
+      if (index % 3 === 0) cache.get(`key-${index % 97}`)
       if (index % 500 === 499) {
-        const sizes = Array.from({ length: 97 }, (_, key) => memory.get(`key-${key}`)?.size ?? 0)
+        const sizes = Array.from({ length: 97 }, (_, key) => cache.get(`key-${key}`)?.size ?? 0)
         const total = sizes.reduce((sum, size) => sum + size)
         expect(total).toBeLessThanOrEqual(1000)
         expect(total).toBeGreaterThan(500)
@@ -25,38 +26,38 @@ describe('Memory', () => {
   })
 
   it('counts a key once, however often it is set', () => {
-    const memory = memoryOf('a', 'a', 'a')
-    memory.set('b', { size: 40 })
-    expect(held(memory, 'ab')).toBe('ab')
+    const cache = cacheOf('a', 'a', 'a')
+    cache.set('b', { size: 40 })
+    expect(cachedOf(cache, 'ab')).toBe('ab')
   })
 
-  it('drops the oldest that was not read since', () => {
-    const memory = memoryOf('a', 'b')
-    memory.get('a')
-    memory.set('c', { size: 40 })
-    expect(held(memory, 'abc')).toBe('ac')
+  it('evicts the oldest item that has not been read since', () => {
+    const cache = cacheOf('a', 'b')
+    cache.get('a')
+    cache.set('c', { size: 40 })
+    expect(cachedOf(cache, 'abc')).toBe('ac')
   })
 
-  it('makes room for a newcomer even where all was read', () => {
-    const memory = memoryOf('a', 'b')
-    held(memory, 'ab')
-    memory.set('c', { size: 40 })
-    expect(held(memory, 'abc')).toBe('bc')
+  it('evicts an item for a new one even when all have been read', () => {
+    const cache = cacheOf('a', 'b')
+    cachedOf(cache, 'ab')
+    cache.set('c', { size: 40 })
+    expect(cachedOf(cache, 'abc')).toBe('bc')
   })
 
-  it('keeps what is read again and again, however many pass by', () => {
-    const memory = memoryOf('a')
+  it('keeps an item that is read again and again, however many others are added', () => {
+    const cache = cacheOf('a')
     for (let index = 0; index < 100; index++) {
-      memory.get('a')
-      memory.set(`passer-${index}`, { size: 40 })
+      cache.get('a')
+      cache.set(`other-${index}`, { size: 40 })
     }
-    expect(held(memory, 'a')).toBe('a')
+    expect(cachedOf(cache, 'a')).toBe('a')
   })
 
-  it('does not hold what is larger than all of it, and forgets what was under that key', () => {
-    const memory = memoryOf('a', 'b')
-    memory.set('a', { size: 101 })
-    memory.set('c', { size: 40 })
-    expect(held(memory, 'abc')).toBe('bc')
+  it('stores no item larger than the cache, and deletes the previous item of that key', () => {
+    const cache = cacheOf('a', 'b')
+    cache.set('a', { size: 101 })
+    cache.set('c', { size: 40 })
+    expect(cachedOf(cache, 'abc')).toBe('bc')
   })
 })

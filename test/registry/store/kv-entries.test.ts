@@ -19,8 +19,8 @@ const put = async (id: string, document: Json) => {
   expect(response.ok).toBe(true)
   return (await response.json()) as { seq: number; changed: boolean; etags: Record<string, string> }
 }
-/** What KV has under a key: the names of the documents, and their text. */
-const stored = async (key: string) => {
+/** Reads the entry of a key: the names of its documents, their texts, and its seq. */
+const readEntry = async (key: string) => {
   const { value, metadata } = await kv.getWithMetadata<{ seq: number }>(key, 'arrayBuffer')
   const { representations = {} } = value ? decodeEnvelope(value) : {}
   const text = Object.fromEntries(
@@ -32,9 +32,9 @@ const expiry = async (key: string) => (await kv.list({ prefix: key })).keys.find
 const everyName = [...representationNames, 'profile'].sort()
 
 describe('card:{id}', () => {
-  it('holds every representation, and the call profile beside them', async () => {
+  it('contains every representation and the call profile', async () => {
     await put('whole', { card: minimalCard, upstream: { url: 'https://upstream.example/a2a', secret: 'UPSTREAM_KEY' } })
-    const { names, text } = await stored('card:whole')
+    const { names, text } = await readEntry('card:whole')
     expect(names).toEqual(everyName)
     expect(JSON.parse(text.profile ?? '')).toMatchObject({
       visibility: 'public',
@@ -43,40 +43,40 @@ describe('card:{id}', () => {
     })
   })
 
-  it('is written anew where only the profile changes', async () => {
+  it('is written again when only the profile changes', async () => {
     await put('rerouted', { card: minimalCard })
     expect(await put('rerouted', { card: minimalCard, route: 'closed' })).toMatchObject({ seq: 2, changed: true })
-    expect(JSON.parse((await stored('card:rerouted')).text.profile ?? '')).toMatchObject({ route: 'closed' })
+    expect(JSON.parse((await readEntry('card:rerouted')).text.profile ?? '')).toMatchObject({ route: 'closed' })
   })
 
-  it('of an internal agent is its profile alone, for good: the card is with the Registry only', async () => {
+  it('of an internal agent contains only the profile and never expires: the card is read from the Registry', async () => {
     await put('inner', { card: minimalCard, visibility: 'internal' })
-    const { names, seq } = await stored('card:inner')
+    const { names, seq } = await readEntry('card:inner')
     expect([names, seq, await expiry('card:inner')]).toEqual([['profile'], 1, undefined])
     expect((await host.fetch('/agents/inner')).status).toBe(404)
     expect((await host.fetch('/agents/inner', { headers: bearer })).status).toBe(200)
   })
 
-  it('of a public agent that becomes internal loses its card', async () => {
+  it('of a public agent loses its card when the agent becomes internal', async () => {
     await put('hidden', { card: minimalCard })
     await put('hidden', { card: minimalCard, visibility: 'internal' })
-    expect(await stored('card:hidden')).toMatchObject({ names: ['profile'], seq: 2 })
+    expect(await readEntry('card:hidden')).toMatchObject({ names: ['profile'], seq: 2 })
   })
 
-  it('of an agent that is gone says so, for a month', async () => {
-    await put('gone', { card: minimalCard, visibility: 'internal' })
-    await host.fetch('/agents/gone', { method: 'DELETE', headers: bearer })
-    expect(await stored('card:gone')).toMatchObject({ names: [], seq: 2 })
-    expect((await expiry('card:gone')) ?? 0).toBeGreaterThan(Date.now() / 1000 + 29 * 86_400)
+  it('of a removed agent is empty and expires after a month', async () => {
+    await put('removed-agent', { card: minimalCard, visibility: 'internal' })
+    await host.fetch('/agents/removed-agent', { method: 'DELETE', headers: bearer })
+    expect(await readEntry('card:removed-agent')).toMatchObject({ names: [], seq: 2 })
+    expect((await expiry('card:removed-agent')) ?? 0).toBeGreaterThan(Date.now() / 1000 + 29 * 86_400)
   })
 })
 
 describe('the call profile', () => {
-  it('is nothing that a client can ask for, be told of, or name in a condition', async () => {
+  it('cannot be requested by a client, listed among the entity tags, or named in a precondition', async () => {
     const { etags } = await put('private', { card: minimalCard, upstream: { secret: 'UPSTREAM_KEY' } })
     expect(etags).not.toHaveProperty('profile')
-    for (const ask of ['?dialect=profile', '?A2A-Version=profile', '/profile', '/.well-known/profile']) {
-      const response = await host.fetch(`/agents/private${ask}`, { headers: bearer })
+    for (const path of ['?dialect=profile', '?A2A-Version=profile', '/profile', '/.well-known/profile']) {
+      const response = await host.fetch(`/agents/private${path}`, { headers: bearer })
       expect(await response.text()).not.toContain('UPSTREAM_KEY')
     }
     const value = await kv.get('card:private', 'arrayBuffer')
@@ -92,66 +92,67 @@ describe('extended:{id}:{tier}', () => {
     extended: { skills: [skill('for-tokens')] },
     tiers: { silver: { skills: [skill('for-silver')] }, gold: { skills: [skill('for-gold')] } },
   }
-  const marks = ['for-tokens', 'for-silver', 'for-gold']
-  const told = async (key: string) => {
-    const { text } = await stored(key)
-    return Object.values(text).map(document => marks.filter(mark => document.includes(mark)))
+  const overlaySkills = ['for-tokens', 'for-silver', 'for-gold']
+  /** Returns which skills of the overlays each document of an entry contains. */
+  const skillsIn = async (key: string) => {
+    const { text } = await readEntry(key)
+    return Object.values(text).map(document => overlaySkills.filter(skill => document.includes(skill)))
   }
 
   it.each([
     ['base', ['for-tokens']],
     ['silver', ['for-tokens', 'for-silver']],
     ['gold', ['for-tokens', 'for-gold']],
-  ])('%s holds its own card in every representation, and nothing of another tier', async (tier, expected) => {
+  ])('contains every representation of the card of tier %s, and nothing of another tier', async (tier, expected) => {
     await put('tiered', manifest)
     const key = `extended:tiered:${tier}`
-    expect([(await stored(key)).names, new Set((await told(key)).map(String))]).toEqual([
+    expect([(await readEntry(key)).names, new Set((await skillsIn(key)).map(String))]).toEqual([
       [...representationNames].sort(),
       new Set([String(expected)]),
     ])
   })
 
-  it('is all that has what only overlays say: card:{id} has nothing of it, nor has any list', async () => {
+  it('is the only entry with the content of overlays: card:{id} and the lists have none', async () => {
     await put('tiered', manifest)
-    expect((await told('card:tiered')).flat()).toEqual([])
-    expect(JSON.parse((await stored('card:tiered')).text.profile ?? '')).toMatchObject({
+    expect((await skillsIn('card:tiered')).flat()).toEqual([])
+    expect(JSON.parse((await readEntry('card:tiered')).text.profile ?? '')).toMatchObject({
       extendedAgentCard: true,
       tiers: ['base', 'silver', 'gold'],
     })
     const lists = await Promise.all(['/agents', '/agents/tiered'].map(async path => (await host.fetch(path)).text()))
-    expect(marks.filter(mark => lists.join().includes(mark))).toEqual([])
+    expect(overlaySkills.filter(skill => lists.join().includes(skill))).toEqual([])
   })
 
-  it('of an internal agent is there too', async () => {
+  it('exists for an internal agent too', async () => {
     await put('inner-tiers', { ...manifest, visibility: 'internal' })
-    expect([(await stored('card:inner-tiers')).names, await told('extended:inner-tiers:gold')]).toEqual([
+    expect([(await readEntry('card:inner-tiers')).names, await skillsIn('extended:inner-tiers:gold')]).toEqual([
       ['profile'],
       representationNames.map(() => ['for-tokens', 'for-gold']),
     ])
   })
 
-  it('of a tier that is taken away says so, with the new seq; the others are written with it too', async () => {
+  it('of a removed tier is empty and expires after a month; the other tiers are written with the new seq', async () => {
     await put('fewer', manifest)
     const { tiers: _, ...rest } = manifest
     await put('fewer', { ...rest, tiers: { gold: {} } })
-    expect(await stored('extended:fewer:silver')).toMatchObject({ names: [], seq: 2 })
-    expect((await stored('extended:fewer:gold')).seq).toBe(2)
+    expect(await readEntry('extended:fewer:silver')).toMatchObject({ names: [], seq: 2 })
+    expect((await readEntry('extended:fewer:gold')).seq).toBe(2)
     expect((await expiry('extended:fewer:silver')) ?? 0).toBeGreaterThan(Date.now() / 1000 + 29 * 86_400)
   })
 
-  it('of an agent that is removed says so', async () => {
+  it('of a removed agent is empty', async () => {
     await put('removed', manifest)
     await host.fetch('/agents/removed', { method: 'DELETE', headers: bearer })
     for (const tier of ['base', 'silver', 'gold'])
-      expect(await stored(`extended:removed:${tier}`)).toMatchObject({ names: [], seq: 2 })
+      expect(await readEntry(`extended:removed:${tier}`)).toMatchObject({ names: [], seq: 2 })
   })
 
-  it('is nothing new where the same is registered again', async () => {
+  it('is not written again when the same manifest is registered', async () => {
     await put('same', manifest)
     expect(await put('same', manifest)).toMatchObject({ seq: 1, changed: false })
   })
 
-  it('is not there for an agent without overlays', async () => {
+  it('does not exist for an agent without overlays', async () => {
     await put('plain', { card: minimalCard })
     expect((await kv.list({ prefix: 'extended:plain:' })).keys).toEqual([])
   })

@@ -9,38 +9,39 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-type Faulty = {
+/** The methods of the faulty Registry in support/workers/faults.ts. */
+type FaultyRegistry = {
   fail: (times: number) => Promise<void>
   writes: () => Promise<string[]>
   retry: () => Promise<void>
   purged: () => Promise<string[]>
   mostAtOnce: () => Promise<number>
 }
-const registry = async () => (await host.env()).REGISTRY.getByName('default') as unknown as Faulty
-const receipt = async (response: Response) =>
+const registry = async () => (await host.env()).REGISTRY.getByName('default') as unknown as FaultyRegistry
+const parseReceipt = async (response: Response) =>
   (await response.json()) as { seq: number; published: boolean; changed: boolean }
-const stored = async (id: string) => (await host.env()).CARDS.getWithMetadata<{ seq: number }>(`card:${id}`)
+const readCardEntry = async (id: string) => (await host.env()).CARDS.getWithMetadata<{ seq: number }>(`card:${id}`)
 
-describe('a KV that does not take a write', () => {
-  it('makes the answer say so; the card is kept, served where it was written, and published by itself', async () => {
-    // The registration fails, and the first two alarms: healing takes more than one retry.
+describe('a failed write to KV', () => {
+  it('is reported in the response and retried, while the card is stored and served where it was registered', async () => {
+    // The registration fails, and so do the first two alarms: recovery takes more than one retry.
     await (await registry()).fail(4)
     const response = await host.put('heals', { card: minimalCard, hosts: ['heals.example.com'] })
-    expect([response.status, await receipt(response)]).toMatchObject([201, { seq: 1, published: false }])
+    expect([response.status, await parseReceipt(response)]).toMatchObject([201, { seq: 1, published: false }])
     expect((await host.fetch('/agents/heals')).status).toBe(200)
-    await vi.waitFor(async () => expect((await stored('heals')).metadata).toMatchObject({ seq: 1 }), 15_000)
+    await vi.waitFor(async () => expect((await readCardEntry('heals')).metadata).toMatchObject({ seq: 1 }), 15_000)
     await vi.waitFor(
       async () => expect(await (await host.env()).CARDS.get('host:heals.example.com')).toBe('heals'),
       15_000,
     )
   })
 
-  it('heals an extended card by itself too', async () => {
+  it('of an extended card is retried too', async () => {
     const put = (extended: Json) => host.put('extended', { card: minimalCard, extended })
     await put({ name: 'One' })
-    // Both keys of the agent, each once.
+    // Once for each of the two keys of the agent.
     await (await registry()).fail(2)
-    expect(await receipt(await put({ name: 'Two' }))).toMatchObject({ seq: 2, published: false })
+    expect(await parseReceipt(await put({ name: 'Two' }))).toMatchObject({ seq: 2, published: false })
     const key = 'extended:extended:base'
     await vi.waitFor(async () => {
       const { value, metadata } = await (await host.env()).CARDS.getWithMetadata<{ seq: number }>(key)
@@ -48,35 +49,37 @@ describe('a KV that does not take a write', () => {
     }, 15_000)
   })
 
-  it('never makes an older revision replace a newer one: what is published late is the newest', async () => {
+  it('is retried with the newest revision, never with an older one', async () => {
     await host.put('newest', minimalCard)
     await (await registry()).fail(1)
-    expect(await receipt(await host.put('newest', { ...minimalCard, name: 'Two' }))).toMatchObject({ published: false })
-    expect(await receipt(await host.put('newest', { ...minimalCard, name: 'Three' }))).toMatchObject({
+    expect(await parseReceipt(await host.put('newest', { ...minimalCard, name: 'Two' }))).toMatchObject({
+      published: false,
+    })
+    expect(await parseReceipt(await host.put('newest', { ...minimalCard, name: 'Three' }))).toMatchObject({
       seq: 3,
       published: true,
     })
     await (await registry()).retry()
-    expect((await stored('newest')).metadata).toMatchObject({ seq: 3 })
+    expect((await readCardEntry('newest')).metadata).toMatchObject({ seq: 3 })
   })
 
-  it('tries again when the same is registered once more', async () => {
+  it('is retried when the same manifest is registered again', async () => {
     await (await registry()).fail(1)
     await host.put('again', minimalCard)
-    expect(await receipt(await host.put('again', minimalCard))).toMatchObject({
+    expect(await parseReceipt(await host.put('again', minimalCard))).toMatchObject({
       seq: 1,
       changed: false,
       published: true,
     })
   })
 
-  it('does not bring back what was deleted meanwhile', async () => {
+  it('does not bring back an agent that has been deleted since', async () => {
     await host.put('deleted', minimalCard)
     await (await registry()).fail(1)
     await host.fetch('/agents/deleted', { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
     expect((await host.fetch('/agents/deleted')).status).toBe(404)
     await (await registry()).retry()
-    expect(await stored('deleted')).toMatchObject({
+    expect(await readCardEntry('deleted')).toMatchObject({
       value: expect.not.stringContaining('My Agent'),
       metadata: { seq: 2 },
     })
@@ -84,12 +87,11 @@ describe('a KV that does not take a write', () => {
 })
 
 describe('publication', () => {
-  /** Returns the keys that a registration writes. What changed lately is written by an alarm, at any time. */
-  const writesOf = async (registering: () => Promise<unknown>) => {
+  /** Returns the keys that a registration writes. */
+  const writesOf = async (register: () => Promise<unknown>) => {
     const before = (await (await registry()).writes()).length
-    await registering()
-    const after = await (await registry()).writes()
-    return after.slice(before).filter(key => key !== 'changes:agents')
+    await register()
+    return (await (await registry()).writes()).slice(before)
   }
 
   it('writes nothing for a registration that changes nothing', async () => {
@@ -97,7 +99,7 @@ describe('publication', () => {
     expect(await writesOf(() => host.put('quiet', minimalCard))).toEqual([])
   })
 
-  it('writes a host name only when its holder changes', async () => {
+  it('writes a host name only when its owner changes', async () => {
     await host.put('hosted', { card: minimalCard, hosts: ['one.example.com', 'two.example.com'] })
     const card = { ...minimalCard, name: 'Renamed' }
     const written = await writesOf(() => host.put('hosted', { card, hosts: ['one.example.com', 'three.example.com'] }))
@@ -112,19 +114,19 @@ describe('publication', () => {
     expect(await (await registry()).mostAtOnce()).toBe(1)
   })
 
-  it('ends on the newest of many writes at once', async () => {
+  it('ends with the newest of many concurrent writes', async () => {
     await host.put('busy', minimalCard)
     const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`)
     await Promise.all(names.map(name => host.put('busy', { ...minimalCard, name })))
-    const { value, metadata } = await stored('busy')
+    const { value, metadata } = await readCardEntry('busy')
     const card = await (await host.fetch('/agents/busy')).json()
     expect(metadata).toMatchObject({ seq: 21 })
     expect(value).toContain(JSON.stringify((card as { name: string }).name))
   })
 })
 
-describe('the cache in front of lists', () => {
-  it('is purged by its tag with every write', async () => {
+describe('the cache of agent lists', () => {
+  it('is purged by its tag after every write', async () => {
     const purges = async () => (await (await registry()).purged()).filter(tag => tag === 'agents').length
     const before = await purges()
     await host.put('purged', minimalCard)

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { decodeEnvelope, type Envelope } from '../../../src/registry/kv-format.ts'
-
 import type { Expected, RefreshResult, Registration, SourceRecord } from '../../../src/registry/records.ts'
 import { listAgents } from '../../../src/registry/store/agents.ts'
 import { buildEntry, publishKey } from '../../../src/registry/store/kv-entries.ts'
@@ -25,13 +24,13 @@ const put = (id: string, text: string | undefined, record?: SourceRecord, more: 
   if ('error' in written) throw new Error(written.error.outcome)
   return { ...written.value, staleKeys: written.staleKeys }
 }
-/** What a refresh that begins now is computed from. */
-const expected = (id: string) => ({
+/** Returns the revision and the check time that a refresh which begins now expects to find. */
+const currentState = (id: string) => ({
   seq: sourceState(sql, id)?.seq ?? 0,
   checked: sourceState(sql, id)?.checked ?? null,
 })
-/** Records what a refresh has found out; with `from`, one that began earlier. */
-const check = (id: string, result: RefreshResult, from: Expected = expected(id)) => {
+/** Records the result of a refresh, by default of one that begins now. Returns the stale keys, or why it is rejected. */
+const record = (id: string, result: RefreshResult, from: Expected = currentState(id)) => {
   const written = recordRefresh(sql, id, from, result)
   return 'value' in written ? written.staleKeys : written.error.outcome
 }
@@ -39,6 +38,7 @@ const envelopeOf = (key: string): Envelope => {
   const { value } = buildEntry(sql, key)
   return decodeEnvelope((value as Uint8Array<ArrayBuffer>).slice().buffer)
 }
+/** What is published of a public agent with a card. */
 const card = { names: ['1.0', 'agent-card.json', 'agent.json', 'profile'] }
 const published = (id: string) => {
   const { seq, representations, source } = envelopeOf(`card:${id}`)
@@ -52,13 +52,13 @@ const pendingCard = (text: string) => ({
   drift: [],
 })
 
-describe('an agent whose card comes from elsewhere', () => {
-  it('is published with how old its card may get', () => {
+describe('an agent with a remote card', () => {
+  it('is published with the health of its card', () => {
     put('a', 'One', fetched('One'))
     expect(published('a')).toEqual({ seq: 1, ...card, source: { checked: start, ttl: 300, staleIfError: 3600 } })
   })
 
-  it('is there without a card, where it never came: who may read all is told so, and everybody who asks for it, where it is public', () => {
+  it('is registered before its card is fetched: listed with internal agents only, and published with its failure if public', () => {
     put('open', undefined, { source, by: 'manifest', failure: failure(504) })
     put('inner', undefined, { source, by: 'manifest', failure: failure(504) }, { visibility: 'internal' })
     expect([
@@ -75,7 +75,7 @@ describe('an agent whose card comes from elsewhere', () => {
     expect(published('inner')).not.toHaveProperty('source')
   })
 
-  it('is one no more once its manifest says the card itself, nor once it is removed', () => {
+  it('loses its source when its manifest contains the card, and when it is removed', () => {
     put('a', 'One', fetched('One'))
     put('a', 'Own', undefined, { manifestEtag: '"own"' })
     put('b', 'One', fetched('One'))
@@ -89,7 +89,7 @@ describe('an agent whose card comes from elsewhere', () => {
     expect(sql.exec('SELECT * FROM fetched').toArray()).toEqual([])
   })
 
-  it('is not revised by what was known already, but known to be so since', () => {
+  it('gets a new check time but no new revision from an unchanged card', () => {
     put('a', 'One', fetched('One'))
     seconds(100)
     const again = put('a', 'One', fetched('One'))
@@ -99,14 +99,14 @@ describe('an agent whose card comes from elsewhere', () => {
     ])
   })
 
-  it('is revised by another fetched card, though what is served of it stays the same', () => {
+  it('gets a new revision from another fetched card, even when the served documents stay the same', () => {
     put('a', 'One', fetched('One'))
     expect(put('a', 'One', fetched('Two'))).toMatchObject({ seq: 2, revised: true })
   })
 })
 
-describe('what a refresh is computed from', () => {
-  it('is the manifest, the newest revision and all that is stored about the source', () => {
+describe('refreshBase', () => {
+  it('returns the manifest, the newest revision and the stored source', () => {
     put('a', 'One', fetched('One'))
     const { checked: _, ...record } = fetched('One')
     expect(refreshBase(sql, 'a')).toEqual({
@@ -118,14 +118,14 @@ describe('what a refresh is computed from', () => {
     })
   })
 
-  it('is there for no agent without a source', () => {
+  it('returns null for an agent without a source and for an unknown agent', () => {
     put('own', 'Own')
     expect([refreshBase(sql, 'own'), refreshBase(sql, 'nobody')]).toEqual([null, null])
   })
 })
 
-describe('the outbox', () => {
-  it('has the object of the card set its alarm when an agent with a source is registered, is one no more or is removed', () => {
+describe('the key refresh:{id}', () => {
+  it('becomes stale when an agent with a remote card is registered, gets a card of its own or is removed', () => {
     const keys = [put('a', 'One', fetched('One')).staleKeys]
     keys.push(put('a', 'One', fetched('One')).staleKeys)
     keys.push(put('a', 'Own', undefined, { manifestEtag: '"own"' }).staleKeys)
@@ -135,7 +135,7 @@ describe('the outbox', () => {
     expect(keys.map(each => each.includes('refresh:a'))).toEqual([true, true, true, true, true])
   })
 
-  it('does not for agents without one, nor when a refresh registers the card', () => {
+  it('stays fresh for agents without a remote card, and when a refresh registers the card', () => {
     const own = put('own', 'Own').staleKeys
     const removed = remove(sql, 'own', {})
     put('a', 'One', fetched('One'))
@@ -147,7 +147,7 @@ describe('the outbox', () => {
     ])
   })
 
-  it('tells the object when the card is due, or that there is none', async () => {
+  it('is published to the Durable Object as the time when the card is due, or null', async () => {
     const schedule = vi.fn(async () => undefined)
     const getByName = vi.fn(() => ({ schedule }))
     const env = { REMOTE_CARDS: { getByName } } as unknown as Env
@@ -165,22 +165,25 @@ describe('the outbox', () => {
   })
 })
 
-describe('a source is fetched again', () => {
+describe('the next refresh', () => {
   it.each([
     [30, 3600],
     [86_400, 86_400],
-  ])('a minute after a failure, then each time twice as late: at %i s to live, up to %i s', (ttl, most) => {
-    put('a', 'One', fetched('One', { source: { ...source, ttl } }))
-    const waits = Array.from({ length: 13 }, () => {
-      check('a', { failure: failure() })
-      return ((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050
-    })
-    expect(waits).toEqual(waits.map((_, index) => Math.min(60 * 2 ** index, most)))
-    check('a', { unchanged: true })
-    expect(((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050).toBe(ttl)
-  })
+  ])(
+    'is due a minute after a failure, then after twice as long each time: with a ttl of %i s, up to %i s',
+    (ttl, maxWait) => {
+      put('a', 'One', fetched('One', { source: { ...source, ttl } }))
+      const waits = Array.from({ length: 13 }, () => {
+        record('a', { failure: failure() })
+        return ((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050
+      })
+      expect(waits).toEqual(waits.map((_, index) => Math.min(60 * 2 ** index, maxWait)))
+      record('a', { unchanged: true })
+      expect(((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050).toBe(ttl)
+    },
+  )
 
-  it('up to a tenth later, by chance', () => {
+  it('is delayed by up to a tenth at random', () => {
     const dues = [0, 0.999].map(chance => {
       vi.mocked(Math.random).mockReturnValue(chance)
       put('a', 'One', fetched('One'))
@@ -190,7 +193,7 @@ describe('a source is fetched again', () => {
   })
 })
 
-describe('what a refresh has learned', () => {
+describe('recordRefresh', () => {
   const keys = ['card:a', 'extended:a:base']
   beforeEach(() => {
     put('a', 'One', fetched('One'), { extended: [{ tier: 'base', representations: {} as never }] })
@@ -198,8 +201,8 @@ describe('what a refresh has learned', () => {
     seconds(400)
   })
 
-  it('is no news to the edge while the source is well', () => {
-    expect(check('a', { unchanged: true })).toEqual([])
+  it('publishes nothing while the source does not fail', () => {
+    expect(record('a', { unchanged: true })).toEqual([])
     expect(sourceState(sql, 'a')).toMatchObject({
       checked: start + 400_000,
       due: start + 715_000,
@@ -207,11 +210,11 @@ describe('what a refresh has learned', () => {
     })
   })
 
-  it('is news when a source begins to fail, in another way, and when it is well again: each under a number of its own', () => {
-    const staleKeys = [failure(502), failure(502), failure(504)].map(failure => check('a', { failure }))
+  it('publishes under a new seq when a source begins to fail, fails in another way, or recovers', () => {
+    const staleKeys = [failure(502), failure(502), failure(504)].map(failure => record('a', { failure }))
     const failing = published('a')
     seconds(100)
-    staleKeys.push(check('a', { unchanged: true }))
+    staleKeys.push(record('a', { unchanged: true }))
     expect(staleKeys).toEqual([keys, [], keys, keys])
     expect([failing, published('a'), envelopeOf('extended:a:base')]).toMatchObject([
       { seq: 3, source: { checked: start, failing: 504 } },
@@ -221,18 +224,18 @@ describe('what a refresh has learned', () => {
     expect(published('a').source).not.toHaveProperty('failing')
   })
 
-  it('tells its owner since when it has failed, and how', () => {
-    check('a', { failure: failure(502) })
+  it('stores since when the source has failed, and the last failure', () => {
+    record('a', { failure: failure(502) })
     seconds(60)
-    check('a', { failure: { ...failure(503), code: 'not-ready' } })
+    record('a', { failure: { ...failure(503), code: 'not-ready' } })
     expect(sourceState(sql, 'a')).toMatchObject({
       checked: start,
       failing: { status: 503, code: 'not-ready', since: start + 400_000 },
     })
   })
 
-  it('counts on when the same source is registered again, and anew with another', () => {
-    check('a', { failure: failure() })
+  it('continues the count of failures when the same source is registered again, and restarts it with another source', () => {
+    record('a', { failure: failure() })
     seconds(60)
     const since = [source, { ...source, url: 'https://other.example/card' }].map(source => {
       put('a', 'One', fetched('One', { source, checked: start, failure: failure() }))
@@ -245,34 +248,34 @@ describe('what a refresh has learned', () => {
     ])
   })
 
-  it('changes nothing, where the agent or its card has changed since the refresh began', () => {
-    const began = expected('a')
+  it('changes nothing when the agent or its card has changed since the refresh began', () => {
+    const began = currentState('a')
     put('a', 'Two', fetched('Two'))
     const afterRevision = [
-      check('a', { failure: failure() }, began),
-      check('a', { unchanged: true }, began),
-      check('a', { pending: pendingCard('Three') }, began),
+      record('a', { failure: failure() }, began),
+      record('a', { unchanged: true }, began),
+      record('a', { pending: pendingCard('Three') }, began),
     ]
-    const again = expected('a')
+    const begunLater = currentState('a')
     seconds(1)
     put('a', 'Two', fetched('Two'))
     const before = sourceState(sql, 'a')
-    const afterCheck = check('a', { failure: failure() }, again)
+    const afterCheck = record('a', { failure: failure() }, begunLater)
     expect([afterRevision, afterCheck, sourceState(sql, 'a')]).toEqual([Array(3).fill('conflict'), 'conflict', before])
     remove(sql, 'a', {})
-    expect(check('a', { failure: failure() }, began)).toBe('conflict')
+    expect(record('a', { failure: failure() }, began)).toBe('conflict')
   })
 
-  it('takes a number that no revision takes again', () => {
-    check('a', { failure: failure() })
+  it('uses a seq that no revision uses again', () => {
+    record('a', { failure: failure() })
     expect(put('a', 'Two', fetched('Two'))).toMatchObject({ seq: 3, publishedHealth: { seq: 3 } })
-    check('a', { failure: failure() })
+    record('a', { failure: failure() })
     expect('value' in remove(sql, 'a', {}) && published('a')).toEqual({ seq: 5, names: [] })
     expect(put('a', 'Own')).toMatchObject({ seq: 6 })
   })
 
-  it('is told with the next registration too, where that is no revision', () => {
-    check('a', { failure: failure() })
+  it('is published with the next registration too when that makes no revision', () => {
+    record('a', { failure: failure() })
     const extended = registration('a', 'One').extended
     sql.exec('DELETE FROM extended')
     expect(put('a', 'One', fetched('One'), { extended })).toMatchObject({
@@ -281,8 +284,8 @@ describe('what a refresh has learned', () => {
     })
   })
 
-  it('keeps by what the source is asked the next time', () => {
-    check('a', { unchanged: true, validators: { lastModified: 'then' } })
+  it('stores the validators for the next request', () => {
+    record('a', { unchanged: true, validators: { lastModified: 'then' } })
     expect(sourceRecord(sql, 'a')).toMatchObject({
       card: '{"name":"One"}',
       validators: { lastModified: 'then' },
@@ -291,14 +294,14 @@ describe('what a refresh has learned', () => {
   })
 })
 
-describe('a card that is held back', () => {
+describe('a pending card', () => {
   beforeEach(() => {
     put('a', 'One', fetched('One'))
   })
   const pendingEtag = () => sourceState(sql, 'a')?.pending?.etag
 
-  it('is kept beside the one that is served, and told without its text', () => {
-    check('a', { pending: pendingCard('Wide') })
+  it('is stored next to the served card, and reported without its text', () => {
+    record('a', { pending: pendingCard('Wide') })
     const { card: _, ...review } = pendingCard('Wide')
     expect([sourceState(sql, 'a')?.pending, refreshBase(sql, 'a'), published('a').seq]).toMatchObject([
       review,
@@ -307,47 +310,47 @@ describe('a card that is held back', () => {
     ])
   })
 
-  it('is the newest of those that the source has answered', () => {
-    check('a', { pending: pendingCard('Wide') })
-    check('a', { pending: pendingCard('Wider') })
+  it('is replaced by a newer one from the source', () => {
+    record('a', { pending: pendingCard('Wide') })
+    record('a', { pending: pendingCard('Wider') })
     expect(pendingEtag()).toBe('"Wider"')
   })
 
-  it('waits while its source fails, and no longer than it is the source’s', () => {
-    check('a', { pending: pendingCard('Wide') })
-    check('a', { failure: failure() })
+  it('stays pending while its source fails, until the source returns the served card again', () => {
+    record('a', { pending: pendingCard('Wide') })
+    record('a', { failure: failure() })
     const meanwhile = pendingEtag()
-    check('a', { unchanged: true })
+    record('a', { unchanged: true })
     expect([meanwhile, pendingEtag()]).toEqual(['"Wide"', undefined])
   })
 
-  it('is kept of a registration too', () => {
+  it('may be stored by a registration', () => {
     put('a', 'One', fetched('One', { pending: pendingCard('Wide') }))
     expect(sourceRecord(sql, 'a')?.pending).toEqual(pendingCard('Wide'))
   })
 
-  it('waits no longer once it is taken', () => {
-    check('a', { pending: pendingCard('Wide') })
-    put('a', 'Wide', fetched('Wide', { by: 'fetch' }), { expected: expected('a') })
+  it('is no longer pending once it is registered', () => {
+    record('a', { pending: pendingCard('Wide') })
+    put('a', 'Wide', fetched('Wide', { by: 'fetch' }), { expected: currentState('a') })
     expect([pendingEtag(), sourceRecord(sql, 'a')?.card]).toEqual([undefined, '{"name":"Wide"}'])
   })
 })
 
-describe('a card that was read anew', () => {
-  const refreshed = (text: string, from: Expected = expected('a')) =>
+describe('the registration of a refreshed card', () => {
+  const refreshed = (text: string, from: Expected = currentState('a')) =>
     register(
       sql,
       registration('a', text, { hosts: ['a.example'], expected: from, source: fetched(text, { by: 'fetch' }) }),
       false,
     )
 
-  it('is a revision of its agent, if nobody has made another', () => {
+  it('makes a revision unless another has been made since the refresh began', () => {
     put('a', 'One', fetched('One'))
-    const began = expected('a')
+    const began = currentState('a')
     put('a', 'Two', fetched('Two'))
     const late = refreshed('Three', began)
     const made = refreshed('Three')
-    const last = expected('a')
+    const last = currentState('a')
     remove(sql, 'a', {})
     expect([late, made, refreshed('Four', last)]).toMatchObject([
       { error: { outcome: 'conflict' } },
@@ -356,14 +359,14 @@ describe('a card that was read anew', () => {
     ])
   })
 
-  it('claims no host name, not even the root, and gives none up', () => {
+  it('claims no host name, not even the root, and releases none', () => {
     put('first', 'First')
     put('a', 'One', fetched('One'), { hosts: ['a.example'] })
     remove(sql, 'first', {})
     expect(refreshed('Two')).toMatchObject({ value: { hosts: ['a.example'], changed: [], becameRoot: false } })
   })
 
-  it('heals an agent that had none', () => {
+  it('publishes the first card of an agent without one', () => {
     put('a', undefined, { source, by: 'manifest', failure: failure() })
     refreshed('One')
     expect(published('a')).toEqual({ seq: 2, ...card, source: { checked: start, ttl: 300, staleIfError: 3600 } })

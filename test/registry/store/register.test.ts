@@ -12,22 +12,22 @@ beforeEach(() => {
 
 const claim = (id: string, hosts: string[], mayClaim: boolean) =>
   claimHosts(sql, registration(id, 'text', { hosts }), mayClaim)
-const refused = (hostname: string) => ({ outcome: 'host-not-owned', hostname })
+const notOwned = (hostname: string) => ({ outcome: 'host-not-owned', hostname })
 
 describe('a writer without the right to claim host names', () => {
   it('cannot claim the root that its agent became automatically', () => {
     expect(claim('first', [], true)).toMatchObject({ hosts: ['*'], becameRoot: true })
-    expect(claim('first', ['*'], false)).toEqual(refused('*'))
+    expect(claim('first', ['*'], false)).toEqual(notOwned('*'))
   })
 
   it('cannot claim the root that another agent became automatically', () => {
     claim('first', [], true)
-    expect(claim('second', ['*'], false)).toEqual(refused('*'))
+    expect(claim('second', ['*'], false)).toEqual(notOwned('*'))
   })
 
   it('cannot claim a free host name, and keeps the names that its agent has', () => {
     claim('first', ['a.example.com'], true)
-    expect(claim('first', ['a.example.com', 'b.example.com'], false)).toEqual(refused('b.example.com'))
+    expect(claim('first', ['a.example.com', 'b.example.com'], false)).toEqual(notOwned('b.example.com'))
     expect(claim('first', ['a.example.com'], false)).toMatchObject({ hosts: ['a.example.com', '*'] })
   })
 })

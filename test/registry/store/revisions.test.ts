@@ -9,10 +9,10 @@ import { createTables } from '../../../src/registry/store/tables.ts'
 import { fetched, registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 
-const put = (text: string, source?: SourceRecord) =>
+const putAgent = (text: string, source?: SourceRecord) =>
   register(sql, registration('a', text, source ? { source } : { manifestEtag: `"${text}"` }), true)
 const drift: Drift = [{ op: 'replace', pointer: '/name', before: 'One', after: 'Two' }]
-const rows = (before = Number.MAX_SAFE_INTEGER, limit = 100) => revisionRows(sql, 'a', before, limit)
+const readRevisions = (before = Number.MAX_SAFE_INTEGER, limit = 100) => revisionRows(sql, 'a', before, limit)
 
 let sql: SqlStorage
 beforeEach(() => {
@@ -20,14 +20,14 @@ beforeEach(() => {
   createTables(sql)
 })
 
-describe('the revisions of an agent', () => {
-  it('say who made them, the newest first, and what of a fetched card had changed', () => {
-    put('One', fetched('One'))
-    put('Two', fetched('Two', { by: 'fetch', drift }))
-    put('Own')
+describe('revisionRows', () => {
+  it('returns the newest first, with the origin of each and the changes of a fetched card', () => {
+    putAgent('One', fetched('One'))
+    putAgent('Two', fetched('Two', { by: 'fetch', drift }))
+    putAgent('Own')
     remove(sql, 'a', {})
     const created = expect.any(Number)
-    expect(rows()).toEqual([
+    expect(readRevisions()).toEqual([
       { seq: 4, created, by: 'removal' },
       { seq: 3, created, by: 'manifest' },
       { seq: 2, created, by: 'fetch', drift },
@@ -35,42 +35,42 @@ describe('the revisions of an agent', () => {
     ])
   })
 
-  it('come in pages', () => {
-    for (const text of ['One', 'Two', 'Three', 'Four']) put(text)
-    expect([rows(4, 2), rows(2, 2)].map(page => page.map(({ seq }) => seq))).toEqual([[3, 2], [1]])
+  it('returns pages', () => {
+    for (const text of ['One', 'Two', 'Three', 'Four']) putAgent(text)
+    expect([readRevisions(4, 2), readRevisions(2, 2)].map(page => page.map(({ seq }) => seq))).toEqual([[3, 2], [1]])
   })
 
-  it('are the newest hundred of those that refreshes made, and every other', () => {
-    put('Own')
-    for (let count = 0; count < 120; count++) put(`${count}`, fetched(`${count}`, { by: 'fetch' }))
-    put('Last')
+  it('returns the newest hundred revisions that refreshes made, and all others', () => {
+    putAgent('Own')
+    for (let count = 0; count < 120; count++) putAgent(`${count}`, fetched(`${count}`, { by: 'fetch' }))
+    putAgent('Last')
     const seqs = revisionRows(sql, 'a', 22, 100).map(({ seq }) => seq)
-    expect([rows().length, rows().at(-1)?.seq, seqs]).toEqual([100, 23, [1]])
+    expect([readRevisions().length, readRevisions().at(-1)?.seq, seqs]).toEqual([100, 23, [1]])
     expect(getManifest(sql, 'a')).toMatchObject({ etag: '"Last"' })
   })
 })
 
-describe('a drift', () => {
+describe('serializeDrift', () => {
   const large = (count: number, pointer: string): Drift =>
     Array.from({ length: count }, () => ({ op: 'replace' as const, pointer, before: 'x'.repeat(4000), after: 1 }))
 
   it.each<[string, Drift, Drift]>([
-    ['is kept whole', drift, drift],
+    ['keeps a small drift whole', drift, drift],
     [
-      'loses its values where they are too large',
+      'omits the values when they are too large',
       large(50, '/a'),
       large(50, '/a').map(({ op, pointer }) => ({ op, pointer, leftOut: ['before', 'after'] }) as Drift[number]),
     ],
     [
-      'loses its end where its pointers are, and says how much',
+      'omits the last changes when the pointers are too large, and counts them',
       [...large(50, `/${'b'.repeat(4000)}`), { op: 'more', pointer: '', count: 7 }],
       [],
     ],
   ])('%s', (_, given, expected) => {
     const text = serializeDrift(given)
     expect(text.length).toBeLessThanOrEqual(64 * 1024)
-    const kept: Drift = JSON.parse(text)
-    if (expected.length > 0) expect(kept).toEqual(expected)
-    else expect([kept.length, kept.at(-1)]).toEqual([17, { op: 'more', pointer: '', count: 41 }])
+    const stored: Drift = JSON.parse(text)
+    if (expected.length > 0) expect(stored).toEqual(expected)
+    else expect([stored.length, stored.at(-1)]).toEqual([17, { op: 'more', pointer: '', count: 41 }])
   })
 })

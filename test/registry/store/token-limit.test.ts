@@ -4,8 +4,8 @@ import { createTables } from '../../../src/registry/store/tables.ts'
 import { deleteToken, storeToken } from '../../../src/registry/store/tokens.ts'
 import { openSql } from '../../support/storage.ts'
 
-/** As docs/storage.md has it. */
-const mostTokens = 10_000
+/** The limit that docs/reference.md states. */
+const maxTokens = 10_000
 
 const record = (id: string, expires: number | null = null): TokenRecord => ({
   id,
@@ -21,16 +21,17 @@ const outcomeOf = (result: WriteResult<{ outcome: string }, { outcome: string }>
   'error' in result ? result.error.outcome : result.value.outcome
 
 let sql: SqlStorage
+// Each test starts with one token less than the limit.
 beforeEach(() => {
   sql = openSql()
   createTables(sql)
   sql.exec('BEGIN')
-  for (let count = 1; count < mostTokens; count++) storeToken(sql, record(`t${count}`), `h${count}`)
+  for (let count = 1; count < maxTokens; count++) storeToken(sql, record(`t${count}`), `h${count}`)
   sql.exec('COMMIT')
 })
 
-describe('a host that keeps as many tokens as it may', () => {
-  it('issues no more, and says how many that is, until one is revoked', () => {
+describe('the limit of tokens', () => {
+  it('rejects another token until one is revoked', () => {
     const outcomes = [
       storeToken(sql, record('last'), 'last'),
       storeToken(sql, record('more'), 'more'),
@@ -40,7 +41,7 @@ describe('a host that keeps as many tokens as it may', () => {
     expect(outcomes).toEqual(['issued', 'too-many-tokens', 'revoked', 'issued'])
   })
 
-  it('makes room of one that has expired', () => {
+  it('is not reached while expired tokens can be deleted', () => {
     storeToken(sql, record('old', Date.now() - 1), 'old')
     expect([storeToken(sql, record('new'), 'new'), deleteToken(sql, 'old')].map(outcomeOf)).toEqual([
       'issued',

@@ -9,16 +9,16 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-/** The Registry over RPC, as the routes speak to it, with what makes its KV fail. */
-type Faulty = Pick<Registry, 'issueToken' | 'revokeToken' | 'tokens'> & {
+/** The Registry over RPC, with the methods that make its KV fail. */
+type FaultyRegistry = Pick<Registry, 'issueToken' | 'revokeToken' | 'tokens'> & {
   fail: (times: number) => Promise<void>
   retry: () => Promise<void>
 }
-let registry: Faulty
+let registry: FaultyRegistry
 let kv: KVNamespace
 beforeEach(async () => {
   const env = await host.env()
-  registry = env.REGISTRY.getByName('default') as unknown as Faulty
+  registry = env.REGISTRY.getByName('default') as unknown as FaultyRegistry
   kv = env.CARDS
 })
 
@@ -31,29 +31,29 @@ const record = (id: string, expires: number | null = null): TokenRecord => ({
   created: 1,
   expires,
 })
-/** A SHA-256, as far as anybody can tell. */
+/** Returns a text of the length of a SHA-256 in hexadecimal. */
 const hash = (id: string) => id.padStart(64, '0')
-const stored = (id: string) => kv.getWithMetadata<{ seq: number }>(`token:${hash(id)}`)
+const readEntry = (id: string) => kv.getWithMetadata<{ seq: number }>(`token:${hash(id)}`)
 
 describe('a token', () => {
-  it('is published under its hash when it is issued, and said to be gone when it is revoked', async () => {
+  it('is published under its hash when it is issued, and emptied when it is revoked', async () => {
     expect(await registry.issueToken(record('one'), hash('one'))).toEqual({
       outcome: 'issued',
       seq: 1,
       published: true,
     })
-    expect(await stored('one')).toMatchObject({ value: JSON.stringify(record('one')), metadata: { seq: 1 } })
+    expect(await readEntry('one')).toMatchObject({ value: JSON.stringify(record('one')), metadata: { seq: 1 } })
     expect(await registry.revokeToken('one')).toEqual({
       outcome: 'revoked',
       seq: 2,
       hash: hash('one'),
       published: true,
     })
-    expect(await stored('one')).toMatchObject({ value: '', metadata: { seq: 2 } })
+    expect(await readEntry('one')).toMatchObject({ value: '', metadata: { seq: 2 } })
     expect(await registry.tokens('', 100)).toEqual([])
   })
 
-  it('that expires is kept by KV until then, but never for less than KV can', async () => {
+  it('with an expiry stays in KV until then, but at least as long as KV requires', async () => {
     const now = Date.now()
     await registry.issueToken(record('week', now + 7 * 86_400_000), hash('week'))
     await registry.issueToken(record('soon', now + 1_000), hash('soon'))
@@ -66,22 +66,22 @@ describe('a token', () => {
     for (const id of ['week', 'soon']) await registry.revokeToken(id)
   })
 
-  it('of an id that is taken is not issued, and changes nothing', async () => {
+  it('whose id is taken is not issued, and changes nothing', async () => {
     await registry.issueToken(record('taken'), hash('taken'))
     expect(await registry.issueToken({ ...record('taken'), scopes: ['admin'] }, hash('other'))).toEqual({
       outcome: 'id-taken',
     })
-    expect([await registry.tokens('', 100), (await stored('other')).value]).toEqual([[record('taken')], null])
+    expect([await registry.tokens('', 100), (await readEntry('other')).value]).toEqual([[record('taken')], null])
     await registry.revokeToken('taken')
   })
 
-  it('that nobody knows is not revoked', async () => {
+  it('with an unknown id cannot be revoked', async () => {
     expect(await registry.revokeToken('nobody')).toEqual({ outcome: 'unknown' })
   })
 })
 
 describe('the list of tokens', () => {
-  it('is read a page at a time, in the order of their ids', async () => {
+  it('is returned in pages, ordered by id', async () => {
     const ids = Array.from({ length: 5 }, (_, index) => `page-${index}`)
     for (const id of ids) await registry.issueToken(record(id), hash(id))
     const first = await registry.tokens('', 3)
@@ -91,27 +91,27 @@ describe('the list of tokens', () => {
   })
 })
 
-describe('a KV that does not take a token', () => {
-  it('gets it by itself, and the answer says that it has not yet', async () => {
+describe('a failed write of a token to KV', () => {
+  it('is reported when the token is issued, and retried', async () => {
     await registry.fail(1)
     expect(await registry.issueToken(record('late'), hash('late'))).toMatchObject({ published: false })
-    await vi.waitFor(async () => expect(await stored('late')).toMatchObject({ metadata: { seq: 1 } }), 15_000)
+    await vi.waitFor(async () => expect(await readEntry('late')).toMatchObject({ metadata: { seq: 1 } }), 15_000)
   })
 
-  it('is told of its end by itself', async () => {
+  it('is reported when the token is revoked, and retried', async () => {
     await registry.fail(1)
     expect(await registry.revokeToken('late')).toMatchObject({ outcome: 'revoked', published: false })
     await vi.waitFor(
-      async () => expect(await stored('late')).toMatchObject({ value: '', metadata: { seq: 2 } }),
+      async () => expect(await readEntry('late')).toMatchObject({ value: '', metadata: { seq: 2 } }),
       15_000,
     )
   })
 
-  it('never hears of a token that was revoked before it could be published', async () => {
+  it('is never retried with a token that has been revoked since', async () => {
     await registry.fail(1)
     await registry.issueToken(record('brief'), hash('brief'))
     await registry.revokeToken('brief')
     await registry.retry()
-    expect(await stored('brief')).toMatchObject({ value: '', metadata: { seq: 2 } })
+    expect(await readEntry('brief')).toMatchObject({ value: '', metadata: { seq: 2 } })
   })
 })
