@@ -29,22 +29,22 @@ beforeAll(async () => {
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
 
-/** What the agent heard: method and path of each request. */
-const heard = () => called.agent.requests.map(({ method, path }) => `${method} ${path}`)
+/** Returns method and path of each request that the agent received. */
+const upstreamRequests = () => called.agent.requests.map(({ method, path }) => `${method} ${path}`)
 
 describe('a JSON-RPC call', () => {
   it.each<[string, string, object]>([
     ['POST /agents/{id}/a2a', '/agents/weather/a2a', {}],
     ['POST /agents/{id}', '/agents/weather', {}],
-    ['POST /a2a, of the root agent', '/a2a', {}],
-    ['POST /a2a with an empty tenant, of the root agent', '/a2a', { tenant: '' }],
+    ['POST /a2a', '/a2a', {}],
+    ['POST /a2a with an empty tenant', '/a2a', { tenant: '' }],
     ['POST /a2a with a tenant', 'http://tides.example.com/a2a', { tenant: 'weather' }],
     ['POST /a2a/v1 with the id as agentName', '/a2a/v1', { agentName: 'weather' }],
     ['POST /a2a/v1 with the id in another case', '/a2a/v1', { agentName: 'WEATHER' }],
     ['POST /a2a/v1 with the name', '/a2a/v1', { agentName: 'Weather' }],
     ['POST /a2a/v1 with the name in another case', '/a2a/v1', { agentName: 'wEAtHER' }],
     ['a path with a query', '/agents/weather/a2a?a=b', {}],
-  ])('by %s reaches the agent and is answered as the agent answers', async (_, path, params) => {
+  ])('to %s is forwarded, and returns the response of the agent', async (_, path, params) => {
     const { status, body, headers } = await called.send(path, { body: call('SendMessage', message({ ...params })) })
     expect([status, body, headers.get('cache-control'), headers.get('content-type')]).toEqual([
       200,
@@ -52,13 +52,13 @@ describe('a JSON-RPC call', () => {
       'no-store',
       'application/json',
     ])
-    expect(heard()).toEqual(['POST /rpc-1'])
-    // What says whose the call is here says nothing there.
+    expect(upstreamRequests()).toEqual(['POST /rpc-1'])
+    // The parameter that selects the agent here is not forwarded.
     expect(JSON.parse(called.agent.requests[0]?.body ?? '')).toEqual(call('SendMessage', message()))
   })
 
   it.each([['http://tides.example.com/a2a'], ['http://tides.example.com./a2a']])(
-    'to %s is of the agent that the host name stands for',
+    'to %s goes to the agent of the host name',
     async path => {
       await called.register('tides', {
         card: agentCard(called.agent.origin, {
@@ -70,15 +70,15 @@ describe('a JSON-RPC call', () => {
         hosts: ['tides.example.com'],
       })
       expect((await called.send(path, { body: call() })).status).toBe(200)
-      expect(heard()).toEqual(['POST /tides'])
+      expect(upstreamRequests()).toEqual(['POST /tides'])
     },
   )
 
-  it('by a name of two words finds its agent', async () => {
+  it('finds an agent by a name of two words', async () => {
     const { status } = await called.send('/a2a/v1', {
       body: call('SendMessage', message({ agentName: 'tide TABLES' })),
     })
-    expect([status, heard().length]).toEqual([200, 1])
+    expect([status, upstreamRequests().length]).toEqual([200, 1])
   })
 
   it.each([
@@ -87,9 +87,9 @@ describe('a JSON-RPC call', () => {
     ['a number', { agentName: 7 }],
     ['null', { agentName: null }],
     ['a list', { agentName: ['weather'] }],
-  ])('to /a2a/v1 whose agentName is %s is told so', async (_, params) => {
+  ])('to /a2a/v1 is invalid if its agentName is %s', async (_, params) => {
     const { status, body } = await called.send('/a2a/v1', { body: call('SendMessage', message(params)) })
-    expect([status, body, heard()]).toEqual([
+    expect([status, body, upstreamRequests()]).toEqual([
       200,
       {
         jsonrpc: '2.0',
@@ -101,7 +101,7 @@ describe('a JSON-RPC call', () => {
     expect(JSON.stringify(body)).toContain('"field":"agentName"')
   })
 
-  it('goes to the endpoint of its version, in the words of that version', async () => {
+  it('goes to the endpoint of its version, and declares that version', async () => {
     await called.send('/agents/weather/a2a', { body: call('message/send', message0()) })
     await called.send('/agents/weather/a2a', {
       body: call('message/send', message0()),
@@ -125,9 +125,9 @@ describe('a JSON-RPC call', () => {
     ['/a2a/v1', { agentName: 'nobody' }, 'nobody'],
     ['/a2a/v1', { agentName: 'x'.repeat(5000) }, `${'x'.repeat(200)}…`],
     ['/a2a/v1', { agentName: "' OR 1=1 --" }, "' OR 1=1 --"],
-  ])('to %s with %j: there is no such agent', async (path, params, agent) => {
+  ])('to %s with %j returns 404 for the unknown agent', async (path, params, agent) => {
     const { status, body } = await called.send(path, { body: call('SendMessage', message(params)) })
-    expect([status, body, heard()]).toEqual([
+    expect([status, body, upstreamRequests()]).toEqual([
       404,
       {
         jsonrpc: '2.0',
@@ -144,8 +144,8 @@ describe('a JSON-RPC call', () => {
 })
 
 describe('an internal agent', () => {
-  /** How an internal agent may be asked for, and an agent that is none: whatever is told of the one is told of the other. */
-  const ways: [string, string, string, object][] = [
+  /** Name, path to an internal agent, path to an agent that does not exist, parameters. Responses to both must be the same. */
+  const addresses: [string, string, string, object][] = [
     ['id', '/agents/hidden/a2a', '/agents/hidxen/a2a', {}],
     ['id alone', '/agents/hidden', '/agents/hidxen', {}],
     ['tenant', '/a2a', '/a2a', { tenant: 'hidden' }],
@@ -154,43 +154,46 @@ describe('an internal agent', () => {
     ['agentName, the name', '/a2a/v1', '/a2a/v1', { agentName: 'Hush' }],
     ['agentName, the name in another case', '/a2a/v1', '/a2a/v1', { agentName: 'hUSh' }],
     ['HTTP+JSON', '/agents/hidden/a2a/message:send', '/agents/hidxen/a2a/message:send', {}],
-    ['HTTP+JSON, a path that is none', '/agents/hidden/a2a/nothing', '/agents/hidxen/a2a/nothing', {}],
+    ['HTTP+JSON, an unknown path', '/agents/hidden/a2a/nothing', '/agents/hidxen/a2a/nothing', {}],
     ['HTTP+JSON of 0.3', '/agents/hidden/a2a/v1/message:send', '/agents/hidxen/a2a/v1/message:send', {}],
   ]
-  const other = (text: string) => text.replaceAll(/hidxen/g, 'hidden')
+  const maskId = (text: string) => text.replaceAll(/hidxen/g, 'hidden')
   const tokens: [string, () => Promise<Record<string, string>>][] = [
     ['no token', async () => ({})],
-    ['a token for others', async () => bearer((await called.issue({ scopes: ['read'], agents: ['tides'] })).token)],
-    ['a token without read', async () => bearer((await called.issue({ scopes: ['write'] })).token)],
-    ['a token that nobody issued', async () => bearer(`cc_${'a'.repeat(12)}_${'a'.repeat(32)}`)],
-    ['a token mistyped', async () => bearer('cc_oops')],
-    ['credentials of somebody else', async () => ({ Authorization: 'Basic aGk6aG8=' })],
+    [
+      'a token for other agents',
+      async () => bearer((await called.issue({ scopes: ['read'], agents: ['tides'] })).token),
+    ],
+    ['a token without the scope read', async () => bearer((await called.issue({ scopes: ['write'] })).token)],
+    ['an unknown token', async () => bearer(`cc_${'a'.repeat(12)}_${'a'.repeat(32)}`)],
+    ['a malformed token', async () => bearer('cc_oops')],
+    ['foreign credentials', async () => ({ Authorization: 'Basic aGk6aG8=' })],
     ['two tokens', async () => bearer('one, Bearer two')],
   ]
   const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 
-  describe.each(tokens)('asked with %s', (_, credentials) => {
-    it.each(ways)('by %s looks like none', async (_, path, nobodys, params) => {
+  describe.each(tokens)('called with %s', (_, credentials) => {
+    it.each(addresses)('by %s looks like an unknown agent', async (_, path, unknownPath, params) => {
       const headers = await credentials()
-      const ask = async (path: string, named: object) => {
+      const fetchMasked = async (path: string, params: object) => {
         const {
           status,
-          headers: said,
+          headers: responseHeaders,
           text,
-        } = await called.send(path, { headers, body: call('SendMessage', message({ ...named })) })
-        return other(JSON.stringify([status, [...said].filter(([name]) => name !== 'date'), text]))
+        } = await called.send(path, { headers, body: call('SendMessage', message({ ...params })) })
+        return maskId(JSON.stringify([status, [...responseHeaders].filter(([name]) => name !== 'date'), text]))
       }
-      const nobody = JSON.parse(
+      const unknownParams = JSON.parse(
         JSON.stringify(params)
           .replace(/hidden/, 'hidxen')
           .replace(/HIDDEN/, 'HIDXEN')
           .replace(/hush/i, 'Nobo'),
       )
-      const [hidden, none] = [await ask(path, params), await ask(nobodys, nobody)]
-      const anyName = (text: string) => text.replaceAll(/hidden|hidxen|hush|nobo/gi, 'NAME')
-      expect(anyName(hidden)).toBe(anyName(none))
+      const [hidden, unknown] = [await fetchMasked(path, params), await fetchMasked(unknownPath, unknownParams)]
+      const maskNames = (text: string) => text.replaceAll(/hidden|hidxen|hush|nobo/gi, 'NAME')
+      expect(maskNames(hidden)).toBe(maskNames(unknown))
       if (!/hush/i.test(JSON.stringify(params))) expect(hidden).not.toMatch(/hush/i)
-      expect(heard()).toEqual([])
+      expect(upstreamRequests()).toEqual([])
     })
   })
 
@@ -199,25 +202,29 @@ describe('an internal agent', () => {
     ['NoSuchMethod', message()],
     ['GetExtendedAgentCard', {}],
     ['SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })],
-  ])('looks like none whatever is asked of it: %s %#', async (method, params) => {
+  ])('looks like an unknown agent to every method: %s %#', async (method, params) => {
     const { status, body } = await called.send('/agents/hidden/a2a', { body: call(method, params) })
-    expect([status, codeOf(body), heard()]).toEqual([404, -32602, []])
+    expect([status, codeOf(body), upstreamRequests()]).toEqual([404, -32602, []])
   })
 
-  it('that a host name stands for, or nobody does: nobody is told its id', async () => {
+  it('at a host name of its own does not reveal its id', async () => {
     const { status, text } = await called.send('http://internal.example.com/a2a', { body: call() })
     expect([status, text]).toEqual([404, expect.not.stringContaining('secret-host')])
     expect(text).toContain('"No agent is configured for this hostname. GET /agents lists the agents of this host."')
-    expect(heard()).toEqual([])
+    expect(upstreamRequests()).toEqual([])
   })
 
-  it.each(ways.filter(([way]) => !/none/.test(way)))(
-    'by %s takes calls with a token for it',
-    async (way, path, _, params) => {
+  it.each(addresses.filter(([name]) => !/unknown/.test(name)))(
+    'by %s accepts calls with a token for it',
+    async (name, path, _, params) => {
       for (const token of [reader, adminToken]) {
         called.agent.requests.length = 0
         const body =
-          way === 'HTTP+JSON' ? message() : /0\.3/.test(way) ? message0() : call('SendMessage', message({ ...params }))
+          name === 'HTTP+JSON'
+            ? message()
+            : /0\.3/.test(name)
+              ? message0()
+              : call('SendMessage', message({ ...params }))
         expect((await called.send(path, { token, body })).status).toBe(200)
         expect(called.agent.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
       }
@@ -236,19 +243,19 @@ describe('a call over HTTP+JSON', () => {
     ['POST', 'v1/message:send', message0(), 'POST /rest-0/v1/message:send'],
     ['GET', 'v1/tasks/t-1', undefined, 'GET /rest-0/v1/tasks/t-1'],
     ['POST', 'v1/tasks/t-1:cancel', {}, 'POST /rest-0/v1/tasks/t-1:cancel'],
-  ])('%s %s reaches the agent', async (method, path, body, expected) => {
-    const { status, body: said } = await called.send(`/agents/weather/a2a/${path}`, {
+  ])('%s %s is forwarded', async (method, path, body, expected) => {
+    const { status, body: responseBody } = await called.send(`/agents/weather/a2a/${path}`, {
       method,
       ...(body && { body: body as never }),
     })
-    expect([status, said]).toEqual([200, answer])
-    expect(heard()).toEqual([expected])
+    expect([status, responseBody]).toEqual([200, answer])
+    expect(upstreamRequests()).toEqual([expected])
   })
 
-  it('reaches an agent whose id is a word of the path', async () => {
+  it('is forwarded to an agent whose id is also a path segment', async () => {
     await called.register('a2a', { card: agentCard(called.agent.origin) })
     const { status } = await called.send('/agents/a2a/a2a/message:send', { body: message() })
-    expect([status, heard()]).toEqual([200, ['POST /rest-1/message:send']])
+    expect([status, upstreamRequests()]).toEqual([200, ['POST /rest-1/message:send']])
   })
 
   it.each<[string, string, number, object]>([
@@ -257,9 +264,12 @@ describe('a call over HTTP+JSON', () => {
     ['GET', 'v1/tasks', 404, expect.objectContaining({ code: -32601 })],
     ['GET', 'tasks/..%2f..%2fadmin', 404, { error: expect.objectContaining({ code: 404 }) }],
     ['GET', 'tasks/%E0%A4%A', 404, { error: expect.objectContaining({ code: 404 }) }],
-  ])('%s %s: no such path, in the form of its version', async (method, path, status, body) => {
-    const came = await called.send(`/agents/weather/a2a/${path}`, { method, ...(method === 'POST' && { body: {} }) })
-    expect([came.status, came.body, heard()]).toEqual([status, body, []])
+  ])('%s %s returns 404 in the form of its version', async (method, path, status, body) => {
+    const response = await called.send(`/agents/weather/a2a/${path}`, {
+      method,
+      ...(method === 'POST' && { body: {} }),
+    })
+    expect([response.status, response.body, upstreamRequests()]).toEqual([status, body, []])
   })
 
   it.each([
@@ -268,25 +278,25 @@ describe('a call over HTTP+JSON', () => {
     ['DELETE', 'tasks/t-1', 'GET'],
     ['POST', 'v1/card', 'GET'],
     ['POST', 'extendedAgentCard', 'GET'],
-  ])('%s %s is another method than its path takes', async (method, path, allow) => {
+  ])('%s %s returns 405 with the allowed methods', async (method, path, allow) => {
     const { status, headers } = await called.send(`/agents/weather/a2a/${path}`, { method })
-    expect([status, headers.get('allow'), heard()]).toEqual([405, allow, []])
+    expect([status, headers.get('allow'), upstreamRequests()]).toEqual([405, allow, []])
   })
 
   it.each([
     ['1.0', 'v1/message:send'],
     ['0.3', 'message:send'],
-  ])('that names A2A %s, by the path %s of the other version, is told where to go', async (version, path) => {
+  ])('in A2A %s to the path %s of the other version is rejected with the right path', async (version, path) => {
     const { status, text } = await called.send(`/agents/weather/a2a/${path}`, {
       body: message(),
       headers: { 'A2A-Version': version },
     })
-    expect([status, text, heard()]).toEqual([404, expect.stringContaining('does not exist in A2A'), []])
+    expect([status, text, upstreamRequests()]).toEqual([404, expect.stringContaining('does not exist in A2A'), []])
   })
 
-  it('is refused by an agent that speaks JSON-RPC alone', async () => {
+  it('is rejected for an agent that supports only JSON-RPC', async () => {
     const { status, body } = await called.send('/agents/only-rpc/a2a/message:send', { body: message() })
-    expect([status, body, heard()]).toEqual([
+    expect([status, body, upstreamRequests()]).toEqual([
       400,
       {
         error: expect.objectContaining({
@@ -299,10 +309,10 @@ describe('a call over HTTP+JSON', () => {
     ])
   })
 
-  it('of no such agent is refused in the form of its version', async () => {
-    const one = await called.send('/agents/nobody/a2a/message:send', { body: message() })
-    const nought = await called.send('/agents/nobody/a2a/v1/message:send', { body: message0() })
-    expect([one.status, one.body, nought.status, nought.body]).toEqual([
+  it('to an unknown agent returns 404 in the form of its version', async () => {
+    const v1 = await called.send('/agents/nobody/a2a/message:send', { body: message() })
+    const v03 = await called.send('/agents/nobody/a2a/v1/message:send', { body: message0() })
+    expect([v1.status, v1.body, v03.status, v03.body]).toEqual([
       404,
       { error: expect.objectContaining({ code: 404, status: 'NOT_FOUND' }) },
       404,
@@ -311,7 +321,7 @@ describe('a call over HTTP+JSON', () => {
   })
 })
 
-describe('an endpoint of calls, asked in another way', () => {
+describe('other methods and paths', () => {
   it.each([
     ['GET', '/agents/weather/a2a', 405, 'POST, OPTIONS'],
     ['PUT', '/agents/weather/a2a', 405, 'POST, OPTIONS'],
@@ -323,36 +333,40 @@ describe('an endpoint of calls, asked in another way', () => {
     ['OPTIONS', '/agents/weather/a2a/message:send', 204, 'GET, HEAD, POST, DELETE, OPTIONS'],
     ['OPTIONS', '/a2a', 204, 'POST, OPTIONS'],
     ['OPTIONS', '/a2a/v1', 204, 'POST, OPTIONS'],
-  ])('%s %s: %d', async (method, path, status, allow) => {
-    const { status: said, headers } = await called.send(path, { method })
+  ])('%s %s returns %d', async (method, path, status, allow) => {
+    const { status: actualStatus, headers } = await called.send(path, { method })
     const allows = headers.get('allow')?.split(', ').sort()
-    expect([said, allows, headers.get('access-control-allow-origin')]).toEqual([status, allow.split(', ').sort(), '*'])
-    expect(heard()).toEqual([])
+    expect([actualStatus, allows, headers.get('access-control-allow-origin')]).toEqual([
+      status,
+      allow.split(', ').sort(),
+      '*',
+    ])
+    expect(upstreamRequests()).toEqual([])
   })
 
-  it('lets a page send what a call takes', async () => {
+  it('allow every header of a call in CORS', async () => {
     const { headers } = await called.send('/agents/weather/a2a', { method: 'OPTIONS' })
     const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ') ?? []
-    // `*` stands for any but Authorization.
-    const refused = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'x-weather-key'].filter(
+    // `*` allows every header except Authorization.
+    const forbidden = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'x-weather-key'].filter(
       name => !allowed.includes(name) && !allowed.includes('*'),
     )
-    expect([allowed.includes('authorization'), refused]).toEqual([true, []])
+    expect([allowed.includes('authorization'), forbidden]).toEqual([true, []])
   })
 
-  it.each(['/a2a/v2', '/agents/weather/rpc', '/agents/weather/a2a/a2a'])('POST %s is nothing', async path => {
+  it.each(['/a2a/v2', '/agents/weather/rpc', '/agents/weather/a2a/a2a'])('POST %s returns 404', async path => {
     const { status } = await called.send(path, { body: call() })
-    expect([status, heard()]).toEqual([404, []])
+    expect([status, upstreamRequests()]).toEqual([404, []])
   })
 })
 
 describe('route', () => {
-  it('direct, whose card names the agent itself, takes calls too', async () => {
+  it('direct accepts calls, although the card has the URLs of the agent', async () => {
     const { status } = await called.send('/agents/tides/a2a', { body: call() })
-    expect([status, heard().length]).toEqual([200, 1])
+    expect([status, upstreamRequests().length]).toEqual([200, 1])
   })
 
-  it('closed takes none, in either version and binding', async () => {
+  it('closed rejects calls in every version and binding', async () => {
     const { origin } = called.agent
     const codes = [
       await called.send('/agents/closed/a2a', { body: call() }),
@@ -366,6 +380,6 @@ describe('route', () => {
       [400, 400, true, false],
       [400, -32004, true, false],
     ])
-    expect(heard()).toEqual([])
+    expect(upstreamRequests()).toEqual([])
   })
 })

@@ -25,29 +25,29 @@ afterAll(() => called.close())
 beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
 
 const path = '/agents/bad-calls/a2a'
-const send = (body: Json | Uint8Array, headers: Record<string, string> = {}, to = path) =>
-  called.send(to, { body, headers })
-const heard = () => called.agent.requests.map(({ body }) => body)
+const send = (body: Json | Uint8Array, headers: Record<string, string> = {}, target = path) =>
+  called.send(target, { body, headers })
+const upstreamBodies = () => called.agent.requests.map(({ body }) => body)
 
-/** Whatever was sent: after it, the host serves the next request. */
+/** The host serves the next request after every invalid one. */
 afterEach(async () => {
   called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer)))
   expect((await send(call())).body).toEqual(answer)
 })
 
-/** That a call was refused: as JSON-RPC, with the caller's id, and without a word to the agent. */
-const refused = (
+/** Expects a JSON-RPC error with the caller's id, and no request to the agent. */
+const expectRejection = (
   { status, headers, body }: Received,
-  expected: { status?: number; code: number; id?: Json; says?: string },
+  expected: { status?: number; code: number; id?: Json; message?: string },
 ) => {
-  expect([status, headers.get('content-type'), headers.get('cache-control'), body, heard()]).toEqual([
+  expect([status, headers.get('content-type'), headers.get('cache-control'), body, upstreamBodies()]).toEqual([
     expected.status ?? 200,
     'application/json',
     'no-store',
     {
       jsonrpc: '2.0',
       id: expected.id === undefined ? 7 : expected.id,
-      error: expect.objectContaining({ code: expected.code, message: expect.stringContaining(expected.says ?? '') }),
+      error: expect.objectContaining({ code: expected.code, message: expect.stringContaining(expected.message ?? '') }),
     },
     [],
   ])
@@ -56,13 +56,13 @@ const refused = (
 const deep = (levels: number, inner = '1') => `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`
 const deepList = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-describe('a body that is no call', () => {
+describe('a body that is not a call', () => {
   it.each<[string, string | Uint8Array, number, number, Json, string]>([
-    ['nothing', '', 400, -32700, null, 'empty'],
+    ['an empty body', '', 400, -32700, null, 'empty'],
     ['white space', ' \n', 400, -32700, null, 'empty'],
     ['text', 'hello', 400, -32700, null, ''],
     ['HTML', '<!doctype html><p>hi', 400, -32700, null, ''],
-    ['cut JSON', '{"jsonrpc": "2.0", "id": 7', 400, -32700, null, ''],
+    ['truncated JSON', '{"jsonrpc": "2.0", "id": 7', 400, -32700, null, ''],
     ['two calls', `${JSON.stringify(call())}\n${JSON.stringify(call())}`, 400, -32700, null, ''],
     ['NaN', '{"jsonrpc":"2.0","id":NaN,"method":"SendMessage"}', 400, -32700, null, ''],
     ['a comment', '{"jsonrpc":"2.0",/* 7 */"id":7,"method":"SendMessage"}', 400, -32700, null, ''],
@@ -109,11 +109,11 @@ describe('a body that is no call', () => {
       null,
       '1000',
     ],
-  ])('%s', async (_, body, status, code, id, says) => {
-    refused(await send(body as never), { status, code, id, says })
+  ])('is rejected: %s', async (_, body, status, code, id, detail) => {
+    expectRejection(await send(body as never), { status, code, id, message: detail })
   })
 
-  it('10 MB that do not say how much they are', async () => {
+  it('is rejected: 10 MB without Content-Length', async () => {
     const chunk = new TextEncoder().encode(' '.repeat(1024 * 1024))
     let left = 10
     const body = new ReadableStream({
@@ -125,18 +125,18 @@ describe('a body that is no call', () => {
       body,
       duplex: 'half',
     } as RequestInit)
-    expect([response.status, codeOf((await response.json()) as Json), heard()]).toEqual([413, -32600, []])
+    expect([response.status, codeOf((await response.json()) as Json), upstreamBodies()]).toEqual([413, -32600, []])
   })
 
-  it('63 levels deep goes through: it is the 64th below the envelope that is too deep', async () => {
+  it('is rejected if it nests deeper than 64 levels', async () => {
     const body = (levels: number) => `{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${deep(levels)}}`
-    expect((await send(body(62))).body).toEqual(answer)
+    expect((await send(body(63))).body).toEqual(answer)
     called.agent.requests.length = 0
-    refused(await send(body(64)), { status: 400, code: -32600, id: null })
+    expectRejection(await send(body(64)), { status: 400, code: -32600, id: null })
   })
 })
 
-describe('an envelope with a fault', () => {
+describe('the JSON-RPC envelope', () => {
   const without = (name: string, changes: JsonObject = {}) =>
     Object.fromEntries(Object.entries({ ...call(), ...changes }).filter(([each]) => each !== name))
   it.each<[string, Json, number, number, Json]>([
@@ -159,8 +159,8 @@ describe('an envelope with a fault', () => {
     ['params a string', { ...call(), params: 'message' }, 200, -32602, 7],
     ['params null', { ...call(), params: null }, 200, -32602, 7],
     ['params a number', { ...call(), params: 7 }, 200, -32602, 7],
-  ])('%s', async (_, body, status, code, id) => {
-    refused(await send(body), { status, code, id })
+  ])('is rejected: %s', async (_, body, status, code, id) => {
+    expectRejection(await send(body), { status, code, id })
   })
 
   it.each<[string, string]>([
@@ -173,22 +173,22 @@ describe('an envelope with a fault', () => {
     ['an exponent', '1e3'],
     ['a number that JavaScript would round', '12345678901234567890'],
     ['null', 'null'],
-  ])('the id %s comes back as it was, and goes to the agent so', async (_, id) => {
+  ])('keeps the id %s in the response and in the request to the agent', async (_, id) => {
     const text = (method: string) => `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{}}`
-    // Strings may be written in another way, numbers not: a reader may not know them to be the same.
-    const same = `"id":${id.startsWith('"') ? JSON.stringify(JSON.parse(id)) : id},`
-    const { status, text: said } = await send(text('NoSuchMethod'))
-    expect([status, said.includes(same), heard()]).toEqual([200, true, []])
+    // Strings may be escaped in another way. Numbers may not change their form, because a client may compare them as text.
+    const expected = `"id":${id.startsWith('"') ? JSON.stringify(JSON.parse(id)) : id},`
+    const { status, text: responseText } = await send(text('NoSuchMethod'))
+    expect([status, responseText.includes(expected), upstreamBodies()]).toEqual([200, true, []])
     await send(text('GetTask'))
-    expect(heard()).toEqual([expect.stringContaining(same)])
+    expect(upstreamBodies()).toEqual([expect.stringContaining(expected)])
   })
 
-  it('is said before whose call it is', async () => {
-    refused(await send({ ...call(), jsonrpc: '1.0' }, {}, '/agents/nobody/a2a'), { status: 400, code: -32600 })
+  it('is checked before the agent is looked up', async () => {
+    expectRejection(await send({ ...call(), jsonrpc: '1.0' }, {}, '/agents/nobody/a2a'), { status: 400, code: -32600 })
   })
 })
 
-describe('what is checked is what goes to the agent', () => {
+describe('the forwarded body is what the gate checked', () => {
   const raw = (members: string) => `{"jsonrpc":"2.0","id":7,${members}}`
   it.each<[string, string, object]>([
     [
@@ -197,7 +197,7 @@ describe('what is checked is what goes to the agent', () => {
       { jsonrpc: '2.0', id: 7, method: 'GetTask', params: { id: 't' } },
     ],
     [
-      'the last of two methods, one with an escape',
+      'the last of two methods, one of them escaped',
       raw('"method":"ListTasks","\\u006dethod":"GetTask","params":{}'),
       { jsonrpc: '2.0', id: 7, method: 'GetTask', params: {} },
     ],
@@ -207,40 +207,40 @@ describe('what is checked is what goes to the agent', () => {
       { jsonrpc: '2.0', id: 7, method: 'GetTask', params: { id: 'b' } },
     ],
     [
-      'no more members than JSON-RPC has',
+      'only members of JSON-RPC',
       raw('"method":"GetTask","params":{},"Method":"CancelTask","extra":1'),
       { jsonrpc: '2.0', id: 7, method: 'GetTask', params: {} },
     ],
     [
-      'a byte order mark is gone',
+      'no byte order mark',
       `\ufeff${raw('"method":"GetTask","params":{}')}`,
       { jsonrpc: '2.0', id: 7, method: 'GetTask', params: {} },
     ],
     [
-      '__proto__ is a member like others',
+      '__proto__ as a plain member',
       raw('"method":"GetTask","params":{"__proto__":{"a":1}}'),
       JSON.parse('{"jsonrpc":"2.0","id":7,"method":"GetTask","params":{"__proto__":{"a":1}}}'),
     ],
-  ])('%s', async (_, body, expected) => {
+  ])('it has %s', async (_, body, expected) => {
     const { status } = await send(body)
-    expect([status, heard().map(each => JSON.parse(each))]).toEqual([200, [expected]])
-    expect(heard()[0]?.match(/"method"/g)?.length).toBe(1)
+    expect([status, upstreamBodies().map(each => JSON.parse(each))]).toEqual([200, [expected]])
+    expect(upstreamBodies()[0]?.match(/"method"/g)?.length).toBe(1)
   })
 
-  it('a second method that is refused is refused', async () => {
-    refused(await send(raw('"method":"GetTask","method":"CreateTaskPushNotificationConfig","params":{}')), {
+  it('a duplicate method is checked', async () => {
+    expectRejection(await send(raw('"method":"GetTask","method":"CreateTaskPushNotificationConfig","params":{}')), {
       code: -32003,
     })
   })
 
-  it('a second acceptedOutputModes that is refused is refused', async () => {
+  it('a duplicate acceptedOutputModes is checked', async () => {
     const params =
       '"params":{"message":{"parts":[]},"configuration":{"acceptedOutputModes":["text/plain"],"acceptedOutputModes":["image/png"]}}'
-    refused(await send(raw(`"method":"SendMessage",${params}`)), { code: -32005 })
+    expectRejection(await send(raw(`"method":"SendMessage",${params}`)), { code: -32005 })
   })
 })
 
-describe('a content type', () => {
+describe('the content type', () => {
   it.each([
     'text/plain',
     'text/plain;charset=UTF-8',
@@ -255,26 +255,26 @@ describe('a content type', () => {
     'json',
     '*/*',
     ' ',
-  ])('%s is refused', async type => {
-    refused(await send(JSON.stringify(call()), { 'Content-Type': type }), {
+  ])('%s is rejected', async type => {
+    expectRejection(await send(JSON.stringify(call()), { 'Content-Type': type }), {
       status: 415,
       code: -32005,
       id: null,
-      says: 'application/json',
+      message: 'application/json',
     })
     const { status } = await called.send('/agents/bad-calls/a2a/message:send', {
       body: JSON.stringify(message()),
       headers: { 'Content-Type': type },
     })
-    expect([status, heard()]).toEqual([415, []])
+    expect([status, upstreamBodies()]).toEqual([415, []])
   })
 
-  it('that is missing is refused', async () => {
+  it('must not be missing', async () => {
     const response = await fetch(new URL(path, called.host.url), {
       method: 'POST',
       body: new TextEncoder().encode(JSON.stringify(call())),
     })
-    expect([response.status, codeOf((await response.json()) as Json), heard()]).toEqual([415, -32005, []])
+    expect([response.status, codeOf((await response.json()) as Json), upstreamBodies()]).toEqual([415, -32005, []])
   })
 
   it.each([
@@ -284,12 +284,12 @@ describe('a content type', () => {
     'application/json;charset=latin1',
     'application/a2a+json',
     'application/vnd.api+json',
-  ])('%s is taken', async type => {
+  ])('%s is accepted', async type => {
     const { body } = await send(JSON.stringify(call()), { 'Content-Type': type })
-    expect([body, heard().length]).toEqual([answer, 1])
+    expect([body, upstreamBodies().length]).toEqual([answer, 1])
   })
 
-  it('of a form is taken with credentials, which no page can send unasked', async () => {
+  it('of a form is accepted with credentials, which a page cannot send without CORS', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
     const { body } = await send(JSON.stringify(call()), { ...form, Authorization: 'Bearer of-the-agent' })
     expect([body, called.agent.requests.map(({ headers }) => headers['content-type'])]).toEqual([
@@ -297,7 +297,7 @@ describe('a content type', () => {
       ['application/json'],
     ])
     called.agent.requests.length = 0
-    refused(await send('a=b', { ...form, Authorization: 'Bearer of-the-agent' }), {
+    expectRejection(await send('a=b', { ...form, Authorization: 'Bearer of-the-agent' }), {
       status: 400,
       code: -32700,
       id: null,
@@ -305,7 +305,7 @@ describe('a content type', () => {
   })
 })
 
-describe('a method', () => {
+describe('the method', () => {
   it.each<[string, string, string | undefined]>([
     ['tasks/send', '0.3', 'message/send'],
     ['tasks/sendSubscribe', '0.3', 'message/stream'],
@@ -326,9 +326,9 @@ describe('a method', () => {
     ['rpc.discover', '1.0', undefined],
     ['initialize', '0.3', undefined],
     ['tools/call', '0.3', undefined],
-  ])("%s in A2A %s is none; today's name is %s", async (method, version, today) => {
-    const came = await send(call(method), { 'A2A-Version': version })
-    refused(came, { code: -32601, says: today === undefined ? 'does not exist' : `"${today}"` })
+  ])('%s does not exist in A2A %s; the current name is %s', async (method, version, currentName) => {
+    const response = await send(call(method), { 'A2A-Version': version })
+    expectRejection(response, { code: -32601, message: currentName === undefined ? 'does not exist' : `"${currentName}"` })
   })
 
   it.each([
@@ -336,13 +336,13 @@ describe('a method', () => {
     ['agent/authenticatedExtendedCard'],
     ['agent/getAuthenticatedExtendedCard'],
     ['GetExtendedAgentCard'],
-  ])('%s of an agent without an extended card never goes to the agent', async method => {
-    refused(await send(call(method, {})), { code: -32004 })
+  ])('%s is not forwarded to an agent without an extended card', async method => {
+    expectRejection(await send(call(method, {})), { code: -32004 })
   })
 })
 
-describe('the version of a call', () => {
-  const of = (method: string) => (method.includes('/') ? call(method, message0()) : call(method))
+describe('the version', () => {
+  const callOf = (method: string) => (method.includes('/') ? call(method, message0()) : call(method))
   it.each<[string, string, string, string]>([
     ['""', '', 'SendMessage', '1.0'],
     ['""', '', 'message/send', '0.3'],
@@ -353,10 +353,10 @@ describe('the version of a call', () => {
     ['"1.0.1"', '1.0.1', 'SendMessage', '1.0'],
     ['"1.0", with spaces', ' 1.0 ', 'SendMessage', '1.0'],
     ['"1.0" twice', '1.0, 1.0.1', 'SendMessage', '1.0'],
-  ])('%s goes to the agent as exactly what it means', async (_, version, method, sent) => {
-    expect((await send(of(method), { 'A2A-Version': version })).body).toEqual(answer)
+  ])('%s is forwarded in its normal form', async (_, version, method, forwarded) => {
+    expect((await send(callOf(method), { 'A2A-Version': version })).body).toEqual(answer)
     expect(called.agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
-      [`/rpc-${sent[0]}`, sent],
+      [`/rpc-${forwarded[0]}`, forwarded],
     ])
   })
 
@@ -375,21 +375,21 @@ describe('the version of a call', () => {
     '-1.0',
     '١.٠',
     "1.0'",
-  ])('"%s" is spoken by nobody here', async version => {
+  ])('"%s" is not supported', async version => {
     const { status, body } = await called.sendLines(
       path,
       { 'A2A-Version': encodeURI(version) === version ? version : version.replace(/[^\x20-\x7e]/g, '?') },
       JSON.stringify(call()),
     )
-    expect([status, codeOf(body), heard()]).toEqual([200, -32009, []])
+    expect([status, codeOf(body), upstreamBodies()]).toEqual([200, -32009, []])
     expect(JSON.stringify(body)).toContain('0.3 or 1.0')
   })
 
-  it('in two headers that differ is neither; that agree, one', async () => {
-    const differ = await called.sendLines(path, { 'A2A-Version': ['1.0', '0.3'] }, JSON.stringify(call()))
-    expect([codeOf(differ.body), heard()]).toEqual([-32009, []])
-    const agree = await called.sendLines(path, { 'A2A-Version': ['1.0', '1.0.1'] }, JSON.stringify(call()))
-    expect([agree.body, heard().length]).toEqual([answer, 1])
+  it('must agree in two headers', async () => {
+    const different = await called.sendLines(path, { 'A2A-Version': ['1.0', '0.3'] }, JSON.stringify(call()))
+    expect([codeOf(different.body), upstreamBodies()]).toEqual([-32009, []])
+    const equal = await called.sendLines(path, { 'A2A-Version': ['1.0', '1.0.1'] }, JSON.stringify(call()))
+    expect([equal.body, upstreamBodies().length]).toEqual([answer, 1])
   })
 
   it.each<[string, Record<string, string>, number | undefined]>([
@@ -401,9 +401,9 @@ describe('the version of a call', () => {
     ['?A2A-Version=0.3', { 'A2A-Version': '1.0' }, -32009],
     ['?A2A-Version=1.0&A2A-Version=0.3', {}, -32009],
     ['?A2A-Version=0.3', {}, -32601],
-  ])('in the query: %s with %j', async (query, headers, code) => {
+  ])('may stand in the query: %s with %j', async (query, headers, code) => {
     const { body } = await send(call(), headers, path + query)
-    expect([codeOf(body), heard().length]).toEqual([code, code === undefined ? 1 : 0])
+    expect([codeOf(body), upstreamBodies().length]).toEqual([code, code === undefined ? 1 : 0])
   })
 
   it.each([
@@ -415,16 +415,16 @@ describe('the version of a call', () => {
     ['bad-calls-0', 'message/shout', '1.0', '0.3'],
     ['bad-calls-0', 'ShoutMessage', '', '0.3'],
     ['bad-calls-1', 'message/shout', '0.3', '1.0'],
-    // It is told what the agent speaks, not what the host does.
+    // The error lists the versions of the agent, not those of the host.
     ['bad-calls-0', 'message/send', '9.9', '`A2A-Version`: 0.3.'],
     ['bad-calls-1', 'SendMessage', '9.9', '`A2A-Version`: 1.0.'],
-  ])('that the agent %s does not speak: %s, %j', async (id, method, version, spoken) => {
-    const came = await send(of(method), { 'A2A-Version': version }, `/agents/${id}/a2a`)
-    refused(came, { code: -32009, says: spoken })
+  ])('is rejected if the agent %s does not support it: %s, %j', async (id, method, version, accepted) => {
+    const response = await send(callOf(method), { 'A2A-Version': version }, `/agents/${id}/a2a`)
+    expectRejection(response, { code: -32009, message: accepted })
   })
 })
 
-describe('the modes of a call', () => {
+describe('accepted output modes', () => {
   it.each<[string, Json, string]>([
     ['a string', 'text/plain', 'acceptedOutputModes'],
     ['an object', { 'text/plain': true }, 'acceptedOutputModes'],
@@ -432,18 +432,18 @@ describe('the modes of a call', () => {
     ['numbers', [7], 'acceptedOutputModes[0]'],
     ['nulls', ['text/plain', null], 'acceptedOutputModes[1]'],
     ['lists', [['text/plain']], 'acceptedOutputModes[0]'],
-    ['no media types', ['text/plain', 'not a/media/type'], 'acceptedOutputModes[1]'],
+    ['not media types', ['text/plain', 'not a/media/type'], 'acceptedOutputModes[1]'],
     ['empty', [''], 'acceptedOutputModes[0]'],
-    ['endless', [`text/${'x'.repeat(100_000)}`], 'acceptedOutputModes[0]'],
-    ['more than anyone has', Array(1001).fill('text/plain'), 'acceptedOutputModes'],
-  ])('that are %s are invalid, and it says which', async (_, acceptedOutputModes, field) => {
+    ['very long', [`text/${'x'.repeat(100_000)}`], 'acceptedOutputModes[0]'],
+    ['too many', Array(1001).fill('text/plain'), 'acceptedOutputModes'],
+  ])('that are %s are rejected with the path of the field', async (_, acceptedOutputModes, field) => {
     for (const body of [
       call('SendMessage', message({ configuration: { acceptedOutputModes } })),
       call('message/send', message0({ configuration: { acceptedOutputModes } })),
     ]) {
-      const came = await send(body)
-      refused(came, { code: -32602, says: field })
-      expect(came.text).toContain(`"field":"configuration.${field}"`)
+      const response = await send(body)
+      expectRejection(response, { code: -32602, message: field })
+      expect(response.text).toContain(`"field":"configuration.${field}"`)
     }
   })
 
@@ -451,9 +451,9 @@ describe('the modes of a call', () => {
     ['null', null],
     ['an empty list', []],
     ['a wildcard', ['*/*']],
-    ['a word of the wild', ['text']],
+    ['a bare type', ['text']],
     ['in another case', ['TEXT/Plain; charset=utf-8']],
-  ])('that are %s go through', async (_, acceptedOutputModes) => {
+  ])('that are %s are accepted', async (_, acceptedOutputModes) => {
     expect((await send(call('SendMessage', message({ configuration: { acceptedOutputModes } })))).body).toEqual(answer)
   })
 
@@ -469,37 +469,37 @@ describe('the modes of a call', () => {
       { offered: ['image/png'], accepted: ['text/plain'] } as never,
     ],
   ])(
-    'that nothing of the agent matches: -32005 with what was offered and what is accepted, in the form of %s',
-    async (version, body, facts) => {
-      const came = await send(body)
-      refused(came, { code: -32005 })
-      const { data } = (came.body as { error: { data: JsonObject & { metadata: Json }[] } }).error
-      expect(version === '1.0' ? data[0]?.metadata : data).toMatchObject(facts)
+    'that the agent cannot produce are rejected with the offered and accepted ones, in the form of %s',
+    async (version, body, details) => {
+      const response = await send(body)
+      expectRejection(response, { code: -32005 })
+      const { data } = (response.body as { error: { data: JsonObject & { metadata: Json }[] } }).error
+      expect(version === '1.0' ? data[0]?.metadata : data).toMatchObject(details)
     },
   )
 
-  it('of its parts that the agent does not take', async () => {
+  it('do not hide an unsupported input media type', async () => {
     const parts = [{ url: 'https://x.example/a.png', mediaType: 'image/png' }]
-    const came = await send(call('SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } }))
-    refused(came, { code: -32005, says: 'image/png' })
+    const response = await send(call('SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } }))
+    expectRejection(response, { code: -32005, message: 'image/png' })
   })
 })
 
-describe('a refusal of a stream', () => {
+describe('an error in place of a stream', () => {
   it('is one event to a client of 0.3, JSON to one of 1.0', async () => {
     const configuration = { acceptedOutputModes: ['image/png'] }
-    const old = await send(call('message/stream', message0({ configuration })))
-    expect([old.status, old.headers.get('content-type'), JSON.parse(old.text.replace(/^data: /, ''))]).toEqual([
+    const v03 = await send(call('message/stream', message0({ configuration })))
+    expect([v03.status, v03.headers.get('content-type'), JSON.parse(v03.text.replace(/^data: /, ''))]).toEqual([
       200,
       'text/event-stream',
       { jsonrpc: '2.0', id: 7, error: expect.objectContaining({ code: -32005 }) },
     ])
-    expect(old.text).toMatch(/^data: .*\n\n$/)
-    refused(await send(call('SendStreamingMessage', message({ configuration }))), { code: -32005 })
+    expect(v03.text).toMatch(/^data: .*\n\n$/)
+    expectRejection(await send(call('SendStreamingMessage', message({ configuration }))), { code: -32005 })
   })
 })
 
-describe('over HTTP+JSON', () => {
+describe('a call over HTTP+JSON', () => {
   const rest = '/agents/bad-calls/a2a'
   it.each<[string, string, string, number, string]>([
     ['not JSON', 'message:send', 'hello', 400, 'INVALID_ARGUMENT'],
@@ -509,7 +509,7 @@ describe('over HTTP+JSON', () => {
     ['10,000 deep', 'message:send', deep(10_000), 400, 'INVALID_ARGUMENT'],
     ['10 MB', 'message:send', `{"a":"${'x'.repeat(10_000_000)}"}`, 413, 'INVALID_ARGUMENT'],
     [
-      'modes that are no list',
+      'modes that are not a list',
       'message:send',
       JSON.stringify(message({ configuration: { acceptedOutputModes: 7 } })),
       400,
@@ -530,9 +530,9 @@ describe('over HTTP+JSON', () => {
       'FAILED_PRECONDITION',
     ],
     ['a push configuration of a task', 'tasks/t/pushNotificationConfigs', '{}', 400, 'FAILED_PRECONDITION'],
-  ])('%s is refused as google.rpc.Status, and in 0.3 as a bare error', async (_, path, body, status, name) => {
-    const one = await called.send(`${rest}/${path}`, { body })
-    expect([one.status, one.body, heard()]).toEqual([
+  ])('is rejected as google.rpc.Status, and in 0.3 as a bare error: %s', async (_, path, body, status, name) => {
+    const v1 = await called.send(`${rest}/${path}`, { body })
+    expect([v1.status, v1.body, upstreamBodies()]).toEqual([
       status,
       {
         error: {
@@ -541,73 +541,73 @@ describe('over HTTP+JSON', () => {
           message: expect.any(String),
           details: [
             expect.objectContaining({ '@type': 'type.googleapis.com/google.rpc.ErrorInfo' }),
-            ...(one.text.includes('fieldViolations') ? [expect.anything()] : []),
+            ...(v1.text.includes('fieldViolations') ? [expect.anything()] : []),
           ],
         },
       },
       [],
     ])
-    const nought = await called.send(`${rest}/v1/${path}`, {
+    const v03 = await called.send(`${rest}/v1/${path}`, {
       body: body.replace('taskPushNotificationConfig', 'pushNotificationConfig'),
     })
-    expect([nought.status, nought.body, heard()]).toEqual([
+    expect([v03.status, v03.body, upstreamBodies()]).toEqual([
       status,
       expect.objectContaining({ code: expect.any(Number), message: expect.any(String) }),
       [],
     ])
   })
 
-  it('9.9 is a version that nobody speaks', async () => {
+  it('is rejected in an unknown version', async () => {
     const { status, text } = await called.send(`${rest}/message:send`, {
       body: message(),
       headers: { 'A2A-Version': '9.9' },
     })
-    expect([status, text, heard()]).toEqual([400, expect.stringContaining('VERSION_NOT_SUPPORTED'), []])
+    expect([status, text, upstreamBodies()]).toEqual([400, expect.stringContaining('VERSION_NOT_SUPPORTED'), []])
   })
 })
 
-describe('where an agent is to call back', () => {
+describe('a push notification URL', () => {
   beforeAll(async () => {
     const card = agentCard(called.agent.origin, { capabilities: { streaming: true, pushNotifications: true } })
-    // Whatever the manifest lets through: what is around the agent is not its owner's alone.
+    // Checked at every gate level, because the agent's network does not belong to its owner alone.
     await called.register('bad-calls-pushing', { card, route: 'gateway', gate: { capabilities: 'off' } })
   })
-  const to = '/agents/bad-calls-pushing/a2a'
+  const pushingAgent = '/agents/bad-calls-pushing/a2a'
   const inside = 'http://169.254.169.254/latest/meta-data'
-  const configured = (url: string) => ({ configuration: { pushNotificationConfig: { url } } })
+  const withPushUrl = (url: string) => ({ configuration: { pushNotificationConfig: { url } } })
 
   it.each<[string, string, Json]>([
-    ['1.0, of a task', to, call('CreateTaskPushNotificationConfig', { taskId: 't', url: inside })],
+    ['1.0, of a task', pushingAgent, call('CreateTaskPushNotificationConfig', { taskId: 't', url: inside })],
     [
       '1.0, with a message',
-      to,
+      pushingAgent,
       call('SendStreamingMessage', message({ configuration: { taskPushNotificationConfig: { url: inside } } })),
     ],
     [
       '0.3, of a task',
-      to,
+      pushingAgent,
       call('tasks/pushNotificationConfig/set', { taskId: 't', pushNotificationConfig: { url: inside } }),
     ],
-    ['0.3, with a message', to, call('message/send', message0(configured(inside)))],
-    ['1.0 over HTTP, of a task', `${to}/tasks/t/pushNotificationConfigs`, { url: inside }],
+    ['0.3, with a message', pushingAgent, call('message/send', message0(withPushUrl(inside)))],
+    ['1.0 over HTTP+JSON, of a task', `${pushingAgent}/tasks/t/pushNotificationConfigs`, { url: inside }],
     [
-      '0.3 over HTTP, of a task',
-      `${to}/v1/tasks/t/pushNotificationConfigs`,
+      '0.3 over HTTP+JSON, of a task',
+      `${pushingAgent}/v1/tasks/t/pushNotificationConfigs`,
       { config: { pushNotificationConfig: { url: inside } } },
     ],
-    ['0.3 over HTTP, with a message', `${to}/v1/message:send`, message0(configured(inside))],
-  ])('is nowhere inside: %s', async (_, path, body) => {
+    ['0.3 over HTTP+JSON, with a message', `${pushingAgent}/v1/message:send`, message0(withPushUrl(inside))],
+  ])('must not be a private address: %s', async (_, path, body) => {
     const { text } = await send(body, {}, path)
-    expect([text, text.includes(inside), heard()]).toEqual([
+    expect([text, text.includes(inside), upstreamBodies()]).toEqual([
       expect.stringContaining('must be a public https URL'),
       false,
       [],
     ])
   })
 
-  it.each([['https://hook.example.com/'], ['its own origin']])('may be %s', async url => {
+  it.each([['https://hook.example.com/'], ["the agent's own origin"]])('may be %s', async url => {
     const hook = url.startsWith('https:') ? url : `${called.agent.origin}/hook`
-    const { body } = await send(call('CreateTaskPushNotificationConfig', { taskId: 't', url: hook }), {}, to)
-    expect([body, heard().length]).toEqual([answer, 1])
+    const { body } = await send(call('CreateTaskPushNotificationConfig', { taskId: 't', url: hook }), {}, pushingAgent)
+    expect([body, upstreamBodies().length]).toEqual([answer, 1])
   })
 })

@@ -26,20 +26,20 @@ afterAll(async () => {
   await impatient.close()
 })
 
-const well = reply(200, json, JSON.stringify(answer))
+const respondWell = reply(200, json, JSON.stringify(answer))
 
-/** Whatever the agent did: after it, the host serves the next request. */
+/** The host serves the next request after every fault. */
 afterEach(async () => {
   for (const { agent, send } of [called, impatient]) {
-    agent.respond(well)
+    agent.respond(respondWell)
     expect((await send('/agents/calls-upstream/a2a', { body: call() })).body).toEqual(answer)
   }
 })
 
-type Answering = (response: ServerResponse) => void
+type Respond = (response: ServerResponse) => void
 
-/** The four ways to send a message, with what each is told when an agent fails. */
-const ways: [string, string, JsonObject, (code: number, status: number) => object][] = [
+/** Version and binding, path, request, and the error that the caller receives when the agent fails. */
+const forms: [string, string, JsonObject, (code: number, status: number) => object][] = [
   [
     'JSON-RPC 1.0',
     '',
@@ -67,22 +67,27 @@ const ways: [string, string, JsonObject, (code: number, status: number) => objec
 
 const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
 
-describe.each(ways)('an agent called by %s that', (_, path, body, told) => {
-  it.each<[string, Answering, number, number]>([
-    ['says JSON and sends HTML', reply(200, json, '<h1>hi'), 502, -32006],
-    ['says JSON and sends nothing', reply(200, json, ''), 502, -32006],
-    ['says JSON and sends half', reply(200, json, '{"jsonrpc":"2.0",'), 502, -32006],
-    ['says JSON and sends bytes that are not UTF-8', reply(200, json, Buffer.from([0x22, 0xff, 0x22])), 502, -32006],
-    ['says HTML', reply(200, { 'Content-Type': 'text/html' }, JSON.stringify(answer)), 502, -32006],
-    ['says no type', reply(200, {}, JSON.stringify(answer)), 502, -32006],
+describe.each(forms)('over %s, an agent that', (_, path, body, errorBody) => {
+  it.each<[string, Respond, number, number]>([
+    ['declares JSON and sends HTML', reply(200, json, '<h1>hi'), 502, -32006],
+    ['declares JSON and sends an empty body', reply(200, json, ''), 502, -32006],
+    ['declares JSON and sends half of it', reply(200, json, '{"jsonrpc":"2.0",'), 502, -32006],
     [
-      'says two types',
+      'declares JSON and sends bytes that are not UTF-8',
+      reply(200, json, Buffer.from([0x22, 0xff, 0x22])),
+      502,
+      -32006,
+    ],
+    ['declares HTML', reply(200, { 'Content-Type': 'text/html' }, JSON.stringify(answer)), 502, -32006],
+    ['declares no type', reply(200, {}, JSON.stringify(answer)), 502, -32006],
+    [
+      'declares two types',
       response => void response.writeHead(200, { 'Content-Type': ['text/html', 'application/json'] }).end('{}'),
       502,
       -32006,
     ],
-    ['streams unasked', reply(200, stream, `data: ${JSON.stringify(answer)}\n\n`), 502, -32006],
-    ['fails in HTML', reply(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace'), 502, -32006],
+    ['streams without a request for a stream', reply(200, stream, `data: ${JSON.stringify(answer)}\n\n`), 502, -32006],
+    ['returns 500 with HTML', reply(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace'), 502, -32006],
     ['sends 204', reply(204, {}, ''), 502, -32006],
     ['sends 304', reply(304, {}, ''), 502, -32006],
     [
@@ -92,52 +97,57 @@ describe.each(ways)('an agent called by %s that', (_, path, body, told) => {
       -32006,
     ],
     ['redirects to this machine', reply(308, { Location: 'http://127.0.0.1:1/' }, ''), 502, -32006],
-    ['sends a bomb', reply(200, { ...json, 'Content-Encoding': 'gzip' }, bomb), 502, -32006],
+    ['sends a decompression bomb', reply(200, { ...json, 'Content-Encoding': 'gzip' }, bomb), 502, -32006],
     ['sends 20 MB', reply(200, json, JSON.stringify({ a: 'x'.repeat(20_000_000) })), 502, -32006],
-    ['sends no gzip as gzip', reply(200, { ...json, 'Content-Encoding': 'gzip' }, JSON.stringify(answer)), 502, -32603],
     [
-      'closes in the middle',
+      'declares gzip and sends plain text',
+      reply(200, { ...json, 'Content-Encoding': 'gzip' }, JSON.stringify(answer)),
+      502,
+      -32603,
+    ],
+    [
+      'closes the connection in the middle of a body',
       response =>
         void response.writeHead(200, { ...json, 'Content-Length': '99' }).write('{', () => response.destroy()),
       502,
       -32603,
     ],
-    ['closes at once', response => void response.destroy(), 502, -32603],
-    ['speaks no HTTP', response => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n'), 502, -32603],
-  ])('%s is told as its failure', async (_, how, status, code) => {
-    called.agent.respond(how)
-    const came = await called.send(`/agents/calls-upstream/a2a${path}`, { body })
-    expect([came.status, came.headers.get('content-type'), came.headers.get('cache-control'), came.body]).toEqual([
-      status,
-      'application/json',
-      'no-store',
-      told(code, status),
-    ])
-    expect(came.text).not.toMatch(/Stack trace|127\.0\.0\.1|169\.254|OpenSSH/)
+    ['closes the connection at once', response => void response.destroy(), 502, -32603],
+    ['does not speak HTTP', response => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n'), 502, -32603],
+  ])('%s is reported as faulty', async (_, respond, status, code) => {
+    called.agent.respond(respond)
+    const response = await called.send(`/agents/calls-upstream/a2a${path}`, { body })
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+      response.body,
+    ]).toEqual([status, 'application/json', 'no-store', errorBody(code, status)])
+    expect(response.text).not.toMatch(/Stack trace|127\.0\.0\.1|169\.254|OpenSSH/)
   })
 
-  it.each<[string, Answering]>([
-    ['never answers', () => undefined],
-    ['never goes on after its headers', response => response.writeHead(200, json).flushHeaders()],
+  it.each<[string, Respond]>([
+    ['never responds', () => undefined],
+    ['sends only headers', response => response.writeHead(200, json).flushHeaders()],
     [
-      'answers byte by byte',
+      'responds byte by byte',
       response => {
         response.writeHead(200, json)
         const drip = setInterval(() => response.write(' '), 20)
         response.on('close', () => clearInterval(drip))
       },
     ],
-  ])('%s is given up in time, and told', async (_, how) => {
-    impatient.agent.respond(how)
-    const came = await impatient.send(`/agents/calls-upstream/a2a${path}`, { body })
-    expect([came.status, came.body]).toEqual([504, told(-32603, 504)])
-    expect(came.text).toContain('0.3 seconds')
+  ])('%s is reported as timed out, and disconnected', async (_, respond) => {
+    impatient.agent.respond(respond)
+    const response = await impatient.send(`/agents/calls-upstream/a2a${path}`, { body })
+    expect([response.status, response.body]).toEqual([504, errorBody(-32603, 504)])
+    expect(response.text).toContain('0.3 seconds')
     await impatient.agent.disconnected()
   })
 })
 
-describe('of what an agent says', () => {
-  it('no cookie, credential or word about its server comes down', async () => {
+describe('the response of an agent', () => {
+  it('loses cookies, credentials and headers about its server', async () => {
     const headers = {
       ...json,
       'Set-Cookie': ['a=1', 'b=2'],
@@ -162,10 +172,10 @@ describe('of what an agent says', () => {
       'Retry-After': '3',
     }
     called.agent.respond(response => void response.writeHead(200, headers).end(JSON.stringify(answer)))
-    const came = await called.send('/agents/calls-upstream/a2a', { body: call() })
+    const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
     expect(
       Object.fromEntries(
-        [...came.headers].filter(
+        [...response.headers].filter(
           ([name]) => !/^(?:date|content-length|connection|keep-alive|transfer-encoding)$/.test(name),
         ),
       ),
@@ -180,57 +190,56 @@ describe('of what an agent says', () => {
     })
   })
 
-  it('its JSON comes down byte for byte, vendor codes too', async () => {
+  it('keeps its JSON byte for byte, including vendor codes', async () => {
     const text =
       '{ "jsonrpc":"2.0","id" : 7, "error":{"code":-31999,"message":"Bücher","data":{"n":1.0,"big":12345678901234567890}}}\n'
     called.agent.respond(reply(200, json, text))
     expect((await called.send('/agents/calls-upstream/a2a', { body: call() })).text).toBe(text)
   })
 
-  it.each([400, 401, 403, 404, 409, 429, 500, 503])('its own %d with JSON comes down as it is', async status => {
+  it.each([400, 401, 403, 404, 409, 429, 500, 503])('keeps its status %d with JSON', async status => {
     called.agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
-    const came = await called.send('/agents/calls-upstream/a2a', { body: call() })
-    expect([came.status, came.body, came.headers.get('www-authenticate')]).toEqual([
+    const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
+    expect([response.status, response.body, response.headers.get('www-authenticate')]).toEqual([
       status,
       answer,
       status === 401 ? 'Bearer realm="agent"' : null,
     ])
   })
 
-  it.each([401, 403])(
-    "that it does not take the host's own credentials (%d) is no business of the caller",
-    async status => {
-      called.agent.respond(
-        reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)),
-      )
-      const came = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), token: adminToken })
-      expect([came.status, codeOf(came.body), came.headers.get('www-authenticate')]).toEqual([502, -32603, null])
-    },
-  )
+  it.each([401, 403])("is replaced where the agent rejects the host's own credentials: %d", async status => {
+    called.agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
+    const response = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), token: adminToken })
+    expect([response.status, codeOf(response.body), response.headers.get('www-authenticate')]).toEqual([
+      502,
+      -32603,
+      null,
+    ])
+  })
 })
 
-describe('a call that comes back', () => {
-  it('is refused: 508', async () => {
-    called.agent.respond(well)
+describe('a loop', () => {
+  it('is rejected with 508', async () => {
+    called.agent.respond(respondWell)
     await called.send('/agents/calls-upstream/a2a', { body: call() })
     const via = String(called.agent.requests[0]?.headers.via)
     called.agent.requests.length = 0
-    const came = await called.send('/agents/calls-upstream/a2a', { body: call(), headers: { Via: via } })
-    expect([came.status, codeOf(came.body), called.agent.requests.length]).toEqual([508, -32603, 0])
-    const through = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), headers: { Via: via } })
-    expect([through.body, called.agent.requests.length]).toEqual([answer, 1])
+    const response = await called.send('/agents/calls-upstream/a2a', { body: call(), headers: { Via: via } })
+    expect([response.status, codeOf(response.body), called.agent.requests.length]).toEqual([508, -32603, 0])
+    const other = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), headers: { Via: via } })
+    expect([other.body, called.agent.requests.length]).toEqual([answer, 1])
   })
 
-  it('from the agent itself comes to an end', async () => {
+  it('through the agent ends', async () => {
     called.agent.respond(async (response, request) => {
-      const again = await called.send('/agents/calls-upstream/a2a', {
+      const nested = await called.send('/agents/calls-upstream/a2a', {
         body: call(),
         headers: { Via: String(request.headers.via) },
       })
-      response.writeHead(again.status, json).end(again.text)
+      response.writeHead(nested.status, json).end(nested.text)
     })
-    const came = await called.send('/agents/calls-upstream/a2a', { body: call() })
-    expect([came.status, codeOf(came.body), called.agent.requests.length]).toEqual([508, -32603, 1])
+    const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
+    expect([response.status, codeOf(response.body), called.agent.requests.length]).toEqual([508, -32603, 1])
   })
 
   it.each([
@@ -238,14 +247,14 @@ describe('a call that comes back', () => {
     ['a private name', 'https://agent.internal/a2a'],
     ['another port of this machine', 'http://127.0.0.1:1/a2a'],
     ['plain http', 'http://agent.example.com/a2a'],
-  ])('nor is %s ever called: 502, and why is for the log', async (_, url) => {
+  ])('is impossible through %s: 502, with the reason only in the log', async (_, url) => {
     await called.register('calls-upstream-private', {
       card: {
         ...agentCard('https://x.example'),
         supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
       },
     })
-    const came = await called.send('/agents/calls-upstream-private/a2a', { body: call() })
-    expect([came.status, codeOf(came.body), came.text.includes(url)]).toEqual([502, -32603, false])
+    const response = await called.send('/agents/calls-upstream-private/a2a', { body: call() })
+    expect([response.status, codeOf(response.body), response.text.includes(url)]).toEqual([502, -32603, false])
   })
 })
