@@ -223,7 +223,7 @@ describe('error details', () => {
     expect(JSON.stringify([detailsOf(callError), toRestError(callError, '1.0')])).not.toContain('SECRET_NAME')
   })
 
-  it('are truncated where a caller sent too much', () => {
+  it('are truncated if a caller sends too much', () => {
     const callError: CallError = {
       kind: 'output-modes',
       offered: Array.from({ length: 1000 }, (_, index) => `${'x'.repeat(199)}😀${index}`),

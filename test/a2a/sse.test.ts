@@ -88,7 +88,7 @@ describe('relaySse', () => {
     ['lines that end in CR LF', ['data: 1\r\n\r', '\ndata: 2'], 'data: 1\r\n\r\n'],
   ])(
     'ends with an error event after the last whole event when the agent breaks off after %s',
-    async (_, sent, passed) => {
+    async (_, chunks, relayed) => {
       const agent = startAgent()
       const stream = relaySse(agent.body, options)
       const reader = stream.getReader()
@@ -100,11 +100,11 @@ describe('relaySse', () => {
           text += new TextDecoder().decode(value)
         }
       })()
-      for (const part of sent) agent.send(part)
+      for (const part of chunks) agent.send(part)
       while (agent.pulls() === 0) await Promise.resolve()
       agent.fail()
       await reading
-      expect(text).toBe(`${passed}${options.lastEvent({ kind: 'broken-off' })}`)
+      expect(text).toBe(`${relayed}${options.lastEvent({ kind: 'broken-off' })}`)
       expect(parseEvents(text).at(-1)).toBe(brokenOffError)
     },
   )
@@ -216,14 +216,14 @@ describe('relaySse', () => {
     ['between the lines of a long event', `data: ${'x'.repeat(70_000)}\n`, ':\n'],
     ['not within a line', `data: ${'x'.repeat(70_000)}`, ''],
     ['not after a CR that an LF may follow', ': alive\r', ''],
-  ])('sends heartbeats in a partly relayed event: %s', async (_, sent, beat) => {
+  ])('sends heartbeats in a partly relayed event: %s', async (_, partial, heartbeat) => {
     vi.useFakeTimers(clock)
     const agent = startAgent()
-    agent.send(sent)
+    agent.send(partial)
     const body = relaySse(agent.body, { ...options, idleSeconds: 0.05, heartbeatSeconds: 0.03 })
     const text = new Response(body).text()
     await vi.advanceTimersByTimeAsync(50)
-    expect(await text).toBe(`${sent}${beat}\n\ndata: ${silentError}\n\n`)
+    expect(await text).toBe(`${partial}${heartbeat}\n\ndata: ${silentError}\n\n`)
   })
 
   it('separates a partly relayed event from the error event', async () => {

@@ -8,7 +8,7 @@ import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
 import { json, reply } from '../support/upstream.ts'
 
-/** What stands in everything that a caller, an agent or an owner writes, and in nothing that this host does. */
+/** Occurs in everything that a caller, an agent or an owner writes, and in nothing that this host writes. */
 const marker = 'zzmarkerzz'
 
 let called: CalledHost
@@ -36,8 +36,8 @@ beforeAll(async () => {
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
 
-/** The lines that a request makes the Worker write: its log comes a moment after its answer. */
-const linesOf = async (request: () => Promise<unknown>): Promise<JsonObject[]> => {
+/** Returns the lines that the Worker logs for a request, shortly after the response. */
+const captureLog = async (request: () => Promise<unknown>): Promise<JsonObject[]> => {
   const before = called.host.logged().length
   await request()
   await expect.poll(() => called.host.logged().length).toBeGreaterThan(before)
@@ -47,7 +47,7 @@ const linesOf = async (request: () => Promise<unknown>): Promise<JsonObject[]> =
     .map(line => JSON.parse(line) as JsonObject)
 }
 
-const line = {
+const passedCall = {
   event: 'call',
   agent: 'weather',
   caller: 'anonymous',
@@ -58,26 +58,26 @@ const line = {
   status: 200,
   milliseconds: expect.any(Number),
 }
-const unread = { operation: '', binding: '', version: '' }
+const unparsed = { operation: '', binding: '', version: '' }
 
 describe('the log line of a call', () => {
   it.each<[string, string, Sent, JsonObject]>([
     ['passed', '/agents/weather/a2a', { body: call() }, { upstream: 200 } as JsonObject],
     [
-      'passed, of 0.3',
+      'passed in 0.3',
       '/agents/weather/a2a',
       { body: call('message/send', message0()) },
       { version: '0.3', upstream: 200 },
     ],
     [
-      'passed, over HTTP+JSON',
+      'passed over HTTP+JSON',
       '/agents/weather/a2a/message:send',
       { body: message() },
       { binding: 'HTTP+JSON', upstream: 200 },
     ],
-    ['passed, by the root', '/a2a', { body: call() }, { upstream: 200 }],
+    ['passed to the root agent', '/a2a', { body: call() }, { upstream: 200 }],
     [
-      'passed, by its name',
+      'passed to an agent by its name',
       '/a2a/v1',
       { body: call('SendMessage', message({ agentName: 'Weather', tenant: 'x' })) },
       { agent: expect.any(String) as never, upstream: 200 },
@@ -89,87 +89,82 @@ describe('the log line of a call', () => {
       { agent: 'warned', operation: 'stream', warnings: 'streaming', upstream: 200 },
     ],
     [
-      'of a caller that the agent may know',
+      'with credentials for the agent',
       '/agents/weather/a2a',
       { body: call(), token: 'theirs' },
       { caller: 'unrecognized', upstream: 200 },
     ],
     [
-      'of the administrator',
+      'with the admin token',
       '/agents/hidden/a2a',
       { body: call(), token: adminToken },
       { agent: 'hidden', caller: 'admin', upstream: 200 },
     ],
     [
-      'with a token that does not hold',
+      'with an invalid token',
       '/agents/weather/a2a',
       { body: call(), token: 'cc_no' },
-      { ...unread, caller: 'bad-token', verdict: 'bad-token', status: 401 },
+      { ...unparsed, caller: 'bad-token', verdict: 'bad-token', status: 401 },
     ],
     [
-      'refused',
+      'rejected',
       '/agents/weather/a2a',
       { body: call('SendStreamingMessage') },
       { operation: 'stream', verdict: 'streaming' },
     ],
     [
-      'refused over HTTP+JSON',
+      'rejected over HTTP+JSON',
       '/agents/weather/a2a/message:stream',
       { body: message() },
       { binding: 'HTTP+JSON', operation: 'stream', verdict: 'streaming', status: 400 },
     ],
+    ['of an unknown method', '/agents/weather/a2a', { body: call('Nothing') }, { ...unparsed, verdict: 'method' }],
     [
-      'of a method that there is not',
-      '/agents/weather/a2a',
-      { body: call('Nothing') },
-      { ...unread, verdict: 'method' },
-    ],
-    [
-      'of a path that there is not',
+      'to an unknown path',
       '/agents/weather/a2a/nothing',
       { method: 'GET' },
-      { ...unread, verdict: 'method', status: 404 },
+      { ...unparsed, verdict: 'method', status: 404 },
     ],
     [
-      'of a version that there is not',
+      'in an unknown version',
       '/agents/weather/a2a',
       { body: call(), headers: { 'A2A-Version': '9.9' } },
-      { ...unread, verdict: 'version' },
+      { ...unparsed, verdict: 'version' },
     ],
-    ['that is none', '/agents/weather/a2a', { body: '[]' }, { ...unread, verdict: 'not-a-request', status: 400 }],
-    ['that is no JSON', '/agents/weather', { body: '{' }, { ...unread, verdict: 'not-json', status: 400 }],
+    ['that is a batch', '/agents/weather/a2a', { body: '[]' }, { ...unparsed, verdict: 'not-a-request', status: 400 }],
+    ['that is not JSON', '/agents/weather', { body: '{' }, { ...unparsed, verdict: 'not-json', status: 400 }],
     [
       'that is too large',
       '/agents/weather/a2a',
       { body: 'x'.repeat(5_000_000) },
-      { ...unread, verdict: 'too-large', status: 413 },
+      { ...unparsed, verdict: 'too-large', status: 413 },
     ],
     [
-      'of another content type',
+      'with another content type',
       '/agents/weather/a2a',
       { body: '{}', headers: { 'Content-Type': 'text/plain' } },
-      { ...unread, verdict: 'content-type', status: 415 },
+      { ...unparsed, verdict: 'content-type', status: 415 },
     ],
     [
-      'of no agent',
+      'to an unknown agent',
       '/agents/nobody/a2a',
       { body: call() },
-      { ...unread, agent: '', verdict: 'unknown-agent', status: 404 },
+      { ...unparsed, agent: '', verdict: 'unknown-agent', status: 404 },
     ],
     [
-      'of an agent that cannot be',
+      'to an invalid agent id',
       '/agents/NO%20BODY/a2a',
       { body: call() },
-      { ...unread, agent: '', verdict: 'unknown-agent', status: 404 },
+      { ...unparsed, agent: '', verdict: 'unknown-agent', status: 404 },
     ],
     [
-      'of an internal agent',
+      'to an internal agent',
       '/agents/hidden/a2a',
       { body: call() },
-      { ...unread, agent: 'hidden', verdict: 'unknown-agent', status: 404 },
+      { ...unparsed, agent: 'hidden', verdict: 'unknown-agent', status: 404 },
     ],
-    ['that names no agent', '/a2a/v1', { body: call() }, { ...unread, agent: '', verdict: 'invalid-params' }],
-    ['of an agent that takes none', '/agents/closed/a2a', { body: call() }, { agent: 'closed', verdict: 'closed' }],
+    ['without an agent name', '/a2a/v1', { body: call() }, { ...unparsed, agent: '', verdict: 'invalid-params' }],
+    ['to a closed agent', '/agents/closed/a2a', { body: call() }, { agent: 'closed', verdict: 'closed' }],
     [
       'for the extended card, without a token',
       '/agents/weather/a2a',
@@ -183,41 +178,41 @@ describe('the log line of a call', () => {
       { operation: 'extendedCard', caller: 'admin' },
     ],
     [
-      'that the host is not set up for',
+      'to an agent whose secret does not exist',
       '/agents/no-secret/a2a',
       { body: call() },
       { agent: 'no-secret', verdict: 'misconfigured', why: `This Worker has no secret "NO_${marker}".`, status: 502 },
     ],
-  ])('%s', async (what, path, sent, facts) => {
-    const lines = await linesOf(() => called.send(path, sent))
-    expect(lines).toEqual([{ ...line, ...facts }])
-    if (what === 'passed')
-      expect(Object.keys(lines[0] ?? {})).toEqual(expect.arrayContaining([...Object.keys(line), 'upstream']))
+  ])('%s', async (title, path, request, expected) => {
+    const lines = await captureLog(() => called.send(path, request))
+    expect(lines).toEqual([{ ...passedCall, ...expected }])
+    if (title === 'passed')
+      expect(Object.keys(lines[0] ?? {})).toEqual(expect.arrayContaining([...Object.keys(passedCall), 'upstream']))
   })
 
-  it("names a token by its id, and tells the agent's own status", async () => {
+  it("has the id of the token and the agent's status", async () => {
     called.agent.respond(reply(503, json, JSON.stringify(answer)))
-    const lines = await linesOf(() => called.send('/agents/weather/a2a', { body: call(), token: reader.token }))
-    expect(lines).toEqual([{ ...line, caller: `token:${reader.id}`, upstream: 503, status: 503 }])
+    const lines = await captureLog(() => called.send('/agents/weather/a2a', { body: call(), token: reader.token }))
+    expect(lines).toEqual([{ ...passedCall, caller: `token:${reader.id}`, upstream: 503, status: 503 }])
   })
 
-  it.each([200, 302, 500])('tells of an agent that fails with %d what failed', async upstream => {
+  it.each([200, 302, 500])('has the reason why an agent fails with %d', async upstream => {
     called.agent.respond(reply(upstream, { 'Content-Type': 'text/html' }, marker))
-    const lines = await linesOf(() => called.send('/agents/weather/a2a', { body: call() }))
+    const lines = await captureLog(() => called.send('/agents/weather/a2a', { body: call() }))
     expect(lines).toEqual([
-      { ...line, verdict: upstream === 302 ? 'redirect' : 'invalid-response', upstream, status: 502 },
+      { ...passedCall, verdict: upstream === 302 ? 'redirect' : 'invalid-response', upstream, status: 502 },
     ])
   })
 })
 
 it('logs why an agent cannot be reached', async () => {
   called.agent.respond(response => response.destroy())
-  const lines = await linesOf(() => called.send('/agents/weather/a2a', { body: call() }))
-  expect(lines).toEqual([{ ...line, verdict: 'unreachable', why: expect.stringMatching(/\w/), status: 502 }])
+  const lines = await captureLog(() => called.send('/agents/weather/a2a', { body: call() }))
+  expect(lines).toEqual([{ ...passedCall, verdict: 'unreachable', why: expect.stringMatching(/\w/), status: 502 }])
 })
 
 it('does not log a client that disconnects while it sends a call as an unexpected error', async () => {
-  const lines = await linesOf(async () => {
+  const lines = await captureLog(async () => {
     const { hostname, port } = called.host.url
     const socket = connect(Number(port), hostname)
     socket.write(
@@ -226,10 +221,10 @@ it('does not log a client that disconnects while it sends a call as an unexpecte
     await setTimeout(200)
     socket.destroy()
   })
-  expect(lines).toEqual([{ ...line, ...unread, verdict: 'aborted', status: 400 }])
+  expect(lines).toEqual([{ ...passedCall, ...unparsed, verdict: 'aborted', status: 400 }])
 })
 
-describe('whatever comes in', () => {
+describe('for hostile requests and responses', () => {
   const marked = (): Record<string, string> => ({
     Authorization: `Bearer ${marker}`,
     'A2A-Extensions': `https://${marker}.example`,
@@ -283,10 +278,10 @@ describe('whatever comes in', () => {
     () => ({ 'Content-Type': `text/${marker}` }),
   ]
 
-  it('no token, body, header or answer is in a log line', async () => {
+  it('no token, body or header occurs in a log line', async () => {
     const before = called.host.logged().length
-    let sent = 0
-    for (const answering of [
+    let requestCount = 0
+    for (const respond of [
       reply(
         200,
         { ...json, 'Set-Cookie': marker, 'X-Agent': marker },
@@ -294,16 +289,16 @@ describe('whatever comes in', () => {
       ),
       reply(500, { 'Content-Type': 'text/html' }, marker),
     ]) {
-      called.agent.respond(answering)
+      called.agent.respond(respond)
       for (const path of paths)
         for (const body of bodies) {
-          // Together: one by one they would take half a minute.
+          // In parallel, because one by one they take half a minute.
           await Promise.all(
-            credentials.map(more =>
-              called.send(`${path}?${marker}=${marker}`, { body, headers: { ...marked(), ...more() } }),
+            credentials.map(extraHeaders =>
+              called.send(`${path}?${marker}=${marker}`, { body, headers: { ...marked(), ...extraHeaders() } }),
             ),
           )
-          sent += credentials.length
+          requestCount += credentials.length
         }
       for (const path of [
         `message:send`,
@@ -312,26 +307,26 @@ describe('whatever comes in', () => {
         `v1/tasks/${marker}`,
         `tasks/${marker}:cancel`,
       ])
-        for (const more of credentials) {
+        for (const extraHeaders of credentials) {
           await called.send(`/agents/weather/a2a/${path}?${marker}=${marker}`, {
             body: params,
-            headers: { ...marked(), ...more() },
+            headers: { ...marked(), ...extraHeaders() },
           })
           await called.send(`/agents/weather/a2a/${path}?${marker}=${marker}`, {
             method: 'GET',
-            headers: { ...marked(), ...more() },
+            headers: { ...marked(), ...extraHeaders() },
           })
         }
     }
-    await expect.poll(() => called.host.logged().length - before).toBeGreaterThanOrEqual(sent)
+    await expect.poll(() => called.host.logged().length - before).toBeGreaterThanOrEqual(requestCount)
     const lines = called.host.logged().slice(before)
-    // What the manifest of `no-secret` names is its owner's word, and what the log is for.
-    const found = lines.filter(text =>
+    // The log may name the missing secret of `no-secret`, which its owner chose.
+    const leaks = lines.filter(text =>
       [marker, reader.token, adminToken].some(secret =>
         text.replaceAll(`NO_${marker}`, '').toLowerCase().includes(secret),
       ),
     )
-    expect(found).toEqual([])
+    expect(leaks).toEqual([])
     expect(lines.filter(text => (JSON.parse(text) as { event: string }).event !== 'call')).toEqual([])
   }, 60_000)
 })

@@ -44,12 +44,13 @@ beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
 const send = (id: string, headers: Record<string, string> = {}) =>
   called.send(`/agents/${id}/a2a`, { body: call(), headers })
 const bearer = (name: string) => ({ Authorization: `Bearer ${tokens[name] ?? name}` })
-/** What of credentials the agent was sent. */
-const sent = () => called.agent.requests.map(({ headers }) => [headers.authorization, headers['x-weather-key']])
+/** Returns the credentials in each request to the agent. */
+const upstreamCredentials = () =>
+  called.agent.requests.map(({ headers }) => [headers.authorization, headers['x-weather-key']])
 
 describe("a caller's credentials", () => {
   it.each<[string, Record<string, string>, (string | undefined)[]]>([
-    ['a bearer token of somebody else', { Authorization: 'Bearer theirs' }, ['Bearer theirs', undefined]],
+    ['a foreign bearer token', { Authorization: 'Bearer theirs' }, ['Bearer theirs', undefined]],
     ['another scheme', { Authorization: 'Basic aGk6aG8=' }, ['Basic aGk6aG8=', undefined]],
     [
       'a JWT of an issuer that the card does not name',
@@ -57,23 +58,23 @@ describe("a caller's credentials", () => {
       ['Bearer eyJhbGciOiJub25lIn0.e30.', undefined],
     ],
     ["the agent's own key", { 'X-Weather-Key': 'theirs' }, [undefined, 'theirs']],
-    ['none', {}, [undefined, undefined]],
-  ])('that are not of this host go on to the agent: %s', async (_, headers, expected) => {
-    expect([(await send('open', headers)).body, sent()]).toEqual([answer, [expected]])
+    ['no credentials', {}, [undefined, undefined]],
+  ])('for the agent are forwarded: %s', async (_, headers, expected) => {
+    expect([(await send('open', headers)).body, upstreamCredentials()]).toEqual([answer, [expected]])
     called.agent.requests.length = 0
     const rest = await called.send('/agents/open/a2a/message:send', { body: message(), headers })
-    expect([rest.body, sent()]).toEqual([answer, [expected]])
+    expect([rest.body, upstreamCredentials()]).toEqual([answer, [expected]])
   })
 
   it.each(['reader', 'other', 'writer', 'admin'])(
-    'that are of this host stay here: %s, in either header',
+    'for this host are not forwarded from either header: %s',
     async name => {
       await send('open', bearer(name))
       await send('open', { 'X-Weather-Key': tokens[name] ?? '' })
       await send('open', { ...bearer('theirs'), 'X-Weather-Key': tokens[name] ?? '' })
       await send('open', { ...bearer(name), 'X-Weather-Key': 'theirs' })
       await send('open', { ...bearer(name), 'X-Weather-Key': tokens[name] ?? '' })
-      expect(sent()).toEqual([
+      expect(upstreamCredentials()).toEqual([
         [undefined, undefined],
         [undefined, undefined],
         ['Bearer theirs', undefined],
@@ -85,31 +86,31 @@ describe("a caller's credentials", () => {
   )
 
   it.each(['cc_oops', `cc_${'a'.repeat(12)}_${'a'.repeat(32)}`, 'one, Bearer two', 'one, Basic two'])(
-    'that do not hold stop the call: %s',
+    'for this host that are invalid return 401: %s',
     async name => {
-      const came = await send('open', bearer(name))
-      expect([came.status, codeOf(came.body), came.headers.get('www-authenticate'), sent()]).toEqual([
-        401,
-        -32000,
-        'Bearer realm="a2a", error="invalid_token"',
-        [],
-      ])
-      expect(came.body).toMatchObject({ jsonrpc: '2.0', id: 7 })
+      const response = await send('open', bearer(name))
+      expect([
+        response.status,
+        codeOf(response.body),
+        response.headers.get('www-authenticate'),
+        upstreamCredentials(),
+      ]).toEqual([401, -32000, 'Bearer realm="a2a", error="invalid_token"', []])
+      expect(response.body).toMatchObject({ jsonrpc: '2.0', id: 7 })
     },
   )
 
-  it("in two Authorization headers are nobody's", async () => {
+  it('in two Authorization headers return 401', async () => {
     for (const both of [
       [`Bearer ${tokens.reader}`, 'Basic aGk6aG8='],
       ['Bearer theirs', 'Bearer theirs'],
       ['Basic aGk6aG8=', `Bearer ${tokens.reader}`],
     ]) {
-      const came = await called.sendLines('/agents/open/a2a', { Authorization: both }, JSON.stringify(call()))
-      expect([came.status, sent()]).toEqual([401, []])
+      const response = await called.sendLines('/agents/open/a2a', { Authorization: both }, JSON.stringify(call()))
+      expect([response.status, upstreamCredentials()]).toEqual([401, []])
     }
   })
 
-  it('of other kinds, and what says who and where a caller is, never go on', async () => {
+  it('of other kinds, and headers that identify the caller, are not forwarded', async () => {
     const headers = {
       Cookie: 'session=1',
       'Proxy-Authorization': 'Basic aGk6aG8=',
@@ -125,79 +126,85 @@ describe("a caller's credentials", () => {
       tracestate: 'a=b',
     }
     await send('open', headers)
-    const heard = called.agent.requests[0]?.headers ?? {}
-    expect([heard.traceparent, heard.tracestate]).toEqual([headers.traceparent, headers.tracestate])
-    const text = JSON.stringify(heard)
+    const received = called.agent.requests[0]?.headers ?? {}
+    expect([received.traceparent, received.tracestate]).toEqual([headers.traceparent, headers.tracestate])
+    const text = JSON.stringify(received)
     for (const [name, value] of Object.entries(headers).slice(0, -2))
       expect([name, text.includes(value)]).toEqual([name, false])
-    expect(Object.keys(heard).filter(name => /^(?:cf-(?!worker)|cookie|x-|forwarded|mf-)/.test(name))).toEqual([])
+    expect(Object.keys(received).filter(name => /^(?:cf-(?!worker)|cookie|x-|forwarded|mf-)/.test(name))).toEqual([])
   })
 })
 
 describe('upstream.secret', () => {
   it.each<[string, () => Record<string, string>]>([
-    ['nothing', () => ({})],
-    ['credentials of somebody else', () => ({ Authorization: 'Bearer theirs', 'X-Weather-Key': 'theirs' })],
+    ['no credentials', () => ({})],
+    ['foreign credentials', () => ({ Authorization: 'Bearer theirs', 'X-Weather-Key': 'theirs' })],
     ['a token of this host', () => bearer('reader')],
-  ])("goes to the agent in the place of the caller's own: %s", async (_, headers) => {
-    expect([(await send('secret', headers())).body, sent()]).toEqual([answer, [[`Bearer ${secret}`, undefined]]])
+  ])("is sent to the agent instead of the caller's credentials: %s", async (_, headers) => {
+    expect([(await send('secret', headers())).body, upstreamCredentials()]).toEqual([
+      answer,
+      [[`Bearer ${secret}`, undefined]],
+    ])
   })
 
   it.each<[string, number, Record<string, () => string>]>([
-    ['nothing', 401, {}],
-    ['credentials of somebody else', 401, { Authorization: () => 'Bearer theirs' }],
+    ['no credentials', 401, {}],
+    ['foreign credentials', 401, { Authorization: () => 'Bearer theirs' }],
     ["the agent's own key", 401, { 'X-Weather-Key': () => 'theirs' }],
     ['a token for other agents', 403, { Authorization: () => `Bearer ${tokens.other}` }],
     ['a token that does not read', 403, { Authorization: () => `Bearer ${tokens.writer}` }],
     ['a token for this agent', 200, { Authorization: () => `Bearer ${tokens.reader}` }],
-    ['one in the header of the API key', 200, { 'X-Weather-Key': () => `${tokens.reader}` }],
-    ["the administrator's", 200, { Authorization: () => `Bearer ${adminToken}` }],
+    ['such a token in the header of the API key', 200, { 'X-Weather-Key': () => `${tokens.reader}` }],
+    ["the administrator's token", 200, { Authorization: () => `Bearer ${adminToken}` }],
   ])(
-    'is for callers that this host knows, where the card names security requirements: %s, %d',
+    'is used only for callers with a token of this host if the card has security requirements: %s, %d',
     async (_, status, headers) => {
-      const came = await send(
+      const response = await send(
         'secured',
         Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value()])),
       )
-      expect([came.status, sent()]).toEqual([status, status === 200 ? [[`Bearer ${secret}`, undefined]] : []])
+      expect([response.status, upstreamCredentials()]).toEqual([
+        status,
+        status === 200 ? [[`Bearer ${secret}`, undefined]] : [],
+      ])
       if (status !== 200)
-        expect([codeOf(came.body), came.headers.get('www-authenticate')]).toEqual([
+        expect([codeOf(response.body), response.headers.get('www-authenticate')]).toEqual([
           -32000,
           expect.stringContaining('Bearer realm="a2a"'),
         ])
     },
   )
 
-  it("is no matter of security requirements where there is none: those are the agent's", async () => {
-    expect([(await send('secured-open')).body, sent()]).toEqual([answer, [[undefined, undefined]]])
+  it('leaves security requirements to the agent if it is not set', async () => {
+    expect([(await send('secured-open')).body, upstreamCredentials()]).toEqual([answer, [[undefined, undefined]]])
   })
 
   it.each(['no-secret', 'empty-secret', 'binding-secret', 'no-service', 'no-fetcher'])(
-    'that is not there is an error of this host, for its log alone: %s',
+    'that does not exist is an error of this host, with details only in its log: %s',
     async id => {
-      const came = await send(id)
-      expect([came.status, codeOf(came.body), sent()]).toEqual([502, -32603, []])
-      expect(came.text).not.toMatch(/NO_SUCH|EMPTY_TOKEN|CARDS|AGENT_TOKEN/)
+      const response = await send(id)
+      expect([response.status, codeOf(response.body), upstreamCredentials()]).toEqual([502, -32603, []])
+      expect(response.text).not.toMatch(/NO_SUCH|EMPTY_TOKEN|CARDS|AGENT_TOKEN/)
       await expect.poll(() => called.host.logged().at(-1)).toMatch(/"why":"(?:This Worker has no|The secret)/)
     },
   )
 
   it.each(Object.keys(unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true }).vars))(
-    "is no variable of the host's own: %s",
+    'cannot be a variable of this host: %s',
     async name => {
       const id = name.toLowerCase().replaceAll('_', '-')
       await called.register(id, { card: agentCard(called.agent.origin), upstream: { secret: name } })
-      const came = await send(id)
-      expect([came.status, codeOf(came.body), sent()]).toEqual([502, -32603, []])
+      const response = await send(id)
+      expect([response.status, codeOf(response.body), upstreamCredentials()]).toEqual([502, -32603, []])
     },
   )
 
-  it('is in no answer', async () => {
+  it('never occurs in a response', async () => {
     called.agent.respond(
       (response, request) =>
         void response.writeHead(200, json).end(JSON.stringify({ ...answer, seen: Object.keys(request.headers) })),
     )
-    const came = await send('secret')
-    expect(JSON.stringify([came.text, [...came.headers]])).not.toContain(secret)
+    const response = await send('secret')
+    expect(JSON.stringify([response.text, [...response.headers]])).not.toContain(secret)
   })
 })

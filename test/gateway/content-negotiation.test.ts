@@ -50,7 +50,7 @@ const outputs: readonly (readonly [agent: string[], caller: string[], overlaps: 
   [['text/plain'], ['image/png', 'text/plain'], true],
   [['text/plain', 'text/html'], ['image/png', 'image/jpeg'], false],
   [['application/vnd.acme.v2+json'], ['application/vnd.acme.v2+json'], true],
-  // Nothing to hold on to: no constraint.
+  // An empty list is no constraint.
   [[], ['image/png'], true],
   [['text/plain'], [], true],
   [[], [], true],
@@ -363,7 +363,7 @@ describe('the media types of parts', () => {
     )
   })
 
-  it('are not compared where there are two messages, because each may name a skill', () => {
+  it('are not compared if there are two messages, because each may name a skill', () => {
     const params = { message: { parts: [] }, request: { content: [], metadata: { skillId: 'listen' } } }
     const description = 'is another name of `message`, which is also present: send one of them'
     expect(evaluateAll(profileFor({}), params)).toStrictEqual({

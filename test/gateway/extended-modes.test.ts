@@ -30,11 +30,11 @@ const call = {
   },
 }
 
-it('takes what an extended skill puts out from a caller that may read its card, and from nobody else', async () => {
+it('accepts output modes of an extended skill only from callers who may read the extended card', async () => {
   const { token } = await called.issue({ scopes: ['read'], agents: ['extended-modes'] })
-  const known = await called.send('/agents/extended-modes/a2a', { body: call, token })
-  const unknown = await called.send('/agents/extended-modes/a2a', { body: call })
-  expect([known.body, unknown.text.includes('-32005'), unknown.text.includes('image/png, ')]).toEqual([
+  const reader = await called.send('/agents/extended-modes/a2a', { body: call, token })
+  const anonymous = await called.send('/agents/extended-modes/a2a', { body: call })
+  expect([reader.body, anonymous.text.includes('-32005'), anonymous.text.includes('image/png, ')]).toEqual([
     answer,
     true,
     false,

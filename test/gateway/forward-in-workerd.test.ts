@@ -76,7 +76,7 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
       (response: ServerResponse) => void response.destroy(),
       { kind: 'unreachable', detail: expect.any(String) },
     ],
-  ])('is an error where the agent %s', async (_, respond, error) => {
+  ])('is an error if the agent %s', async (_, respond, error) => {
     agent.respond(respond)
     expect(await (await send({ ...route, maxBytes: 1000 })).json()).toEqual(error)
   })
@@ -85,7 +85,7 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
     ['does not respond', () => undefined],
     ['sends only headers', (response: ServerResponse) => void response.writeHead(200, json).flushHeaders()],
     [
-      'announces more than it sends',
+      'declares more bytes than it sends',
       (response: ServerResponse) => void response.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
     ],
     [
@@ -96,7 +96,7 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
         response.on('close', () => clearInterval(drip))
       },
     ],
-  ])('is a timeout where the agent %s, and closes the connection', async (_, respond) => {
+  ])('is a timeout if the agent %s, and closes the connection', async (_, respond) => {
     agent.respond(respond)
     const response = await send({ ...route, timeoutSeconds: 0.2 })
     expect(await response.json()).toEqual({ kind: 'timeout', seconds: 0.2 })
@@ -148,11 +148,11 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
   it.each([
     ['', {}],
     [', also while other work goes on', { works: true }],
-  ])('closes a silent stream at the agent when the caller disconnects%s', async (_, more) => {
+  ])('closes a silent stream at the agent when the caller disconnects%s', async (_, settings) => {
     agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n'))
     const caller = new AbortController()
     const response = await send(
-      { ...route, streams: true, heartbeatSeconds: 0.4, idleSeconds: 60, ...more },
+      { ...route, streams: true, heartbeatSeconds: 0.4, idleSeconds: 60, ...settings },
       { signal: caller.signal },
     )
     await (response.body as ReadableStream).getReader().read()

@@ -206,7 +206,7 @@ describe('the response to the caller', () => {
       gzipSync(' '.repeat(1e6)),
       { kind: 'response-too-large', maxBytes: 1000, status: 200 },
     ],
-  ])("is an error where the agent's is %s", async (_, status, headers, text, error) => {
+  ])("is an error if the agent's is %s", async (_, status, headers, text, error) => {
     agent.respond(reply(status, headers as Record<string, string>, text))
     expect(await send({}, { maxBytes: 1000 })).toEqual(error)
     expect(agent.requests).toHaveLength(1)
@@ -240,7 +240,7 @@ describe('the response to the caller', () => {
     ['does not respond', () => undefined],
     ['sends only headers', (response: ServerResponse) => void response.writeHead(200, json).flushHeaders()],
     [
-      'announces more than it sends',
+      'declares more bytes than it sends',
       (response: ServerResponse) => void response.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
     ],
     [
@@ -251,7 +251,7 @@ describe('the response to the caller', () => {
         response.on('close', () => clearInterval(drip))
       },
     ],
-  ])('is a timeout where the agent %s', async (_, respond) => {
+  ])('is a timeout if the agent %s', async (_, respond) => {
     agent.respond(respond)
     expect(await send({}, { timeoutSeconds: 0.1 })).toEqual({ kind: 'timeout', seconds: 0.1 })
   })
@@ -264,17 +264,17 @@ describe('the response to the caller', () => {
     ],
     ['does not speak HTTP', (response: ServerResponse) => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n')],
     ['declares gzip and sends plain text', reply(200, { ...json, 'Content-Encoding': 'gzip' }, '{}')],
-  ])('is an error where the agent %s', async (_, respond) => {
+  ])('is an error if the agent %s', async (_, respond) => {
     agent.respond(respond)
     expect(await send()).toEqual(unreachable)
   })
 
-  it.each([['http://127.0.0.1:9/'], ['https://127.0.0.1:9/']])('is an error where no server listens: %s', async url => {
+  it.each([['http://127.0.0.1:9/'], ['https://127.0.0.1:9/']])('is an error if no server listens: %s', async url => {
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
     expect(await send({ target }, { allowedOrigins: new URL(url).origin })).toEqual(unreachable)
   })
 
-  it('is an error where the TLS handshake fails', async () => {
+  it('is an error if the TLS handshake fails', async () => {
     const url = agent.origin.replace('http:', 'https:')
     const target = { binding: 'JSONRPC', version: '1.0', url } as const
     expect(await send({ target }, { allowedOrigins: url })).toEqual(unreachable)
@@ -282,7 +282,7 @@ describe('the response to the caller', () => {
 })
 
 describe('an authentication or rate limit error of the agent', () => {
-  it.each([401, 403])("is not passed on where the credentials were the Worker's: %d", async status => {
+  it.each([401, 403])("is not passed on if the credentials were the Worker's: %d", async status => {
     agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer' }, '{}'))
     expect(await send({ credentials: { secret: 's3cret' } })).toMatchObject({
       kind: 'misconfigured',

@@ -16,14 +16,14 @@ beforeAll(async () => {
   for (const family of families)
     for (const level of ['enforce', 'warn', 'off']) {
       const extensions = family === 'extensions' ? { extensions: [{ uri: extension, required: true }] } : {}
-      const spoken =
+      const interfaces =
         family === 'version'
           ? [{ url: `${origin}/rpc-1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]
           : undefined
       await called.register(`${family}-${level}`, {
         card: agentCard(origin, {
           capabilities: { streaming: false, pushNotifications: false, ...extensions },
-          ...(spoken && { supportedInterfaces: spoken }),
+          ...(interfaces && { supportedInterfaces: interfaces }),
         }),
         gate: { [family]: level },
       })
@@ -39,10 +39,10 @@ beforeAll(async () => {
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
 
-/** A call that each family refuses, with what it is refused as. */
-const refused: [Family, string, number, string, JsonObject][] = [
+/** A gate check, a call that fails it, and its error. */
+const failingCalls: [Family, string, number, string, JsonObject][] = [
   ['capabilities', 'a stream', -32004, 'streaming', call('SendStreamingMessage')],
-  ['capabilities', 'coming back to a stream', -32004, 'streaming', call('SubscribeToTask', { id: 't' })],
+  ['capabilities', 'subscribing to a task', -32004, 'streaming', call('SubscribeToTask', { id: 't' })],
   [
     'capabilities',
     'a push configuration of a task',
@@ -59,21 +59,21 @@ const refused: [Family, string, number, string, JsonObject][] = [
   ],
   [
     'capabilities',
-    'one in a message of 0.3',
+    'a push configuration in a message of 0.3',
     -32003,
     'push-notifications',
     call('message/send', message0({ configuration: { pushNotificationConfig: { url: 'https://x.example' } } })),
   ],
   [
     'modes',
-    'what comes out',
+    'output modes',
     -32005,
     'output-modes',
     call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })),
   ],
   [
     'modes',
-    'what goes in',
+    'input modes',
     -32005,
     'input-modes',
     call('SendMessage', { message: { parts: [{ raw: 'AA==', mediaType: 'image/png' }] } }),
@@ -83,98 +83,98 @@ const refused: [Family, string, number, string, JsonObject][] = [
   ['version', 'a message of 0.3', -32009, 'version', call('message/send', message0())],
 ]
 
-describe.each(refused)('gate.%s: %s', (family, _, code, name, body) => {
-  it('enforce refuses it', async () => {
-    const came = await called.send(`/agents/${family}-enforce/a2a`, { body })
-    expect([came.status, codeOf(came.body), came.headers.get('gate-warning'), called.agent.requests]).toEqual([
-      200,
-      code,
-      null,
-      [],
-    ])
+describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
+  it('rejects the call with enforce', async () => {
+    const response = await called.send(`/agents/${family}-enforce/a2a`, { body })
+    expect([
+      response.status,
+      codeOf(response.body),
+      response.headers.get('gate-warning'),
+      called.agent.requests,
+    ]).toEqual([200, code, null, []])
   })
 
-  it('warn forwards it and says so, in the answer and in the log', async () => {
-    const came = await called.send(`/agents/${family}-warn/a2a`, { body })
-    expect([came.status, came.body, came.headers.get('gate-warning'), called.agent.requests.length]).toEqual([
-      200,
-      answer,
-      name,
-      1,
-    ])
+  it('forwards the call with warn, and names the error in the response and the log', async () => {
+    const response = await called.send(`/agents/${family}-warn/a2a`, { body })
+    expect([
+      response.status,
+      response.body,
+      response.headers.get('gate-warning'),
+      called.agent.requests.length,
+    ]).toEqual([200, answer, name, 1])
     expect(called.agent.requests.map(({ body }) => JSON.parse(body))).toEqual([body])
-    expect(came.headers.get('access-control-expose-headers')).toContain('Gate-Warning')
+    expect(response.headers.get('access-control-expose-headers')).toContain('Gate-Warning')
     await expect.poll(() => called.host.logged().at(-1)).toContain(`"warnings":"${name}"`)
   })
 
-  it('off forwards it', async () => {
-    const came = await called.send(`/agents/${family}-off/a2a`, { body })
-    expect([came.status, came.body, came.headers.get('gate-warning'), called.agent.requests.length]).toEqual([
-      200,
-      answer,
-      null,
-      1,
-    ])
+  it('forwards the call with off', async () => {
+    const response = await called.send(`/agents/${family}-off/a2a`, { body })
+    expect([
+      response.status,
+      response.body,
+      response.headers.get('gate-warning'),
+      called.agent.requests.length,
+    ]).toEqual([200, answer, null, 1])
   })
 })
 
 describe('gate: warn', () => {
-  it('names all that it would have refused', async () => {
+  it('names every failed check', async () => {
     const configuration = { acceptedOutputModes: ['image/png'], taskPushNotificationConfig: {} }
     const body = call('SendMessage', { message: { parts: [{ raw: 'AA==', mediaType: 'image/png' }] }, configuration })
-    const came = await called.send('/agents/all-warn/a2a', { body })
-    expect([came.headers.get('gate-warning'), came.body]).toEqual([
+    const response = await called.send('/agents/all-warn/a2a', { body })
+    expect([response.headers.get('gate-warning'), response.body]).toEqual([
       'push-notifications, extensions, input-modes, output-modes',
       answer,
     ])
   })
 
-  it('says so over HTTP+JSON, and of a stream', async () => {
+  it('sends Gate-Warning over HTTP+JSON, and with a stream', async () => {
     called.agent.respond(reply(200, stream, 'data: {}\n\n'))
-    const came = await called.send('/agents/all-warn/a2a/message:stream', { body: message() })
-    expect([came.headers.get('gate-warning'), came.headers.get('content-type'), came.text]).toEqual([
+    const response = await called.send('/agents/all-warn/a2a/message:stream', { body: message() })
+    expect([response.headers.get('gate-warning'), response.headers.get('content-type'), response.text]).toEqual([
       'streaming, extensions',
       'text/event-stream',
       'data: {}\n\n',
     ])
   })
 
-  it('says so of an agent that fails, too', async () => {
+  it('sends Gate-Warning when the agent fails', async () => {
     called.agent.respond(reply(200, { 'Content-Type': 'text/html' }, ''))
-    const came = await called.send('/agents/all-warn/a2a', { body: call() })
-    expect([came.status, came.headers.get('gate-warning')]).toEqual([502, 'extensions'])
+    const response = await called.send('/agents/all-warn/a2a', { body: call() })
+    expect([response.status, response.headers.get('gate-warning')]).toEqual([502, 'extensions'])
   })
 
   it.each([
-    ['what is no call', '[]', 400],
-    ['a method that there is not', JSON.stringify(call('NoSuchMethod')), 200],
-    ['a version that nobody speaks here', JSON.stringify(call()), 200],
-  ])('does not let through %s', async (what, body, status) => {
-    const headers: Record<string, string> = what.includes('version') ? { 'A2A-Version': '9.9' } : {}
-    const came = await called.send('/agents/all-warn/a2a', { body, headers })
-    expect([came.status, codeOf(came.body) !== undefined, called.agent.requests]).toEqual([status, true, []])
+    ['a body that is not a call', '[]', 400],
+    ['an unknown method', JSON.stringify(call('NoSuchMethod')), 200],
+    ['an unknown version', JSON.stringify(call()), 200],
+  ])('still rejects %s', async (fault, body, status) => {
+    const headers: Record<string, string> = fault.includes('version') ? { 'A2A-Version': '9.9' } : {}
+    const response = await called.send('/agents/all-warn/a2a', { body, headers })
+    expect([response.status, codeOf(response.body) !== undefined, called.agent.requests]).toEqual([status, true, []])
   })
 
-  it('nor a call of an agent of which this host has the card alone', async () => {
+  it('still rejects a call of a closed agent', async () => {
     const body = call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } }))
-    const came = await called.send('/agents/closed-warn/a2a', { body })
-    expect([codeOf(came.body), called.agent.requests]).toEqual([-32004, []])
+    const response = await called.send('/agents/closed-warn/a2a', { body })
+    expect([codeOf(response.body), called.agent.requests]).toEqual([-32004, []])
   })
 
-  it('says nothing of a call that all is well with', async () => {
-    const came = await called.send('/agents/modes-warn/a2a', { body: call() })
-    expect([came.body, came.headers.get('gate-warning')]).toEqual([answer, null])
+  it('sends no Gate-Warning for a valid call', async () => {
+    const response = await called.send('/agents/modes-warn/a2a', { body: call() })
+    expect([response.body, response.headers.get('gate-warning')]).toEqual([answer, null])
   })
 })
 
-describe('extensions that are required', () => {
+describe('required extensions', () => {
   it.each([
     ['A2A-Extensions', extension],
     ['A2A-Extensions', `https://other.example/, ${extension}`],
     ['X-A2A-Extensions', extension],
-  ])('are named in %s: %s, and go on to the agent', async (header, value) => {
-    const came = await called.send('/agents/extensions-enforce/a2a', { body: call(), headers: { [header]: value } })
-    expect([came.body, called.agent.requests.map(({ headers }) => headers['a2a-extensions'])]).toEqual([
+  ])('are read from %s: %s, and forwarded', async (header, value) => {
+    const response = await called.send('/agents/extensions-enforce/a2a', { body: call(), headers: { [header]: value } })
+    expect([response.body, called.agent.requests.map(({ headers }) => headers['a2a-extensions'])]).toEqual([
       answer,
       [value],
     ])

@@ -9,7 +9,7 @@ import { reply } from '../support/upstream.ts'
 
 const base = { name: 'Hidden Weather', description: 'Tells the weather of any place' }
 
-/** A card in each dialect that says where its agent is in every way that the dialect has. */
+/** A card in each dialect with the agent's URL in every field that the dialect has for it. */
 const cards = (origin: string): Record<string, JsonObject> => ({
   '1-0': agentCard(origin, {
     supportedInterfaces: [
@@ -44,35 +44,35 @@ const cards = (origin: string): Record<string, JsonObject> => ({
 const ids = Object.keys(cards(''))
 
 let called: CalledHost
-const receipts: Record<string, JsonObject> = {}
+const reports: Record<string, JsonObject> = {}
 beforeAll(async () => {
   called = await startCalledHost()
   for (const [id, card] of Object.entries(cards(called.agent.origin)))
-    receipts[id] = await called.register(id, {
+    reports[id] = await called.register(id, {
       card,
       route: 'gateway',
       ...(id === 'upstream-url' && { upstream: { url: `${called.agent.origin}/up` } }),
-      extended: { description: 'More of it for those who may' },
-      tiers: { gold: { description: 'All of it' } },
+      extended: { description: 'The extended description' },
+      tiers: { gold: { description: 'The description for gold' } },
     })
 })
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
 
-/** Where the agent is, in whatever URL: its port is nobody else's; and the address that `upstream.url` replaces. */
-const whereabouts = () => [new URL(called.agent.origin).host, 'elsewhere.example']
+/** The host of the agent, whose port no other server uses, and the host that `upstream.url` replaces. */
+const agentHosts = () => [new URL(called.agent.origin).host, 'elsewhere.example']
 
-/** Every string of a value, names of members included. */
+/** Returns every string in a value, including member names. */
 const strings = (value: Json): string[] => {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, each]) => [name, ...strings(each as Json)])
 }
 
-const told = ({ headers, body }: Received) =>
-  [...strings(body), ...[...headers].flat()].filter(text => whereabouts().some(where => text.includes(where)))
+const findLeaks = ({ headers, body }: Received) =>
+  [...strings(body), ...[...headers].flat()].filter(text => agentHosts().some(host => text.includes(host)))
 
-/** A document of an agent: its path, and whether it takes a token. */
+/** The documents of an agent, each with and without a token. */
 const documents = (id: string) =>
   [
     `/agents/${id}`,
@@ -84,11 +84,11 @@ const documents = (id: string) =>
     { path, token },
   ])
 
-describe('of an agent behind the gateway', () => {
-  it.each(ids)('no document says where it is, public or extended, in any dialect: %s', async id => {
+describe("a gateway agent's address", () => {
+  it.each(ids)('occurs in no public or extended document in any dialect: %s', async id => {
     for (const { path, token } of documents(id)) {
-      const came = await called.send(path, { method: 'GET', token })
-      expect([path, came.status, told(came)]).toEqual([path, 200, []])
+      const response = await called.send(path, { method: 'GET', token })
+      expect([path, response.status, findLeaks(response)]).toEqual([path, 200, []])
     }
     for (const method of [
       'GetExtendedAgentCard',
@@ -96,48 +96,59 @@ describe('of an agent behind the gateway', () => {
       'agent/extendedCard',
       'agent/authenticatedExtendedCard',
     ]) {
-      const came = await called.send(`/agents/${id}/a2a`, { token, body: call(method, {}) })
-      expect([method, strings(came.body).includes('All of it'), told(came)]).toEqual([method, true, []])
+      const response = await called.send(`/agents/${id}/a2a`, { token, body: call(method, {}) })
+      expect([method, strings(response.body).includes('The description for gold'), findLeaks(response)]).toEqual([
+        method,
+        true,
+        [],
+      ])
     }
     for (const path of ['extendedAgentCard', 'v1/card']) {
-      const came = await called.send(`/agents/${id}/a2a/${path}`, { method: 'GET', token })
-      expect([path, strings(came.body).includes('All of it'), told(came)]).toEqual([path, true, []])
+      const response = await called.send(`/agents/${id}/a2a/${path}`, { method: 'GET', token })
+      expect([path, strings(response.body).includes('The description for gold'), findLeaks(response)]).toEqual([
+        path,
+        true,
+        [],
+      ])
     }
   })
 
-  it('no receipt and no list does', async () => {
+  it('occurs in no registration report and no list', async () => {
     for (const id of ids)
-      expect(strings(receipts[id] ?? {}).filter(text => whereabouts().some(where => text.includes(where)))).toEqual([])
+      expect(strings(reports[id] ?? {}).filter(text => agentHosts().some(host => text.includes(host)))).toEqual([])
     for (const path of ['/agents', '/agents?limit=1'])
       for (const reader of [undefined, token])
-        expect(told(await called.send(path, { method: 'GET', token: reader }))).toEqual([])
+        expect(findLeaks(await called.send(path, { method: 'GET', token: reader }))).toEqual([])
   })
 
   it.each<[string, () => void]>([
     [
-      'answers something else',
+      'responds with HTML',
       () => called.agent.respond(reply(200, { 'Content-Type': 'text/html' }, 'at http://127.0.0.1')),
     ],
     ['redirects', () => called.agent.respond(reply(307, { Location: `${called.agent.origin}/elsewhere` }, ''))],
-    ['hangs up', () => called.agent.respond(response => void response.destroy())],
+    ['closes the connection', () => called.agent.respond(response => void response.destroy())],
     [
-      'says where it is in headers',
+      'sends its address in headers',
       () => {
-        const where = called.agent.origin
+        const host = called.agent.origin
         const headers = {
           'Content-Type': 'application/json',
-          Location: where,
-          'Content-Location': where,
-          Link: `<${where}>`,
-          Server: where,
-          Via: where,
-          Refresh: where,
+          Location: host,
+          'Content-Location': host,
+          Link: `<${host}>`,
+          Server: host,
+          Via: host,
+          Refresh: host,
         }
         called.agent.respond(reply(200, headers, JSON.stringify(answer)))
       },
     ],
-    ['wants credentials', () => called.agent.respond(reply(401, { 'Content-Type': 'text/html' }, called.agent.origin))],
-  ])('no error does where the agent %s', async (_, prepare) => {
+    [
+      'requires credentials',
+      () => called.agent.respond(reply(401, { 'Content-Type': 'text/html' }, called.agent.origin)),
+    ],
+  ])('occurs in no error if the agent %s', async (_, prepare) => {
     prepare()
     for (const body of [
       call(),
@@ -146,15 +157,15 @@ describe('of an agent behind the gateway', () => {
       call('ListTasks', {}),
       call('message/stream', message0()),
     ])
-      expect(told(await called.send('/agents/1-0/a2a', { body }))).toEqual([])
+      expect(findLeaks(await called.send('/agents/1-0/a2a', { body }))).toEqual([])
     for (const path of ['message:send', 'message:stream', 'message:shout', 'v1/message:send'])
-      expect(told(await called.send(`/agents/1-0/a2a/${path}`, { body: message() }))).toEqual([])
+      expect(findLeaks(await called.send(`/agents/1-0/a2a/${path}`, { body: message() }))).toEqual([])
   })
 })
 
 type Interface = { url: string; binding: string; version: string }
 
-/** The interfaces that a document names, by its own rules. */
+/** Returns the interfaces that a document declares in the form of its version. */
 const interfacesOf = (card: {
   url?: string
   preferredTransport?: string
@@ -176,19 +187,19 @@ const interfacesOf = (card: {
   ]
 }
 
-/** Sends a message by an interface, as its binding and version say. */
+/** Sends a message to an interface in the form of its binding and version. */
 const sendBy = ({ url, binding, version }: Interface): Promise<Received> => {
-  const isOld = version.startsWith('0.')
-  const rest = `${url}/${isOld ? 'v1/' : ''}message:send`
-  const headers = { 'A2A-Version': isOld ? '0.3' : '1.0' }
-  if (binding === 'HTTP+JSON') return called.send(rest, { headers, body: isOld ? message0() : message() })
-  return called.send(url, { headers, body: isOld ? call('message/send', message0()) : call() })
+  const isV03 = version.startsWith('0.')
+  const rest = `${url}/${isV03 ? 'v1/' : ''}message:send`
+  const headers = { 'A2A-Version': isV03 ? '0.3' : '1.0' }
+  if (binding === 'HTTP+JSON') return called.send(rest, { headers, body: isV03 ? message0() : message() })
+  return called.send(url, { headers, body: isV03 ? call('message/send', message0()) : call() })
 }
 
 describe('the tenant of an interface', () => {
-  it.each([{}, { tenant: 'south' }])('is that of every call by it, whatever its caller says: %j', async more => {
-    await called.send('/agents/1-0/a2a', { body: call('SendMessage', { ...message(), ...more }) })
-    await called.send('/agents/1-0/a2a/message:send?tenant=south', { body: { ...message(), ...more } })
+  it.each([{}, { tenant: 'south' }])('replaces the tenant of the caller: %j', async params => {
+    await called.send('/agents/1-0/a2a', { body: call('SendMessage', { ...message(), ...params }) })
+    await called.send('/agents/1-0/a2a/message:send?tenant=south', { body: { ...message(), ...params } })
     expect([called.agent.requests[0]?.path, JSON.parse(called.agent.requests[0]?.body ?? '')]).toMatchObject([
       '/one',
       { params: { ...message(), tenant: 'north' } },
@@ -199,14 +210,14 @@ describe('the tenant of an interface', () => {
     ])
   })
 
-  it('is no matter of a call by another', async () => {
+  it('is not sent to another interface', async () => {
     await called.send('/agents/1-0/a2a', { body: call('message/send', message0()) })
     expect(called.agent.requests.map(({ path, body }) => [path, body.includes('north')])).toEqual([['/nought', false]])
   })
 })
 
-describe('every interface that a card behind the gateway names', () => {
-  it.each(ids)('answers: %s', async id => {
+describe('every interface in a gateway card', () => {
+  it.each(ids)('responds: %s', async id => {
     for (const path of ['/.well-known/agent-card.json', '/.well-known/agent.json', '?dialect=1.0', '?dialect=0.3']) {
       const { body } = await called.send(`/agents/${id}${path}`, { method: 'GET' })
       const interfaces = interfacesOf(body as never)
@@ -220,7 +231,7 @@ describe('every interface that a card behind the gateway names', () => {
     }
   })
 
-  it('is all that the agent speaks and this host does: no other binding, each once', async () => {
+  it('has a binding that this host supports, and occurs once', async () => {
     const { body } = await called.send('/agents/1-0?dialect=1.0', { method: 'GET' })
     expect(interfacesOf(body as never).map(({ binding, version }) => `${binding} ${version}`)).toEqual([
       'JSONRPC 1.0',

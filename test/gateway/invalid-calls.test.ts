@@ -328,7 +328,10 @@ describe('the method', () => {
     ['tools/call', '0.3', undefined],
   ])('%s does not exist in A2A %s; the current name is %s', async (method, version, currentName) => {
     const response = await send(call(method), { 'A2A-Version': version })
-    expectRejection(response, { code: -32601, message: currentName === undefined ? 'does not exist' : `"${currentName}"` })
+    expectRejection(response, {
+      code: -32601,
+      message: currentName === undefined ? 'does not exist' : `"${currentName}"`,
+    })
   })
 
   it.each([

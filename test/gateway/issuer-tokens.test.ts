@@ -3,7 +3,7 @@ import { nextAddress } from '../support/called-host.ts'
 import { token as adminToken, sharedHost } from '../support/host.ts'
 import { type IssuerServer, makeKey, startIssuer } from '../support/issuer.ts'
 
-/** An agent whose callers prove who they are by an issuer, or by a key in a header. */
+/** An agent whose callers authenticate with a token of an issuer, or with a key in a header. */
 const manifest = (openIdConnectUrl: string) => ({
   card: {
     name: 'Weather',
@@ -17,7 +17,7 @@ const manifest = (openIdConnectUrl: string) => ({
     },
     skills: [{ id: 'now', name: 'Now', description: 'The weather now', tags: ['weather'] }],
   },
-  extended: { description: 'Only for those who log in' },
+  extended: { description: 'Only for authenticated callers' },
   tiers: { partner: { description: 'Only for partners' } },
   jwt: { audience: 'weather-api', tiers: { partner: { scope: 'cards:partner' } } },
 })
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => issuer.close())
 
-const extendedCard = async (headers: Record<string, string>) => {
+const fetchExtendedCard = async (headers: Record<string, string>) => {
   const response = await host.fetch('/agents/issuer-tokens/a2a', {
     method: 'POST',
     headers: {
@@ -45,8 +45,8 @@ const extendedCard = async (headers: Record<string, string>) => {
   return [response.status, result?.description ?? error]
 }
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
-const sign = (claims: object = {}, ...more: [] | [object, Awaited<ReturnType<typeof makeKey>>]) =>
-  issuer.sign({ aud: 'weather-api', ...claims }, ...more)
+const sign = (claims: object = {}, ...options: [] | [object, Awaited<ReturnType<typeof makeKey>>]) =>
+  issuer.sign({ aud: 'weather-api', ...claims }, ...options)
 const issue = async (request: object): Promise<string> => {
   const response = await host.fetch('/tokens', {
     method: 'POST',
@@ -57,15 +57,15 @@ const issue = async (request: object): Promise<string> => {
 }
 
 describe("a JWT of the issuer that an agent's card names", () => {
-  it('reads the extended card, of many callers at once who all find no keys yet', async () => {
+  it('reads the extended card for concurrent callers before any key is cached', async () => {
     const tokens = await Promise.all(Array.from({ length: 12 }, (_, index) => sign({ sub: `caller ${index}` })))
-    const answers = await Promise.all(tokens.map(token => extendedCard(bearer(token))))
-    expect(answers).toEqual(tokens.map(() => [200, 'Only for those who log in']))
+    const cards = await Promise.all(tokens.map(token => fetchExtendedCard(bearer(token))))
+    expect(cards).toEqual(tokens.map(() => [200, 'Only for authenticated callers']))
     expect(issuer.paths.length).toBeLessThan(5)
   })
 
-  it('reads the tier that its scope names', async () => {
-    expect(await extendedCard(bearer(await sign({ scope: 'openid cards:partner' })))).toEqual([
+  it('reads the tier of its scope', async () => {
+    expect(await fetchExtendedCard(bearer(await sign({ scope: 'openid cards:partner' })))).toEqual([
       200,
       'Only for partners',
     ])
@@ -74,40 +74,43 @@ describe("a JWT of the issuer that an agent's card names", () => {
   it.each<[string, object]>([
     ['has expired', { exp: 1 }],
     ['is for another audience', { aud: 'another-api' }],
-    ['is of another issuer', { iss: 'https://login.example.com' }],
-  ])('is 401 where it %s', async (_, claims) => {
-    expect(await extendedCard(bearer(await sign(claims)))).toEqual([401, expect.anything()])
+    ['comes from another issuer', { iss: 'https://login.example.com' }],
+  ])('returns 401 if it %s', async (_, claims) => {
+    expect(await fetchExtendedCard(bearer(await sign(claims)))).toEqual([401, expect.anything()])
   })
 
-  it('is 401 where somebody else signed it', async () => {
+  it('returns 401 if another key signed it', async () => {
     const token = await sign({}, {}, await makeKey('first', 'ES256'))
-    expect(await extendedCard(bearer(token))).toEqual([401, expect.anything()])
+    expect(await fetchExtendedCard(bearer(token))).toEqual([401, expect.anything()])
   })
 })
 
 describe("a token in the header of an agent's API key", () => {
   it.each([
-    [['read'], ['*'], [], [200, 'Only for those who log in']],
+    [['read'], ['*'], [], [200, 'Only for authenticated callers']],
     [['read'], ['issuer-tokens'], ['partner'], [200, 'Only for partners']],
     [['admin'], undefined, undefined, [200, 'Only for partners']],
     [['read'], ['other'], ['partner'], [403, expect.anything()]],
     [['write'], ['*'], ['partner'], [403, expect.anything()]],
-  ])('%j of %j with %j: %j', async (scopes, agents, tiers, expected) => {
+  ])('with scopes %j, agents %j and tiers %j returns %j', async (scopes, agents, tiers, expected) => {
     const token = await issue({ scopes, agents, tiers })
-    expect(await extendedCard({ 'X-Weather-Key': token })).toEqual(expected)
-    expect(await extendedCard(bearer(token))).toEqual(expected)
+    expect(await fetchExtendedCard({ 'X-Weather-Key': token })).toEqual(expected)
+    expect(await fetchExtendedCard(bearer(token))).toEqual(expected)
   })
 
-  it('is 401 where nobody issued it, and without any', async () => {
-    expect(await extendedCard({ 'X-Weather-Key': `cc_${'a'.repeat(12)}_${'a'.repeat(32)}` })).toEqual([
+  it('returns 401 if it is unknown or missing', async () => {
+    expect(await fetchExtendedCard({ 'X-Weather-Key': `cc_${'a'.repeat(12)}_${'a'.repeat(32)}` })).toEqual([
       401,
       expect.anything(),
     ])
-    expect(await extendedCard({ 'X-Weather-Key': "the agent's own" })).toEqual([401, expect.anything()])
-    expect(await extendedCard({})).toEqual([401, expect.anything()])
+    expect(await fetchExtendedCard({ 'X-Weather-Key': "the agent's own" })).toEqual([401, expect.anything()])
+    expect(await fetchExtendedCard({})).toEqual([401, expect.anything()])
   })
 
-  it('is not taken in another header', async () => {
-    expect(await extendedCard({ 'X-API-Key': await issue({ scopes: ['read'] }) })).toEqual([401, expect.anything()])
+  it('is not read from another header', async () => {
+    expect(await fetchExtendedCard({ 'X-API-Key': await issue({ scopes: ['read'] }) })).toEqual([
+      401,
+      expect.anything(),
+    ])
   })
 })

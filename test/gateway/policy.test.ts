@@ -101,7 +101,7 @@ describe('preferVersionError', () => {
     ])
   })
 
-  it.each(['off', 'warn'] as const)('reports the unknown method where the level of the version check is %s', level => {
+  it.each(['off', 'warn'] as const)('reports the unknown method if the level of the version check is %s', level => {
     expect(preferVersionError(unknownMethod('1.0'), 'JSONRPC', profile(level))).toStrictEqual(unknownMethod('1.0'))
   })
 
@@ -311,8 +311,8 @@ it('never throws, and every error can be serialized', () => {
       fc.constantFrom('0.3' as const, '1.0' as const),
       params,
       agent,
-      (operation, version, sent, changes) => {
-        const call = callWith({ operation, version, params: JSON.parse(JSON.stringify(sent)) })
+      (operation, version, generated, changes) => {
+        const call = callWith({ operation, version, params: JSON.parse(JSON.stringify(generated)) })
         const verdict = evaluatePolicy(call, profileWith(changes))
         if ('kind' in verdict)
           expect(JSON.parse(JSON.stringify(toJsonRpcError(verdict, version)))).toMatchObject({

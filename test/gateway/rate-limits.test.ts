@@ -6,7 +6,7 @@ import { agentCard } from '../support/cards/cards.ts'
 import type { Host } from '../support/host.ts'
 import { json, reply } from '../support/upstream.ts'
 
-/** The limits of the limited host, for a minute. */
+/** The limits of the limited host for each minute. */
 const callLimit = 30
 const authLimit = 5
 
@@ -20,32 +20,32 @@ beforeAll(async () => {
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
 
-/** Makes more calls at once than two minutes allow: a new minute may begin meanwhile. */
+/** Makes more calls at once than two minutes allow, because a new minute may begin meanwhile. */
 const exceed = async (
   limit: number,
-  one: () => Promise<Received>,
-): Promise<{ passed: number; refused: Received | undefined }> => {
-  const all = await Promise.all(Array.from({ length: 2 * limit + 1 }, one))
+  send: () => Promise<Received>,
+): Promise<{ passed: number; rejected: Received | undefined }> => {
+  const responses = await Promise.all(Array.from({ length: 2 * limit + 1 }, send))
   return {
-    passed: all.filter(({ status }) => status !== 429).length,
-    refused: all.find(({ status }) => status === 429),
+    passed: responses.filter(({ status }) => status !== 429).length,
+    rejected: responses.find(({ status }) => status === 429),
   }
 }
 
-const from = (address: string, token?: string) => ({
+const headersFrom = (address: string, token?: string) => ({
   'CF-Connecting-IP': address,
   ...(token !== undefined && { Authorization: `Bearer ${token}` }),
 })
-const cheap = call('NoSuchMethod')
+const unknownMethod = call('NoSuchMethod')
 
-describe('the calls a minute', () => {
-  it('of an address, then 429 in the form of each version and binding, and the agent hears of none', async () => {
-    const headers = from('192.0.2.1')
-    const { passed, refused } = await exceed(callLimit, () =>
-      called.send('/agents/calls-limits/a2a', { body: cheap, headers }),
+describe('the limit of calls', () => {
+  it('of an address returns 429 in the form of each version and binding, and calls no agent', async () => {
+    const headers = headersFrom('192.0.2.1')
+    const { passed, rejected } = await exceed(callLimit, () =>
+      called.send('/agents/calls-limits/a2a', { body: unknownMethod, headers }),
     )
     expect(passed).toBeGreaterThanOrEqual(callLimit)
-    expect([refused?.headers.get('retry-after'), refused?.headers.get('cache-control'), refused?.body]).toEqual([
+    expect([rejected?.headers.get('retry-after'), rejected?.headers.get('cache-control'), rejected?.body]).toEqual([
       '60',
       'no-store',
       {
@@ -70,7 +70,7 @@ describe('the calls a minute', () => {
         { error: expect.objectContaining({ code: 429, status: 'RESOURCE_EXHAUSTED' }) },
       ],
       ['/agents/calls-limits/a2a/v1/message:send', message0(), expect.objectContaining({ code: -32000 })],
-      // Who guesses at ids is stopped as well, and learns nothing by it.
+      // A caller who guesses ids is limited as well, and the response reveals nothing.
       [
         '/agents/calls-limits-hidden/a2a',
         call(),
@@ -80,81 +80,79 @@ describe('the calls a minute', () => {
     ]
     expect(called.agent.requests).toEqual([])
     for (const [path, body, expected] of others) {
-      const { refused: came } = await exceed(callLimit, () => called.send(path, { body, headers }))
-      expect([path, came?.headers.get('content-type'), came?.headers.get('retry-after'), came?.body]).toEqual([
+      const { rejected: response } = await exceed(callLimit, () => called.send(path, { body, headers }))
+      expect([
         path,
-        'application/json',
-        '60',
-        expected,
-      ])
+        response?.headers.get('content-type'),
+        response?.headers.get('retry-after'),
+        response?.body,
+      ]).toEqual([path, 'application/json', '60', expected])
     }
     const { token } = await called.issue({ scopes: ['read'] })
-    // Neither other addresses nor tokens pay for it.
+    // Other addresses and tokens are not affected.
     const statuses = await Promise.all([
-      called.send('/agents/calls-limits/a2a', { body: call(), headers: from('192.0.2.2') }),
-      called.send('/agents/calls-limits/a2a', { body: call(), headers: from('192.0.2.1', token) }),
+      called.send('/agents/calls-limits/a2a', { body: call(), headers: headersFrom('192.0.2.2') }),
+      called.send('/agents/calls-limits/a2a', { body: call(), headers: headersFrom('192.0.2.1', token) }),
     ])
     expect(statuses.map(({ status }) => status)).toEqual([200, 200])
   })
 
-  it('of a token, whatever the address', async () => {
-    const [one, other] = [await called.issue({ scopes: ['read'] }), await called.issue({ scopes: ['read'] })]
+  it('of a token counts calls from every address', async () => {
+    const [limited, other] = [await called.issue({ scopes: ['read'] }), await called.issue({ scopes: ['read'] })]
     let count = 0
-    const body = cheap
-    const next = () => from(`203.0.113.${++count % 250}`, one.token)
-    const { passed, refused } = await exceed(callLimit, () =>
+    const body = unknownMethod
+    const next = () => headersFrom(`203.0.113.${++count % 250}`, limited.token)
+    const { passed, rejected } = await exceed(callLimit, () =>
       called.send('/agents/calls-limits/a2a', { body, headers: next() }),
     )
-    expect([passed >= callLimit, codeOf(refused?.body ?? null)]).toEqual([true, -32000])
+    expect([passed >= callLimit, codeOf(rejected?.body ?? null)]).toEqual([true, -32000])
     expect(
-      (await called.send('/agents/calls-limits/a2a', { body, headers: from('203.0.113.1', other.token) })).status,
+      (await called.send('/agents/calls-limits/a2a', { body, headers: headersFrom('203.0.113.1', other.token) }))
+        .status,
     ).toBe(200)
   })
 })
 
-describe('the invalid credentials a minute', () => {
-  it.each(['calls-limits', 'calls-limits-hidden', 'nobody'])(
-    'from an address, then none of it are looked at: 429, of %s',
-    async id => {
-      const address = `198.18.0.${['calls-limits', 'calls-limits-hidden', 'nobody'].indexOf(id)}`
-      let count = 0
-      const guess = () =>
-        from(
-          address,
-          `cc_${String(++count)
-            .replaceAll(/\d/g, digit => 'abcdefghij'[Number(digit)] ?? '')
-            .padStart(12, 'z')}_${'a'.repeat(32)}`,
-        )
-      const { passed, refused } = await exceed(authLimit, () =>
-        called.send(`/agents/${id}/a2a`, { body: call(), headers: guess() }),
+describe('the limit of invalid credentials', () => {
+  it.each(['calls-limits', 'calls-limits-hidden', 'nobody'])('of an address returns 429 for the agent %s', async id => {
+    const address = `198.18.0.${['calls-limits', 'calls-limits-hidden', 'nobody'].indexOf(id)}`
+    let count = 0
+    const guess = () =>
+      headersFrom(
+        address,
+        `cc_${String(++count)
+          .replaceAll(/\d/g, digit => 'abcdefghij'[Number(digit)] ?? '')
+          .padStart(12, 'z')}_${'a'.repeat(32)}`,
       )
-      expect(passed).toBeGreaterThanOrEqual(authLimit)
-      expect([codeOf(refused?.body ?? null), refused?.headers.get('retry-after')]).toEqual([-32000, '60'])
-      expect(called.agent.requests).toEqual([])
-      // Neither callers without credentials, nor those with the agent's own, nor other addresses pay for it.
-      for (const theirs of ['Bearer theirs', 'Basic dTpw']) {
-        const headers = { ...from(address), Authorization: theirs }
-        expect((await called.send('/agents/calls-limits/a2a', { body: call(), headers })).body).toEqual(answer)
-      }
-      expect((await called.send('/agents/calls-limits/a2a', { body: call(), headers: from(address) })).body).toEqual(
-        answer,
-      )
-      const elsewhere = await called.send('/agents/calls-limits/a2a', {
-        body: call(),
-        headers: { ...guess(), 'CF-Connecting-IP': '198.18.1.1' },
-      })
-      expect(elsewhere.status).toBe(401)
-    },
-  )
+    const { passed, rejected } = await exceed(authLimit, () =>
+      called.send(`/agents/${id}/a2a`, { body: call(), headers: guess() }),
+    )
+    expect(passed).toBeGreaterThanOrEqual(authLimit)
+    expect([codeOf(rejected?.body ?? null), rejected?.headers.get('retry-after')]).toEqual([-32000, '60'])
+    expect(called.agent.requests).toEqual([])
+    // Callers without credentials, callers with credentials of the agent, and other addresses are not affected.
+    for (const credentials of ['Bearer theirs', 'Basic dTpw']) {
+      const headers = { ...headersFrom(address), Authorization: credentials }
+      expect((await called.send('/agents/calls-limits/a2a', { body: call(), headers })).body).toEqual(answer)
+    }
+    expect(
+      (await called.send('/agents/calls-limits/a2a', { body: call(), headers: headersFrom(address) })).body,
+    ).toEqual(answer)
+    const otherAddress = await called.send('/agents/calls-limits/a2a', {
+      body: call(),
+      headers: { ...guess(), 'CF-Connecting-IP': '198.18.1.1' },
+    })
+    expect(otherAddress.status).toBe(401)
+  })
 
-  it("do not count those that may be the agent's own", async () => {
-    const headers = from('198.18.2.1')
+  it('does not count credentials that may be for the agent', async () => {
+    const headers = headersFrom('198.18.2.1')
     for (let count = 0; count < 3 * authLimit; count++) {
-      const came = await called.send('/agents/calls-limits/a2a', {
+      const response = await called.send('/agents/calls-limits/a2a', {
         body: call(),
         headers: { ...headers, Authorization: `Bearer theirs-${count}` },
       })
-      expect(came.body).toEqual(answer)
+      expect(response.body).toEqual(answer)
     }
   })
 })

@@ -9,7 +9,7 @@ import { agentCard } from '../support/cards/cards.ts'
 import { type Host, sharedHost, startSharedUpstream } from '../support/host.ts'
 import { json, reply, stream, type UpstreamServer } from '../support/upstream.ts'
 
-/** An agent of one test alone, behind a host: tests run at once. */
+/** An agent for one test behind a host, because tests run concurrently. */
 type Weather = { host: Host; id: string; agent: UpstreamServer }
 const startWeather = async (
   context: TestContext,
@@ -24,31 +24,31 @@ const startWeather = async (
   return { host, id, agent }
 }
 
-/** The ways to ask for a stream, and the error that ends one in the place of its agent. */
-const ways: [string, string, JsonObject, (why: CallError) => object][] = [
+/** The ways to request a stream, and the event with which the host ends one that fails. */
+const forms: [string, string, JsonObject, (error: CallError) => object][] = [
   [
     'JSON-RPC 1.0',
     '',
     call('SendStreamingMessage'),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(why, '1.0') } }),
+    error => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(error, '1.0') } }),
   ],
   [
     'JSON-RPC 0.3',
     '',
     call('message/stream', message0()),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(why, '0.3') } }),
+    error => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(error, '0.3') } }),
   ],
   [
-    'JSON-RPC 1.0, coming back',
+    'JSON-RPC 1.0, subscribing',
     '',
     call('SubscribeToTask', { id: 't' }),
-    why => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(why, '1.0') } }),
+    error => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(error, '1.0') } }),
   ],
-  ['HTTP+JSON 1.0', '/message:stream', message(), why => ({ event: 'error', data: toRestError(why, '1.0') })],
-  ['HTTP+JSON 0.3', '/v1/message:stream', message0(), why => ({ event: 'error', data: toRestError(why, '0.3') })],
+  ['HTTP+JSON 1.0', '/message:stream', message(), error => ({ event: 'error', data: toRestError(error, '1.0') })],
+  ['HTTP+JSON 0.3', '/v1/message:stream', message0(), error => ({ event: 'error', data: toRestError(error, '0.3') })],
 ]
 
-const ask = ({ host, id }: Weather, path: string, body: JsonObject, init: RequestInit = {}) =>
+const openStream = ({ host, id }: Weather, path: string, body: JsonObject, init: RequestInit = {}) =>
   host.fetch(`/agents/${id}/a2a${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'Accept-Encoding': 'identity' },
@@ -62,13 +62,13 @@ const readerOf = (response: Response) => {
     const { done, value } = await reader.read()
     if (done) return ''
     const text = Buffer.from(value).toString()
-    // What keeps a silent stream alive is no event.
+    // Heartbeats are not events.
     return /^(?::\n\n)+$/.test(text) ? read() : text.replace(/^(?::\n\n)+/, '')
   }
   return { read, cancel: () => reader.cancel() }
 }
 
-const eventsIn = (text: string) => {
+const parseEvents = (text: string) => {
   const events: { event?: string; data: unknown }[] = []
   createParser({ onEvent: ({ event, data }) => events.push({ ...(event && { event }), data: JSON.parse(data) }) }).feed(
     text,
@@ -76,15 +76,15 @@ const eventsIn = (text: string) => {
   return events
 }
 
-describe.concurrent.each(ways)('a stream by %s', (_, path, body, last) => {
-  it('brings each event before the agent sends the next', async context => {
+describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) => {
+  it('delivers each event before the agent sends the next', async context => {
     const weather = await startWeather(context)
     let connection: ServerResponse | undefined
     weather.agent.respond(response => {
       connection = response
       response.writeHead(200, { ...stream, 'Set-Cookie': 'a=1' }).write('data: {"n":0}\n\n')
     })
-    const response = await ask(weather, path, body)
+    const response = await openStream(weather, path, body)
     expect([
       response.status,
       response.headers.get('content-type'),
@@ -94,7 +94,7 @@ describe.concurrent.each(ways)('a stream by %s', (_, path, body, last) => {
     const { read } = readerOf(response)
     for (let n = 0; n < 5; n++) {
       expect(await read()).toBe(`data: {"n":${n}}\n\n`)
-      // The agent has heard that its event arrived; only then it sends the next.
+      // The agent sends the next event only after this one arrived.
       connection?.write(`data: {"n":${n + 1}}\n\n`)
     }
     expect(await read()).toBe('data: {"n":5}\n\n')
@@ -103,29 +103,29 @@ describe.concurrent.each(ways)('a stream by %s', (_, path, body, last) => {
     expect(weather.agent.requests[0]?.headers.accept).toBe('text/event-stream')
   })
 
-  // A client that leaves while the agent is silent shows with the next heartbeat: forward-in-workerd.test.ts.
-  it('that the client leaves while the agent goes on sending ends at the agent', async context => {
+  // A client that leaves while the agent is silent is noticed with the next heartbeat: forward-in-workerd.test.ts.
+  it('is closed at the agent when the client disconnects while the agent is sending', async context => {
     const weather = await startWeather(context)
     weather.agent.respond(response => {
       response.writeHead(200, stream)
       const sending = setInterval(() => response.write('data: {"n":0}\n\n'), 5)
       response.on('close', () => clearInterval(sending))
     })
-    const { read, cancel } = readerOf(await ask(weather, path, body))
+    const { read, cancel } = readerOf(await openStream(weather, path, body))
     await read()
     await cancel()
     await weather.agent.disconnected()
   })
 
-  it('that goes silent is ended with an event that says so, and the agent is told', async context => {
+  it('ends with an error event when the agent falls silent, and is closed at the agent', async context => {
     const weather = await startWeather(context, 'impatient')
     weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
-    const text = await (await ask(weather, path, body)).text()
-    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ kind: 'silent', seconds: 0.3 })])
+    const text = await (await openStream(weather, path, body)).text()
+    expect(parseEvents(text)).toEqual([{ data: { n: 0 } }, errorEvent({ kind: 'silent', seconds: 0.3 })])
     await weather.agent.disconnected()
   })
 
-  it('that outlasts the time for answers, but is never silent, goes on', async context => {
+  it('may last longer than the timeout of a response while events arrive', async context => {
     const weather = await startWeather(context, 'impatient')
     weather.agent.respond(response => {
       response.writeHead(200, stream)
@@ -137,45 +137,45 @@ describe.concurrent.each(ways)('a stream by %s', (_, path, body, last) => {
         response.end()
       }, 20)
     })
-    const text = await (await ask(weather, path, body)).text()
-    expect(eventsIn(text)).toEqual(Array.from({ length: 20 }, (_, n) => ({ data: { n } })))
+    const text = await (await openStream(weather, path, body)).text()
+    expect(parseEvents(text)).toEqual(Array.from({ length: 20 }, (_, n) => ({ data: { n } })))
   })
 
   it.for([
     ['between events', 'data: {"n":0}\n\n'],
     ['in the middle of an event', 'data: {"n":0}\n\ndata: {"n":'],
-  ])('that the agent breaks off %s is ended with an event that says so', async ([, sent], context) => {
+  ])('ends with an error event when the agent breaks off %s', async ([, partial], context) => {
     const weather = await startWeather(context)
-    weather.agent.respond(response => void response.writeHead(200, stream).write(sent, () => response.destroy()))
-    const text = await (await ask(weather, path, body)).text()
-    expect(eventsIn(text)).toEqual([{ data: { n: 0 } }, last({ kind: 'broken-off' })])
+    weather.agent.respond(response => void response.writeHead(200, stream).write(partial, () => response.destroy()))
+    const text = await (await openStream(weather, path, body)).text()
+    expect(parseEvents(text)).toEqual([{ data: { n: 0 } }, errorEvent({ kind: 'broken-off' })])
   })
 
-  it('that never begins is given up in time', async context => {
+  it('that never begins returns 504, and is closed at the agent', async context => {
     const weather = await startWeather(context, 'impatient')
     weather.agent.respond(() => undefined)
-    expect((await ask(weather, path, body)).status).toBe(504)
+    expect((await openStream(weather, path, body)).status).toBe(504)
     await weather.agent.disconnected()
   })
 
-  it('that the agent answers with JSON comes down as JSON', async context => {
+  it('is JSON when the agent responds with JSON', async context => {
     const weather = await startWeather(context)
     weather.agent.respond(reply(200, json, JSON.stringify(answer)))
-    const response = await ask(weather, path, body)
+    const response = await openStream(weather, path, body)
     expect([response.headers.get('content-type'), await response.json()]).toEqual(['application/json', answer])
   })
 })
 
-it('after a hundred streams that clients left, the host serves the next request', async context => {
+it('serves the next request after a hundred abandoned streams', async context => {
   const weather = await startWeather(context)
   weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
   await Promise.all(
     Array.from({ length: 100 }, async () => {
-      const { read, cancel } = readerOf(await ask(weather, '', call('SendStreamingMessage')))
+      const { read, cancel } = readerOf(await openStream(weather, '', call('SendStreamingMessage')))
       await read()
       await cancel()
     }),
   )
   weather.agent.respond(reply(200, json, JSON.stringify(answer)))
-  expect(await (await ask(weather, '', call())).json()).toEqual(answer)
+  expect(await (await openStream(weather, '', call())).json()).toEqual(answer)
 })

@@ -207,7 +207,7 @@ describe('the response of an agent', () => {
     ])
   })
 
-  it.each([401, 403])("is replaced where the agent rejects the host's own credentials: %d", async status => {
+  it.each([401, 403])("is replaced if the agent rejects the host's own credentials: %d", async status => {
     called.agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
     const response = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), token: adminToken })
     expect([response.status, codeOf(response.body), response.headers.get('www-authenticate')]).toEqual([
