@@ -1,54 +1,58 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
-import { compiled, refusal } from '../support/cards/compile.ts'
+import { compileCard, getCompileErrors } from '../support/cards/compile.ts'
 
 const openIdConnectUrl = 'https://login.example/.well-known/openid-configuration'
 const login = { type: 'openIdConnect', openIdConnectUrl }
-const written = { name: 'A', description: 'B', url: 'https://a.example/a2a', securitySchemes: { login } }
+const card = { name: 'A', description: 'B', url: 'https://a.example/a2a', securitySchemes: { login } }
 const upstream = { card: 'https://a.example/card.json' }
 
-const issuers = (manifest: JsonObject, fetched?: JsonObject) => compiled(manifest, fetched).profile.openIdConnectUrls
+const issuers = (manifest: JsonObject, fetched?: JsonObject) => compileCard(manifest, fetched).profile.openIdConnectUrls
 
-describe('the issuers whose tokens count', () => {
+describe('the OpenID Connect issuers whose tokens are accepted', () => {
   it.each<[string, JsonObject, JsonObject | undefined]>([
-    ['a card that is written here', { card: written }, undefined],
-    ['a manifest that says again what was fetched', { upstream, card: { securitySchemes: { login } } }, written],
+    ['a card in the manifest', { card }, undefined],
     [
-      'no more than the address again',
+      'a manifest that repeats the scheme of the fetched card',
+      { upstream, card: { securitySchemes: { login } } },
+      card,
+    ],
+    [
+      'a manifest that repeats only the URL of the fetched card',
       { upstream, card: { securitySchemes: { login: { openIdConnectUrl } } } },
-      written,
+      card,
     ],
     [
-      'the words of another generation',
+      'a manifest that repeats the scheme in the format of A2A 1.0',
       { upstream, card: { securitySchemes: { login: { openIdConnectSecurityScheme: { openIdConnectUrl } } } } },
-      written,
+      card,
     ],
-  ])('are those of %s', (_, manifest, fetched) => {
+  ])('include the issuer of %s', (_, manifest, fetched) => {
     expect(issuers(manifest, fetched)).toStrictEqual([openIdConnectUrl])
   })
 
   it.each<[string, JsonObject]>([
-    ['alone', {}],
+    ['without a card in the manifest', {}],
     [
-      'though the manifest says other schemes',
+      'where the manifest declares other schemes',
       { card: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'K' } } } },
     ],
     [
-      'though the manifest says of what kind the scheme is',
+      'where the manifest declares only the type of the scheme',
       { card: { securitySchemes: { login: { type: 'openIdConnect' } } } },
     ],
-    ['though the manifest names the address for something else', { card: { documentationUrl: openIdConnectUrl } }],
-  ])('are none that a fetched card names: %s', (_, manifest) => {
-    expect(issuers({ upstream, ...manifest }, written)).toStrictEqual([])
+    ['where the manifest has the URL in another field', { card: { documentationUrl: openIdConnectUrl } }],
+  ])('exclude the issuer of a fetched card %s', (_, manifest) => {
+    expect(issuers({ upstream, ...manifest }, card)).toStrictEqual([])
   })
 
-  it('are not the one that a source puts in the place of what the manifest says', () => {
-    const other = { ...written, securitySchemes: { other: { ...login, openIdConnectUrl: 'https://evil.example/x' } } }
+  it('exclude an issuer that the fetched card puts in place of the one in the manifest', () => {
+    const other = { ...card, securitySchemes: { other: { ...login, openIdConnectUrl: 'https://evil.example/x' } } }
     expect(issuers({ upstream, card: { securitySchemes: { login } } }, other)).toStrictEqual([openIdConnectUrl])
   })
 
-  it('are asked for, where the manifest says which of their tokens may read', () => {
-    expect(refusal({ upstream, jwt: { audience: 'a' } }, written)).toStrictEqual([
+  it('are required where the manifest has `jwt`', () => {
+    expect(getCompileErrors({ upstream, jwt: { audience: 'a' } }, card)).toStrictEqual([
       {
         pointer: '/jwt',
         message:

@@ -6,8 +6,8 @@ import { mergePatch } from '../../src/json/tree.ts'
 
 const copy = <Value extends Json>(value: Value): Value => JSON.parse(JSON.stringify(value))
 
-describe('a JSON Merge Patch', () => {
-  // RFC 7396, appendix A.
+describe('mergePatch', () => {
+  // The examples of RFC 7396, appendix A
   it.each<[Json, Json, Json]>([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -28,12 +28,12 @@ describe('a JSON Merge Patch', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [[1, 2], { a: 'b', c: null }, { a: 'b' }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])('makes of %j with %j: %j', (target, patch, expected) => {
+  ])('changes %j with the patch %j to %j', (target, patch, expected) => {
     expect(mergePatch(target, patch)).toStrictEqual(expected)
   })
 
-  it('makes what the reference implementation makes, and changes neither', () => {
-    // The reference looks members up carelessly: names of Object.prototype are not for it.
+  it('returns the result of the reference implementation, and changes neither argument', () => {
+    // The reference implementation also finds inherited members, so no name here is a member of Object.prototype.
     const name = fc.constantFrom('a', 'b', 'name', 'skills', 'ü/~', '0')
     const { json } = fc.letrec<{ json: Json }>(tie => ({
       json: fc.oneof(
@@ -52,12 +52,19 @@ describe('a JSON Merge Patch', () => {
     )
   })
 
-  it.each(['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString'])('takes %s for a name', name => {
-    const patched = mergePatch(
-      JSON.parse(`{"${name}": {"a": 1}, "b": 2}`),
-      JSON.parse(`{"${name}": {"c": 3}, "b": null}`),
-    )
-    expect(JSON.stringify(patched)).toBe(`{"${name}":{"a":1,"c":3}}`)
-    expect(({} as Record<string, unknown>).c).toBeUndefined()
+  it('ignores undefined members', () => {
+    expect(mergePatch({ a: 1, b: 2 }, { a: undefined, b: null })).toStrictEqual({ a: 1 })
   })
+
+  it.each(['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString'])(
+    'treats %s as a plain member name',
+    name => {
+      const patched = mergePatch(
+        JSON.parse(`{"${name}": {"a": 1}, "b": 2}`),
+        JSON.parse(`{"${name}": {"c": 3}, "b": null}`),
+      )
+      expect(JSON.stringify(patched)).toBe(`{"${name}":{"a":1,"c":3}}`)
+      expect(({} as Record<string, unknown>).c).toBeUndefined()
+    },
+  )
 })

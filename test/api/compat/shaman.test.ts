@@ -6,7 +6,7 @@ import { loadManifests } from '../../../cli/manifests/load.ts'
 import { deploymentRole } from '../../../src/api/compat/shaman.ts'
 import type { Json } from '../../../src/json/json.ts'
 import { bilingualCard, minimalCard } from '../../support/cards/cards.ts'
-import { seed } from '../../support/cards/seeds.ts'
+import { readSeed } from '../../support/cards/seeds.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 
 /** The examples of Shaman's documentation; defaults.yaml adds their URL and security schemes. */
@@ -234,11 +234,11 @@ describe('GET /.well-known/a2a/agents', () => {
 describe('GET /a2a/v1/agents/{name}', () => {
   it('returns the card of the documentation, member for member', async () => {
     const { status, body } = await get(publicHost, '/a2a/v1/agents/CustomerSupport')
-    expect([status, body]).toEqual([200, { ...seed('shaman-individual'), tags: ['support', 'customer-service'] }])
+    expect([status, body]).toEqual([200, { ...readSeed('shaman-individual'), tags: ['support', 'customer-service'] }])
   })
 
   it('returns a card generated from front matter without `agentcard` details', async () => {
-    const { provider: _, skills: __, capabilities: ___, ...generated } = seed('shaman-generated')
+    const { provider: _, skills: __, capabilities: ___, ...generated } = readSeed('shaman-generated')
     const { body } = await get(publicHost, '/a2a/v1/agents/plain')
     expect(body).toMatchObject({
       ...generated,

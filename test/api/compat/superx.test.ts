@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { type CalledHost, type Received, startCalledHost } from '../../support/called-host.ts'
 import { codeOf } from '../../support/calls.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { seed } from '../../support/cards/seeds.ts'
+import { readSeed } from '../../support/cards/seeds.ts'
 import { token as admin } from '../../support/host.ts'
 import { reply } from '../../support/upstream.ts'
 
@@ -11,7 +11,7 @@ let called: CalledHost
 const tokens: Record<string, string> = {}
 beforeAll(async () => {
   called = await startCalledHost({ PUBLIC_URL: 'https://superx.local' })
-  await called.register('my-agent', { card: seed('superx-my-agent') })
+  await called.register('my-agent', { card: readSeed('superx-my-agent') })
   await called.register('plain', { card: minimalCard })
   await called.register('hidden', { card: { ...minimalCard, name: 'hidden_agent' }, visibility: 'internal' })
   await called.register('guarded', { card: minimalCard, extended: { description: 'More for those who may' } })
@@ -43,7 +43,7 @@ describe('agents/get', () => {
     ['agents.get', { id: 'my_agent' }],
   ])('returns the agent and its card for %s %j', async (method, params) => {
     const response = await rpc(method, params)
-    const card = seed('superx-my-agent')
+    const card = readSeed('superx-my-agent')
     expect([response.status, response.body]).toEqual([
       200,
       {
@@ -134,9 +134,9 @@ describe('agents/list', () => {
       id: 'my-agent',
       name: 'my-agent',
       protocol: 'a2a',
-      description: seed('superx-my-agent').description,
+      description: readSeed('superx-my-agent').description,
       version: '1.0.0',
-      url: seed('superx-my-agent').url,
+      url: readSeed('superx-my-agent').url,
       agentCard: { url: 'https://superx.local/agents/my-agent/.well-known/agent-card.json' },
     })
   })

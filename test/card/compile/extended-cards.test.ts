@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
-import { at } from '../../support/cards/places.ts'
-import { wholeCards } from '../../support/cards/whole.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
+import { completeCards } from '../../support/cards/complete.ts'
+import { getValue } from '../../support/cards/pointers.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const talk = { id: 'talk', name: 'Talk', description: 'Talks', tags: ['talk'], examples: ['Hello'] }
@@ -11,7 +11,7 @@ const history = { id: 'history', name: 'History', description: 'Remembers', tags
 
 /** The strict 1.0 card of each tier of a manifest. */
 const cardsOf = (manifest: Json) =>
-  Object.fromEntries(compiled(manifest).extended.map(({ tier, documents }) => [tier, documents['1.0']]))
+  Object.fromEntries(compileCard(manifest).extended.map(({ tier, documents }) => [tier, documents['1.0']]))
 const skillsOf = (manifest: Json) =>
   Object.fromEntries(Object.entries(cardsOf(manifest)).map(([t, c]) => [t, c.skills]))
 
@@ -27,7 +27,7 @@ describe('the tiers of a manifest', () => {
       ['base', 'silver', 'gold'],
     ],
   ])('%s', (_, more, tiers) => {
-    const { extended, profile } = compiled({ card, ...more })
+    const { extended, profile } = compileCard({ card, ...more })
     expect([extended.map(({ tier }) => tier), profile.tiers, profile.extendedAgentCard]).toStrictEqual([
       tiers,
       tiers,
@@ -51,12 +51,12 @@ describe('the tiers of a manifest', () => {
   })
 
   it('base is the public card where only named tiers add to it', () => {
-    const { extended, documents } = compiled({ card, tiers: { gold: { name: 'Gold' } } })
+    const { extended, documents } = compileCard({ card, tiers: { gold: { name: 'Gold' } } })
     expect(extended[0]).toStrictEqual({ tier: 'base', documents })
   })
 
   it('are in every representation that the public card is in', () => {
-    const { extended } = compiled({ card, extended: { description: 'More' } })
+    const { extended } = compileCard({ card, extended: { description: 'More' } })
     expect(Object.entries(extended[0]?.documents ?? {}).map(([name, { description }]) => [name, description])).toEqual(
       expect.arrayContaining(representationNames.map(name => [name, 'More'])),
     )
@@ -146,8 +146,8 @@ describe('an overlay in the words of its author', () => {
     ['shaman', { provider: { name: 'ACME Gold' } }, {}, '/provider/organization', 'ACME Gold'],
     ['1.0', { securityRequirements: [] }, {}, '/securityRequirements', []],
   ])('%s', (dialect, extended, _, place, expected) => {
-    const { extended: cards } = compiled({ card: wholeCards[dialect] as Json, extended })
-    expect(at(cards[0]?.documents['1.0'] ?? null, place)).toStrictEqual(expected)
+    const { extended: cards } = compileCard({ card: completeCards[dialect] as Json, extended })
+    expect(getValue(cards[0]?.documents['1.0'] ?? null, place)).toStrictEqual(expected)
   })
 
   it.each<[string, JsonObject, JsonObject, Json]>([
@@ -175,13 +175,16 @@ describe('an overlay in the words of its author', () => {
 
   it('that is wrong is told of in its own word', () => {
     expect(
-      refusal({ card: { ...card, documentationUrl: 'https://d.example' }, extended: { documentation_url: 'ftp://x' } }),
+      getCompileErrors({
+        card: { ...card, documentationUrl: 'https://d.example' },
+        extended: { documentation_url: 'ftp://x' },
+      }),
     ).toStrictEqual([{ pointer: '/extended/documentation_url', message: 'must be an http or https URL' }])
   })
 
   it('that is the card of Shaman comes back as it was written', () => {
     const extended = { additionalCapabilities: { debugMode: true }, rateLimits: { requestsPerMinute: 5 } }
-    const { extended: cards } = compiled({ card: wholeCards.shaman as Json, extended })
+    const { extended: cards } = compileCard({ card: completeCards.shaman as Json, extended })
     expect(cards[0]?.documents.shaman).toMatchObject(extended)
   })
 })
@@ -229,20 +232,20 @@ describe('an overlay is refused', () => {
       'must be false, as in the public card: the gate checks calls against that card',
     ],
   ])('%s', (_, more, pointer, message) => {
-    expect(refusal({ card: { ...card, skills: [talk] }, ...more })).toStrictEqual([{ pointer, message }])
+    expect(getCompileErrors({ card: { ...card, skills: [talk] }, ...more })).toStrictEqual([{ pointer, message }])
   })
 
   it('that makes more skills than a card may have', () => {
     const skills = (name: string) => Array.from({ length: 300 }, (_, index) => ({ ...talk, id: `${name}${index}` }))
-    expect(refusal({ card: { ...card, skills: skills('a') }, tiers: { gold: { skills: skills('b') } } })).toStrictEqual(
-      [{ pointer: '/tiers/gold/skills', message: 'has 600 skills; at most 500 are allowed' }],
-    )
+    expect(
+      getCompileErrors({ card: { ...card, skills: skills('a') }, tiers: { gold: { skills: skills('b') } } }),
+    ).toStrictEqual([{ pointer: '/tiers/gold/skills', message: 'has 600 skills; at most 500 are allowed' }])
   })
 
   it('where all extended cards together are too much', () => {
     const text = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`x${index}`, 'x'.repeat(16_000)]))
     const tiers = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`t${index}`, {}]))
-    expect(refusal({ card: { ...card, ...text }, tiers })).toStrictEqual([
+    expect(getCompileErrors({ card: { ...card, ...text }, tiers })).toStrictEqual([
       {
         pointer: '/tiers',
         message: expect.stringMatching(/^makes extended cards of 13\d+ characters in all; at most 1048576/),
@@ -268,7 +271,7 @@ describe('who may ask for an extended card', () => {
     ['an empty map', { securitySchemes: {} }],
     ['schemes that are not HTTP’s', { authentication: { schemes: ['x402'] } }],
   ])('is told to bring a bearer token where the author says %s, in the public card too', (_, more) => {
-    const { card: served, extended, report } = compiled({ card: { ...card, ...more }, extended: {} })
+    const { card: served, extended, report } = compileCard({ card: { ...card, ...more }, extended: {} })
     expect([
       served.securitySchemes,
       extended[0]?.documents['1.0'].securitySchemes,
@@ -285,18 +288,18 @@ describe('who may ask for an extended card', () => {
     ['one in snake_case', { security_schemes: { key: { type: 'apiKey', name: 'X-Key', in: 'header' } } }, ['key']],
     ['authentication that is HTTP’s', { authentication: { schemes: ['basic'] } }, ['basic']],
   ])('is told what the author says: %s', (_, more, names) => {
-    const { card: served } = compiled({ card: { ...card, ...more }, extended: {} })
+    const { card: served } = compileCard({ card: { ...card, ...more }, extended: {} })
     expect(Object.keys(served.securitySchemes ?? {})).toStrictEqual(names)
   })
 
   it('is told nothing where there is no extended card', () => {
-    expect(compiled({ card }).card.securitySchemes).toBeUndefined()
+    expect(compileCard({ card }).card.securitySchemes).toBeUndefined()
   })
 })
 
 describe('an extended card behind a gateway', () => {
   it('sends calls to this host, in every representation', () => {
-    const { extended } = compiled({ card, route: 'gateway', extended: { description: 'More' } })
+    const { extended } = compileCard({ card, route: 'gateway', extended: { description: 'More' } })
     const text = JSON.stringify(extended)
     expect([text.includes('a.example'), text.includes('https://host.example/agents/weather/a2a')]).toEqual([
       false,
@@ -307,14 +310,14 @@ describe('an extended card behind a gateway', () => {
 
 describe('a signature', () => {
   const signatures = [{ protected: 'eyJ', signature: 'abc' }]
-  const whole = wholeCards['1.0'] as JsonObject
+  const whole = completeCards['1.0'] as JsonObject
   const signed = (extendedAgentCard: boolean) => ({
     ...whole,
     capabilities: { ...(whole.capabilities as JsonObject), extendedAgentCard },
     signatures,
   })
   const signers = (manifest: Json) => {
-    const { documents, extended } = compiled(manifest)
+    const { documents, extended } = compileCard(manifest)
     return [documents, ...extended.map(card => card.documents)].map(served => served['1.0'].signatures)
   }
 
@@ -334,7 +337,7 @@ describe('a signature', () => {
   })
 
   it('is left out of the public card where the host has to declare the extended one', () => {
-    const { documents, report } = compiled({ card: signed(false), extended: {} })
+    const { documents, report } = compileCard({ card: signed(false), extended: {} })
     expect([documents['1.0'].signatures, report.dropped['1.0']]).toEqual([
       undefined,
       expect.arrayContaining(['/signatures']),
@@ -344,7 +347,7 @@ describe('a signature', () => {
 
 describe('the report on overlays', () => {
   it('has what is filled, converted and found in them, with pointers into the manifest, once', () => {
-    const { report } = compiled({
+    const { report } = compileCard({
       card: { ...card, skills: [talk] },
       extended: { skills: ['Sing', { name: 'Dance' }], apiKey: 'sk-abcdefgh12345678901234' },
       tiers: { gold: { skills: [history] }, silver: {} },
@@ -377,12 +380,12 @@ describe('an overlay with two names of one field', () => {
   ])('is rejected if they are two spellings: the card has %s', (_, fields) => {
     for (const overlay of [modes, Object.fromEntries(Object.entries(modes).reverse())]) {
       const manifest = { card: { ...card, ...fields }, extended: overlay, tiers: { gold: overlay } }
-      expect(refusal(manifest)).toStrictEqual([
+      expect(getCompileErrors(manifest)).toStrictEqual([
         error('/extended/default_input_modes'),
         error('/tiers/gold/default_input_modes'),
       ])
       expect(
-        refusal({ upstream: { card: 'https://a.example/card.json' }, card: overlay }, manifest.card),
+        getCompileErrors({ upstream: { card: 'https://a.example/card.json' }, card: overlay }, manifest.card),
       ).toStrictEqual([error('/card/default_input_modes')])
     }
   })
@@ -400,7 +403,7 @@ describe('an overlay with two names of one field', () => {
         ['supportedInputModes', 'defaultInputModes'],
       ]) {
         const extended = Object.fromEntries(names.map(each => [each, [each === 'defaultInputModes' ? 'a/b' : 'c/d']]))
-        const { extended: cards } = compiled({ card: { ...card, [name]: ['text/html'] }, extended })
+        const { extended: cards } = compileCard({ card: { ...card, [name]: ['text/html'] }, extended })
         expect(cards[0]?.documents['1.0'].defaultInputModes).toStrictEqual(['a/b'])
         expect(cards[0]?.documents['agent-card.json'].supportedInputModes).toStrictEqual(['c/d'])
       }

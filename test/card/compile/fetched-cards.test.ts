@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
-import { seed } from '../../support/cards/seeds.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
+import { readSeed } from '../../support/cards/seeds.ts'
 
 const source = 'https://a.example/.well-known/agent-card.json'
 const upstream = { card: source }
@@ -31,29 +31,29 @@ describe('a card that was fetched', () => {
     ['telex-etymo', 'telex'],
     ['guide-code-review', '0.3'],
   ] as const)('is read in whatever dialect it is, and served in it: %s', (name, dialect) => {
-    const { report, documents } = compiled({ upstream }, seed(name))
-    expect([report.dialect, documents[dialect]]).toMatchObject([dialect, { name: seed(name).name }])
-    expect(documents).toStrictEqual(compiled(seed(name)).documents)
+    const { report, documents } = compileCard({ upstream }, readSeed(name))
+    expect([report.dialect, documents[dialect]]).toMatchObject([dialect, { name: readSeed(name).name }])
+    expect(documents).toStrictEqual(compileCard(readSeed(name)).documents)
   })
 
   it('is served as one that was written by hand: the manifest says no card, or an empty one', () => {
-    const byHand = compiled(fetched)
+    const byHand = compileCard(fetched)
     for (const document of [{ upstream }, { upstream, card: {} }]) {
-      const { documents, report, direct } = compiled(document, fetched)
+      const { documents, report, direct } = compileCard(document, fetched)
       expect([documents, report, direct]).toStrictEqual([byHand.documents, byHand.report, byHand.card])
     }
   })
 
   it('has not been fetched: then nothing is compiled in its place', () => {
     const message = 'is the source of the card, and no card was fetched from it'
-    expect([refusal({ upstream }), refusal({ upstream: { mcp: source }, card: fetched })]).toStrictEqual([
-      [{ pointer: '/upstream/card', message }],
-      [{ pointer: '/upstream/mcp', message }],
-    ])
+    expect([
+      getCompileErrors({ upstream }),
+      getCompileErrors({ upstream: { mcp: source }, card: fetched }),
+    ]).toStrictEqual([[{ pointer: '/upstream/card', message }], [{ pointer: '/upstream/mcp', message }]])
   })
 
   it('is looked at only where the manifest says that it comes from elsewhere', () => {
-    expect(compiled(fetched, { name: 'Other' }).card.name).toBe('A')
+    expect(compileCard(fetched, { name: 'Other' }).card.name).toBe('A')
   })
 })
 
@@ -75,21 +75,21 @@ describe("the manifest's own card", () => {
       { supportedInterfaces: [{ protocolVersion: '1.0' }] },
     ],
   ])('%s', (_, card, expected) => {
-    expect(compiled({ upstream, card }, fetched).card).toMatchObject(expected)
+    expect(compileCard({ upstream, card }, fetched).card).toMatchObject(expected)
   })
 
   it('can be front matter, which says nothing of the version that it is not', () => {
     const card = { exposed: true, agentcard: { skills: [{ id: 'sing', name: 'Sing' }] } }
     const fetched = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
-    const { report, manifest, card: served } = compiled({ upstream, card }, fetched)
+    const { report, manifest, card: served } = compileCard({ upstream, card }, fetched)
     expect([report.dialect, manifest.visibility, served.supportedInterfaces[0]?.protocolVersion]).toStrictEqual([
       'gopherhole',
       'public',
       '1.0',
     ])
-    expect(refusal({ upstream, card: { exposed: true, agentcard: { skills: [{ name: 5 }] } } }, fetched)).toMatchObject(
-      [{ pointer: '/card/agentcard/skills/0/name' }],
-    )
+    expect(
+      getCompileErrors({ upstream, card: { exposed: true, agentcard: { skills: [{ name: 5 }] } } }, fetched),
+    ).toMatchObject([{ pointer: '/card/agentcard/skills/0/name' }])
   })
 
   it('is where an error of its own is told, and what was fetched where it is wrong itself', () => {
@@ -102,7 +102,7 @@ describe("the manifest's own card", () => {
     }
     const wrong = { ...fetched, version: {}, skills: [{ id: 'hum', name: 6 }, ...(fetched.skills as Json[])] }
     const places = (document: JsonObject, of: JsonObject) =>
-      refusal(document, of)
+      getCompileErrors(document, of)
         .map(({ pointer }) => pointer)
         .toSorted()
     expect(places({ upstream, card }, wrong)).toStrictEqual(
@@ -111,7 +111,7 @@ describe("the manifest's own card", () => {
   })
 
   it('is where a note of its own is told', () => {
-    const { report } = compiled({ upstream, card: { provider: 'Mine' } }, { ...fetched, version: 2 })
+    const { report } = compileCard({ upstream, card: { provider: 'Mine' } }, { ...fetched, version: 2 })
     expect(report.converted).toStrictEqual([
       { pointer: '/version', message: 'a number, read as text' },
       { pointer: '/card/provider', message: 'a name, read as the organization' },
@@ -120,10 +120,10 @@ describe("the manifest's own card", () => {
 })
 
 describe('the signatures of a card that was fetched', () => {
-  const dropped = (document: JsonObject) => compiled(document, signed).report.dropped['1.0']
+  const dropped = (document: JsonObject) => compileCard(document, signed).report.dropped['1.0']
 
   it('stay where the card says what it said', () => {
-    const { documents, report } = compiled({ upstream }, signed)
+    const { documents, report } = compileCard({ upstream }, signed)
     expect([documents['1.0'], report.dropped['1.0']]).toStrictEqual([signed, undefined])
   })
 
@@ -132,7 +132,7 @@ describe('the signatures of a card that was fetched', () => {
     ['its calls go through this host', { route: 'gateway' }],
     ['there is an extended card to tell of', { extended: { description: 'C' } }],
   ])('go, and the report says so, where %s', (_, more) => {
-    const { documents, extended } = compiled({ upstream, ...more }, signed)
+    const { documents, extended } = compileCard({ upstream, ...more }, signed)
     expect(JSON.stringify([documents, extended])).not.toContain('c2ln')
     expect(dropped({ upstream, ...more })).toStrictEqual(['/signatures'])
   })
@@ -144,7 +144,7 @@ describe('the signatures of a card that was fetched', () => {
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
     }
     const signaturesOf = (card: JsonObject) =>
-      compiled({ upstream, card, tiers: { gold: {} } }, knows).extended.map(
+      compileCard({ upstream, card, tiers: { gold: {} } }, knows).extended.map(
         ({ documents }) => documents['1.0'].signatures,
       )
     expect([signaturesOf({}), signaturesOf({ description: 'C' })]).toStrictEqual([
@@ -154,13 +154,13 @@ describe('the signatures of a card that was fetched', () => {
   })
 
   it('stay where the owner adds what the dialect has no place for', () => {
-    const { documents } = compiled({ upstream, card: { 'x-note': 'mine' } }, signed)
+    const { documents } = compileCard({ upstream, card: { 'x-note': 'mine' } }, signed)
     expect([documents['1.0'], documents.gopherhole.signatures]).toStrictEqual([signed, undefined])
   })
 
   it("are the owner's where the owner brings them", () => {
     const signatures = [{ protected: 'eyJhbGciOiJFUzI1NiJ9', signature: 'bWluZQ' }]
-    const { documents } = compiled({ upstream, card: { description: 'C', signatures } }, signed)
+    const { documents } = compileCard({ upstream, card: { description: 'C', signatures } }, signed)
     expect(documents['1.0']).toStrictEqual({ ...signed, description: 'C', signatures })
   })
 })
@@ -180,7 +180,7 @@ describe('what is fetched that is no card', () => {
     ['no endpoint', { name: 'A', description: 'B' }, '/url', /^is missing: add the agent's `url`/],
     ['a link that runs', { ...fetched, iconUrl: 'javascript:x' }, '/iconUrl', /must be an http or https URL/],
   ])('is told by name: %s', (_, document, pointer, message) => {
-    expect(refusal({ upstream }, document as JsonObject)[0]).toStrictEqual({
+    expect(getCompileErrors({ upstream }, document as JsonObject)[0]).toStrictEqual({
       pointer,
       message: expect.stringMatching(message),
     })
@@ -188,14 +188,14 @@ describe('what is fetched that is no card', () => {
 
   it('nests too deep', () => {
     const deep = JSON.parse(`${'{"x":'.repeat(3000)}1${'}'.repeat(3000)}`)
-    expect(refusal({ upstream }, { ...fetched, deep })[0]?.message).toBe('nests deeper than 64 levels')
+    expect(getCompileErrors({ upstream }, { ...fetched, deep })[0]?.message).toBe('nests deeper than 64 levels')
   })
 
   it('is too much only with what is laid over it', () => {
     const skills = (from: number) => Array.from({ length: 300 }, (_, n) => ({ id: `s${from + n}`, name: 'S' }))
-    expect(refusal({ upstream, card: { skills: skills(300) } }, { ...fetched, skills: skills(0) })).toMatchObject([
-      { message: 'has 600 skills; at most 500 are allowed' },
-    ])
+    expect(
+      getCompileErrors({ upstream, card: { skills: skills(300) } }, { ...fetched, skills: skills(0) }),
+    ).toMatchObject([{ message: 'has 600 skills; at most 500 are allowed' }])
   })
 })
 
@@ -234,7 +234,9 @@ describe('where the calls of a fetched card go', () => {
     ],
   ])('is refused: %s', (_, more, fields, error) => {
     for (const route of ['direct', 'gateway'])
-      expect(refusal({ upstream: { ...upstream, ...more }, route }, { ...fetched, ...fields })).toStrictEqual([error])
+      expect(getCompileErrors({ upstream: { ...upstream, ...more }, route }, { ...fetched, ...fields })).toStrictEqual([
+        error,
+      ])
   })
 
   it.each<[string, JsonObject, JsonObject, JsonObject]>([
@@ -257,12 +259,12 @@ describe('where the calls of a fetched card go', () => {
       {},
     ],
   ])('is allowed: %s', (_, more, fields, card) => {
-    const made = compiled({ upstream: { ...upstream, ...more }, card, route: 'gateway' }, { ...fetched, ...fields })
+    const made = compileCard({ upstream: { ...upstream, ...more }, card, route: 'gateway' }, { ...fetched, ...fields })
     expect(made.profile.targets).toHaveLength(1)
   })
 
   it('is told of as it was fetched, beside the card that is served', () => {
-    const { card, direct } = compiled({ upstream, route: 'gateway' }, fetched)
+    const { card, direct } = compileCard({ upstream, route: 'gateway' }, fetched)
     expect([card, direct].map(each => each.supportedInterfaces[0]?.url)).toStrictEqual([here, fetched.url])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { MAX_BODY_BYTES } from '../../../src/limits.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const long = (length: number, index: number) => String(index).padStart(length, 'n')
@@ -96,7 +96,7 @@ describe('no report is much longer than a person can read', () => {
 
 describe('a list of the report', () => {
   it('says how many entries more there are', () => {
-    const { report } = compiled({ ...card, skills: list(250, index => ({ id: `s${index}` })) })
+    const { report } = compileCard({ ...card, skills: list(250, index => ({ id: `s${index}` })) })
     expect([report.filled.length, report.filled.at(-1)]).toStrictEqual([
       101,
       { pointer: expect.stringContaining('/skills/'), message: expect.stringMatching(/ \(one of \d+ more\)$/) },
@@ -104,7 +104,7 @@ describe('a list of the report', () => {
   })
 
   it('says how many places more a dialect has no place for', () => {
-    const { report } = compiled({
+    const { report } = compileCard({
       ...card,
       ...members(
         300,
@@ -117,7 +117,7 @@ describe('a list of the report', () => {
 
   it('points at what holds a place whose pointer is long', () => {
     const inner = { ['n'.repeat(200)]: 'sk-abcdefgh12345678' }
-    const { report } = compiled({ ...card, x: { y: inner, [`/${'~'.repeat(40)}`]: inner } })
+    const { report } = compileCard({ ...card, x: { y: inner, [`/${'~'.repeat(40)}`]: inner } })
     expect(report.issues.filter(({ rule }) => rule === 'secret').map(({ pointer }) => pointer)).toStrictEqual([
       '/x/y',
       `/x/~1${'~0'.repeat(40)}`,
@@ -125,7 +125,7 @@ describe('a list of the report', () => {
   })
 
   it('holds errors too', () => {
-    const errors = refusal({ ...card, skills: list(250, index => ({ ...skill(index), name: 5 })) })
+    const errors = getCompileErrors({ ...card, skills: list(250, index => ({ ...skill(index), name: 5 })) })
     expect([errors.length, errors.at(-1)?.message]).toStrictEqual([101, 'must be a string (one of 150 more)'])
   })
 })

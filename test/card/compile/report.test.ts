@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { compiled } from '../../support/cards/compile.ts'
+import { compileCard } from '../../support/cards/compile.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
-import { at } from '../../support/cards/places.ts'
-import { corpus, hasReference, skipped } from '../../support/cards/reference.ts'
-import { registered, seed, seedNames } from '../../support/cards/seeds.ts'
+import { getValue } from '../../support/cards/pointers.ts'
+import { corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
+import { readSeed, readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 
@@ -18,14 +18,14 @@ const danglingPlaces = (document: Json, authored: Json): string[] => {
   const { converted, dropped, filled } = result.compiled.report
   const places = [...converted.map(note => note.pointer), ...Object.values(dropped).flat()]
   return [
-    ...places.filter(place => at(authored, place) === undefined),
-    ...filled.map(note => note.pointer).filter(place => isSaid(at(authored, place)) && !isList(authored, place)),
+    ...places.filter(place => getValue(authored, place) === undefined),
+    ...filled.map(note => note.pointer).filter(place => isSaid(getValue(authored, place)) && !isList(authored, place)),
   ]
 }
 
 /** Flags that are written as a list have no place of their own. */
 const isList = (authored: Json, place: string): boolean =>
-  place === '/capabilities' && Array.isArray(at(authored, place))
+  place === '/capabilities' && Array.isArray(getValue(authored, place))
 
 const isSaid = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
@@ -41,10 +41,10 @@ describe('every pointer of a report stands in the authored card, and every defau
   })
 
   it.each(seedNames)('of %s', name => {
-    expect(danglingPlaces(registered(name), seed(name))).toStrictEqual([])
+    expect(danglingPlaces(readSeedManifest(name), readSeed(name))).toStrictEqual([])
   })
 
-  it.skipIf(!hasReference)(`of the corpus${skipped}`, () => {
+  it.skipIf(!hasReference)(`of the corpus${skipNotice}`, () => {
     const dangling = corpus.flatMap(({ file, text }) => {
       const parsed = parseJson(text)
       return 'value' in parsed ? danglingPlaces(parsed.value, parsed.value).map(place => `${file} ${place}`) : []
@@ -56,7 +56,7 @@ describe('every pointer of a report stands in the authored card, and every defau
 describe("filled: GopherHole's defaults, then what A2A requires", () => {
   it('of the minimal card', () => {
     const skill = { id: 'main', name: 'A', description: 'B', tags: ['general'] }
-    expect(compiled(card).report.filled).toStrictEqual([
+    expect(compileCard(card).report.filled).toStrictEqual([
       { pointer: '/protocolVersion', message: 'set to "1.0"' },
       { pointer: '/capabilities/streaming', message: 'set to true' },
       { pointer: '/capabilities/pushNotifications', message: 'set to true' },
@@ -82,7 +82,7 @@ describe("filled: GopherHole's defaults, then what A2A requires", () => {
     ],
     ['what is authored stays', { capabilities: { streaming: false } }, { streaming: false, pushNotifications: true }],
   ])('%s', (_, more, flags) => {
-    expect(compiled({ ...card, ...more }).card.capabilities).toMatchObject(flags)
+    expect(compileCard({ ...card, ...more }).card.capabilities).toMatchObject(flags)
   })
 })
 
@@ -168,12 +168,12 @@ describe('converted: what was read in another form', () => {
       [{ pointer: '/authentication', message: 'read as security schemes' }],
     ],
   ])('%s', (_, more, read, converted) => {
-    const result = compiled({ ...card, ...more })
+    const result = compileCard({ ...card, ...more })
     expect([result.report.converted, result.card]).toStrictEqual([converted, expect.objectContaining(read)])
   })
 
   it('authentication that is not required asks for nothing', () => {
-    const { card: read } = compiled({ ...card, authentication: { required: false, methods: ['bearer'] } })
+    const { card: read } = compileCard({ ...card, authentication: { required: false, methods: ['bearer'] } })
     expect([Object.keys(read.securitySchemes ?? {}), read.securityRequirements]).toStrictEqual([['bearer'], undefined])
   })
 
@@ -182,13 +182,13 @@ describe('converted: what was read in another form', () => {
       { url: 'https://a.example/0', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
       { url: 'https://a.example/r', protocolBinding: 'HTTP+JSON', protocolVersion: '0.3', tenant: 'north' },
     ]
-    const { documents } = compiled({ name: 'A', description: 'B', supportedInterfaces: interfaces })
-    expect(compiled(documents['agent-card.json']).report.converted).toStrictEqual([])
+    const { documents } = compileCard({ name: 'A', description: 'B', supportedInterfaces: interfaces })
+    expect(compileCard(documents['agent-card.json']).report.converted).toStrictEqual([])
   })
 
   it('a hybrid whose lists disagree: that of v1.0 counts', () => {
     const url = 'https://a.example/0'
-    const { report } = compiled({
+    const { report } = compileCard({
       name: 'A',
       description: 'B',
       supportedInterfaces: [{ url, protocolBinding: 'GRPC', protocolVersion: '0.3' }],
@@ -211,12 +211,12 @@ describe('converted: what was read in another form', () => {
       iconUrl: null,
       capabilities: { streaming: null },
     }
-    expect(compiled({ ...card, ...nothing }).card).toStrictEqual(compiled(card).card)
+    expect(compileCard({ ...card, ...nothing }).card).toStrictEqual(compileCard(card).card)
   })
 
   it('several OAuth flows, which v1.0 allows one by one: each is an alternative', () => {
     const flow = { tokenUrl: 'https://i.example/t', scopes: {} }
-    const result = compiled({
+    const result = compileCard({
       ...card,
       securitySchemes: {
         o: { type: 'oauth2', flows: { clientCredentials: flow, password: flow } },
@@ -238,7 +238,7 @@ describe('converted: what was read in another form', () => {
   it('beside others, a scheme of several OAuth flows counts by its first', () => {
     const flow = { tokenUrl: 'https://i.example/t', scopes: {} }
     const o = { type: 'oauth2', flows: { clientCredentials: flow, password: flow } }
-    const result = compiled({
+    const result = compileCard({
       ...card,
       securitySchemes: { o, k: { type: 'mutualTLS' } },
       security: [{ o: ['read'], k: [] }],
@@ -253,7 +253,7 @@ describe('dropped: what a dialect has no place for', () => {
       { url: 'https://a.example/1', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url: 'https://a.example/0', protocolBinding: 'JSONRPC', protocolVersion: '0.3', tenant: 'north' },
     ]
-    const { report } = compiled({
+    const { report } = compileCard({
       name: 'A',
       description: 'B',
       supportedInterfaces: interfaces,
@@ -274,17 +274,17 @@ describe('dropped: what a dialect has no place for', () => {
 
 describe('a signature stays only where what is served is what was signed', () => {
   const signed = {
-    ...compiled(card).documents['1.0'],
+    ...compileCard(card).documents['1.0'],
     signatures: [{ protected: 'eyJhbGciOiJFUzI1NiJ9', signature: 'c2ln' }],
   }
   it('1.0, authored whole: it stays there, and nowhere else', () => {
-    const { documents } = compiled(signed)
+    const { documents } = compileCard(signed)
     const where = Object.entries(documents).filter(([, document]) => 'signatures' in document)
     expect(where).toStrictEqual([['1.0', signed]])
   })
 
   it('1.0, with a field that is dropped: it goes, and the report says so', () => {
-    const { documents, report } = compiled({ ...signed, note: 1 })
+    const { documents, report } = compileCard({ ...signed, note: 1 })
     expect([documents['1.0'].signatures, report.dropped['1.0']]).toStrictEqual([undefined, ['/note', '/signatures']])
   })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 import { versionErrors } from '../../support/schemas/index.ts'
 
@@ -26,7 +26,7 @@ describe('the representations are valid against the schemas of A2A 1.0 and 0.3',
   it.each([{ organization: 'ACME' }, { url: 'https://acme.example' }])(
     'a provider of %j alone is left out',
     provider => {
-      const { documents, report } = compiled({ ...card, provider })
+      const { documents, report } = compileCard({ ...card, provider })
       expect([documents['1.0'].provider, documents['0.3'].provider, report.dropped]).toStrictEqual([
         undefined,
         undefined,
@@ -43,7 +43,7 @@ describe('the hybrid', () => {
   ]
 
   it('sends v0.x readers to what speaks 0.x; the two paths differ in protocolVersion only', () => {
-    const { documents } = compiled({ name: 'A', description: 'B', supportedInterfaces: interfaces })
+    const { documents } = compileCard({ name: 'A', description: 'B', supportedInterfaces: interfaces })
     const hybrid = documents['agent-card.json']
     expect([hybrid, documents['agent.json']]).toStrictEqual([
       expect.objectContaining({
@@ -59,12 +59,12 @@ describe('the hybrid', () => {
     ['a2a', 'a2a'],
     ['mcp', 'mcp'],
   ])("bears SuperX's word where a SuperX card was authored: %s", (protocol, word) => {
-    const { documents } = compiled({ ...card, protocol })
+    const { documents } = compileCard({ ...card, protocol })
     expect([documents['agent-card.json'].protocol, documents['agent.json'].protocol]).toStrictEqual([word, word])
   })
 
   it('of another card has no such word', () => {
-    expect(compiled(card).documents['agent-card.json']).not.toHaveProperty('protocol')
+    expect(compileCard(card).documents['agent-card.json']).not.toHaveProperty('protocol')
   })
 })
 
@@ -80,6 +80,6 @@ describe('what is not a card is named', () => {
     [{ agent: {} }, '/agent', 'is a description of an agent, but not an A2A card'],
     [{ endpoints: [] }, '/endpoints', 'is a list of HTTP endpoints, not an A2A card'],
   ])('%j', (document, pointer, message) => {
-    expect(refusal(document)[0]).toStrictEqual({ pointer, message })
+    expect(getCompileErrors(document)[0]).toStrictEqual({ pointer, message })
   })
 })

@@ -9,8 +9,8 @@ import {
   parsePointer,
 } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { compilePublishedSchema, corpus, hasReference, skipped } from '../../support/cards/reference.ts'
-import { registered, seedNames } from '../../support/cards/seeds.ts'
+import { compilePublishedSchema, corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
+import { readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
 import { schemaErrors } from '../../support/schemas/index.ts'
 
 const refreshUrl = 'https://id.example/refresh'
@@ -279,7 +279,7 @@ describe.each(['1.0', '0.3'] as const)('the schema of the Agent Card of A2A %s',
     expect(pointers('with an unknown member', differing)).toStrictEqual(expect.arrayContaining(['', '/provider']))
   })
 
-  describe.skipIf(!hasReference)(`gives the verdict of the published schema${skipped}`, () => {
+  describe.skipIf(!hasReference)(`gives the verdict of the published schema${skipNotice}`, () => {
     const validate = hasReference ? compilePublishedSchema(name) : () => false
 
     it('on every changed card, except for a location that only the text of the specification excludes', () => {
@@ -293,7 +293,7 @@ describe.each(['1.0', '0.3'] as const)('the schema of the Agent Card of A2A %s',
       const found = corpus
         .map(({ text }) => parseJson(text))
         .flatMap(parsed => ('value' in parsed ? [parsed.value] : []))
-      const documents = [...seedNames.map(registered), ...found].flatMap(manifest => {
+      const documents = [...seedNames.map(readSeedManifest), ...found].flatMap(manifest => {
         const result = compile(manifest, { id: 'weather', requestOrigin: 'https://host.example' })
         return 'errors' in result ? [] : Object.values(result.compiled.documents)
       })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Drift, diffCards } from '../../../src/card/diff/drift.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit, parsePointer } from '../../../src/json/json.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
-import { at } from '../../support/cards/places.ts'
+import { getValue } from '../../support/cards/pointers.ts'
 
 const skill = (id: string, more: JsonObject = {}): JsonObject => ({ id, name: id, ...more })
 
@@ -93,10 +93,10 @@ const applied = (before: JsonObject, changes: Drift, after: JsonObject): JsonObj
   for (const { op, pointer } of changes.toReversed()) {
     const path = parsePointer(pointer)
     if (path[0] === 'skills' && path[1] !== undefined)
-      path[1] = String(at(op === 'remove' ? before : after, `/skills/${path[1]}/id`))
+      path[1] = String(getValue(op === 'remove' ? before : after, `/skills/${path[1]}/id`))
     const last = path.pop() as string
     const holder = path.reduce<Json>((inner, token) => (inner as JsonObject)[token] as Json, document)
-    if (op !== 'remove') (holder as JsonObject)[last] = at(after, pointer) as Json
+    if (op !== 'remove') (holder as JsonObject)[last] = getValue(after, pointer) as Json
     else if (Array.isArray(holder)) holder.splice(Number(last), 1)
     else delete (holder as JsonObject)[last]
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { findWidenings } from '../../../src/card/diff/widening.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../../src/json/json.ts'
-import { compiled } from '../../support/cards/compile.ts'
+import { compileCard } from '../../support/cards/compile.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 
 const url = 'https://a.example/a2a'
@@ -28,7 +28,7 @@ const tenant = (name: string) => ({
   url: undefined,
 })
 
-const cardOf = (fields: object) => compiled({ ...base, ...fields } as JsonObject).direct
+const cardOf = (fields: object) => compileCard({ ...base, ...fields } as JsonObject).direct
 const widens = (before: object, after: object): string[] =>
   findWidenings(cardOf(before), cardOf(after)).map(({ pointer, message }) => `${pointer} ${message}`)
 

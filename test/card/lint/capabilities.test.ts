@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 const both = { streaming: true, pushNotifications: true }
 const impossible = [
@@ -18,7 +18,7 @@ it.each<[string, Json | undefined, string[]]>([
   ['a list of names', ['streaming'], undeclared],
   ['a list of both names', ['streaming', 'push_notifications'], []],
 ])('declared capabilities: %s', (_, capabilities, expected) => {
-  expect(lines(issuesWith({ capabilities }))).toEqual(expected)
+  expect(formatIssues(lintFields({ capabilities }))).toEqual(expected)
 })
 
 it.each<[string, JsonObject, JsonObject, string[]]>([
@@ -38,10 +38,10 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     [],
   ],
 ])('streaming and push declared with %s', (_, fields, manifest, expected) => {
-  expect(lines(issuesWith({ capabilities: both, ...fields }, manifest))).toEqual(expected)
+  expect(formatIssues(lintFields({ capabilities: both, ...fields }, manifest))).toEqual(expected)
 })
 
 it('says nothing of flags that are false, where the route is closed', () => {
   const capabilities = { streaming: false, pushNotifications: false }
-  expect(lines(issuesWith({ capabilities }, { route: 'closed' }))).toEqual([])
+  expect(formatIssues(lintFields({ capabilities }, { route: 'closed' }))).toEqual([])
 })

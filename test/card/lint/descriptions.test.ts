@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { cleanSkill } from '../../support/cards/cards.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 const thinAgent = 'thin-description warning /description'
 const thinSkill = 'thin-description warning /skills/0/description'
@@ -19,7 +19,7 @@ it.each([
   [`${' '.repeat(300)}Search the web for information`, []],
   ['ok '.repeat(5000), []],
 ])('an agent described as %j: %j', (description, expected) => {
-  expect(lines(issuesWith({ description }))).toEqual(expected)
+  expect(formatIssues(lintFields({ description }))).toEqual(expected)
 })
 
 it.each([
@@ -29,5 +29,7 @@ it.each([
   [undefined, [thinSkill]],
   ['Create bar charts from tables', []],
 ])('a skill described as %j: %j', (description, expected) => {
-  expect(lines(issuesWith({ skills: [JSON.parse(JSON.stringify({ ...cleanSkill, description }))] }))).toEqual(expected)
+  expect(formatIssues(lintFields({ skills: [JSON.parse(JSON.stringify({ ...cleanSkill, description }))] }))).toEqual(
+    expected,
+  )
 })

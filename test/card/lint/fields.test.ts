@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { cleanSkill } from '../../support/cards/cards.ts'
-import { issuesWith } from '../../support/cards/compile.ts'
+import { lintFields } from '../../support/cards/compile.ts'
 
 const findings = (fields: JsonObject) =>
-  issuesWith(fields).map(({ rule, severity, pointer, message }) => [
+  lintFields(fields).map(({ rule, severity, pointer, message }) => [
     `${rule} ${severity} ${pointer}`,
     /did you mean (.*)\?/.exec(message)?.[1],
   ])

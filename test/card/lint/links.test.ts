@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 const provider = { organization: 'Acme', url: 'https://acme.example' }
 
@@ -28,13 +28,13 @@ it.each<[string, JsonObject, string[]]>([
   ],
   ["Shaman's provider", { provider: { name: 'Acme', url: 'https://acme.example' } }, []],
 ])('a card with %s: %j', (_, fields, expected) => {
-  expect(lines(issuesWith(fields as Record<string, Json>))).toEqual(expected)
+  expect(formatIssues(lintFields(fields as Record<string, Json>))).toEqual(expected)
 })
 
 it("points at Shaman's own name of the icon", () => {
   expect(
-    lines(
-      issuesWith({
+    formatIssues(
+      lintFields({
         icon: 'http://localhost/icon.png',
         capabilities: { streaming: true, pushNotifications: false, stateHistory: true },
       }),
@@ -43,5 +43,7 @@ it("points at Shaman's own name of the icon", () => {
 })
 
 it('lets an internal card link to the network that it lives in', () => {
-  expect(lines(issuesWith({ documentationUrl: 'http://wiki.internal/' }, { visibility: 'internal' }))).toEqual([])
+  expect(formatIssues(lintFields({ documentationUrl: 'http://wiki.internal/' }, { visibility: 'internal' }))).toEqual(
+    [],
+  )
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
 import { cleanSkill } from '../../support/cards/cards.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 it.each<[string, Record<string, Json | undefined>, string[]]>([
   ['input modes undeclared', { defaultInputModes: undefined }, ['modes-undeclared info /defaultInputModes']],
@@ -26,14 +26,14 @@ it.each<[string, Record<string, Json | undefined>, string[]]>([
     ['mode-media-type warning /default_input_modes/0'],
   ],
 ])('modes with %s', (_, fields, expected) => {
-  expect(lines(issuesWith(fields))).toEqual(expected)
+  expect(formatIssues(lintFields(fields))).toEqual(expected)
 })
 
 it("points at GopherHole's own names", () => {
   const fields = { defaultInputModes: undefined, defaultOutputModes: undefined, preferredTransport: undefined }
   expect(
-    lines(
-      issuesWith({
+    formatIssues(
+      lintFields({
         ...fields,
         protocolVersion: '1.0',
         supportedInputModes: ['text'],

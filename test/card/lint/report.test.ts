@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { rules } from '../../../src/card/lint/index.ts'
 import { cleanCard } from '../../support/cards/cards.ts'
-import { issuesOf, issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintCard, lintFields } from '../../support/cards/compile.ts'
 
 it('finds nothing in a clean card', () => {
-  expect(issuesOf(cleanCard)).toEqual([])
+  expect(lintCard(cleanCard)).toEqual([])
 })
 
 it('tells an owner what to do', () => {
-  expect(issuesWith({ url: 'http://review.example.com/a2a' })).toEqual([
+  expect(lintFields({ url: 'http://review.example.com/a2a' })).toEqual([
     {
       rule: 'insecure-url',
       severity: 'warning',
@@ -20,7 +20,7 @@ it('tells an owner what to do', () => {
 
 it('holds a hundred issues, the gravest first, and the number of the rest', () => {
   const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`q${index}zzz`, 0]))
-  const issues = issuesWith({ ...unknown, extras: { note: 'a\u200bb' } })
+  const issues = lintFields({ ...unknown, extras: { note: 'a\u200bb' } })
   expect([issues.length, issues[0]?.rule, issues.at(-1)]).toEqual([
     101,
     'hidden-text',
@@ -35,7 +35,9 @@ it('holds a hundred issues, the gravest first, and the number of the rest', () =
 
 it('says nothing of defaults but that they were filled', () => {
   expect(
-    lines(issuesOf({ name: 'My Agent', description: 'Finds flights and hotels', url: 'https://my-agent.example.com' })),
+    formatIssues(
+      lintCard({ name: 'My Agent', description: 'Finds flights and hotels', url: 'https://my-agent.example.com' }),
+    ),
   ).toEqual([
     'security-undeclared info /securitySchemes',
     'capability-undeclared info /capabilities',

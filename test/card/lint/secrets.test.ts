@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
 import { cleanSkill } from '../../support/cards/cards.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const random = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kL9n'
@@ -25,13 +25,13 @@ const planted: Record<string, string> = {
 }
 
 it.each(Object.entries(planted))('finds %s wherever it stands, and never repeats it', (_, secret) => {
-  const issues = issuesWith({
+  const issues = lintFields({
     description: `Analyzes code for bugs and style issues. Call it with ${secret} as the key.`,
     version: secret.slice(0, 400).replaceAll('\n', ' '),
     'x-notes': { deep: [secret] },
     skills: [{ ...cleanSkill, examples: [`curl -H "Authorization: Bearer ${secret}"`, 'Review this function'] }],
   })
-  expect(lines(issues)).toEqual(
+  expect(formatIssues(issues)).toEqual(
     [
       'secret error /description',
       'secret error /version',
@@ -56,7 +56,7 @@ it.each<[string, string]>([
   ['privateKey', random],
   ['credentials', random],
 ])('finds the value of "%s": %s', (name, value) => {
-  expect(lines(issuesWith({ 'x-backend': { [name]: value } }))).toEqual([`secret error /x-backend/${name}`])
+  expect(formatIssues(lintFields({ 'x-backend': { [name]: value } }))).toEqual([`secret error /x-backend/${name}`])
 })
 
 it.each<[string, string]>([
@@ -86,7 +86,7 @@ it.each<[string, string]>([
   ['usage', '-----BEGIN PUBLIC KEY-----'],
   ['usage', 'task-management-and-planning'],
 ])('takes "%s": "%s" for no secret', (name, value) => {
-  expect(lines(issuesWith({ 'x-backend': { [name]: value } }))).toEqual([])
+  expect(formatIssues(lintFields({ 'x-backend': { [name]: value } }))).toEqual([])
 })
 
 it('takes the names of schemes, flows and scopes for what they are', () => {
@@ -97,5 +97,5 @@ it('takes the names of schemes, flows and scopes for what they are', () => {
       flows: { clientCredentials: { tokenUrl: 'https://id.example.com/token2', scopes: { secret: 'Read 2 secrets' } } },
     },
   }
-  expect(lines(issuesWith({ securitySchemes, security: [{ apiKey: [] }, { token: [] }] }))).toEqual([])
+  expect(formatIssues(lintFields({ securitySchemes, security: [{ apiKey: [] }, { token: [] }] }))).toEqual([])
 })

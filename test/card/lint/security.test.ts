@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
 import { cleanSkill } from '../../support/cards/cards.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 const provider = { organization: 'Acme', url: 'https://acme.example' }
 const bearer = { type: 'http', scheme: 'bearer' }
@@ -49,7 +49,7 @@ it.each<[string, Record<string, Json | undefined>, string[]]>([
     [],
   ],
 ])('a requirement with %s', (_, fields, expected) => {
-  expect(lines(issuesWith(fields))).toEqual(expected)
+  expect(formatIssues(lintFields(fields))).toEqual(expected)
 })
 
 it.each<[string, Record<string, Json | undefined>, string[]]>([
@@ -59,5 +59,5 @@ it.each<[string, Record<string, Json | undefined>, string[]]>([
   ["v0.2's authentication", { authentication: { schemes: ['bearer'] } }, []],
   ["Telex's word that none is needed", { authentication: { required: false, methods: [] }, provider }, []],
 ])('a card that declares %s', (_, fields, expected) => {
-  expect(lines(issuesWith({ securitySchemes: undefined, security: undefined, ...fields }))).toEqual(expected)
+  expect(formatIssues(lintFields({ securitySchemes: undefined, security: undefined, ...fields }))).toEqual(expected)
 })

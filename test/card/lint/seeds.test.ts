@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { issuesOf, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintCard } from '../../support/cards/compile.ts'
 
 const skill = (id: string, name: string, description: string, fields: JsonObject = {}): JsonObject => ({
   id,
@@ -150,5 +150,5 @@ it.each<[string, Record<string, Json>, string[]]>([
   ],
   ["Etymo's card for Telex", telex, ['tags-undeclared info /skills/0/tags']],
 ])('%s is reasonably clean', (_, card, expected) => {
-  expect(lines(issuesOf(card))).toEqual(expected)
+  expect(formatIssues(lintCard(card))).toEqual(expected)
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
 import { cleanSkill } from '../../support/cards/cards.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 it.each<[string, Json | undefined, string[]]>([
   ['none', undefined, ['skills-undeclared info /skills']],
@@ -13,7 +13,7 @@ it.each<[string, Json | undefined, string[]]>([
     ['thin-description warning /skills/0', 'tags-undeclared info /skills/0', 'few-examples info /skills/0'],
   ],
 ])('skills: %s', (_, skills, expected) => {
-  expect(lines(issuesWith({ skills }))).toEqual(expected)
+  expect(formatIssues(lintFields({ skills }))).toEqual(expected)
 })
 
 it.each<[string, Record<string, Json | undefined>, string[]]>([
@@ -33,5 +33,7 @@ it.each<[string, Record<string, Json | undefined>, string[]]>([
   ['one example, twice', { examples: ['Review this', ' Review this'] }, ['few-examples info /skills/0/examples']],
   ['three examples', { examples: ['a', 'b', 'c'] }, []],
 ])('a skill with %s: %j', (_, fields, expected) => {
-  expect(lines(issuesWith({ skills: [JSON.parse(JSON.stringify({ ...cleanSkill, ...fields }))] }))).toEqual(expected)
+  expect(formatIssues(lintFields({ skills: [JSON.parse(JSON.stringify({ ...cleanSkill, ...fields }))] }))).toEqual(
+    expected,
+  )
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 const on = (rule: string) => [`${rule} /url`]
 
@@ -29,7 +29,7 @@ it.each<[string, string[]]>([
   ['https://my-agent.example.com/book-your-table', []],
   ['https://yourmechanic.com/a2a', []],
 ])('an endpoint at %s: %j', (url, expected) => {
-  expect(lines(issuesWith({ url }))).toEqual(expected)
+  expect(formatIssues(lintFields({ url }))).toEqual(expected)
 })
 
 it.each<[string, JsonObject, string[]]>([
@@ -38,7 +38,7 @@ it.each<[string, JsonObject, string[]]>([
   ['internal', { visibility: 'internal' }, []],
   ['behind the gateway', { route: 'gateway' }, []],
 ])('a private endpoint on a card that is %s', (_, manifest, expected) => {
-  expect(lines(issuesWith({ url: 'http://10.0.0.7/a2a' }, manifest))).toEqual(expected)
+  expect(formatIssues(lintFields({ url: 'http://10.0.0.7/a2a' }, manifest))).toEqual(expected)
 })
 
 const url = 'https://review.example.com/a2a'
@@ -82,5 +82,5 @@ it.each<[string, Record<string, Json | undefined>, string[]]>([
     ],
   ],
 ])('looks at %s', (_, fields, expected) => {
-  expect(lines(issuesWith(fields))).toEqual(expected)
+  expect(formatIssues(lintFields(fields))).toEqual(expected)
 })

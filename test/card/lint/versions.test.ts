@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
-import { issuesWith, lines } from '../../support/cards/compile.ts'
+import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 const notSemver = 'version-semver warning /version'
 const unknown = 'protocol-version-unknown warning /protocolVersion'
@@ -17,7 +17,7 @@ it.each<[Json | undefined, string[]]>([
   ['1.0.0', []],
   ['0.1.0-rc.1+build.5', []],
 ])('version %j: %j', (version, expected) => {
-  expect(lines(issuesWith({ version }))).toEqual(expected)
+  expect(formatIssues(lintFields({ version }))).toEqual(expected)
 })
 
 it.each<[Json | undefined, string[]]>([
@@ -33,7 +33,7 @@ it.each<[Json | undefined, string[]]>([
   [1, []],
   ['2024-11-05', []],
 ])('protocolVersion %j: %j', (protocolVersion, expected) => {
-  expect(lines(issuesWith({ protocolVersion }))).toEqual(expected)
+  expect(formatIssues(lintFields({ protocolVersion }))).toEqual(expected)
 })
 
 it('asks each listed interface for its version', () => {
@@ -44,5 +44,7 @@ it('asks each listed interface for its version', () => {
     { url, protocolBinding: 'HTTP+JSON' },
   ]
   const fields = { supportedInterfaces, url: undefined, preferredTransport: undefined, protocolVersion: undefined }
-  expect(lines(issuesWith(fields))).toEqual(['protocol-version-unknown warning /supportedInterfaces/1/protocolVersion'])
+  expect(formatIssues(lintFields(fields))).toEqual([
+    'protocol-version-unknown warning /supportedInterfaces/1/protocolVersion',
+  ])
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
 import type { Json } from '../../../src/json/json.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
@@ -109,7 +109,7 @@ describe('a manifest', () => {
     ['another id', { card, id: 'other' }, '/id', 'is "other", but the agent is registered as "weather": use one id'],
     ['a wrong card', { card: { ...card, name: 5 } }, '/card/name', 'must be a string'],
   ])('%s is refused', (_, manifest, pointer, message) => {
-    expect(refusal(manifest)).toStrictEqual([{ pointer, message }])
+    expect(getCompileErrors(manifest)).toStrictEqual([{ pointer, message }])
   })
 
   it.each(['', '-a', 'A', 'a_b', 'a/b', 'a'.repeat(64)])('is not registered under the id %j', id => {
@@ -123,7 +123,7 @@ describe('which tokens of an OpenID Connect issuer may read more', () => {
   const openIdConnectUrl = 'https://id.example/.well-known/openid-configuration'
   const issued = { ...card, securitySchemes: { oidc: { type: 'openIdConnect', openIdConnectUrl } } }
   const tiers = { silver: {}, gold: {} }
-  const jwtOf = (manifest: Json) => compiled(manifest).profile.jwt
+  const jwtOf = (manifest: Json) => compileCard(manifest).profile.jwt
 
   it.each<[string, Json, Json | undefined]>([
     ['those for this agent, where nothing is said', undefined as never, undefined],
@@ -145,7 +145,7 @@ describe('which tokens of an OpenID Connect issuer may read more', () => {
 
   it('none, where the card names no issuer', () => {
     expect(jwtOf({ card })).toBeUndefined()
-    expect(refusal({ card, jwt: {} })).toStrictEqual([
+    expect(getCompileErrors({ card, jwt: {} })).toStrictEqual([
       { pointer: '/jwt', message: expect.stringContaining('the securitySchemes of the card name none') },
     ])
   })
@@ -173,7 +173,7 @@ describe('which tokens of an OpenID Connect issuer may read more', () => {
       "must be the claim's value: a string, a number, true or false",
     ],
   ])('%s is refused', (_, jwt, place, message) => {
-    expect(refusal({ card: issued, tiers, jwt })).toStrictEqual([{ pointer: `/jwt${place}`, message }])
+    expect(getCompileErrors({ card: issued, tiers, jwt })).toStrictEqual([{ pointer: `/jwt${place}`, message }])
   })
 })
 
@@ -186,13 +186,15 @@ describe('a bare card with what belongs beside it', () => {
     }))
 
   it.each(marks)('%s is refused', name => {
-    expect(refusal({ ...card, [name]: { skills: [] } })).toStrictEqual(errors([name]))
+    expect(getCompileErrors({ ...card, [name]: { skills: [] } })).toStrictEqual(errors([name]))
   })
 
   it('all of it is refused at once, in front matter too', () => {
     const document = { ...card, exposed: true, ...Object.fromEntries(marks.map(name => [name, 1])) }
     expect(
-      refusal(document).toSorted((a, b) => marks.indexOf(a.pointer.slice(1)) - marks.indexOf(b.pointer.slice(1))),
+      getCompileErrors(document).toSorted(
+        (a, b) => marks.indexOf(a.pointer.slice(1)) - marks.indexOf(b.pointer.slice(1)),
+      ),
     ).toStrictEqual(errors(marks))
   })
 })
@@ -200,13 +202,13 @@ describe('a bare card with what belongs beside it', () => {
 describe('an endpoint from the manifest', () => {
   const bare = { name: 'A', description: 'B' }
   it('upstream.url, where the card has none', () => {
-    expect(compiled({ card: bare, upstream: { url: 'https://u.example/a2a' } }).card.supportedInterfaces).toStrictEqual(
-      [{ url: 'https://u.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-    )
+    expect(
+      compileCard({ card: bare, upstream: { url: 'https://u.example/a2a' } }).card.supportedInterfaces,
+    ).toStrictEqual([{ url: 'https://u.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }])
   })
 
   it("never takes the place of the card's own", () => {
-    const { card: served } = compiled({
+    const { card: served } = compileCard({
       card: { ...bare, supported_interfaces: [{ url: card.url }] },
       upstream: { url: 'https://u.example' },
     })
@@ -227,7 +229,7 @@ describe('a manifest with an extended card makes capabilities.extendedAgentCard 
     ['false in SuperX', { ...card, protocol: 'a2a', capabilities: { extendedAgentCard: false } }],
   ])('authored as %s', (_, authored) => {
     for (const more of [{ extended: { skills: [] } }, { tiers: { gold: {} } }]) {
-      const { documents, report } = compiled({ card: authored, ...more })
+      const { documents, report } = compileCard({ card: authored, ...more })
       const said = Object.values(documents).flatMap(({ capabilities, supportsAuthenticatedExtendedCard: flag }) => [
         (capabilities as { extendedAgentCard?: boolean }).extendedAgentCard ?? flag,
         flag ?? true,

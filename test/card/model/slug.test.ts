@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { agentIdPattern, toSlug } from '../../../src/card/model/constants.ts'
 
-describe('a slug', () => {
+describe('toSlug', () => {
   it.each([
     ['Weather Agent', 'weather-agent'],
     ['WeatherAgent', 'weather-agent'],
@@ -11,7 +11,7 @@ describe('a slug', () => {
     ['', 'none'],
     [`${'a'.repeat(62)} b`, 'a'.repeat(62)],
     [`${'a'.repeat(70)}`, 'a'.repeat(63)],
-  ])('of %j is %s', (name, slug) => {
+  ])('makes of %j the slug %s, which is a valid agent id', (name, slug) => {
     expect(toSlug(name, 'none')).toBe(slug)
     expect(slug).toMatch(agentIdPattern)
   })

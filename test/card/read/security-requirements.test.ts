@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
-import { compiled } from '../../support/cards/compile.ts'
+import { compileCard } from '../../support/cards/compile.ts'
 
 const card = {
   name: 'A',
@@ -9,7 +9,7 @@ const card = {
   securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
 }
 
-describe('whether an agent requires authentication', () => {
+describe('requiresAuthentication of a call profile', () => {
   it.each<[string, Json, boolean]>([
     ['no requirements', [], false],
     ['one requirement', [{ bearer: [] }], true],
@@ -17,14 +17,14 @@ describe('whether an agent requires authentication', () => {
     ['an empty requirement, which allows anonymous access', [{}], false],
     ['an empty requirement first', [{}, { bearer: [] }], false],
     ['an empty requirement last', [{ bearer: [] }, {}], false],
-  ])('with %s', (_, security, required) => {
-    expect(compiled({ ...card, security }).profile.requiresAuthentication).toBe(required)
+  ])('is computed for %s', (_, security, required) => {
+    expect(compileCard({ ...card, security }).profile.requiresAuthentication).toBe(required)
   })
 
   it.each<[string, Json, boolean]>([
     ['an empty requirement', [{ schemes: {} }], false],
     ['a scheme', [{ schemes: { bearer: { list: [] } } }], true],
-  ])('with %s of A2A 1.0', (_, securityRequirements, required) => {
-    expect(compiled({ ...card, securityRequirements }).profile.requiresAuthentication).toBe(required)
+  ])('is computed for %s in the format of A2A 1.0', (_, securityRequirements, required) => {
+    expect(compileCard({ ...card, securityRequirements }).profile.requiresAuthentication).toBe(required)
   })
 })

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
 import { isFasterThan } from '../../support/cpu-time.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
-const errorsOf = (text: string) => refusal((parseJson(text) as { value: Json }).value)
+const errorsOf = (text: string) => getCompileErrors((parseJson(text) as { value: Json }).value)
 
 describe('what no document may hold', () => {
   it.each([
@@ -41,12 +41,12 @@ describe('what no document may hold', () => {
       'is too large for a number in JSON',
     ],
   ])('%s', (_, document, pointer, message) => {
-    expect(refusal(document)).toStrictEqual([{ pointer, message }])
+    expect(getCompileErrors(document)).toStrictEqual([{ pointer, message }])
   })
 
   it('nesting over the limit, when it was not read from JSON', () => {
     const deep = Array.from({ length: 100_000 }).reduce<Json>(inner => ({ a: inner }), 1)
-    expect(refusal(deep)).toStrictEqual([{ pointer: '/a'.repeat(64), message: 'nests deeper than 64 levels' }])
+    expect(getCompileErrors(deep)).toStrictEqual([{ pointer: '/a'.repeat(64), message: 'nests deeper than 64 levels' }])
   })
 
   it.each(['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'file:///etc/passwd', 'vbscript:x'])(
@@ -55,14 +55,14 @@ describe('what no document may hold', () => {
       const message = 'must be an http or https URL, not one that runs code or reads local data'
       const places = ['/url', '/iconUrl', '/provider/url', '/x/links/0', '/icon']
       const document = { ...card, url, iconUrl: url, provider: { url }, x: { links: [url] }, icon: url }
-      expect(refusal(document)).toStrictEqual(places.map(pointer => ({ pointer, message })))
+      expect(getCompileErrors(document)).toStrictEqual(places.map(pointer => ({ pointer, message })))
     },
   )
 
   it('a password in a URL', () => {
     const url = 'https://me:secret@a.example'
     const message = 'must not contain a user name or password'
-    expect(refusal({ ...card, url, documentationUrl: url })).toStrictEqual([
+    expect(getCompileErrors({ ...card, url, documentationUrl: url })).toStrictEqual([
       { pointer: '/url', message },
       { pointer: '/documentationUrl', message },
     ])
@@ -88,8 +88,8 @@ describe('an endpoint is an absolute http or https URL', () => {
     ['https://a.example/\r\nX-Evil: 1', other],
   ])('%j is not one', (url, message) => {
     expect([
-      refusal({ ...card, url }),
-      refusal({ ...card, url: undefined as never, supportedInterfaces: [{ url }] }),
+      getCompileErrors({ ...card, url }),
+      getCompileErrors({ ...card, url: undefined as never, supportedInterfaces: [{ url }] }),
     ]).toStrictEqual([[{ pointer: '/url', message }], [{ pointer: '/supportedInterfaces/0/url', message }]])
   })
 
@@ -98,7 +98,7 @@ describe('an endpoint is an absolute http or https URL', () => {
     ['null', { ...card, url: null }, '/url'],
     ['an empty list', { name: 'A', description: 'B', supportedInterfaces: [] }, '/supportedInterfaces'],
   ])('%s: the error says which of the two to add', (_, document, pointer) => {
-    expect(refusal(document)).toStrictEqual([
+    expect(getCompileErrors(document)).toStrictEqual([
       { pointer, message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" },
     ])
   })
@@ -112,21 +112,21 @@ describe('text of one line', () => {
       skills: [{ id: 's', name: `A${control}B`, description: 'C', tags: ['d'] }],
     }
     const message = 'must be one line, without control characters'
-    expect(refusal(document)).toStrictEqual([
+    expect(getCompileErrors(document)).toStrictEqual([
       { pointer: '/name', message },
       { pointer: '/skills/0/name', message },
     ])
   })
 
   it('a description has as many as it likes', () => {
-    expect(compiled({ ...card, description: 'One\nTwo' }).card.description).toBe('One\nTwo')
+    expect(compileCard({ ...card, description: 'One\nTwo' }).card.description).toBe('One\nTwo')
   })
 })
 
 describe('skills', () => {
   it('have an id each', () => {
     expect(
-      refusal({
+      getCompileErrors({
         ...card,
         skills: [
           { id: 'a', name: 'A' },
@@ -141,7 +141,7 @@ describe('skills', () => {
 
   it('without ids get one each, which none has already', () => {
     const skills = [{ name: 'Do It' }, { id: 'do-it', name: 'B' }, { name: 'do it' }, 'Do it!']
-    expect(compiled({ ...card, skills }).card.skills.map(skill => skill.id)).toStrictEqual([
+    expect(compileCard({ ...card, skills }).card.skills.map(skill => skill.id)).toStrictEqual([
       'do-it-2',
       'do-it',
       'do-it-3',
@@ -151,8 +151,8 @@ describe('skills', () => {
 
   it('are 500 at most', () => {
     const skills = Array.from({ length: 501 }, () => 'Same')
-    expect(compiled({ ...card, skills: skills.slice(1) }).card.skills).toHaveLength(500)
-    expect(refusal({ ...card, skills })).toStrictEqual([
+    expect(compileCard({ ...card, skills: skills.slice(1) }).card.skills).toHaveLength(500)
+    expect(getCompileErrors({ ...card, skills })).toStrictEqual([
       { pointer: '/skills', message: 'has 501 skills; at most 500 are allowed' },
     ])
   })
@@ -174,13 +174,13 @@ describe('more than anybody needs is refused before it is read', () => {
     ['/agentcard', { exposed: true, agentcard: members(15_000, 0) }, 'has 15000 members; at most 1000'],
     ['/x/0/y', { x: [{ y: list(1001, () => 0) }] }, 'has 1001 items; at most 1000'],
   ])('at %j', (pointer, more, message) => {
-    expect(refusal({ ...card, ...more })).toStrictEqual([{ pointer, message: `${message} are allowed` }])
-    expect(isFasterThan(200, () => refusal({ ...card, ...more }))).toBe(true)
+    expect(getCompileErrors({ ...card, ...more })).toStrictEqual([{ pointer, message: `${message} are allowed` }])
+    expect(isFasterThan(200, () => getCompileErrors({ ...card, ...more }))).toBe(true)
   })
 
   it('up to the limits it is read', () => {
     const additionalInterfaces = list(100, index => ({ url: `https://a.example/${index}`, transport: 'GRPC' }))
-    const { card: read } = compiled({ ...card, additionalInterfaces, x: list(1000, () => 0), y: members(1000, 0) })
+    const { card: read } = compileCard({ ...card, additionalInterfaces, x: list(1000, () => 0), y: members(1000, 0) })
     expect(read.supportedInterfaces).toHaveLength(101)
   })
 })
@@ -191,7 +191,7 @@ describe('what is missing is named', () => {
     [{ ...card, name: '' }, ['/name']],
     [{ ...card, skills: [{}] }, ['/skills/0/id', '/skills/0/name', '/skills/0/description']],
   ])('%j', (document, pointers) => {
-    expect(refusal(document).map(error => error.pointer)).toStrictEqual(pointers)
+    expect(getCompileErrors(document).map(error => error.pointer)).toStrictEqual(pointers)
   })
 
   it.each<[string, Json]>([
@@ -200,7 +200,7 @@ describe('what is missing is named', () => {
     ['a string', 'card'],
     ['a number', 1],
   ])('%s is no card', (what, document) => {
-    expect(refusal(document)).toStrictEqual([{ pointer: '', message: expect.stringContaining('JSON object') }])
+    expect(getCompileErrors(document)).toStrictEqual([{ pointer: '', message: expect.stringContaining('JSON object') }])
     expect(what).not.toBe('')
   })
 })
@@ -215,7 +215,7 @@ describe('names of JavaScript mean nothing', () => {
       securitySchemes: { [name]: { type: name } },
       skills: [{ id: name, name, [name]: 1 }],
     }
-    const { documents, report } = compiled(document)
+    const { documents, report } = compileCard(document)
     expect([documents['agent-card.json'][name], report.dropped['1.0']]).toStrictEqual([
       'x',
       [`/${name}`, `/capabilities/${name}`, `/securitySchemes/${name}`, `/skills/0/${name}`],

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { formatPointer, type Json, type JsonObject, jsonEntries, omit, type Pointer } from '../../../src/json/json.ts'
+import { completeCards } from '../../support/cards/complete.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
-import { withValue } from '../../support/cards/places.ts'
-import { wholeCards } from '../../support/cards/whole.ts'
+import { replaceValue } from '../../support/cards/pointers.ts'
 
 const host = 'agent.upstream.example'
 const upstream = { card: `https://${host}/cards/agent.json`, url: `https://${host}/a2a` }
@@ -38,14 +38,14 @@ const textPlaces = (value: Json, place: Pointer = ''): Pointer[] => {
 /** A card of any generation in which one text or more, whichever, says where the agent is. */
 const telling = fc
   .tuple(
-    fc.oneof(authoredCard, fc.constantFrom(...Object.values(wholeCards))),
+    fc.oneof(authoredCard, fc.constantFrom(...Object.values(completeCards))),
     fc.array(fc.tuple(fc.nat(), saying), { maxLength: 2 }),
   )
   .map(([generated, sayings]) =>
     sayings.reduce<JsonObject>(
       (card, [nth, said]) => {
         const places = textPlaces(card)
-        return withValue(card, places[nth % places.length] as Pointer, said)
+        return replaceValue(card, places[nth % places.length] as Pointer, said)
       },
       // Others than the agent have hosts of their own, none of them private.
       JSON.parse(JSON.stringify(generated).replaceAll('http://localhost:4000', 'https://c.example')),

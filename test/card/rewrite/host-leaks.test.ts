@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
-import { at } from '../../support/cards/places.ts'
-import { wholeCards } from '../../support/cards/whole.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
+import { completeCards } from '../../support/cards/complete.ts'
+import { getValue } from '../../support/cards/pointers.ts'
 
 const host = 'weather.agents.example'
 const endpoint = `https://${host}/a2a`
@@ -27,11 +27,11 @@ const card = (fields: JsonObject = {}): JsonObject => ({
 
 /** What an unknown field of a card says when it is served for the gateway. */
 const served = (value: Json, fetched: JsonObject = {}, upstream: JsonObject = {}): Json | undefined =>
-  compiled(manifest(upstream), card({ ...fetched, 'x-field': value })).documents['agent-card.json']['x-field']
+  compileCard(manifest(upstream), card({ ...fetched, 'x-field': value })).documents['agent-card.json']['x-field']
 
 /** The places at which a card is refused for what it tells. */
 const told = (fetched: JsonObject, upstream: JsonObject = {}, more: JsonObject = {}): string[] =>
-  refusal(manifest(upstream, more), fetched).map(({ pointer }) => pointer)
+  getCompileErrors(manifest(upstream, more), fetched).map(({ pointer }) => pointer)
 
 describe('a URL of a fetched card that points at its agent', () => {
   it.each<[string, string, string]>([
@@ -96,7 +96,7 @@ describe('a URL of a fetched card that points at its agent', () => {
   })
 
   it('leads here from every place that any dialect knows', () => {
-    const { documents, profile } = compiled(manifest(), {
+    const { documents, profile } = compileCard(manifest(), {
       ...card(),
       protocol: 'a2a',
       preferredTransport: 'JSONRPC',
@@ -121,7 +121,7 @@ describe('a URL of a fetched card that points at its agent', () => {
     const upstream = { url: 'https://inner.example/rpc' }
     const more = { card: { url: 'https://other.example/x' } }
     const fetched = card({ 'x-field': ['https://inner.example/rpc/1', `${endpoint}/2`, 'https://other.example/x/3'] })
-    expect(compiled(manifest(upstream, more), fetched).card['x-field']).toStrictEqual(
+    expect(compileCard(manifest(upstream, more), fetched).card['x-field']).toStrictEqual(
       [1, 2, 3].map(n => `${ours}/${n}`),
     )
   })
@@ -143,7 +143,7 @@ describe('links for people on the host of the agent', () => {
     ['snake_case', { documentation_url: `https://${host}/docs`, icon_url: `https://${host}/i.png` }, 'icon_url'],
     ["Shaman's word", { icon: `https://${host}/i.png`, supportUrl: 'https://help.example' }, 'icon'],
   ])('are left out: %s', (_, fields, name) => {
-    const { documents, report } = compiled(manifest(), card(fields))
+    const { documents, report } = compileCard(manifest(), card(fields))
     expect(documents['1.0']).not.toHaveProperty('iconUrl')
     expect(documents['1.0']).not.toHaveProperty('documentationUrl')
     if (report.dialect === 'shaman') expect(documents.shaman).not.toHaveProperty(name)
@@ -151,14 +151,14 @@ describe('links for people on the host of the agent', () => {
 
   it('stay as they are on any other host', () => {
     const links = { documentationUrl: 'https://docs.example/x', iconUrl: 'https://cdn.example/i.png' }
-    expect(compiled(manifest(), card(links)).documents['0.3']).toMatchObject(links)
+    expect(compileCard(manifest(), card(links)).documents['0.3']).toMatchObject(links)
   })
 
   it('are those of the public card alone: an extended card with another on that host is refused', () => {
     const documentationUrl = `https://${host}/docs`
     const extended = (url: string) => manifest({}, { extended: { documentationUrl: url } })
-    expect(compiled(extended(documentationUrl), card({ documentationUrl }))).toHaveProperty('documents')
-    expect(refusal(extended(`https://${host}/more`), card({ documentationUrl }))).toMatchObject([
+    expect(compileCard(extended(documentationUrl), card({ documentationUrl }))).toHaveProperty('documents')
+    expect(getCompileErrors(extended(`https://${host}/more`), card({ documentationUrl }))).toMatchObject([
       { pointer: '/extended/documentationUrl' },
     ])
   })
@@ -184,8 +184,8 @@ describe('links for people on the host of the agent', () => {
     ],
   ])('are not served in the place of %s: that is refused, unless the manifest allows it', (_, fields, place) => {
     expect(told(card(fields))).toStrictEqual([place])
-    const { documents } = compiled(manifest({ mayShow: [host] }), card(fields))
-    expect(JSON.stringify(documents['agent-card.json'])).toContain(String(at(card(fields), place)))
+    const { documents } = compileCard(manifest({ mayShow: [host] }), card(fields))
+    expect(JSON.stringify(documents['agent-card.json'])).toContain(String(getValue(card(fields), place)))
   })
 })
 
@@ -196,11 +196,11 @@ describe('what is left over', () => {
       message: `names the agent's host ${host}, which \`route: gateway\` hides: override the field under \`card\`, or list the host in \`upstream.mayShow\``,
     })
     const more = { card: { 'x-owner': host }, tiers: { gold: { 'x-gold': host } } }
-    expect(refusal(manifest({}, more), card({ 'x-fetched': host }))).toStrictEqual([
+    expect(getCompileErrors(manifest({}, more), card({ 'x-fetched': host }))).toStrictEqual([
       says('/x-fetched'),
       says('/card/x-owner'),
     ])
-    expect(refusal(manifest({}, { tiers: more.tiers }), card())).toStrictEqual([says('/tiers/gold/x-gold')])
+    expect(getCompileErrors(manifest({}, { tiers: more.tiers }), card())).toStrictEqual([says('/tiers/gold/x-gold')])
   })
 
   it.each<[string, JsonObject, string]>([
@@ -235,22 +235,22 @@ describe('what is left over', () => {
     ['in a URL', `https://cdn.${host}/x`, `cdn.${host}`],
     ['in a text', `See a.b.${host}.`, `a.b.${host}`],
   ])('is a subdomain of it, too: %s', (_, value, name) => {
-    const [error] = refusal(manifest(), card({ 'x-field': value }))
+    const [error] = getCompileErrors(manifest(), card({ 'x-field': value }))
     expect([error?.pointer, error?.message]).toStrictEqual(['/x-field', expect.stringContaining(`host ${name}, `)])
-    expect(compiled(manifest({ mayShow: [name] }), card({ 'x-field': value }))).toHaveProperty('documents')
+    expect(compileCard(manifest({ mayShow: [name] }), card({ 'x-field': value }))).toHaveProperty('documents')
   })
 
   it('is not this host, though it is below that of the agent', () => {
     const local = { id: 'weather', requestOrigin: `https://cards.${host}` }
     const said = `https://cards.${host}/agents/other`
-    expect(compiled(manifest(), card({ 'x-field': said }), local).card['x-field']).toBe(said)
+    expect(compileCard(manifest(), card({ 'x-field': said }), local).card['x-field']).toBe(said)
   })
 
   it('is none of what upstream.mayShow lists; the endpoint is rewritten all the same', () => {
     const docs = `https://${host}/docs`
     const upstream = { mayShow: [host] }
     expect(served([docs, endpoint, host], { documentationUrl: docs }, upstream)).toStrictEqual([docs, ours, host])
-    const { documents } = compiled(manifest(upstream), card({ documentationUrl: docs }))
+    const { documents } = compileCard(manifest(upstream), card({ documentationUrl: docs }))
     expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toStrictEqual([docs, ours])
     expect(served(`https://cdn.${host}/x`, {}, { mayShow: ['*'] })).toBe(`https://cdn.${host}/x`)
   })
@@ -259,7 +259,7 @@ describe('what is left over', () => {
     const local = { id: 'weather', requestOrigin: 'http://localhost:8787' }
     const fetched = card({ url: 'http://localhost:9999/', 'x-field': 'http://localhost:9999' })
     const upstream = { card: 'http://localhost:9999/.well-known/agent-card.json' }
-    const { documents } = compiled(manifest(upstream), fetched, local)
+    const { documents } = compileCard(manifest(upstream), fetched, local)
     expect(documents['0.3']['x-field']).toBe('http://localhost:8787/agents/weather/a2a')
   })
 })
@@ -268,7 +268,7 @@ describe('a whole card in each dialect, with the host of its agent in every link
   const forPeople = ['termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl', 'provider']
   const others = /^https:\/\/(?:id|e)\.example$/
 
-  it.each(Object.entries(wholeCards))(
+  it.each(Object.entries(completeCards))(
     '%s: is served without it, the owner saying the links that lead nowhere here',
     (_, whole) => {
       const text = JSON.stringify(whole).replaceAll(/https?:\/\/[^"/ ]+/g, url =>
@@ -277,8 +277,11 @@ describe('a whole card in each dialect, with the host of its agent in every link
       const fetched: JsonObject = JSON.parse(text)
       const said = forPeople
         .filter(name => name in fetched)
-        .map(name => [name, at(JSON.parse(text.replaceAll(host, 'w.example')), `/${name}`)])
-      const { documents } = compiled(manifest({ url: `https://${host}` }, { card: Object.fromEntries(said) }), fetched)
+        .map(name => [name, getValue(JSON.parse(text.replaceAll(host, 'w.example')), `/${name}`)])
+      const { documents } = compileCard(
+        manifest({ url: `https://${host}` }, { card: Object.fromEntries(said) }),
+        fetched,
+      )
       expect(Object.keys(documents)).toStrictEqual([...representationNames])
       expect(JSON.stringify(documents)).not.toContain(host)
     },
@@ -288,7 +291,7 @@ describe('a whole card in each dialect, with the host of its agent in every link
 describe('links on the host of an agent behind the gateway', () => {
   it('are left out, where the agent is at another port of the name of this host', () => {
     const agent = 'https://host.example:8443'
-    const { documents } = compiled(
+    const { documents } = compileCard(
       manifest({ card: `${agent}/card.json` }),
       card({ url: `${agent}/a2a`, documentationUrl: `${agent}/docs` }),
     )
@@ -297,7 +300,7 @@ describe('links on the host of an agent behind the gateway', () => {
 
   it('are left out where the agent is behind a service binding, and only those on its host', () => {
     const links = { documentationUrl: `https://${host}/docs`, iconUrl: 'https://cdn.example/icon.png' }
-    const { documents } = compiled(manifest({ service: 'WEATHER' }), card(links))
+    const { documents } = compileCard(manifest({ service: 'WEATHER' }), card(links))
     expect([documents['0.3'].documentationUrl, documents['0.3'].iconUrl]).toEqual([undefined, links.iconUrl])
   })
 })

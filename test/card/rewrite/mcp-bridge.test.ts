@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
-import { seed } from '../../support/cards/seeds.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
+import { readSeed } from '../../support/cards/seeds.ts'
 import { hybridErrors, versionErrors } from '../../support/schemas/index.ts'
 
 const mcp = 'https://mcp.exa.example/mcp'
-const exa = seed('superx-exa')
+const exa = readSeed('superx-exa')
 const upstream = { mcp }
 const here = 'https://host.example/agents/weather/a2a'
 const text = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] }
@@ -16,15 +16,15 @@ const server = (...tools: JsonObject[]): JsonObject => ({
   ...exa,
   skills: tools.map(tool => ({ id: tool.name ?? null, name: null, description: null, inputSchema: text, ...tool })),
 })
-const skillsOf = (...tools: JsonObject[]) => compiled({ upstream }, server(...tools)).card.skills
+const skillsOf = (...tools: JsonObject[]) => compileCard({ upstream }, server(...tools)).card.skills
 
 describe('a card that was made of an MCP server', () => {
   it.each(['gateway', 'direct', 'closed'])('is in SuperX as it was made, field for field: route %s', route => {
-    expect(compiled({ upstream, route }, exa).documents.superx).toStrictEqual(exa)
+    expect(compileCard({ upstream, route }, exa).documents.superx).toStrictEqual(exa)
   })
 
   it('advertises the bridge of this host, in both versions of A2A, and what that does', () => {
-    const { card, manifest } = compiled({ upstream }, exa)
+    const { card, manifest } = compileCard({ upstream }, exa)
     expect([manifest.route, card.supportedInterfaces, card.capabilities]).toStrictEqual([
       'gateway',
       [
@@ -42,7 +42,7 @@ describe('a card that was made of an MCP server', () => {
   })
 
   it.each(['direct', 'closed'])('advertises the MCP server itself, where the route is %s', route => {
-    const { card } = compiled({ upstream, route }, exa)
+    const { card } = compileCard({ upstream, route }, exa)
     expect([card.supportedInterfaces, card.capabilities.streaming]).toStrictEqual([
       [{ url: mcp, protocolBinding: 'MCP', protocolVersion: '2024-11-05' }],
       false,
@@ -52,7 +52,7 @@ describe('a card that was made of an MCP server', () => {
   it('has a skill for each tool that readers of A2A can use', () => {
     const [search, contents] = exa.skills as JsonObject[]
     const outputModes = ['text/plain', 'application/json']
-    expect(compiled({ upstream }, exa).card.skills).toStrictEqual([
+    expect(compileCard({ upstream }, exa).card.skills).toStrictEqual([
       { ...search, tags: ['tool', 'mcp'], inputModes: ['application/json', 'text/plain'], outputModes },
       { ...contents, id: 'get-contents', tags: ['tool', 'mcp'], inputModes: ['application/json'], outputModes },
     ])
@@ -60,7 +60,7 @@ describe('a card that was made of an MCP server', () => {
 
   it('says as its defaults what all tools together take and give', () => {
     const modesOf = (...tools: JsonObject[]) => {
-      const { defaultInputModes, defaultOutputModes } = compiled({ upstream }, server(...tools)).card
+      const { defaultInputModes, defaultOutputModes } = compileCard({ upstream }, server(...tools)).card
       return [defaultInputModes, defaultOutputModes]
     }
     expect([modesOf({ name: 'a' }), modesOf({ name: 'a', inputSchema: {} })]).toStrictEqual([
@@ -81,7 +81,7 @@ describe('a card that was made of an MCP server', () => {
     ['a server that says nothing of itself', { name: 'a', description: 'a', protocol: 'mcp', skills: [] }, {}],
     ['odd tools', server({ name: '天気' }, { name: '' }, { name: 'a\nb' }, { name: 'x', inputSchema: null }), {}],
   ])('is valid in 1.0 and 0.3: %s', (_, document, manifest) => {
-    const { documents } = compiled({ upstream, ...manifest }, document)
+    const { documents } = compileCard({ upstream, ...manifest }, document)
     expect([Object.keys(documents), versionErrors(documents), hybridErrors(documents)]).toStrictEqual([
       [...representationNames],
       [],
@@ -90,7 +90,7 @@ describe('a card that was made of an MCP server', () => {
   })
 
   it("tells SuperX's readers of the hybrid that its address speaks A2A", () => {
-    const { documents } = compiled({ upstream }, exa)
+    const { documents } = compileCard({ upstream }, exa)
     expect(documents['agent-card.json']).toMatchObject({ protocol: 'a2a', url: here, protocolVersion: '0.3.0' })
   })
 })
@@ -110,7 +110,7 @@ describe('the skill that a tool is', () => {
   })
 
   it('has an id of its own where two tools have one name', () => {
-    const { profile } = compiled({ upstream }, server({ name: 'x' }, { name: 'x' }))
+    const { profile } = compileCard({ upstream }, server({ name: 'x' }, { name: 'x' }))
     expect(profile.mcp?.tools.map(({ skillId, name }) => [skillId, name])).toStrictEqual([
       ['x', 'x'],
       ['x-2', 'x'],
@@ -165,7 +165,7 @@ describe('the skill that a tool is', () => {
   })
 
   it('is told of in the report', () => {
-    const { filled, converted } = compiled({ upstream }, server({ name: 'get_x' })).report
+    const { filled, converted } = compileCard({ upstream }, server({ name: 'get_x' })).report
     expect([
       filled.map(({ pointer }) => pointer).filter(place => place.startsWith('/skills')),
       converted,
@@ -178,7 +178,7 @@ describe('the skill that a tool is', () => {
 
 describe('what an owner lays over a card of an MCP server', () => {
   it.each(['get_contents', 'get-contents'])('names a tool by its name or by its skill: %s', id => {
-    const { card, documents, profile } = compiled(
+    const { card, documents, profile } = compileCard(
       { upstream, card: { skills: [{ id, name: 'Contents', tags: ['web'], outputModes: ['image/png'] }] } },
       exa,
     )
@@ -202,7 +202,7 @@ describe('what an owner lays over a card of an MCP server', () => {
       { id: 'none', name: 'None' },
       { id: 'search', description: 'Finds' },
     ]
-    const { card, report, extended } = compiled({ upstream, card: { skills }, extended: { skills } }, exa)
+    const { card, report, extended } = compileCard({ upstream, card: { skills }, extended: { skills } }, exa)
     const message = 'left out: the MCP server has no such tool'
     expect([
       card.skills.map(({ id, description }) => [id, description]),
@@ -222,7 +222,7 @@ describe('what an owner lays over a card of an MCP server', () => {
   })
 
   it('adds none where the server has no tools', () => {
-    const { documents, extended, profile } = compiled(
+    const { documents, extended, profile } = compileCard(
       { upstream, extended: { skills: [{ id: 'x', name: 'X' }] } },
       server(),
     )
@@ -234,13 +234,13 @@ describe('what an owner lays over a card of an MCP server', () => {
   })
 
   it('can say that nothing streams, and name the card', () => {
-    const { card, profile } = compiled({ upstream, card: { name: 'Exa', capabilities: { streaming: false } } }, exa)
+    const { card, profile } = compileCard({ upstream, card: { name: 'Exa', capabilities: { streaming: false } } }, exa)
     expect([card.name, card.capabilities.streaming, profile.streaming]).toStrictEqual(['Exa', false, false])
   })
 
   it('cannot promise what the bridge does not do', () => {
     const card = { url: 'https://exa.example/mcp', capabilities: { pushNotifications: true } }
-    expect(refusal({ upstream, card }, exa)).toStrictEqual([
+    expect(getCompileErrors({ upstream, card }, exa)).toStrictEqual([
       {
         pointer: '/card/url',
         message: 'must be left out: this host calls the tools of the MCP server itself',
@@ -250,7 +250,7 @@ describe('what an owner lays over a card of an MCP server', () => {
         message: 'must be false: a tool call ends with its result, so there is nothing to notify of later',
       },
     ])
-    const warned = compiled({ upstream, card, route: 'direct' }, exa)
+    const warned = compileCard({ upstream, card, route: 'direct' }, exa)
     expect(warned.report.issues.filter(({ rule }) => rule === 'capability-impossible')).toHaveLength(1)
     expect(warned.card.supportedInterfaces[0]?.url).toBe('https://exa.example/mcp')
   })
@@ -258,7 +258,7 @@ describe('what an owner lays over a card of an MCP server', () => {
 
 describe('the call profile of an agent that is an MCP server', () => {
   it.each(['gateway', 'direct'])('has the tools, and a target for either version: route %s', route => {
-    const { profile } = compiled({ upstream: { ...upstream, secret: 'EXA' }, route }, exa)
+    const { profile } = compileCard({ upstream: { ...upstream, secret: 'EXA' }, route }, exa)
     const [search, contents] = exa.skills as JsonObject[]
     expect([profile.targets, profile.mcp, profile.secret]).toStrictEqual([
       [
@@ -278,7 +278,7 @@ describe('the call profile of an agent that is an MCP server', () => {
 
   it('has none where the owner names an A2A endpoint in front of the server', () => {
     const url = 'https://a2a.exa.example/rpc'
-    const { profile, card, manifest } = compiled({ upstream: { mcp, url } }, exa)
+    const { profile, card, manifest } = compileCard({ upstream: { mcp, url } }, exa)
     expect([manifest.route, profile.mcp, profile.targets, card.supportedInterfaces]).toStrictEqual([
       'direct',
       undefined,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { compiled, refusal } from '../../support/cards/compile.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
 const upstream = 'https://internal.example'
 const base = { name: 'A', description: 'B' }
@@ -41,7 +41,7 @@ const cards: Record<string, JsonObject> = {
 
 describe('route: gateway', () => {
   it.each(Object.keys(cards))("a %s card never shows the agent's own address, in any representation", dialect => {
-    const { documents, report } = compiled({ card: cards[dialect] as Json, route: 'gateway' })
+    const { documents, report } = compileCard({ card: cards[dialect] as Json, route: 'gateway' })
     expect(Object.keys(documents)).toStrictEqual([...representationNames])
     expect(JSON.stringify(documents)).not.toContain(upstream)
     expect(JSON.stringify(documents)).toContain('https://host.example/agents/weather/a2a')
@@ -50,7 +50,7 @@ describe('route: gateway', () => {
 
   it("serves the agent's bindings and versions at this host's address, each once", () => {
     const url = 'https://host.example/agents/weather/a2a'
-    expect(compiled({ card: cards['1.0'] as Json, route: 'gateway' }).card.supportedInterfaces).toStrictEqual([
+    expect(compileCard({ card: cards['1.0'] as Json, route: 'gateway' }).card.supportedInterfaces).toStrictEqual([
       { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     ])
@@ -62,7 +62,7 @@ describe('route: gateway', () => {
     ['a version that this host does not', { ...base, url: upstream, protocolVersion: '1.1' }],
     ['v0.1', { ...base, url: upstream, protocolVersion: '0.1.0' }],
   ])('is refused to an agent that speaks %s only', (_, card) => {
-    expect(refusal({ card, route: 'gateway' })).toStrictEqual([
+    expect(getCompileErrors({ card, route: 'gateway' })).toStrictEqual([
       {
         pointer: '/route',
         message: 'needs an interface that this host can forward to: JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0',
@@ -72,7 +72,7 @@ describe('route: gateway', () => {
 
   it('names what the host has a target for, and nothing else', () => {
     const versions = ['1.1', '1.0', '0.4', '0.3', '0.2', '0.1', '2.0']
-    const { card, profile } = compiled({
+    const { card, profile } = compileCard({
       card: {
         ...base,
         supportedInterfaces: ['JSONRPC', 'HTTP+JSON', 'GRPC', 'MCP'].flatMap(protocolBinding =>
@@ -100,12 +100,12 @@ describe('route: gateway', () => {
     const supportedInterfaces = [
       { url: `${upstream}/v1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
     ]
-    const { profile } = compiled({ card: { ...base, supportedInterfaces } })
+    const { profile } = compileCard({ card: { ...base, supportedInterfaces } })
     expect(profile.targets).toEqual([{ binding: 'JSONRPC', version: '1.0', url: `${upstream}/v1` }])
   })
 
   it("keeps a v1.0 interface's tenant for the agent alone", () => {
-    const { documents, profile } = compiled({ card: cards['1.0'] as Json, route: 'gateway' })
+    const { documents, profile } = compileCard({ card: cards['1.0'] as Json, route: 'gateway' })
     expect([JSON.stringify(documents).includes('north'), profile.targets]).toStrictEqual([
       false,
       [
@@ -116,7 +116,7 @@ describe('route: gateway', () => {
   })
 
   it("points SuperX's agentCard to the card that this host serves", () => {
-    const { documents } = compiled({ card: cards.superx as Json, route: 'gateway' })
+    const { documents } = compileCard({ card: cards.superx as Json, route: 'gateway' })
     expect(documents.superx).toStrictEqual({
       ...base,
       protocol: 'a2a',
@@ -140,7 +140,7 @@ describe('route: gateway', () => {
 
 describe.each(['direct', 'closed'])('route: %s', route => {
   it("shows the agent's own address", () => {
-    expect(compiled({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
+    expect(compileCard({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
   })
 })
 
@@ -191,8 +191,8 @@ describe("the agent's address in a gateway's card", () => {
       '/card/securitySchemes/bearer/description',
     ],
   ])('is refused in %s', (_, fields, pointer) => {
-    expect(refusal(reach(fields))).toStrictEqual([says(pointer)])
-    expect(compiled({ ...reach(fields), route: 'direct' })).toHaveProperty('documents')
+    expect(getCompileErrors(reach(fields))).toStrictEqual([says(pointer)])
+    expect(compileCard({ ...reach(fields), route: 'direct' })).toHaveProperty('documents')
   })
 
   it.each<[string, JsonObject]>([
@@ -204,10 +204,10 @@ describe("the agent's address in a gateway's card", () => {
       { securitySchemes: { o: { type: 'openIdConnect', openIdConnectUrl: 'https://weather.agents.example/openid' } } },
     ],
   ])('is not that of %s on the same host, of which the report warns', (_, fields) => {
-    const { report } = compiled(reach(fields))
+    const { report } = compileCard(reach(fields))
     expect(report.issues.filter(({ rule }) => rule === 'gateway-host')).toHaveLength(1)
     const elsewhere = JSON.parse(JSON.stringify(fields).replaceAll('weather.agents.example', 'www.example'))
-    expect(compiled(reach(elsewhere)).report.issues.filter(({ rule }) => rule === 'gateway-host')).toStrictEqual([])
+    expect(compileCard(reach(elsewhere)).report.issues.filter(({ rule }) => rule === 'gateway-host')).toStrictEqual([])
   })
 
   it.each<[string, JsonObject]>([
@@ -216,7 +216,7 @@ describe("the agent's address in a gateway's card", () => {
     ['a host that begins like it', { supportUrl: 'https://weather.agents.example.org/' }],
     ['the host above it', { description: 'An agent of agents.example' }],
   ])('is not %s', (_, fields) => {
-    expect(compiled(reach(fields))).toHaveProperty('documents')
+    expect(compileCard(reach(fields))).toHaveProperty('documents')
   })
 
   it.each<[string, JsonObject]>([
@@ -228,7 +228,7 @@ describe("the agent's address in a gateway's card", () => {
       { documentationUrl: 'https://behind.example/docs' },
       { provider: { organization: 'W', url: 'https://behind.example' } },
     ])
-      expect(refusal(reach(fields as JsonObject, { upstream }))).toHaveLength(1)
+      expect(getCompileErrors(reach(fields as JsonObject, { upstream }))).toHaveLength(1)
   })
 
   it('is refused in overlays, where they say it', () => {
@@ -236,7 +236,7 @@ describe("the agent's address in a gateway's card", () => {
       extended: { skills: [{ ...skill, id: 'more', examples: [agent] }] },
       tiers: { gold: { internalUrl: agent } },
     }
-    expect(refusal(reach({ skills: [skill] }, overlays))).toStrictEqual([
+    expect(getCompileErrors(reach({ skills: [skill] }, overlays))).toStrictEqual([
       says('/extended/skills/0/examples/0'),
       says('/tiers/gold/internalUrl'),
     ])
@@ -244,8 +244,8 @@ describe("the agent's address in a gateway's card", () => {
 
   it('is no word that is the name of a host without points', () => {
     const card = { name: 'Echo', description: 'An echo agent', url: 'http://echo/a2a' }
-    expect(compiled({ card, route: 'gateway' })).toHaveProperty('documents')
-    expect(refusal({ card: { ...card, note: 'see http://echo/a2a' }, route: 'gateway' })).toStrictEqual([
+    expect(compileCard({ card, route: 'gateway' })).toHaveProperty('documents')
+    expect(getCompileErrors({ card: { ...card, note: 'see http://echo/a2a' }, route: 'gateway' })).toStrictEqual([
       says('/card/note'),
     ])
   })
@@ -254,26 +254,26 @@ describe("the agent's address in a gateway's card", () => {
     const card = { ...base, url: 'https://bücher.example/a2a' }
     for (const url of [card.url, 'https://xn--bcher-kva.example/a2a'])
       for (const note of ['ask Bücher.example', 'ask XN--bcher-kva.example'])
-        expect(refusal({ card: { ...card, url, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
+        expect(getCompileErrors({ card: { ...card, url, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
     const note = '问bücher.example或者'
-    expect(refusal({ card: { ...card, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
+    expect(getCompileErrors({ card: { ...card, note }, route: 'gateway' })).toStrictEqual([says('/card/note')])
   })
 
   it('is found without the dot that ends the name in the endpoint', () => {
     const card = { ...base, url: 'https://weather.agents.example./a2a/one', note: 'ask weather.agents.example' }
-    expect(refusal({ card, route: 'gateway' })).toStrictEqual([says('/card/note')])
+    expect(getCompileErrors({ card, route: 'gateway' })).toStrictEqual([says('/card/note')])
   })
 
   it("is not this host's own URL of the agent, which may be below the endpoint", () => {
-    const { card } = compiled({ card: { ...base, url: 'https://host.example/agents' }, route: 'gateway' })
+    const { card } = compileCard({ card: { ...base, url: 'https://host.example/agents' }, route: 'gateway' })
     expect(card.supportedInterfaces[0]?.url).toBe('https://host.example/agents/weather/a2a')
   })
 
   it('is, where the host is this host too, the endpoint alone', () => {
     const hosts = ['weather.agents.example']
-    expect(compiled(reach({ supportUrl: 'https://weather.agents.example/help' }, { hosts }))).toHaveProperty(
+    expect(compileCard(reach({ supportUrl: 'https://weather.agents.example/help' }, { hosts }))).toHaveProperty(
       'documents',
     )
-    expect(refusal(reach({ supportUrl: agent }, { hosts }))).toStrictEqual([says('/card/supportUrl')])
+    expect(getCompileErrors(reach({ supportUrl: agent }, { hosts }))).toStrictEqual([says('/card/supportUrl')])
   })
 })

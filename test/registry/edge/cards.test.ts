@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeEnvelope } from '../../../src/registry/kv-format.ts'
-import { compiled } from '../../support/cards/compile.ts'
+import { compileCard } from '../../support/cards/compile.ts'
 import { executionContext as ctx, type KvValue, kvWith } from '../../support/kv.ts'
 
 const representation = (text: string) => ({ etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) })
@@ -225,7 +225,7 @@ describe('readExtended', () => {
 
 describe('readProfile', () => {
   const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
-  const { profile } = compiled(card)
+  const { profile } = compileCard(card)
   const document = (value: object) => representation(JSON.stringify(value))
   const withDocuments = (seq: number, representations: object) => ({ ...tombstone(seq), representations })
 

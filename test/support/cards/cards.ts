@@ -7,7 +7,7 @@ export const minimalCard = {
   url: 'https://my-agent.example.com',
 }
 
-/** An agent that speaks v0.3 and v1.0, each at its own address. */
+/** A card of an agent that supports v0.3 and v1.0, each at its own URL. */
 export const bilingualCard = {
   name: 'Bilingual',
   description: 'Speaks v0.3 and v1.0',
@@ -24,7 +24,7 @@ export const bilingualCard = {
   skills: [{ id: 'talk', name: 'Talk', description: 'Talks in either version', tags: ['talk'] }],
 }
 
-/** An agent that speaks both versions over both bindings, each at its own path. */
+/** Returns the card of an agent that supports both versions over both bindings, each at its own path. */
 export const agentCard = (origin: string, more: JsonObject = {}): JsonObject => ({
   name: 'Weather',
   description: 'Tells the weather of any place',
@@ -42,7 +42,7 @@ export const agentCard = (origin: string, more: JsonObject = {}): JsonObject => 
   ...more,
 })
 
-/** A skill that the linter has no issue with. */
+/** A skill without lint issues. */
 export const cleanSkill = {
   id: 'code-review',
   name: 'Code Review',
@@ -51,7 +51,7 @@ export const cleanSkill = {
   examples: ['Review this function', 'Check this module for bugs'],
 }
 
-/** A card that the linter has no issue with. */
+/** A card without lint issues. */
 export const cleanCard = {
   name: 'Code Review Agent',
   description: 'Analyzes code for bugs, security vulnerabilities and style issues',

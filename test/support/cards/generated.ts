@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 
-/** The number of cases that each property is tried with. */
+/** The number of cases that fast-check generates for each property. */
 export const numRuns = Number(process.env.FC_RUNS ?? 60)
 
-/** Any code point, halves of surrogate pairs included. fast-check's own unit `binary` takes seconds to prepare itself. */
+/** Any code point, lone surrogates included. fast-check's own unit `binary` takes seconds to initialize. */
 export const anyCharacter = fc
   .oneof(
     fc.integer({ min: 0, max: 0x10ffff }),
@@ -13,7 +13,7 @@ export const anyCharacter = fc
   )
   .map(code => String.fromCodePoint(code))
 
-/** Names with a meaning in some dialect, some reader or JavaScript itself, and plain unknown ones. */
+/** Unknown names, and names with a meaning in a dialect or in JavaScript. */
 const awkwardNames = [
   'x-note',
   'ünïcode',
@@ -90,7 +90,7 @@ const value = fc.oneof(
   ]),
 )
 
-/** Members of no schema, which every reader must carry along. `known` are the names that it does know. */
+/** Generates members outside every schema, which each dialect must preserve. `known` are names to leave out. */
 const unknown = (...known: string[]): fc.Arbitrary<JsonObject> =>
   fc.dictionary(fc.constantFrom(...awkwardNames.filter(name => !known.includes(name))), value, { maxKeys: 3 })
 
@@ -256,7 +256,7 @@ const others = unknown(
   'agentCard',
 )
 
-/** Cards as authors write them: of every generation or mixed, with unknown members on every level. */
+/** Generates cards as authors write them: of A2A 1.0, of 0.3 or with fields of both, and with unknown members on every level. */
 export const authoredCard: fc.Arbitrary<JsonObject> = fc.oneof(
   object(
     { ...shared, supportedInterfaces: interfaces, securityRequirements: v1Requirements },

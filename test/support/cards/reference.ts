@@ -6,18 +6,18 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 const shared = join(import.meta.dirname, '../../../../shared')
 const read = (path: string): string => readFileSync(join(shared, path), 'utf8')
 
-/** Whether the reference schemas and the corpus are beside the project. */
+/** Whether the folder with the reference schemas and the corpus is beside the project. */
 export const hasReference = existsSync(join(shared, 'corpus/manifest.json'))
 
-/** The end of the title of a test that is skipped without them. */
-export const skipped = hasReference ? '' : ' (skipped: ../shared with the schemas and the corpus is not there)'
+/** The end of the title of each test that needs them: why it is skipped. */
+export const skipNotice = hasReference ? '' : ' (skipped: ../shared, with the schemas and the corpus, is missing)'
 
 /** One file of the corpus: a document that was published as a card. */
-export type Found = { file: string; dialect: string; text: string }
+export type CorpusFile = { file: string; dialect: string; text: string }
 
 /** The corpus, empty if it is missing. */
-export const corpus: Found[] = hasReference
-  ? (JSON.parse(read('corpus/manifest.json')) as Found[]).map(({ file, dialect }) => ({
+export const corpus: CorpusFile[] = hasReference
+  ? (JSON.parse(read('corpus/manifest.json')) as CorpusFile[]).map(({ file, dialect }) => ({
       file,
       dialect,
       text: read(`corpus/${file}`),
@@ -26,10 +26,10 @@ export const corpus: Found[] = hasReference
 
 const schemaFiles = { '1.0': 'a2a-v1.strict.schema.json', '0.3': 'a2a-v0.3.0.json' }
 
-/** Compiles the published schema of the Agent Card of a version of A2A, without unknown members. */
+/** Compiles the published schema of the Agent Card of an A2A version so that it rejects unknown members. */
 export const compilePublishedSchema = (version: keyof typeof schemaFiles): ((document: Json) => boolean) => {
   const schema = JSON.parse(read(`schema/${schemaFiles[version]}`)) as { definitions: Record<string, JsonObject> }
-  // The schema of 0.3 allows them everywhere.
+  // The published schema of 0.3 allows them everywhere.
   for (const definition of Object.values(schema.definitions))
     if ('properties' in definition) definition.additionalProperties = false
   const validate = new Ajv({ strict: false }).addSchema(schema, 'a2a').compile({ $ref: 'a2a#/definitions/AgentCard' })

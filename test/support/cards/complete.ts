@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/json/json.ts'
-import { seed } from './seeds.ts'
+import { readSeed } from './seeds.ts'
 
 const flow = { scopes: { read: 'Read' }, refreshUrl: 'https://id.example/refresh' }
 const token = { tokenUrl: 'https://id.example/token' }
@@ -49,8 +49,8 @@ const v0: JsonObject = {
   skills: [{ ...skill, security: [{ key: [] }] }],
 }
 
-/** A card in each dialect, with every field that the dialect has. */
-export const wholeCards: Record<string, JsonObject> = {
+/** A card in each dialect, with every field that the dialect defines. */
+export const completeCards: Record<string, JsonObject> = {
   '1.0': {
     ...shared,
     capabilities: { ...(shared.capabilities as JsonObject), extendedAgentCard: false },
@@ -84,19 +84,19 @@ export const wholeCards: Record<string, JsonObject> = {
   },
   '0.3': { ...v0, capabilities: { ...(v0.capabilities as JsonObject), stateTransitionHistory: false } },
   '0.2': {
-    ...seed('guide-code-review'),
+    ...readSeed('guide-code-review'),
     provider: { organization: 'DevTools Inc.', url: 'https://devtools.example.com' },
     authentication: { schemes: ['bearer'], credentials: 'none' },
   },
   gopherhole: {
-    ...seed('gopherhole-complete'),
+    ...readSeed('gopherhole-complete'),
     securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
     security: [{ bearerAuth: [] }],
   },
-  superx: { ...seed('superx-my-agent'), resources: [], prompts: [] },
+  superx: { ...readSeed('superx-my-agent'), resources: [], prompts: [] },
   shaman: {
-    ...seed('shaman-individual'),
-    ...seed('shaman-extended'),
+    ...readSeed('shaman-individual'),
+    ...readSeed('shaman-extended'),
     provider: { name: 'ACME Corp', url: 'https://acme.com' },
     capabilities: {
       streaming: true,
@@ -110,5 +110,5 @@ export const wholeCards: Record<string, JsonObject> = {
     supportUrl: 'https://acme.com/help',
     tags: ['support'],
   },
-  telex: { ...seed('telex-etymo'), authentication: { required: false, methods: ['bearer'] } },
+  telex: { ...readSeed('telex-etymo'), authentication: { required: false, methods: ['bearer'] } },
 }
