@@ -6,6 +6,6 @@ it.each([
   [userAgent('https://cards.example.com'), true],
   ['Mozilla/5.0 (compatible; CallingCard)', false],
   [undefined, false],
-])('%j is a card host that asks for a card of its own: %s', (agent, expected) => {
-  expect(isCardHost(new Headers(agent === undefined ? {} : { 'User-Agent': agent }))).toBe(expected)
+])('isCardHost recognizes the User-Agent of a host of this project: %j is one: %s', (value, expected) => {
+  expect(isCardHost(new Headers(value === undefined ? {} : { 'User-Agent': value }))).toBe(expected)
 })

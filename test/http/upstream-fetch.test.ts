@@ -4,34 +4,34 @@ import { envWith } from '../support/registrations.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let server: UpstreamServer
-let elsewhere: UpstreamServer
+let otherServer: UpstreamServer
 beforeAll(async () => {
   server = await startUpstream()
-  elsewhere = await startUpstream()
+  otherServer = await startUpstream()
   server.respond(reply(200, {}, 'here'))
-  elsewhere.respond(reply(200, {}, 'there'))
+  otherServer.respond(reply(200, {}, 'there'))
 })
 afterAll(() => {
   server.close()
-  elsewhere.close()
+  otherServer.close()
 })
 
 const fetchFor = (source: { url: string; service?: string; secret?: string }, bindings = {}): UpstreamFetch => {
-  const fetching = createUpstreamFetch(source, envWith({ TOKEN: ' s3cret\n', ...bindings }))
-  if ('misconfigured' in fetching) throw new Error(fetching.misconfigured)
-  return fetching
+  const upstreamFetch = createUpstreamFetch(source, envWith({ TOKEN: ' s3cret\n', ...bindings }))
+  if ('misconfigured' in upstreamFetch) throw new Error(upstreamFetch.misconfigured)
+  return upstreamFetch
 }
 
-describe('the requests of a source', () => {
-  it('are as they were made, with the secret as a bearer token for its own origin alone', async () => {
-    const ALLOWED_ORIGINS = `${server.origin},${elsewhere.origin}`
-    const fetching = fetchFor({ url: `${server.origin}/mcp`, secret: 'TOKEN' }, { ALLOWED_ORIGINS })
+describe('createUpstreamFetch', () => {
+  it('sends requests unchanged, with the secret as a bearer token to its own origin only', async () => {
+    const ALLOWED_ORIGINS = `${server.origin},${otherServer.origin}`
+    const upstreamFetch = fetchFor({ url: `${server.origin}/mcp`, secret: 'TOKEN' }, { ALLOWED_ORIGINS })
     const headers = { 'Mcp-Session-Id': '7' }
-    await fetching(`${server.origin}/mcp`, { method: 'POST', body: 'ping', headers })
-    await fetching(new URL(`${server.origin}/other`))
-    await fetching(`${elsewhere.origin}/mcp`, { headers: new Headers(headers) })
+    await upstreamFetch(`${server.origin}/mcp`, { method: 'POST', body: 'ping', headers })
+    await upstreamFetch(new URL(`${server.origin}/other`))
+    await upstreamFetch(`${otherServer.origin}/mcp`, { headers: new Headers(headers) })
     expect(
-      [...server.requests, ...elsewhere.requests].map(({ method, path, body, headers }) => [
+      [...server.requests, ...otherServer.requests].map(({ method, path, body, headers }) => [
         ...[method, path, body],
         ...[headers.authorization, headers['mcp-session-id']],
       ]),
@@ -42,25 +42,25 @@ describe('the requests of a source', () => {
     ])
   })
 
-  it('are not followed elsewhere', async () => {
-    server.respond(reply(307, { Location: elsewhere.origin }, ''))
-    const fetching = fetchFor({ url: server.origin }, { ALLOWED_ORIGINS: server.origin })
-    expect((await fetching(server.origin, { redirect: 'follow' })).status).toBe(307)
+  it('follows no redirects', async () => {
+    server.respond(reply(307, { Location: otherServer.origin }, ''))
+    const upstreamFetch = fetchFor({ url: server.origin }, { ALLOWED_ORIGINS: server.origin })
+    expect((await upstreamFetch(server.origin, { redirect: 'follow' })).status).toBe(307)
   })
 
-  it('are rejected where the guard says no, for a reason that is for the log', async () => {
-    const fetching = fetchFor({ url: server.origin })
-    const error = await fetching(server.origin).catch((reason: unknown) => reason)
+  it('rejects blocked addresses, with the reason for the log', async () => {
+    const upstreamFetch = fetchFor({ url: server.origin })
+    const error = await upstreamFetch(server.origin).catch((reason: unknown) => reason)
     expect([error instanceof BlockedError, String(error)]).toEqual([true, 'BlockedError: not https'])
   })
 
-  it('are rejected as `fetch` does where nobody listens', async () => {
-    const fetching = fetchFor({ url: 'http://127.0.0.1:9' }, { ALLOWED_ORIGINS: 'http://127.0.0.1:9' })
-    await expect(fetching('http://127.0.0.1:9')).rejects.toThrow(TypeError)
+  it('fails like `fetch` when the upstream is unreachable', async () => {
+    const upstreamFetch = fetchFor({ url: 'http://127.0.0.1:9' }, { ALLOWED_ORIGINS: 'http://127.0.0.1:9' })
+    await expect(upstreamFetch('http://127.0.0.1:9')).rejects.toThrow(TypeError)
   })
 })
 
-describe('a service', () => {
+describe('createUpstreamFetch with a service binding', () => {
   const bound = {
     TOOLS: {
       fetch: async (url: string, init: RequestInit) =>
@@ -68,15 +68,15 @@ describe('a service', () => {
     },
   }
 
-  it('takes the requests of its source, wherever that is said to be', async () => {
-    const fetching = fetchFor({ url: 'http://tools/mcp', service: 'TOOLS', secret: 'TOKEN' }, bound)
-    const response = await fetching('http://tools/mcp', { method: 'DELETE' })
+  it('sends requests to the service binding, whatever their host', async () => {
+    const upstreamFetch = fetchFor({ url: 'http://tools/mcp', service: 'TOOLS', secret: 'TOKEN' }, bound)
+    const response = await upstreamFetch('http://tools/mcp', { method: 'DELETE' })
     expect(await response.json()).toEqual(['http://tools/mcp', 'DELETE', 'Bearer s3cret', 'manual'])
   })
 
-  it('takes none for another origin', async () => {
-    const fetching = fetchFor({ url: 'http://tools/mcp', service: 'TOOLS' }, bound)
-    await expect(fetching('https://agent.example.com/')).rejects.toThrow(BlockedError)
+  it('rejects requests to another origin', async () => {
+    const upstreamFetch = fetchFor({ url: 'http://tools/mcp', service: 'TOOLS' }, bound)
+    await expect(upstreamFetch('https://agent.example.com/')).rejects.toThrow(BlockedError)
   })
 })
 
@@ -91,7 +91,7 @@ it.each([
   [{ secret: 'PUBLIC_URL' }, 'This Worker has no secret "PUBLIC_URL".'],
   [{ secret: 'ADMIN_TOKEN' }, 'This Worker has no secret "ADMIN_TOKEN".'],
   [{ secret: 'toString' }, 'This Worker has no secret "toString".'],
-])('what this Worker lacks is told: %j', (named, misconfigured) => {
+])('createUpstreamFetch reports what the Worker lacks: %j', (named, misconfigured) => {
   const bindings = {
     TOKEN: 'a',
     EMPTY: '',

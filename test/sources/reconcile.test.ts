@@ -13,37 +13,50 @@ const card = (host: string, ...skills: JsonObject[]): JsonObject => ({
   protocolVersion: '0.3.0',
   skills: skills.length > 0 ? skills : [skill('s')],
 })
-const manifestIn = (document: JsonObject): Manifest => {
+const parseManifest = (document: JsonObject): Manifest => {
   const read = readManifest(document)
   if ('errors' in read) throw new Error(JSON.stringify(read.errors))
   return read.manifest
 }
-const sourceIn = (document: JsonObject): Source => getSource(manifestIn(document).upstream) as Source
+const sourceOf = (document: JsonObject): Source => getSource(parseManifest(document).upstream) as Source
 
-/** What becomes of a card that comes after another, by a manifest. */
-const settled = (document: JsonObject, before: JsonObject, after: JsonObject, more: Partial<RemoteAgent> = {}) => {
-  const source = sourceIn(document)
+/** Reconciles the card `after` with the known card `before`, for an agent with this manifest. */
+const reconcileCards = (
+  document: JsonObject,
+  before: JsonObject,
+  after: JsonObject,
+  more: Partial<RemoteAgent> = {},
+) => {
+  const source = sourceOf(document)
   const known = { source, by: 'manifest', card: JSON.stringify(before) } as const
   const origins = { requestOrigin: 'https://h.example' }
-  const agent = { id: 'a', document, manifest: manifestIn(document), origins, source, known, by: 'manifest' } as const
+  const agent = {
+    id: 'a',
+    document,
+    manifest: parseManifest(document),
+    origins,
+    source,
+    known,
+    by: 'manifest',
+  } as const
   return reconcile({ ...agent, ...more }, { card: after, validators: {} })
 }
 
 const pinned = { upstream: { card: url, pin: true } }
-/** With a skill of the manifest's own, the card that was there is larger than a card may be. */
-const unmade = { ...pinned, card: { skills: [skill('mine')] } }
+/** Adds a skill to the card, so that the largest card does not compile any more. */
+const addingSkill = { ...pinned, card: { skills: [skill('mine')] } }
 const largest = card('a.example.com', ...Array.from({ length: 500 }, (_, n) => skill(`s${n}`)))
 const evil = card('evil.example.com')
 
 describe('a pinned card', () => {
-  it('stays, where the next one names another host', async () => {
-    const came = await settled(pinned, card('a.example.com'), evil)
-    expect(came).toMatchObject({ record: { pending: { widens: [{ pointer: '/supportedInterfaces/0/url' }] } } })
+  it('is kept when the fetched card names another host', async () => {
+    const result = await reconcileCards(pinned, card('a.example.com'), evil)
+    expect(result).toMatchObject({ record: { pending: { widens: [{ pointer: '/supportedInterfaces/0/url' }] } } })
   })
 
-  it('stays, where it can be made no more and so not be compared: a refresh changes nothing', async () => {
-    const came = await settled(unmade, largest, evil, { by: 'fetch' })
-    expect(came).toMatchObject({
+  it('is kept when it no longer compiles and so cannot be compared', async () => {
+    const result = await reconcileCards(addingSkill, largest, evil, { by: 'fetch' })
+    expect(result).toMatchObject({
       record: {
         card: JSON.stringify(largest),
         pending: {
@@ -55,77 +68,77 @@ describe('a pinned card', () => {
     })
   })
 
-  it('refuses a manifest with which it can be made no more, and says what to do', async () => {
-    const came = await settled(unmade, largest, evil)
-    expect(came).toMatchObject({
+  it('rejects a manifest with which it no longer compiles, and names the way out', async () => {
+    const result = await reconcileCards(addingSkill, largest, evil)
+    expect(result).toMatchObject({
       errors: [{ pointer: '/upstream', message: expect.stringContaining('accept') }, { pointer: '/card/skills' }],
     })
   })
 
-  it('gives way to one that its owner has accepted, though they cannot be compared', async () => {
-    const came = await settled(unmade, largest, evil, { by: 'fetch', isAccepted: true })
-    expect(came).toMatchObject({ record: { card: JSON.stringify(evil) }, compiled: { card: {} } })
+  it('is replaced by a card that its owner has accepted, even when they cannot be compared', async () => {
+    const result = await reconcileCards(addingSkill, largest, evil, { by: 'fetch', isAccepted: true })
+    expect(result).toMatchObject({ record: { card: JSON.stringify(evil) }, compiled: { card: {} } })
   })
 })
 
-describe('a card is pinned', () => {
+describe('a card', () => {
   it.each<[string, JsonObject, boolean]>([
-    ['where its manifest says so', { pin: true }, true],
-    ['not where it does not', {}, false],
-    ['where a secret of the host is sent along', { secret: 'WEATHER_TOKEN' }, true],
-    ['where a binding of the host is called', { service: 'WEATHER' }, true],
-    ['not where its manifest says so, whatever is used', { secret: 'WEATHER_TOKEN', pin: false }, false],
+    ['is pinned when its manifest says so', { pin: true }, true],
+    ['is not pinned by default', {}, false],
+    ['is pinned by default when it is fetched with a secret', { secret: 'WEATHER_TOKEN' }, true],
+    ['is pinned by default when it is fetched through a service binding', { service: 'WEATHER' }, true],
+    ['is not pinned when its manifest says so, even with a secret', { secret: 'WEATHER_TOKEN', pin: false }, false],
   ])('%s', (_, upstream, expected) => {
-    expect(sourceIn({ upstream: { card: url, ...upstream } }).pin).toBe(expected)
+    expect(sourceOf({ upstream: { card: url, ...upstream } }).pin).toBe(expected)
   })
 })
 
 describe('an error', () => {
-  const owners = { upstream: { card: url }, card: { skills: [{ id: 's', name: 7 }] } }
+  const invalidManifest = { upstream: { card: url }, card: { skills: [{ id: 's', name: 7 }] } }
   const issuer = { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/.well-known/openid-configuration' }
 
   it.each<[string, JsonObject]>([
-    ['in what the manifest adds to the card', owners],
+    ['in the card of the manifest', invalidManifest],
     [
-      'in what it adds, where it also has `jwt`',
+      'in the card of a manifest with `jwt`',
       {
-        ...{ ...owners, jwt: { audience: 'a', scope: 'read' } },
-        card: { ...owners.card, securitySchemes: { oidc: issuer } },
+        ...{ ...invalidManifest, jwt: { audience: 'a', scope: 'read' } },
+        card: { ...invalidManifest.card, securitySchemes: { oidc: issuer } },
       },
     ],
     ['in `jwt` itself', { upstream: { card: url }, jwt: { audience: 'a', scope: 'read' } }],
-  ])('is the owner’s: %s', async (_, document) => {
-    expect(await settled(document, {}, card('a.example.com'), { known: undefined })).toMatchObject({
+  ])('is attributed to the manifest: %s', async (_, document) => {
+    expect(await reconcileCards(document, {}, card('a.example.com'), { known: undefined })).toMatchObject({
       errors: [expect.anything()],
     })
   })
 
-  it('is the upstream’s, where the fetched card is wrong by itself', async () => {
+  it('is attributed to the upstream when the fetched card itself is invalid', async () => {
     const jwt = { audience: 'a', scope: 'read' }
     const document = { upstream: { card: url }, jwt, card: { securitySchemes: { oidc: issuer } } }
-    expect(await settled(document, {}, { name: 7 }, { known: undefined })).toMatchObject({
+    expect(await reconcileCards(document, {}, { name: 7 }, { known: undefined })).toMatchObject({
       record: { failure: { code: 'invalid-card' } },
     })
   })
 })
 
-describe('a card whose members come in another order', () => {
-  const reversed = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).toReversed())
+describe('a card with its members in another order', () => {
+  const reverseMembers = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).toReversed())
 
-  it('is the one before', async () => {
+  it('is the same card', async () => {
     const before = card('a.example.com')
-    const after = reversed(before)
+    const after = reverseMembers(before)
     expect(JSON.stringify(after)).not.toBe(JSON.stringify(before))
-    expect(await settled({ upstream: { card: url } }, before, after)).toMatchObject({
+    expect(await reconcileCards({ upstream: { card: url } }, before, after)).toMatchObject({
       record: { card: JSON.stringify(before), drift: [] },
     })
   })
 
-  it('waits under the same entity tag', async () => {
+  it('is pending under the same entity tag', async () => {
     const before = card('a.example.com')
-    const first = await settled(pinned, before, evil)
+    const first = await reconcileCards(pinned, before, evil)
     if (!('record' in first)) throw new Error('The manifest is invalid.')
-    const again = await settled(pinned, before, reversed(evil), { known: first.record })
+    const again = await reconcileCards(pinned, before, reverseMembers(evil), { known: first.record })
     expect(again).toMatchObject({ record: { pending: { etag: first.record.pending?.etag } } })
   })
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
@@ -10,8 +10,9 @@ import { RemoteCard } from '../../src/sources/remote-card.ts'
 import { openSql } from '../support/storage.ts'
 
 const start = Date.parse('2026-11-22T00:00:00Z')
-const minute = 60_000
-const dueAfter = 315_000
+const MINUTE_MS = 60_000
+/** A ttl of 300 seconds, and half of the random delay of up to a tenth. */
+const DUE_AFTER_MS = 315_000
 const card = (version = '1.0.0', host = 'a.example.com'): JsonObject => ({
   name: 'Agent',
   description: 'Does things',
@@ -24,7 +25,7 @@ const manifest = (upstream: JsonObject = {}): JsonObject => ({
   upstream: { card: 'https://a.example.com/card.json', service: 'AGENT', pin: false, ...upstream },
 })
 
-/** What the objects are given by the platform: key-value storage, SQL and one alarm. */
+/** The state of a Durable Object: key-value storage, SQL and one alarm. */
 const createState = () => {
   const values = new Map<string, unknown>()
   const state = {
@@ -72,10 +73,6 @@ beforeEach(() => {
   objectState = createState()
   object = new RemoteCard(objectState as never, env)
 })
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
-})
 
 /** Registers agent `a` as `PUT` does, with a card that was fetched just now, and lets the Registry publish. */
 const put = async (document: JsonObject = manifest(), fetched: JsonObject = card()): Promise<Registered> => {
@@ -99,44 +96,46 @@ const ring = async () => {
   objectState.alarm = null
   await object.alarm()
 }
-const versionOf = async () => JSON.parse(String((await registry.sourceRecord('a'))?.card)).version
-const heldResponse = () => {
+const servedVersion = async () => JSON.parse(String((await registry.sourceRecord('a'))?.card)).version
+/** Delays the next response of the upstream, and returns the function that sends a card of some version. */
+const delayResponse = () => {
   const { promise, resolve } = Promise.withResolvers<Response>()
   upstream.mockReturnValueOnce(promise)
   return (version: string) => resolve(Response.json(card(version)))
 }
-const begun = (fetches: number) => vi.waitFor(() => expect(upstream).toHaveBeenCalledTimes(fetches))
+/** Waits until the upstream has received so many requests. */
+const untilFetched = (fetches: number) => vi.waitFor(() => expect(upstream).toHaveBeenCalledTimes(fetches))
 
 describe('the alarm of a remote card', () => {
   it('is set by the Registry for when the card is due', async () => {
     await put()
-    expect([objectState.alarm, objectState.values.get('id')]).toEqual([start + dueAfter, 'a'])
+    expect([objectState.alarm, objectState.values.get('id')]).toEqual([start + DUE_AFTER_MS, 'a'])
   })
 
-  it('is set later where the object is unavailable, and the registration counts as published', async () => {
-    vi.spyOn(object, 'schedule').mockRejectedValueOnce(new Error('away'))
+  it('is set later when the object is unavailable, and the registration counts as published', async () => {
+    vi.spyOn(object, 'schedule').mockRejectedValueOnce(new Error('unavailable'))
     const { published } = await put()
     const before = objectState.alarm
     await registry.alarm()
-    expect([published, before, objectState.alarm]).toEqual([true, null, start + dueAfter])
+    expect([published, before, objectState.alarm]).toEqual([true, null, start + DUE_AFTER_MS])
   })
 
-  it('has the card fetched and registered, and is set for the next time', async () => {
+  it('fetches and registers the card, and is set again', async () => {
     await put()
     upstream.mockImplementation(async () => Response.json(card('2.0.0')))
     await ring()
-    expect([await versionOf(), objectState.alarm]).toEqual(['2.0.0', start + 2 * dueAfter])
+    expect([await servedVersion(), objectState.alarm]).toEqual(['2.0.0', start + 2 * DUE_AFTER_MS])
     expect((await registry.revisions('a', 99, 9)).map(({ by }) => by)).toEqual(['fetch', 'manifest'])
   })
 
-  it('fetches nothing where the card is not due, but is set for when it is', async () => {
+  it('fetches nothing before the card is due, and is set for that time', async () => {
     await put()
     objectState.alarm = start + 1
     await ring()
-    expect([upstream.mock.calls.length, objectState.alarm]).toEqual([0, start + dueAfter])
+    expect([upstream.mock.calls.length, objectState.alarm]).toEqual([0, start + DUE_AFTER_MS])
   })
 
-  it('comes later after each failure', async () => {
+  it('is set later after each failure', async () => {
     await put()
     upstream.mockImplementation(async () => new Response(null, { status: 500 }))
     const waits: number[] = []
@@ -147,24 +146,24 @@ describe('the alarm of a remote card', () => {
     expect(waits).toEqual([60, 120, 240])
   })
 
-  it('stands in a minute while the card is fetched, in case the object does not survive that', async () => {
+  it('is set to a minute from now while the card is fetched, in case the object is evicted', async () => {
     await put()
-    const respond = heldResponse()
+    const respond = delayResponse()
     const ringing = ring()
-    await begun(1)
-    const standIn = (objectState.alarm ?? 0) - start - dueAfter
+    await untilFetched(1)
+    const retryAfter = (objectState.alarm ?? 0) - start - DUE_AFTER_MS
     respond('2.0.0')
     await ringing
-    expect([Math.round(standIn / 1000), (objectState.alarm ?? 0) - Date.now()]).toEqual([60, dueAfter])
+    expect([Math.round(retryAfter / 1000), (objectState.alarm ?? 0) - Date.now()]).toEqual([60, DUE_AFTER_MS])
   })
 
-  it('tries again in a minute where the Registry is unavailable', async () => {
+  it('is set to a minute from now when the Registry is unavailable', async () => {
     await put()
-    vi.spyOn(registry, 'refreshBase').mockRejectedValueOnce(new Error('away'))
+    vi.spyOn(registry, 'refreshBase').mockRejectedValueOnce(new Error('unavailable'))
     await ring()
     expect([objectState.alarm, vi.mocked(console.error).mock.calls]).toEqual([
-      start + dueAfter + minute,
-      [['{"event":"refresh-failed","agent":"a","error":"Error: away"}']],
+      start + DUE_AFTER_MS + MINUTE_MS,
+      [['{"event":"refresh-failed","agent":"a","error":"Error: unavailable"}']],
     ])
     await ring()
     expect(upstream).toHaveBeenCalledOnce()
@@ -173,7 +172,7 @@ describe('the alarm of a remote card', () => {
   it.each([
     ['the agent is removed', () => registry.remove('a', {})],
     [
-      'its manifest says the card itself',
+      'its manifest contains the card',
       async () => {
         const record = await registry.refreshBase('a')
         const own = { id: 'a', manifest: '{}', manifestEtag: '"own"', visibility: 'public', hosts: [] } as const
@@ -188,7 +187,7 @@ describe('the alarm of a remote card', () => {
         )
       },
     ],
-  ])('is deleted with all that is stored once %s', async (_, change) => {
+  ])('is deleted with the storage of the object when %s', async (_, change) => {
     await put()
     await change()
     await registry.alarm()
@@ -197,18 +196,18 @@ describe('the alarm of a remote card', () => {
 })
 
 describe('a refresh', () => {
-  it('says that a card is not due, without asking the Registry', async () => {
+  it('reports that a card is not due without a call of the Registry', async () => {
     await put()
-    const asked = vi.spyOn(registry, 'refreshBase')
-    expect([await refresh(), asked.mock.calls]).toEqual([{ outcome: 'not-due', due: start + dueAfter }, []])
+    const refreshBase = vi.spyOn(registry, 'refreshBase')
+    expect([await refresh(), refreshBase.mock.calls]).toEqual([{ outcome: 'not-due', due: start + DUE_AFTER_MS }, []])
   })
 
-  it('of no agent leaves nothing behind', async () => {
+  it('of an unknown agent stores nothing', async () => {
     expect(await refresh({ force: true })).toEqual({ outcome: 'no-source' })
     expect([objectState.alarm, objectState.values.size]).toEqual([null, 0])
   })
 
-  it('finds a card unchanged whose members come in another order', async () => {
+  it('reports a card with its members in another order as unchanged', async () => {
     await put()
     upstream.mockImplementation(async () => Response.json(Object.fromEntries(Object.entries(card()).toReversed())))
     expect([await refresh({ force: true }), (await registry.sourceState('a'))?.seq]).toEqual([
@@ -217,59 +216,62 @@ describe('a refresh', () => {
     ])
   })
 
-  it('is shared by all who force one before it begins; not by those who come later', async () => {
+  it('is shared by all requests that force one before it starts, but not by later ones', async () => {
     await put()
-    const [first, second] = [heldResponse(), heldResponse()]
+    const [first, second] = [delayResponse(), delayResponse()]
     const refreshes = [refresh({ force: true })]
-    await begun(1)
+    await untilFetched(1)
     refreshes.push(refresh({ force: true }), refresh({ force: true }), refresh())
     first('2.0.0')
     second('3.0.0')
     const outcomes = await Promise.all(refreshes)
-    expect([outcomes.map(each => 'seq' in each && each.seq), upstream.mock.calls.length]).toEqual([[2, 3, 3, 3], 2])
+    expect([outcomes.map(outcome => 'seq' in outcome && outcome.seq), upstream.mock.calls.length]).toEqual([
+      [2, 3, 3, 3],
+      2,
+    ])
   })
 
-  it('is shared by whoever does not force one, while it is under way', async () => {
+  it('is shared by requests that do not force one while it runs', async () => {
     await put()
-    const respond = heldResponse()
+    const respond = delayResponse()
     const forced = refresh({ force: true })
-    await begun(1)
+    await untilFetched(1)
     const joined = refresh()
     respond('2.0.0')
     expect([await joined, upstream.mock.calls.length]).toEqual([await forced, 1])
   })
 
-  it('begins anew for whoever asks for a due card after it has ended, though the alarm was lost', async () => {
+  it('starts again when a card is due after the last one, even if the alarm was lost', async () => {
     await put()
     await refresh({ force: true })
     objectState.alarm = null
-    vi.setSystemTime(start + dueAfter)
+    vi.setSystemTime(start + DUE_AFTER_MS)
     expect([await refresh(), upstream.mock.calls.length]).toEqual([{ outcome: 'unchanged' }, 2])
   })
 
-  it('does not fail because the one before it did', async () => {
+  it('succeeds after a failed one', async () => {
     await put()
-    vi.spyOn(registry, 'refreshBase').mockRejectedValueOnce(new Error('away'))
+    vi.spyOn(registry, 'refreshBase').mockRejectedValueOnce(new Error('unavailable'))
     const refreshes = [refresh({ force: true }), refresh({ force: true })]
-    await expect(refreshes[0]).rejects.toThrow('away')
+    await expect(refreshes[0]).rejects.toThrow('unavailable')
     expect(await refresh({ force: true })).toEqual({ outcome: 'unchanged' })
     await Promise.allSettled(refreshes)
   })
 
-  it('starts over with the new manifest, where the agent is registered meanwhile', async () => {
+  it('starts again with the new manifest when the agent is registered meanwhile', async () => {
     await put()
-    const respond = heldResponse()
+    const respond = delayResponse()
     const refreshing = refresh({ force: true })
-    await begun(1)
+    await untilFetched(1)
     vi.setSystemTime(start + 1)
-    await put({ ...manifest(), card: { description: 'Says more' } })
+    await put({ ...manifest(), card: { description: 'A longer description' } })
     upstream.mockImplementation(async () => Response.json(card('3.0.0')))
     respond('2.0.0')
-    expect([await refreshing, await versionOf()]).toMatchObject([{ outcome: 'refreshed', seq: 3 }, '3.0.0'])
-    expect((await registry.manifest('a'))?.manifest).toContain('Says more')
+    expect([await refreshing, await servedVersion()]).toMatchObject([{ outcome: 'refreshed', seq: 3 }, '3.0.0'])
+    expect((await registry.manifest('a'))?.manifest).toContain('A longer description')
   })
 
-  it('gives up where the agent is registered each time', async () => {
+  it('fails with a conflict when the agent is registered during each of three attempts', async () => {
     await put()
     upstream.mockImplementation(async () => {
       vi.setSystemTime(Date.now() + 1)
@@ -280,11 +282,11 @@ describe('a refresh', () => {
     expect(await registry.sourceState('a')).not.toHaveProperty('failing')
   })
 
-  it('ends where the agent is removed meanwhile', async () => {
+  it('ends when the agent is removed meanwhile', async () => {
     await put()
-    const respond = heldResponse()
+    const respond = delayResponse()
     const refreshing = refresh({ force: true })
-    await begun(1)
+    await untilFetched(1)
     await registry.remove('a', {})
     await registry.alarm()
     respond('2.0.0')
@@ -302,9 +304,9 @@ describe('a pending card', () => {
     return result.outcome === 'pending' ? result.pending.etag : ''
   }
 
-  it('is served once it is accepted by its entity tag, and is not fetched again', async () => {
+  it('is served once it is accepted by its entity tag, without another fetch', async () => {
     const etag = await pendingEtag()
-    expect([await accept(etag), await versionOf(), upstream.mock.calls.length]).toMatchObject([
+    expect([await accept(etag), await servedVersion(), upstream.mock.calls.length]).toMatchObject([
       { outcome: 'refreshed', seq: 2 },
       '2.0.0',
       1,
@@ -312,10 +314,10 @@ describe('a pending card', () => {
   })
 
   it.each([
-    ['another entity tag', '"other"', true, 'not-pending'],
-    ['a caller who is no admin, as the agent uses a binding', undefined, false, 'needs-admin'],
-  ])('is not served by %s', async (_, other, isAdmin, outcome) => {
+    ['with another entity tag', '"other"', true, 'not-pending'],
+    ['by a caller without admin rights when the agent uses a binding', undefined, false, 'needs-admin'],
+  ])('is not accepted %s', async (_, otherEtag, isAdmin, outcome) => {
     const etag = await pendingEtag()
-    expect([await accept(other ?? etag, isAdmin), await versionOf()]).toEqual([{ outcome }, '1.0.0'])
+    expect([await accept(otherEtag ?? etag, isAdmin), await servedVersion()]).toEqual([{ outcome }, '1.0.0'])
   })
 })

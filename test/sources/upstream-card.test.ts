@@ -8,20 +8,20 @@ import { envWith, sourceAt } from '../support/registrations.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let agent: UpstreamServer
-let elsewhere: UpstreamServer
+let otherServer: UpstreamServer
 beforeAll(async () => {
   agent = await startUpstream()
-  elsewhere = await startUpstream()
+  otherServer = await startUpstream()
 })
 afterAll(() => {
   agent.close()
-  elsewhere.close()
+  otherServer.close()
 })
 
-let logged: { event: string; origin?: string; why?: string }[] = []
+let logLines: { event: string; origin?: string; why?: string }[] = []
 beforeEach(() => {
-  logged = []
-  vi.spyOn(console, 'error').mockImplementation(line => void logged.push(JSON.parse(line)))
+  logLines = []
+  vi.spyOn(console, 'error').mockImplementation(line => void logLines.push(JSON.parse(line)))
 })
 
 const json = { 'Content-Type': 'application/json' }
@@ -32,7 +32,7 @@ const get = (changes: Partial<Source> = {}, known?: Validators, ownOrigin?: stri
   fetchUpstreamCard(
     sourceAt(agent.origin + path, changes),
     known,
-    envWith({ ALLOWED_ORIGINS: `${agent.origin} ${elsewhere.origin}`, TOKEN: 's3cret', ...bindings }),
+    envWith({ ALLOWED_ORIGINS: `${agent.origin} ${otherServer.origin}`, TOKEN: 's3cret', ...bindings }),
     ownOrigin === undefined ? [] : [ownOrigin],
   )
 
@@ -46,31 +46,35 @@ const unreachable = {
 }
 const invalid = (message: string) => ({ failure: { status: 502, code: 'invalid-card', message } })
 
-describe('the card of an upstream', () => {
+describe('fetchUpstreamCard', () => {
   it.each<[string, (response: ServerResponse) => void, object]>([
-    ['as it was sent', reply(200, json, JSON.stringify(card)), card],
+    ['a card', reply(200, json, JSON.stringify(card)), card],
     [
-      'of another JSON type',
+      'a card with another JSON media type',
       reply(200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, '{"a":1}'),
       { a: 1 },
     ],
-    ['without its BOM', reply(200, json, '\ufeff{"a":1}'), { a: 1 }],
-    ['inflated', reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":1}')), { a: 1 }],
-    ['63 levels deep', reply(200, json, `{"a":${'['.repeat(63)}${']'.repeat(63)}}`), { a: expect.any(Array) }],
-  ])('is read %s', async (_, how, expected) => {
-    agent.respond(how)
+    ['a card with a BOM', reply(200, json, '\ufeff{"a":1}'), { a: 1 }],
+    ['a compressed card', reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":1}')), { a: 1 }],
+    [
+      'a card that nests 63 levels deep',
+      reply(200, json, `{"a":${'['.repeat(63)}${']'.repeat(63)}}`),
+      { a: expect.any(Array) },
+    ],
+  ])('returns %s', async (_, respond, expected) => {
+    agent.respond(respond)
     expect(await get()).toEqual({ card: expected, validators: {} })
-    expect(logged).toEqual([])
+    expect(logLines).toEqual([])
   })
 
-  it('keeps a member that is named like a prototype as data, for the bounds of a card to refuse', async () => {
+  it('returns members such as `__proto__` as data, which validation rejects later', async () => {
     agent.respond(reply(200, json, '{"__proto__":{"polluted":true},"constructor":1}'))
     const fetched = await get()
     expect('card' in fetched && Object.getOwnPropertyNames(fetched.card)).toEqual(['__proto__', 'constructor'])
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
-  it('is asked for in the version that has most to say, by a host that says who it is', async () => {
+  it('requests A2A 1.0 with a User-Agent that names this host', async () => {
     agent.respond(reply(200, json, '{}'))
     await get({}, undefined, 'https://cards.example.com')
     expect(agent.requests).toMatchObject([
@@ -86,7 +90,7 @@ describe('the card of an upstream', () => {
     ])
   })
 
-  it('is what comes each time, though it be another', async () => {
+  it('returns a changed card with its new validators', async () => {
     let count = 0
     agent.respond(response => reply(200, { ...json, ETag: `"${++count}"` }, `{"count":${count}}`)(response))
     expect([await get(), await get({}, { etag: '"1"' })]).toEqual([
@@ -96,15 +100,15 @@ describe('the card of an upstream', () => {
   })
 })
 
-describe('a card that was had before', () => {
+describe('a conditional request', () => {
   const modified = 'Tue, 03 Nov 2026 10:00:00 GMT'
-  const versioned = (response: ServerResponse, headers: Record<string, string | undefined>) =>
+  const respondConditionally = (response: ServerResponse, headers: Record<string, string | undefined>) =>
     headers['if-none-match'] === 'W/"1"' || headers['if-modified-since'] === modified
       ? reply(304, {}, '')(response)
       : reply(200, { ...json, ETag: 'W/"1"', 'Last-Modified': modified }, '{}')(response)
 
-  it('is not sent again', async () => {
-    agent.respond((response, { headers }) => versioned(response, headers as never))
+  it('reports a card that is unchanged', async () => {
+    agent.respond((response, { headers }) => respondConditionally(response, headers as never))
     expect([
       await get(),
       await get({}, {}),
@@ -120,17 +124,17 @@ describe('a card that was had before', () => {
     ])
   })
 
-  it('cannot be unchanged where none was', async () => {
+  it('is not assumed: a 304 without validators is a failure', async () => {
     agent.respond(reply(304, {}, ''))
     expect(await get()).toEqual({
       failure: { ...unreachable.failure, message: "The card's address responded with HTTP 304." },
     })
   })
 
-  it('says nothing of one that is elsewhere now', async () => {
-    elsewhere.respond((response, { headers }) => versioned(response, headers as never))
-    agent.respond(reply(302, { Location: `${elsewhere.origin}/card` }, ''))
-    expect([await get({}, { etag: 'W/"1"' }), elsewhere.requests[0]?.headers['if-none-match']]).toEqual([
+  it('sends no validators to another origin', async () => {
+    otherServer.respond((response, { headers }) => respondConditionally(response, headers as never))
+    agent.respond(reply(302, { Location: `${otherServer.origin}/card` }, ''))
+    expect([await get({}, { etag: 'W/"1"' }), otherServer.requests[0]?.headers['if-none-match']]).toEqual([
       { card: {}, validators: {} },
       undefined,
     ])
@@ -138,22 +142,22 @@ describe('a card that was had before', () => {
 })
 
 describe('a secret', () => {
-  it('goes along as a bearer token', async () => {
+  it('is sent as a bearer token', async () => {
     agent.respond(reply(200, json, '{}'))
     await get({ secret: 'TOKEN' })
     expect(agent.requests[0]?.headers.authorization).toBe('Bearer s3cret')
   })
 
-  it('stays on the way to another origin, and on the way back', async () => {
+  it('is not sent to another origin, nor after a redirect back from it', async () => {
     agent.respond((response, { url }) =>
       url === '/back'
         ? reply(200, json, '{}')(response)
-        : reply(307, { Location: `${elsewhere.origin}/` }, '')(response),
+        : reply(307, { Location: `${otherServer.origin}/` }, '')(response),
     )
-    elsewhere.respond(reply(307, { Location: `${agent.origin}/back` }, ''))
+    otherServer.respond(reply(307, { Location: `${agent.origin}/back` }, ''))
     expect(await get({ secret: 'TOKEN' })).toEqual({ card: {}, validators: {} })
     expect(
-      [...agent.requests, ...elsewhere.requests].map(({ path, headers }) => [path, headers.authorization]),
+      [...agent.requests, ...otherServer.requests].map(({ path, headers }) => [path, headers.authorization]),
     ).toEqual([
       [path, 'Bearer s3cret'],
       ['/back', undefined],
@@ -166,22 +170,22 @@ describe('a secret', () => {
     ['ALLOWED_ORIGINS', 'This Worker has no secret "ALLOWED_ORIGINS".'],
     ['ADMIN_TOKEN', 'This Worker has no secret "ADMIN_TOKEN".'],
     ['LINES', 'The secret "LINES" is empty, or contains characters that no header can carry.'],
-  ])('is told of where it is none: %s', async (secret, message) => {
+  ])('is reported when it is missing or invalid: %s', async (secret, message) => {
     agent.respond(reply(200, json, '{}'))
     const fetched = await get({ secret }, undefined, undefined, { LINES: 'a\r\nHost: b', ADMIN_TOKEN: 'admin' })
     expect([fetched, agent.requests]).toEqual([{ failure: { status: 502, code: 'unreachable', message } }, []])
   })
 })
 
-describe('an upstream that answers no card', () => {
+describe('a response that is not a card', () => {
   it.each<[string, (response: ServerResponse) => void, string | RegExp]>([
     [
-      'a page',
+      'an HTML page',
       reply(200, { 'Content-Type': 'text/html; charset=utf-8' }, '<!doctype html>'),
       "The card's address responded with an HTML page; a card is application/json.",
     ],
     [
-      'a page that says that it is JSON',
+      'an HTML page with the type of JSON',
       reply(200, json, '<!doctype html>'),
       /responded with invalid JSON\. This is HTML or XML, not JSON\./,
     ],
@@ -191,17 +195,17 @@ describe('an upstream that answers no card', () => {
       "The card's address responded with text/plain; a card is application/json.",
     ],
     [
-      'no type',
+      'a body without a type',
       reply(200, {}, '{}'),
       "The card's address responded without a Content-Type; a card is application/json.",
     ],
     [
-      'nothing',
+      'an empty body',
       reply(200, json, ''),
       /responded with invalid JSON\. The body is empty; expected an Agent Card as JSON\.$/,
     ],
     [
-      'spaces',
+      'whitespace',
       reply(200, json, ' \n'),
       /responded with invalid JSON\. The body is empty; expected an Agent Card as JSON\.$/,
     ],
@@ -215,8 +219,8 @@ describe('an upstream that answers no card', () => {
     ['a number', reply(200, json, '7'), "The card's address responded with a number; an Agent Card is a JSON object."],
     ['NaN', reply(200, json, '{"version":NaN}'), /responded with invalid JSON\. This is not JSON\./],
     ['Infinity', reply(200, json, '{"version":-Infinity}'), /responded with invalid JSON\. This is not JSON\./],
-    ['half of it', reply(200, json, '{"name":"Weat'), /responded with invalid JSON\. This is not JSON\./],
-    ['a BOM and nothing good', reply(200, json, '\ufeffcard'), /responded with invalid JSON\. This is not JSON\./],
+    ['truncated JSON', reply(200, json, '{"name":"Weat'), /responded with invalid JSON\. This is not JSON\./],
+    ['a BOM before invalid JSON', reply(200, json, '\ufeffcard'), /responded with invalid JSON\. This is not JSON\./],
     ['Latin-1', reply(200, json, Buffer.from('{"name":"Bücher"}', 'latin1')), 'The card is not UTF-8 text.'],
     ['UTF-16', reply(200, json, Buffer.from('\ufeff{}', 'utf16le')), 'The card is not UTF-8 text.'],
     [
@@ -230,29 +234,29 @@ describe('an upstream that answers no card', () => {
       /responded with invalid JSON\. The document nests deeper than 64 levels\.$/,
     ],
     [
-      '10,000 levels that do not end',
+      '10,000 levels that are never closed',
       reply(200, json, '{"a":'.repeat(10_000)),
       /responded with invalid JSON\. The document nests deeper than 64 levels\.$/,
     ],
     [
-      'a bomb',
+      'a decompression bomb',
       reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(50_000_000))),
       'The card has more than 1048576 bytes.',
     ],
     [
-      'what says to be too large',
+      'a body whose Content-Length is too large',
       reply(200, { ...json, 'Content-Length': '100000000' }, Buffer.alloc(2_000_000, ' ')),
       'The card has more than 1048576 bytes.',
     ],
-  ])('but %s is told so', async (_, how, message) => {
-    agent.respond(how)
+  ])('is reported as invalid: %s', async (_, respond, message) => {
+    agent.respond(respond)
     expect(await get()).toEqual(
       invalid(typeof message === 'string' ? message : (expect.stringMatching(message) as never)),
     )
-    expect(logged).toMatchObject([{ event: 'card-unread', origin: agent.origin }])
+    expect(logLines).toMatchObject([{ event: 'card-unread', origin: agent.origin }])
   })
 
-  it('but 100 MB is left after the first of them', async () => {
+  it('is aborted after the first of 100 MB', async () => {
     let sent = 0
     agent.respond(response => {
       response.writeHead(200, json)
@@ -271,41 +275,44 @@ describe('an upstream that answers no card', () => {
     expect(sent).toBeLessThan(20_000_000)
   })
 
-  const refusals = [400, 401, 403, 404, 405, 406, 410, 418, 429, 451, 500, 501, 502, 503, 504, 505, 511, 204, 206]
-  it.each(refusals)('but HTTP %i is told so', async status => {
+  const statuses = [400, 401, 403, 404, 405, 406, 410, 418, 429, 451, 500, 501, 502, 503, 504, 505, 511, 204, 206]
+  it.each(statuses)('is reported with its status: HTTP %i', async status => {
     agent.respond(reply(status, json, status === 204 ? '' : '{"name":"a"}'))
     expect(await get()).toEqual({
       failure: { ...unreachable.failure, message: `The card's address responded with HTTP ${status}.` },
     })
   })
 
-  it.each([520, 521, 523, 525, 526, 530])('but HTTP %i of the network is what nobody could be', async status => {
-    agent.respond(reply(status, {}, 'error code: 1016'))
-    expect(await get()).toEqual(unreachable)
-  })
+  it.each([520, 521, 523, 525, 526, 530])(
+    'is reported as unreachable when the network sends it: HTTP %i',
+    async status => {
+      agent.respond(reply(status, {}, 'error code: 1016'))
+      expect(await get()).toEqual(unreachable)
+    },
+  )
 })
 
-describe('an upstream that takes its time', () => {
+describe('a slow upstream', () => {
   it.each<[string, (response: ServerResponse) => void]>([
-    ['says nothing', () => undefined],
-    ['stops', response => void response.writeHead(200, json).write('{')],
+    ['never responds', () => undefined],
+    ['stops sending', response => void response.writeHead(200, json).write('{')],
     [
-      'drips',
+      'sends a byte at a time',
       response => {
         response.writeHead(200, json)
-        const drip = setInterval(() => response.write(' '), 5)
-        response.on('close', () => clearInterval(drip))
+        const timer = setInterval(() => response.write(' '), 5)
+        response.on('close', () => clearInterval(timer))
       },
     ],
     [
       'redirects slowly',
       response => void setTimeout(() => response.writeHead(302, { Location: '?a' }).flushHeaders(), 20),
     ],
-  ])('is left after 10 seconds where it %s', async (_, how) => {
+  ])('fails after 10 seconds when it %s', async (_, respond) => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const reached = Promise.withResolvers<void>()
     agent.respond(response => {
-      how(response)
+      respond(response)
       reached.resolve()
     })
     const fetched = get()
@@ -316,7 +323,7 @@ describe('an upstream that takes its time', () => {
     })
   })
 
-  it.each([522, 524])('is that, too, where the network says so: HTTP %i', async status => {
+  it.each([522, 524])('is reported as a timeout when the network sends HTTP %i', async status => {
     agent.respond(reply(status, {}, ''))
     expect(await get()).toMatchObject({ failure: { status: 504, code: 'timeout' } })
   })
@@ -325,25 +332,25 @@ describe('an upstream that takes its time', () => {
 describe('redirects', () => {
   it.each([
     ['four', (url: string) => `${url}a`, 4, 'more than 3 times'],
-    ['a circle', (url: string) => (url === '/1' ? '/2' : '/1'), 3, 'in a circle'],
-    ['one to itself', (url: string) => url, 1, 'in a circle'],
-    ['one to nowhere', () => 'https://', 1, 'to no address'],
-  ])('are not followed without end: %s', async (_, next, asked, how) => {
+    ['a loop of two', (url: string) => (url === '/1' ? '/2' : '/1'), 3, 'in a circle'],
+    ['a redirect to itself', (url: string) => url, 1, 'in a circle'],
+    ['a redirect to an invalid URL', () => 'https://', 1, 'to no address'],
+  ])('are limited: %s', async (_, next, requests, problem) => {
     agent.respond((response, { url = '' }) => reply(302, { Location: next(url) }, '')(response))
     expect([await get(), agent.requests.length]).toEqual([
-      { failure: { ...unreachable.failure, message: `The card's address redirects ${how}.` } },
-      asked,
+      { failure: { ...unreachable.failure, message: `The card's address redirects ${problem}.` } },
+      requests,
     ])
   })
 
-  it('are not told apart from silence where they lead inside', async () => {
-    const answers = []
+  it('to private addresses are reported as unreachable', async () => {
+    const results = []
     for (const to of ['http://127.0.0.1:9/', 'https://10.0.0.1/', 'https://vault.internal/', 'file:///etc/passwd']) {
       agent.respond(reply(302, { Location: to }, ''))
-      answers.push(await get())
+      results.push(await get())
     }
-    expect(answers).toEqual(answers.map(() => unreachable))
-    expect(logged.map(({ why }) => why)).toEqual([
+    expect(results).toEqual(results.map(() => unreachable))
+    expect(logLines.map(({ why }) => why)).toEqual([
       'blocked: not https',
       'blocked: an IP address',
       'blocked: not a public name',
@@ -352,32 +359,35 @@ describe('redirects', () => {
   })
 })
 
-describe('an upstream that cannot be reached', () => {
+describe('an unreachable upstream', () => {
   it.each([
-    ['nobody listens', 'http://127.0.0.1:9/card?key=hidden', 'http://127.0.0.1:9'],
-    ['it is blocked by its scheme', 'http://agent.example.com/?key=hidden', ''],
-    ['it is blocked by its address', 'https://2130706433/?key=hidden', ''],
-    ['it is blocked by its name', 'https://vault.internal/?key=hidden', ''],
-    ['it is blocked by its port', 'https://agent.example.com:22/?key=hidden', ''],
-    ['it is blocked by its password', 'https://me:hidden@agent.example.com/', ''],
-    ['it is no address', 'https://', ''],
-  ])('is told in the same words, and nothing hidden is logged: %s', async (_, url, allowed) => {
+    ['a closed port', 'http://127.0.0.1:9/card?key=hidden', 'http://127.0.0.1:9'],
+    ['a blocked scheme', 'http://agent.example.com/?key=hidden', ''],
+    ['a blocked address', 'https://2130706433/?key=hidden', ''],
+    ['a blocked host name', 'https://vault.internal/?key=hidden', ''],
+    ['a blocked port', 'https://agent.example.com:22/?key=hidden', ''],
+    ['a URL with a password', 'https://me:hidden@agent.example.com/', ''],
+    ['an invalid URL', 'https://', ''],
+  ])('is reported with the same message, and logged without its query and password: %s', async (_, url, allowed) => {
     const fetched = await fetchUpstreamCard(sourceAt(url), undefined, envWith({ ALLOWED_ORIGINS: allowed }))
-    expect([fetched, logged.length, JSON.stringify(logged).includes('hidden')]).toEqual([unreachable, 1, false])
+    expect([fetched, logLines.length, JSON.stringify(logLines).includes('hidden')]).toEqual([unreachable, 1, false])
   })
 
   it.each<[string, (response: ServerResponse) => void]>([
-    ['hangs up', response => void response.destroy()],
-    ['breaks off', response => void response.writeHead(200, json).write('{', () => response.destroy())],
-    ['sends no HTTP', response => void response.socket?.end('220 smtp.example.com ESMTP\r\n')],
-    ['sends what does not inflate', reply(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
-  ])('is one that %s, too', async (_, how) => {
-    agent.respond(how)
+    ['closes the connection', response => void response.destroy()],
+    [
+      'closes the connection during the body',
+      response => void response.writeHead(200, json).write('{', () => response.destroy()),
+    ],
+    ['does not speak HTTP', response => void response.socket?.end('220 smtp.example.com ESMTP\r\n')],
+    ['sends an invalid gzip body', reply(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
+  ])('may be one that %s', async (_, respond) => {
+    agent.respond(respond)
     expect(await get()).toEqual(unreachable)
   })
 })
 
-describe('this host itself', () => {
+describe('the origin of this host', () => {
   const own = {
     failure: {
       ...unreachable.failure,
@@ -385,7 +395,7 @@ describe('this host itself', () => {
     },
   }
 
-  it('is asked for no card, by whichever of its origins', async () => {
+  it('is not requested, whichever of its origins a manifest names', async () => {
     agent.respond(reply(200, json, '{}'))
     expect([
       await get({}, undefined, agent.origin),
@@ -395,75 +405,75 @@ describe('this host itself', () => {
     ]).toEqual([own, own, own, []])
   })
 
-  it('is not asked by way of another, either', async () => {
-    agent.respond(reply(302, { Location: `${elsewhere.origin}/agents/weather` }, ''))
-    elsewhere.respond(reply(200, json, '{}'))
-    expect([await get({}, undefined, elsewhere.origin), elsewhere.requests]).toEqual([unreachable, []])
+  it('is not requested through a redirect', async () => {
+    agent.respond(reply(302, { Location: `${otherServer.origin}/agents/weather` }, ''))
+    otherServer.respond(reply(200, json, '{}'))
+    expect([await get({}, undefined, otherServer.origin), otherServer.requests]).toEqual([unreachable, []])
   })
 })
 
-describe('a service in place of the network', () => {
-  const service = (answer: (request: Request) => Response) => {
-    const asked: Request[] = []
+describe('a service binding', () => {
+  const serviceWith = (respond: (request: Request) => Response) => {
+    const requests: Request[] = []
     const fetcher = {
       fetch: async (url: string, init: RequestInit) => {
         const request = new Request(url, init)
-        asked.push(request)
-        return answer(request)
+        requests.push(request)
+        return respond(request)
       },
     }
-    return { asked, bindings: { WEATHER: fetcher } }
+    return { requests, bindings: { WEATHER: fetcher } }
   }
   const url = 'http://weather.internal/card'
 
-  it('is asked in its stead, whatever the address', async () => {
-    const { asked, bindings } = service(() => Response.json(card, { headers: { ETag: '"1"' } }))
+  it('receives the request in place of the network, whatever the address', async () => {
+    const { requests, bindings } = serviceWith(() => Response.json(card, { headers: { ETag: '"1"' } }))
     const fetched = await get({ url, service: 'WEATHER', secret: 'TOKEN' }, { etag: '"0"' }, undefined, bindings)
-    expect([fetched, asked.map(({ url, method }) => `${method} ${url}`)]).toEqual([
+    expect([fetched, requests.map(({ url, method }) => `${method} ${url}`)]).toEqual([
       { card, validators: { etag: '"1"' } },
       [`GET ${url}`],
     ])
     expect([
-      asked[0]?.headers.get('Authorization'),
-      asked[0]?.headers.get('If-None-Match'),
-      asked[0]?.redirect,
+      requests[0]?.headers.get('Authorization'),
+      requests[0]?.headers.get('If-None-Match'),
+      requests[0]?.redirect,
     ]).toEqual(['Bearer s3cret', '"0"', 'manual'])
   })
 
-  it('is followed by itself alone', async () => {
-    const { asked, bindings } = service(({ url: asked }) =>
-      asked === url ? Response.redirect('http://weather.internal/2') : Response.redirect('http://other.internal/'),
+  it('receives redirects to its own origin only', async () => {
+    const { requests, bindings } = serviceWith(({ url: requested }) =>
+      requested === url ? Response.redirect('http://weather.internal/2') : Response.redirect('http://other.internal/'),
     )
-    expect([await get({ url, service: 'WEATHER' }, undefined, undefined, bindings), asked.length]).toEqual([
+    expect([await get({ url, service: 'WEATHER' }, undefined, undefined, bindings), requests.length]).toEqual([
       unreachable,
       2,
     ])
   })
 
   it.each([
-    ['too much', new Response(' '.repeat(2_000_000), { headers: json }), /more than 1048576 bytes/],
-    ['a page', new Response('<h1>', { headers: { 'Content-Type': 'text/html' } }), /an HTML page/],
+    ['a body that is too large', new Response(' '.repeat(2_000_000), { headers: json }), /more than 1048576 bytes/],
+    ['an HTML page', new Response('<h1>', { headers: { 'Content-Type': 'text/html' } }), /an HTML page/],
     [
-      'more than it says',
+      'a body larger than its Content-Length',
       new Response(' '.repeat(2_000_000), { headers: { ...json, 'Content-Length': '2' } }),
       /more than 1048576 bytes/,
     ],
-    ['what nests too deep', new Response('['.repeat(10_000), { headers: json }), /nests deeper/],
-  ])('is held to the same: %s', async (_, response, message) => {
-    const { bindings } = service(() => response)
+    ['JSON that nests too deeply', new Response('['.repeat(10_000), { headers: json }), /nests deeper/],
+  ])('has the same limits: %s', async (_, response, message) => {
+    const { bindings } = serviceWith(() => response)
     expect(await get({ url, service: 'WEATHER' }, undefined, undefined, bindings)).toEqual(
       invalid(expect.stringMatching(message) as never),
     )
   })
 
-  it('is unreachable where it throws', async () => {
-    const { bindings } = service(() => {
+  it('is reported as unreachable when it throws', async () => {
+    const { bindings } = serviceWith(() => {
       throw new Error('crashed')
     })
     expect(await get({ url, service: 'WEATHER' }, undefined, undefined, bindings)).toEqual(unreachable)
   })
 
-  it('is told of where there is none of that name', async () => {
+  it('is reported when it does not exist', async () => {
     expect(await get({ url, service: 'NONE' })).toEqual({
       failure: { status: 502, code: 'unreachable', message: 'This Worker has no service binding "NONE".' },
     })
