@@ -17,39 +17,39 @@ const record: TokenRecord = {
   expires: null,
 }
 
-/** What the edge holds under the tokens' hashes, what it was asked for, and the failed attempts that were counted. */
-let kept: Map<string, TokenRecord>
+/** The stored tokens by their hashes, the keys that were read, the addresses of counted failures, and the limit of failures. */
+let stored: Map<string, TokenRecord>
 let reads: string[]
 let failures: string[]
-let most: number
+let maxFailures: number
 let env: Env
-let callers: typeof import('../../src/auth/authenticate.ts')
+let auth: typeof import('../../src/auth/authenticate.ts')
 beforeEach(async () => {
-  // The runtime has it; Node has it elsewhere.
+  // workerd has this function in `crypto.subtle`, Node in `node:crypto`.
   Object.assign(crypto.subtle, {
     timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
   })
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.resetModules()
-  callers = await import('../../src/auth/authenticate.ts')
-  kept = new Map([[await sha256Hex(token), record]])
+  auth = await import('../../src/auth/authenticate.ts')
+  stored = new Map([[await sha256Hex(token), record]])
   reads = []
   failures = []
-  most = 3
+  maxFailures = 3
   env = {
     ADMIN_TOKEN: 'the-long-admin-token',
     ALLOWED_ORIGINS: '',
     CARDS: {
       getWithMetadata: async (key: string) => {
         reads.push(key)
-        const found = kept.get(key.replace('token:', ''))
+        const found = stored.get(key.replace('token:', ''))
         return { value: found ? JSON.stringify(found) : null, metadata: found ? { seq: 1 } : null }
       },
     },
     AUTH_LIMIT: {
       limit: async ({ key }: { key: string }) => {
         failures.push(key)
-        return { success: failures.filter(failed => failed === key).length <= most }
+        return { success: failures.filter(failed => failed === key).length <= maxFailures }
       },
     },
   } as unknown as Env
@@ -60,14 +60,14 @@ const request = (headers: [string, string][] | Record<string, string>, address =
   all.set('CF-Connecting-IP', address)
   return new Request('https://host.example/agents', { headers: all })
 }
-const bearing = (text: string, address?: string) => request({ Authorization: `Bearer ${text}` }, address)
-const callerOf = (asking: Request) => callers.authenticate(asking, env, ctx)
+const withBearer = (text: string, address?: string) => request({ Authorization: `Bearer ${text}` }, address)
+const authenticate = (request: Request) => auth.authenticate(request, env, ctx)
 const schemes = { visibility: 'public' as const, apiKeyHeaders: ['x-api-key'], openIdConnectUrls: [] as string[] }
-const callerOfAgent = async (
-  asking: Request,
-  profile: Parameters<typeof callers.authenticateForAgent>[1]['profile'] = schemes,
+const authenticateForAgent = async (
+  incoming: Request,
+  profile: Parameters<typeof auth.authenticateForAgent>[1]['profile'] = schemes,
   id = 'weather',
-) => callers.authenticateForAgent(await callerOf(asking), { id, profile }, { request: asking, env, ctx })
+) => auth.authenticateForAgent(await authenticate(incoming), { id, profile }, { request: incoming, env, ctx })
 
 const admin = { authenticated: true, subject: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'] }
 const reader = {
@@ -78,51 +78,58 @@ const reader = {
   tiers: ['partner'],
 }
 
-describe('callerOf', () => {
-  it('knows the ADMIN_TOKEN, who may do everything, and asks nobody', async () => {
-    expect([await callerOf(bearing('the-long-admin-token')), reads]).toEqual([
+describe('authenticate', () => {
+  it('recognizes the ADMIN_TOKEN with all permissions, without reading KV', async () => {
+    expect([await authenticate(withBearer('the-long-admin-token')), reads]).toEqual([
       { ...admin, strippedHeaders: ['authorization'] },
       [],
     ])
   })
 
-  it('knows a token by what was kept of it, and asks by its hash', async () => {
-    expect([await callerOf(bearing(token)), reads]).toEqual([
+  it('looks up a token by its hash', async () => {
+    expect([await authenticate(withBearer(token)), reads]).toEqual([
       { ...reader, strippedHeaders: ['authorization'] },
       [`token:${await sha256Hex(token)}`],
     ])
   })
 
   it.each([
-    ['nothing', {}, { reason: 'anonymous' }],
-    ['an API key of somebody', { 'X-API-Key': token }, { reason: 'anonymous' }],
-    ['a token of somebody', { Authorization: 'Bearer abc' }, { reason: 'unrecognized' }],
+    ['no credentials', {}, { reason: 'anonymous' }],
+    ['a token as an API key', { 'X-API-Key': token }, { reason: 'anonymous' }],
+    ['a foreign token', { Authorization: 'Bearer abc' }, { reason: 'unrecognized' }],
     ['a JWT', { Authorization: 'Bearer e30.e30.AAAA' }, { reason: 'unrecognized' }],
     ['another scheme', { Authorization: 'Basic dTpw' }, { reason: 'unrecognized' }],
     [
-      'a token that is cut short',
+      'a truncated token',
       { Authorization: `Bearer ${token.slice(0, -1)}` },
       { reason: 'bad-token', error: 'malformed' },
     ],
-    ['a token with more behind', { Authorization: `Bearer ${token}x` }, { reason: 'bad-token', error: 'malformed' }],
+    [
+      'a token with an extra character',
+      { Authorization: `Bearer ${token}x` },
+      { reason: 'bad-token', error: 'malformed' },
+    ],
     ['an empty token', { Authorization: 'Bearer cc_' }, { reason: 'bad-token', error: 'malformed' }],
     [
-      'two headers',
+      'two Authorization headers',
       [
         ['Authorization', `Bearer ${token}`],
         ['Authorization', 'Bearer the-long-admin-token'],
       ],
       { reason: 'bad-token', error: 'several' },
     ],
-  ] as [string, Record<string, string>, object][])('reads nothing for %s', async (_, headers, expected) => {
-    expect([await callerOf(request(headers)), reads]).toEqual([{ authenticated: false, ...expected }, []])
-  })
+  ] as [string, Record<string, string>, object][])(
+    'returns a reason without reading KV for %s',
+    async (_, headers, expected) => {
+      expect([await authenticate(request(headers)), reads]).toEqual([{ authenticated: false, ...expected }, []])
+    },
+  )
 
   it.each([
     ['without a scheme', token],
-    ['with the ADMIN_TOKEN for a scheme', 'the-long-admin-token'],
-  ])('judges a token %s all the same', async (_, authorization) => {
-    expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({
+    ['that is the ADMIN_TOKEN, without a scheme', 'the-long-admin-token'],
+  ])('accepts a token %s', async (_, authorization) => {
+    expect(await authenticate(request({ Authorization: authorization }))).toMatchObject({
       authenticated: true,
       strippedHeaders: ['authorization'],
     })
@@ -139,57 +146,65 @@ describe('callerOf', () => {
     `Basic ${btoa(`u:${token}`)}`,
     `Basic ${btoa('u:the-long-admin-token')}`,
     `Bearer ${'a'.repeat(8192)} ${token}`,
-  ])('takes a token that is badly sent for nobody else: %s', async authorization => {
-    expect(await callerOf(request({ Authorization: authorization }))).toMatchObject({ reason: 'bad-token' })
+  ])('rejects and counts a token of this host in another form: %s', async authorization => {
+    expect(await authenticate(request({ Authorization: authorization }))).toMatchObject({ reason: 'bad-token' })
     expect(failures).toHaveLength(1)
   })
 
-  it('does not know a token that nobody issued', async () => {
-    expect(await callerOf(bearing(other))).toEqual({ authenticated: false, reason: 'bad-token', error: 'unknown' })
+  it('rejects a token that was never issued', async () => {
+    expect(await authenticate(withBearer(other))).toEqual({
+      authenticated: false,
+      reason: 'bad-token',
+      error: 'unknown',
+    })
   })
 
   it.each([
     ['long ago', 1],
     ['just now', Date.now()],
-  ])('does not know a token that expired %s', async (_, expires) => {
-    kept.set(await sha256Hex(token), { ...record, expires })
-    expect(await callerOf(bearing(token))).toEqual({ authenticated: false, reason: 'bad-token', error: 'unknown' })
+  ])('rejects a token that expired %s', async (_, expires) => {
+    stored.set(await sha256Hex(token), { ...record, expires })
+    expect(await authenticate(withBearer(token))).toEqual({
+      authenticated: false,
+      reason: 'bad-token',
+      error: 'unknown',
+    })
   })
 
-  it('knows a token that expires later', async () => {
-    kept.set(await sha256Hex(token), { ...record, expires: Date.now() + 60_000 })
-    expect(await callerOf(bearing(token))).toMatchObject(reader)
+  it('accepts a token that expires later', async () => {
+    stored.set(await sha256Hex(token), { ...record, expires: Date.now() + 60_000 })
+    expect(await authenticate(withBearer(token))).toMatchObject(reader)
   })
 
-  it('knows nobody where the host has no ADMIN_TOKEN', async () => {
+  it('accepts no ADMIN_TOKEN on a host without one', async () => {
     for (const ADMIN_TOKEN of ['', undefined]) {
       env = { ...env, ADMIN_TOKEN } as Env
       for (const text of ['undefined', '""', 'the-long-admin-token'])
-        expect(await callerOf(bearing(text))).toEqual({ authenticated: false, reason: 'unrecognized' })
+        expect(await authenticate(withBearer(text))).toEqual({ authenticated: false, reason: 'unrecognized' })
     }
   })
 
-  it('lets unexpected errors through, to be logged', async () => {
+  it('rethrows unexpected errors', async () => {
     const defect = {
       waitUntil: () => {
         throw new TypeError('a defect')
       },
     } as unknown as ExecutionContext
-    await expect(callers.authenticate(bearing(token), env, defect)).rejects.toThrow('a defect')
+    await expect(auth.authenticate(withBearer(token), env, defect)).rejects.toThrow('a defect')
   })
 
-  it('cannot tell while KV is away', async () => {
-    env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('away')) } } as unknown as Env
-    expect(await callerOf(bearing(token))).toEqual({ authenticated: false, reason: 'unavailable' })
+  it('returns "unavailable" while KV is unavailable', async () => {
+    env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('KV is unavailable')) } } as unknown as Env
+    expect(await authenticate(withBearer(token))).toEqual({ authenticated: false, reason: 'unavailable' })
   })
 })
 
 describe('failed attempts', () => {
-  it('are counted by address, and after too many no more are looked at for a minute', async () => {
+  it('are counted by address, which is throttled for a minute after too many', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 })
-    const given = []
-    for (const letter of 'efghij') given.push(await callerOf(bearing(other.slice(0, -1) + letter)))
-    expect(given.map(caller => !caller.authenticated && caller.reason)).toEqual([
+    const results = []
+    for (const letter of 'efghij') results.push(await authenticate(withBearer(other.slice(0, -1) + letter)))
+    expect(results.map(caller => !caller.authenticated && caller.reason)).toEqual([
       'bad-token',
       'bad-token',
       'bad-token',
@@ -200,61 +215,73 @@ describe('failed attempts', () => {
     expect([reads.length, failures.length]).toEqual([4, 4])
     failures = []
     vi.setSystemTime(60_000)
-    expect(await callerOf(bearing(other))).toMatchObject({ reason: 'bad-token' })
+    expect(await authenticate(withBearer(other))).toMatchObject({ reason: 'bad-token' })
   })
 
-  it('of one address do not keep another from being looked at', async () => {
-    most = 0
-    expect(await callerOf(bearing(other, '203.0.113.2'))).toMatchObject({ reason: 'throttled' })
-    expect(await callerOf(bearing(token, '203.0.113.3'))).toMatchObject(reader)
+  it('of one address do not throttle another', async () => {
+    maxFailures = 0
+    expect(await authenticate(withBearer(other, '203.0.113.2'))).toMatchObject({ reason: 'throttled' })
+    expect(await authenticate(withBearer(token, '203.0.113.3'))).toMatchObject(reader)
   })
 
-  it('keep nobody out whose credentials held here before', async () => {
-    await callerOf(bearing(token))
-    most = 0
-    await callerOf(bearing(other))
-    expect(await callerOf(bearing(token))).toMatchObject(reader)
+  it('do not throttle credentials that were valid before', async () => {
+    await authenticate(withBearer(token))
+    maxFailures = 0
+    await authenticate(withBearer(other))
+    expect(await authenticate(withBearer(token))).toMatchObject(reader)
   })
 
-  it('keep out what has not been seen, be it right', async () => {
-    most = 0
-    await callerOf(bearing(other))
-    expect(await callerOf(bearing('the-long-admin-token'))).toEqual({ authenticated: false, reason: 'throttled' })
+  it('throttle credentials that were not seen before, even valid ones', async () => {
+    maxFailures = 0
+    await authenticate(withBearer(other))
+    expect(await authenticate(withBearer('the-long-admin-token'))).toEqual({
+      authenticated: false,
+      reason: 'throttled',
+    })
   })
 
   it.each([
-    ['what holds', `Bearer ${token}`, 0],
-    ["what may be the agent's own", 'Bearer abc', 0],
-    ['another scheme', 'Basic dTpw', 0],
-    ['a token that nobody issued', `Bearer ${other}`, 1],
-    ['a token that is mistyped', 'Bearer cc_x', 1],
-    ['two headers in one', `Bearer ${token}, Bearer ${token}`, 1],
-  ])('are not %s, or are: %s', async (_, authorization, count) => {
-    await callerOf(request({ Authorization: authorization }))
-    expect(failures).toHaveLength(count)
+    ['a valid token', `Bearer ${token}`],
+    ['possible credentials of the agent', 'Bearer abc'],
+    ['another scheme', 'Basic dTpw'],
+  ])('do not include %s', async (_, authorization) => {
+    await authenticate(request({ Authorization: authorization }))
+    expect(failures).toEqual([])
+  })
+
+  it.each([
+    ['a token that was never issued', `Bearer ${other}`],
+    ['a malformed token', 'Bearer cc_x'],
+    ['two tokens in one header', `Bearer ${token}, Bearer ${token}`],
+  ])('include %s', async (_, authorization) => {
+    await authenticate(request({ Authorization: authorization }))
+    expect(failures).toEqual(['203.0.113.1'])
   })
 })
 
-describe('callerOfAgent', () => {
-  it('takes a token in the header of an API key', async () => {
-    const asking = request({ 'X-API-Key': token })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
+describe('authenticateForAgent', () => {
+  it('accepts a token in an API key header', async () => {
+    const incoming = request({ 'X-API-Key': token })
+    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
   })
 
-  it('takes it where the card says that the key goes into Authorization', async () => {
+  it('accepts a token in Authorization if the card declares that as its API key header', async () => {
     const profile = { ...schemes, apiKeyHeaders: ['authorization'] }
-    expect(await callerOfAgent(request({ Authorization: token }), profile)).toEqual({
+    expect(await authenticateForAgent(request({ Authorization: token }), profile)).toEqual({
       ...reader,
       strippedHeaders: ['authorization'],
     })
   })
 
-  it.each([`Bearer ${token}`, 'Bearer the-long-admin-token'])('takes it with a scheme before it: %s', async key => {
-    expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({
-      authenticated: true,
-      strippedHeaders: ['x-api-key'],
-    })
-  })
+  it.each([`Bearer ${token}`, 'Bearer the-long-admin-token'])(
+    'accepts a token after a scheme in an API key header: %s',
+    async key => {
+      expect(await authenticateForAgent(request({ 'X-API-Key': key }))).toMatchObject({
+        authenticated: true,
+        strippedHeaders: ['x-api-key'],
+      })
+    },
+  )
 
   it.each([
     `Token ${token}`,
@@ -263,30 +290,30 @@ describe('callerOfAgent', () => {
     'Token the-long-admin-token',
     `Basic ${btoa(`u:${token}`)}`,
     `Basic ${btoa('u:the-long-admin-token')}`,
-  ])('refuses one that is badly sent, and keeps it: %s', async key => {
-    expect(await callerOfAgent(request({ 'X-API-Key': key }))).toMatchObject({ reason: 'bad-token' })
-    const asking = request({ 'X-API-Key': key, Authorization: `Bearer ${token}` })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
+  ])('rejects a token in another form, and strips its header: %s', async key => {
+    expect(await authenticateForAgent(request({ 'X-API-Key': key }))).toMatchObject({ reason: 'bad-token' })
+    const incoming = request({ 'X-API-Key': key, Authorization: `Bearer ${token}` })
+    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
   })
 
-  it('lets credentials of the agent pass beside a token in the header of an API key', async () => {
-    const asking = request({ 'X-API-Key': token, Authorization: "Bearer the-agent's" })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
+  it("keeps the agent's own Authorization beside a token in an API key header", async () => {
+    const incoming = request({ 'X-API-Key': token, Authorization: "Bearer the-agent's" })
+    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
   })
 
-  it('lets an API key of the agent pass beside a bearer token', async () => {
-    const asking = request({ 'X-API-Key': 'the-agent-s', Authorization: `Bearer ${token}` })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['authorization'] })
+  it("keeps the agent's own API key beside a bearer token", async () => {
+    const incoming = request({ 'X-API-Key': 'the-agent-s', Authorization: `Bearer ${token}` })
+    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization'] })
   })
 
-  it('lets none of its own tokens pass, wherever they are', async () => {
-    const asking = request({ 'X-API-Key': 'the-long-admin-token', Authorization: `Bearer ${token}` })
-    expect(await callerOfAgent(asking)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
+  it('strips every header with a token of this host', async () => {
+    const incoming = request({ 'X-API-Key': 'the-long-admin-token', Authorization: `Bearer ${token}` })
+    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
   })
 
   it.each([
     ['an API key of the agent', { 'X-API-Key': 'theirs' }, { reason: 'anonymous' }],
-    ['a token in a header that the card does not name', { 'X-Other': token }, { reason: 'anonymous' }],
+    ['a token in a header that the card does not declare', { 'X-Other': token }, { reason: 'anonymous' }],
     [
       'a token twice',
       [
@@ -295,45 +322,54 @@ describe('callerOfAgent', () => {
       ],
       { reason: 'bad-token', error: 'malformed' },
     ],
-    ['one that nobody issued', { 'X-API-Key': other }, { reason: 'bad-token', error: 'unknown' }],
+    ['a token that was never issued', { 'X-API-Key': other }, { reason: 'bad-token', error: 'unknown' }],
     [
-      'a sound one beside a bearer token that is none',
+      'a valid token beside an invalid bearer token',
       { 'X-API-Key': token, Authorization: `Bearer ${other}` },
       { reason: 'bad-token', error: 'unknown' },
     ],
     [
-      'a sound one beside two bearer tokens',
+      'a valid token beside two bearer tokens',
       { 'X-API-Key': token, Authorization: 'Bearer a, Bearer b' },
       { reason: 'bad-token', error: 'several' },
     ],
-  ] as [string, Record<string, string>, object][])('knows nobody by %s', async (_, headers, expected) => {
-    expect(await callerOfAgent(request(headers))).toEqual({ authenticated: false, ...expected })
+  ] as [string, Record<string, string>, object][])('authenticates nobody by %s', async (_, headers, expected) => {
+    expect(await authenticateForAgent(request(headers))).toEqual({ authenticated: false, ...expected })
   })
 
-  describe('of an internal agent, to who may not read it', () => {
+  describe('for an internal agent', () => {
     const internal = { ...schemes, visibility: 'internal' as const }
     it.each([
-      ['nothing', {}, 0],
-      ['a key that nobody issued', { 'X-API-Key': other }, 0],
-      ['a key that is badly sent', { 'X-API-Key': `Token ${token}` }, 0],
-      ['a bearer token that nobody issued', { Authorization: `Bearer ${other}` }, 1],
-      ['a token of another agent', { Authorization: `Bearer ${token}` }, 0],
-      ['a key of another agent', { 'X-API-Key': token }, 0],
-    ] as [string, Record<string, string>, number][])('says and counts as of none: %s', async (_, headers, count) => {
-      const asking = request(headers)
-      const ofNone = await callerOf(asking)
-      expect(failures).toHaveLength(count)
-      failures = []
-      expect([await callerOfAgent(asking, internal, 'hidden'), failures.length]).toEqual([ofNone, count])
-    })
+      ['no credentials', {}, 0],
+      ['an API key that was never issued', { 'X-API-Key': other }, 0],
+      ['a token in another form as an API key', { 'X-API-Key': `Token ${token}` }, 0],
+      ['a bearer token that was never issued', { Authorization: `Bearer ${other}` }, 1],
+      ['a token for another agent', { Authorization: `Bearer ${token}` }, 0],
+      ['an API key for another agent', { 'X-API-Key': token }, 0],
+    ] as [string, Record<string, string>, number][])(
+      'returns and counts the same as for an unknown agent: %s',
+      async (_, headers, count) => {
+        const incoming = request(headers)
+        const forUnknownAgent = await authenticate(incoming)
+        expect(failures).toHaveLength(count)
+        failures = []
+        expect([await authenticateForAgent(incoming, internal, 'hidden'), failures.length]).toEqual([
+          forUnknownAgent,
+          count,
+        ])
+      },
+    )
 
-    it('knows who may', async () => {
-      const asking = request({ 'X-API-Key': token })
-      expect(await callerOfAgent(asking, internal, 'weather-1')).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
+    it('authenticates a caller that may read it', async () => {
+      const incoming = request({ 'X-API-Key': token })
+      expect(await authenticateForAgent(incoming, internal, 'weather-1')).toEqual({
+        ...reader,
+        strippedHeaders: ['x-api-key'],
+      })
     })
   })
 
-  describe('by a JWT', () => {
+  describe('with a JWT', () => {
     let server: IssuerServer
     beforeEach(async () => {
       server = await startIssuer()
@@ -346,8 +382,8 @@ describe('callerOfAgent', () => {
       jwt: { audience: ['https://host/agents/a'], tiers: {} },
     })
 
-    it('knows whom the issuer names, and the token may go on to the agent', async () => {
-      expect(await callerOfAgent(bearing(await server.sign()), profile())).toMatchObject({
+    it('authenticates the subject, and keeps the header for the agent', async () => {
+      expect(await authenticateForAgent(withBearer(await server.sign()), profile())).toMatchObject({
         authenticated: true,
         scopes: ['read'],
         agents: ['weather'],
@@ -357,45 +393,49 @@ describe('callerOfAgent', () => {
 
     it.each([
       [{ exp: 1 }, { reason: 'bad-token', error: 'expired' }, 1],
-      [{ iss: 'https://elsewhere.example' }, { reason: 'unrecognized' }, 0],
-    ])('knows nobody else: %j', async (claims, expected, counted) => {
-      const caller = await callerOfAgent(bearing(await server.sign(claims)), profile())
-      expect([caller, failures.length]).toEqual([{ authenticated: false, ...expected }, counted])
+      [{ iss: 'https://other.example' }, { reason: 'unrecognized' }, 0],
+    ])('authenticates nobody with the claims %j', async (claims, expected, failureCount) => {
+      const caller = await authenticateForAgent(withBearer(await server.sign(claims)), profile())
+      expect([caller, failures.length]).toEqual([{ authenticated: false, ...expected }, failureCount])
     })
 
-    it('counts nothing of what the issuer of an internal agent does not hold to', async () => {
+    it('counts no failure for an invalid JWT for an internal agent', async () => {
       const internal = { ...profile(), visibility: 'internal' as const }
-      const caller = await callerOfAgent(bearing(await server.sign({ exp: 1 })), internal)
+      const caller = await authenticateForAgent(withBearer(await server.sign({ exp: 1 })), internal)
       expect([caller, failures]).toEqual([{ authenticated: false, reason: 'unrecognized' }, []])
     })
 
-    it('is not verified for an address that is blocked, unless it was valid before', async () => {
+    it('does not verify it for a blocked address, unless it was valid before', async () => {
       const known = await server.sign()
-      expect(await callerOfAgent(bearing(known, '203.0.113.77'), profile())).toMatchObject({ authenticated: true })
-      most = 0
-      await callerOf(bearing(other, '203.0.113.77'))
+      expect(await authenticateForAgent(withBearer(known, '203.0.113.77'), profile())).toMatchObject({
+        authenticated: true,
+      })
+      maxFailures = 0
+      await authenticate(withBearer(other, '203.0.113.77'))
       const before = server.paths.length
-      const unknown = bearing(await server.sign({ jti: 'another' }), '203.0.113.77')
-      expect(await callerOfAgent(unknown, profile())).toEqual({ authenticated: false, reason: 'throttled' })
+      const unknown = withBearer(await server.sign({ jti: 'another' }), '203.0.113.77')
+      expect(await authenticateForAgent(unknown, profile())).toEqual({ authenticated: false, reason: 'throttled' })
       expect(server.paths).toHaveLength(before)
-      expect(await callerOfAgent(bearing(known, '203.0.113.77'), profile())).toMatchObject({ authenticated: true })
+      expect(await authenticateForAgent(withBearer(known, '203.0.113.77'), profile())).toMatchObject({
+        authenticated: true,
+      })
     })
 
-    it('lets nobody pass while the issuer is away, and blames nobody', async () => {
+    it('returns "unavailable" while the issuer is unavailable, and counts no failure', async () => {
       server.isUp = false
-      const caller = await callerOfAgent(bearing(await server.sign()), profile())
+      const caller = await authenticateForAgent(withBearer(await server.sign()), profile())
       expect([caller, failures]).toEqual([{ authenticated: false, reason: 'unavailable' }, []])
     })
   })
 })
 
 describe('the log', () => {
-  it('holds neither a token nor its hash, whatever fails', async () => {
+  it('contains neither a token nor its hash after an error', async () => {
     const lines: string[] = []
     for (const level of ['info', 'error'] as const)
       vi.spyOn(console, level).mockImplementation((line: string) => void lines.push(line))
-    env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('away')) } } as unknown as Env
-    await callerOf(bearing(token))
+    env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('KV is unavailable')) } } as unknown as Env
+    await authenticate(withBearer(token))
     expect(lines.join()).not.toContain(token)
     expect(lines.join()).not.toContain(await sha256Hex(token))
   })

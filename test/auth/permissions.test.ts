@@ -5,7 +5,7 @@ import type { Authentication, Principal } from '../../src/auth/principal.ts'
 import { type Scope, scopes } from '../../src/card/model/constants.ts'
 import { growth, linear } from '../support/cpu-time.ts'
 
-const bearer = (more: Partial<Principal> = {}): Principal => ({
+const principal = (more: Partial<Principal> = {}): Principal => ({
   authenticated: true,
   subject: 'token:x',
   scopes: ['read'],
@@ -14,7 +14,7 @@ const bearer = (more: Partial<Principal> = {}): Principal => ({
   strippedHeaders: [],
   ...more,
 })
-const strangers: Authentication[] = [
+const unauthenticated: Authentication[] = [
   { authenticated: false, reason: 'anonymous' },
   { authenticated: false, reason: 'unrecognized' },
   { authenticated: false, reason: 'bad-token', error: 'unknown' },
@@ -22,7 +22,7 @@ const strangers: Authentication[] = [
   { authenticated: false, reason: 'throttled' },
 ]
 
-describe('a glob', () => {
+describe('matchesGlob', () => {
   it.each([
     ['*', 'weather', true],
     ['weather', 'weather', true],
@@ -44,11 +44,11 @@ describe('a glob', () => {
     ['w?ather', 'weather', false],
     ['[w]eather', 'weather', false],
     ['', 'weather', false],
-  ])('%s, %s: %s', (glob, id, matches) => {
+  ])('for the glob "%s" and the id %s is %s', (glob, id, matches) => {
     expect(matchesGlob(glob, id)).toBe(matches)
   })
 
-  it('means what the regular expression means that it stands for', () => {
+  it('agrees with the equivalent regular expression', () => {
     const text = (letters: string[]) => fc.array(fc.constantFrom(...letters), { maxLength: 8 }).map(all => all.join(''))
     fc.assert(
       fc.property(text(['a', 'b', '*']), text(['a', 'b']), (glob, id) => {
@@ -57,48 +57,53 @@ describe('a glob', () => {
     )
   })
 
-  it('takes no longer the more of it there is', () => {
+  it('takes linear time', () => {
     expect(growth(1000, size => matchesGlob('a*'.repeat(size), 'a'.repeat(size - 1)))).toBeLessThan(linear)
   })
 })
 
-describe('may', () => {
+describe('hasPermission', () => {
   it.each<[string, Authentication, Scope[]]>([
-    ['read', bearer(), ['read']],
-    ['write', bearer({ scopes: ['write'] }), ['write']],
-    ['both', bearer({ scopes: ['read', 'write'] }), ['read', 'write']],
-    ['admin', bearer({ scopes: ['admin'] }), ['read', 'write', 'admin']],
-    ['none', bearer({ scopes: [] }), []],
-    ['of another agent', bearer({ scopes: ['read', 'write'], agents: ['other', 'weather-*'] }), []],
-    ['of no agent', bearer({ agents: [] }), []],
-  ])('a token with %s', (_, caller, allowed) => {
+    ['the scope read', principal(), ['read']],
+    ['the scope write', principal({ scopes: ['write'] }), ['write']],
+    ['the scopes read and write', principal({ scopes: ['read', 'write'] }), ['read', 'write']],
+    ['the scope admin', principal({ scopes: ['admin'] }), ['read', 'write', 'admin']],
+    ['no scope', principal({ scopes: [] }), []],
+    ['scopes for other agents', principal({ scopes: ['read', 'write'], agents: ['other', 'weather-*'] }), []],
+    ['a scope for no agent', principal({ agents: [] }), []],
+  ])('returns the permissions of a principal with %s', (_, caller, allowed) => {
     expect(scopes.filter(scope => hasPermission(caller, scope, 'weather'))).toEqual(allowed)
   })
 
-  it.each(strangers)('nothing: $given', caller => {
+  it.each(unauthenticated)('returns false for an unauthenticated caller: $reason', caller => {
     expect(scopes.filter(scope => hasPermission(caller, scope, 'weather'))).toEqual([])
   })
 })
 
-describe('the tiers of a caller', () => {
+describe('readableTiers and highestTier', () => {
   const profile = { tiers: ['base', 'partner', 'internal'] }
   it.each<[string, Authentication, { tiers: string[] }, string[]]>([
-    ['a token that names none', bearer(), profile, ['base']],
-    ['a token that names one', bearer({ tiers: ['partner'] }), profile, ['base', 'partner']],
-    ['in the order of the agent', bearer({ tiers: ['internal', 'partner'] }), profile, ['base', 'partner', 'internal']],
-    ['a higher one without the lower', bearer({ tiers: ['internal'] }), profile, ['base', 'internal']],
-    ['one that the agent has not', bearer({ tiers: ['gold'] }), profile, ['base']],
-    ['all', bearer({ tiers: ['*'] }), profile, ['base', 'partner', 'internal']],
-    ['an administrator', bearer({ scopes: ['admin'] }), profile, ['base', 'partner', 'internal']],
-    ['an agent without extended cards', bearer({ tiers: ['*'] }), { tiers: [] }, []],
-    ['an agent with a named tier alone', bearer(), { tiers: ['partner'] }, []],
-    ...strangers.map((caller): [string, Authentication, { tiers: string[] }, string[]] => [
-      `nobody: ${'reason' in caller && caller.reason}`,
+    ['a principal without tiers', principal(), profile, ['base']],
+    ['a principal with one tier', principal({ tiers: ['partner'] }), profile, ['base', 'partner']],
+    [
+      "several tiers, in the agent's order",
+      principal({ tiers: ['internal', 'partner'] }),
+      profile,
+      ['base', 'partner', 'internal'],
+    ],
+    ['a higher tier without the lower ones', principal({ tiers: ['internal'] }), profile, ['base', 'internal']],
+    ['a tier that the agent does not have', principal({ tiers: ['gold'] }), profile, ['base']],
+    ['all tiers', principal({ tiers: ['*'] }), profile, ['base', 'partner', 'internal']],
+    ['an administrator', principal({ scopes: ['admin'] }), profile, ['base', 'partner', 'internal']],
+    ['an agent without extended cards', principal({ tiers: ['*'] }), { tiers: [] }, []],
+    ['an agent without a base tier', principal(), { tiers: ['partner'] }, []],
+    ...unauthenticated.map((caller): [string, Authentication, { tiers: string[] }, string[]] => [
+      `an unauthenticated caller: ${'reason' in caller && caller.reason}`,
       caller,
       profile,
       [],
     ]),
-  ])('%s', (_, caller, { tiers }, expected) => {
+  ])('return the tiers for %s', (_, caller, { tiers }, expected) => {
     expect([readableTiers(caller, { tiers }), highestTier(caller, { tiers })]).toEqual([expected, expected.at(-1)])
   })
 })

@@ -9,10 +9,10 @@ import {
 } from '../../src/auth/throttle.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'
 
-const from = (address?: string) =>
+const keyOf = (address?: string) =>
   clientKey(new Request('https://host.example.com/', { headers: address ? { 'CF-Connecting-IP': address } : {} }))
 
-describe('whose attempts are counted together', () => {
+describe('clientKey', () => {
   it.each([
     ['2001:db8:1::', '2001:db8:1:0:5:6:7:8'],
     ['2001:db8:1::5', '2001:0DB8:0001:0000:0000:0000:0000:0006'],
@@ -22,8 +22,8 @@ describe('whose attempts are counted together', () => {
     ['1:2:3:4:5:6:7:8', '1:2:3:4::'],
     ['1:2:3:4:5:6:7::', '1:2:3:4:0:0:1.2.3.4'],
     ['::ffff:1.2.3.4', '::ffff:1.2.3.4'],
-  ])('are those of %s and %s', (one, other) => {
-    expect(from(one)).toBe(from(other))
+  ])('is the same for %s and %s', (one, other) => {
+    expect(keyOf(one)).toBe(keyOf(other))
   })
 
   it.each([
@@ -34,38 +34,38 @@ describe('whose attempts are counted together', () => {
     ['::ffff:203.0.113.1', '::ffff:203.0.113.2'],
     ['203.0.113.1', undefined],
     ['not:an:address', 'no:address:either'],
-  ])('are not those of %s and %s', (one, other) => {
-    expect(from(one)).not.toBe(from(other))
+  ])('differs for %s and %s', (one, other) => {
+    expect(keyOf(one)).not.toBe(keyOf(other))
   })
 })
 
-describe('a request without an address', () => {
-  const unaddressed = new Request('https://host.example.com/')
-  const limit = { limit: async () => ({ success: false }) }
+describe('recordFailure', () => {
+  const withoutAddress = new Request('https://host.example.com/')
+  const exceededLimit = { limit: async () => ({ success: false }) }
 
-  it('is not blocked by the failures of others without one', async () => {
-    expect(await recordFailure(unaddressed, limit)).toBe(false)
-    expect(isBlocked(unaddressed, 'digest')).toBe(false)
+  it('does not count or block requests without a client address', async () => {
+    expect(await recordFailure(withoutAddress, exceededLimit)).toBe(false)
+    expect(isBlocked(withoutAddress, 'digest')).toBe(false)
   })
 
-  it('is not counted with those that have an address', async () => {
-    const addressed = new Request('https://host.example.com/', { headers: { 'CF-Connecting-IP': '198.51.100.201' } })
-    expect(await recordFailure(addressed, limit)).toBe(true)
-    expect([isBlocked(addressed, 'digest'), isBlocked(unaddressed, 'digest')]).toEqual([true, false])
+  it('blocks an address that exceeds the limit, but not requests without an address', async () => {
+    const withAddress = new Request('https://host.example.com/', { headers: { 'CF-Connecting-IP': '198.51.100.201' } })
+    expect(await recordFailure(withAddress, exceededLimit)).toBe(true)
+    expect([isBlocked(withAddress, 'digest'), isBlocked(withoutAddress, 'digest')]).toEqual([true, false])
   })
 })
 
-describe('an address past the limit of calls', () => {
-  const calling = (address: string, headers: Record<string, string> = {}) =>
+describe('isLimited', () => {
+  const requestFrom = (address: string, headers: Record<string, string> = {}) =>
     new Request('https://host.example.com/', { headers: { 'CF-Connecting-IP': address, ...headers } })
   const token = `cc_${'a'.repeat(12)}_${'q'.repeat(32)}`
 
-  it('is remembered for a minute', async () => {
-    expect(await isLimited(calling('198.51.100.202'))).toBe(false)
-    recordLimited(calling('198.51.100.202'), 1000)
-    expect(await isLimited(calling('198.51.100.202'), 60_999)).toBe(true)
-    expect(await isLimited(calling('198.51.100.202'), 61_000)).toBe(false)
-    expect(await isLimited(calling('198.51.100.203'), 1000)).toBe(false)
+  it('returns true for an address past its limit of calls, for a minute', async () => {
+    expect(await isLimited(requestFrom('198.51.100.202'))).toBe(false)
+    recordLimited(requestFrom('198.51.100.202'), 1000)
+    expect(await isLimited(requestFrom('198.51.100.202'), 60_999)).toBe(true)
+    expect(await isLimited(requestFrom('198.51.100.202'), 61_000)).toBe(false)
+    expect(await isLimited(requestFrom('198.51.100.203'), 1000)).toBe(false)
   })
 
   it.each([
@@ -73,10 +73,10 @@ describe('an address past the limit of calls', () => {
     ['Authorization', 'Bearer e30.e30.AAAA'],
     ['X-API-Key', token],
     ['X-API-Key', `Bearer ${token}`],
-  ])('does not keep out credentials that were valid before: %s: %s', async (name, value) => {
-    const request = calling('198.51.100.204', { [name]: value })
+  ])('returns false for credentials that were valid before: %s: %s', async (name, value) => {
+    const request = requestFrom('198.51.100.204', { [name]: value })
     recordLimited(request)
-    expect(await isLimited(calling('198.51.100.204', { [name]: `${value}x` }))).toBe(true)
+    expect(await isLimited(requestFrom('198.51.100.204', { [name]: `${value}x` }))).toBe(true)
     recordSuccess(await sha256Hex(value.replace('Bearer ', '')))
     expect(await isLimited(request)).toBe(false)
   })

@@ -1,53 +1,177 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { createToken, isToken, tokenId } from '../../src/auth/token.ts'
-import { sha256Hex } from '../../src/http/conditional.ts'
+import {
+  containsAdminToken,
+  containsHostToken,
+  createToken,
+  isAdminTokenMissing,
+  isToken,
+  tokenId,
+} from '../../src/auth/token.ts'
+import { growth, linear } from '../support/cpu-time.ts'
 
-const sound = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
+const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
 
-describe('a new token', () => {
-  it('has the form that is asked of tokens, names its id, and is known by its SHA-256', async () => {
+describe('createToken', () => {
+  it('returns a token with its id and its SHA-256', async () => {
     const { id, token, hash } = await createToken()
-    expect({ token: isToken(token), id: tokenId.test(id), named: token.startsWith(`cc_${id}_`), hash }).toEqual({
-      token: true,
-      id: true,
-      named: true,
+    expect({
+      isToken: isToken(token),
+      isId: tokenId.test(id),
+      containsId: token.startsWith(`cc_${id}_`),
+      hash,
+    }).toEqual({
+      isToken: true,
+      isId: true,
+      containsId: true,
       hash: createHash('sha256').update(token).digest('hex'),
     })
   })
 
-  it('is another each time, of all characters alike', async () => {
+  it('returns another token each time, with uniformly distributed characters', async () => {
     const tokens = await Promise.all(Array.from({ length: 500 }, createToken))
     const characters = tokens.map(({ token }) => token.slice(16)).join('')
     const counts = Object.values(Object.groupBy(characters, character => character)).map(found => found?.length ?? 0)
     expect([new Set(tokens.map(({ token }) => token)).size, counts.length]).toEqual([500, 32])
-    // 16,000 characters of 32 kinds: 500 of each, give or take 22; nine times that is never reached by chance.
+    // Each of 32 characters is expected 500 times, with a standard deviation of 22: chance never exceeds nine times that.
     expect(Math.max(...counts.map(count => Math.abs(count - 500)))).toBeLessThan(200)
   })
 })
 
-describe('the form of a token', () => {
+describe('isToken', () => {
+  it('accepts a token', () => {
+    expect(isToken(token)).toBe(true)
+  })
+
   it.each([
-    ['a sound one', sound, true],
-    ['empty', '', false],
-    ['only the prefix', 'cc_', false],
-    ['without its secret', `cc_${'a'.repeat(12)}`, false],
-    ['cut short', sound.slice(0, -1), false],
-    ['too long', `${sound}b`, false],
-    ['in upper case', sound.toUpperCase(), false],
-    ['with a digit that base32 has not', sound.replace('b', '1'), false],
-    ['with a newline behind', `${sound}\n`, false],
-    ['with a space before', ` ${sound}`, false],
-    ['with another prefix', sound.replace('cc_', 'cd_'), false],
-    ['two of them', `${sound}, ${sound}`, false],
-    ['very long', `cc_${'a'.repeat(100_000)}`, false],
-  ])('%s: %#', (_, text, is) => {
-    expect(isToken(text)).toBe(is)
+    ['an empty text', ''],
+    ['the prefix alone', 'cc_'],
+    ['a token without its secret', `cc_${'a'.repeat(12)}`],
+    ['a truncated token', token.slice(0, -1)],
+    ['a token with an extra character', `${token}b`],
+    ['a token in upper case', token.toUpperCase()],
+    ['a token with a digit that base32 does not have', token.replace('b', '1')],
+    ['a token before a newline', `${token}\n`],
+    ['a token after a space', ` ${token}`],
+    ['a token with another prefix', token.replace('cc_', 'cd_')],
+    ['two tokens', `${token}, ${token}`],
+    ['a very long text', `cc_${'a'.repeat(100_000)}`],
+  ])('rejects %s', (_, text) => {
+    expect(isToken(text)).toBe(false)
   })
 })
 
-describe('hashOf', () => {
-  it('is the SHA-256 of the whole text in hexadecimal', async () => {
-    expect(await sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+describe('isAdminTokenMissing', () => {
+  const long = 'a'.repeat(16)
+  const short = 'dev'
+
+  it.each([
+    [long, 'https://cards.example.com/'],
+    [long, 'http://127.0.0.1:8787/agents'],
+    [short, 'http://127.0.0.1:8787/agents'],
+    [short, 'http://127.0.0.1/'],
+    [short, 'http://localhost:8787/'],
+    [short, 'http://[::1]:8787/'],
+  ])('is false for the ADMIN_TOKEN "%s" at %s', (ADMIN_TOKEN, url) => {
+    expect(isAdminTokenMissing(new Request(url), { ADMIN_TOKEN })).toBe(false)
+  })
+
+  it.each([
+    ['', 'http://localhost/'],
+    [short, 'https://cards.example.com/'],
+    [long.slice(1), 'https://cards.example.com/'],
+    [short, 'https://localhost.example.com/'],
+    [short, 'http://127.0.0.1.example.com/'],
+    [short, 'https://cards.example.com/http://localhost/'],
+  ])('is true for the ADMIN_TOKEN "%s" at %s, because it could be guessed', (ADMIN_TOKEN, url) => {
+    expect(isAdminTokenMissing(new Request(url), { ADMIN_TOKEN })).toBe(true)
+  })
+})
+
+describe('containsAdminToken', () => {
+  it.each([
+    ['Bearer dev', true],
+    ['dev', true],
+    ['Bearer: dev', true],
+    ['Token token="dev"', true],
+    ['u:dev', true],
+    ['Bearer device', false],
+    ['Bearer eyJhbGciOi.dev', false],
+  ])('finds a short token only as a whole word: %s', (text, expected) => {
+    expect(containsAdminToken(text, { ADMIN_TOKEN: 'dev' })).toBe(expected)
+  })
+})
+
+describe('containsHostToken', () => {
+  const admin = 'Zm9v+the/admin=token'
+  const encodeBasic = (text: string) => `Basic ${btoa(text)}`
+  const contains = (value: string, ADMIN_TOKEN = admin) => containsHostToken(value, { ADMIN_TOKEN })
+
+  it.each([
+    token,
+    admin,
+    'cc_',
+    'cc_mistyped',
+    `CC_${token.slice(3)}`,
+    `Bearer ${token}`,
+    `Bearer: ${token}`,
+    `Bearer:${token}`,
+    `Bearer\t${token}`,
+    `Bearer "${token}"`,
+    `Token ${token}`,
+    `Token token=${token}`,
+    `ApiKey key='${token}'`,
+    `Digest username="u", response="${token}"`,
+    `theirs, ${token}`,
+    `theirs;${token}`,
+    `u:${token}`,
+    `Bearer${token}`,
+    `Bearer%20${token}`,
+    `x.${token}.y`,
+    `${token}${token}`,
+    `Token ${admin}`,
+    `Bearer: ${admin}`,
+    `x${admin}x`,
+    `${admin.slice(0, 5)}${admin}`,
+    `u:${admin}`,
+    encodeBasic(`u:${token}`),
+    encodeBasic(`${token}:`),
+    encodeBasic(`u:${admin}`),
+    encodeBasic(`u:${admin}`).replace(/=+$/, ''),
+    `basic  ${btoa(`>>>???${token}`).replaceAll('+', '-').replaceAll('/', '_')}`,
+    `Basic dTpw, ${encodeBasic(`u:${token}`)}`,
+  ])('finds a token of this host in the header value %s', value => {
+    expect(contains(value)).toBe(true)
+  })
+
+  it.each([
+    '',
+    'theirs',
+    'Bearer theirs',
+    'acc_theirs',
+    'eyJhbGciOiJub25lIn0.cc_theirs.acc_-cc_x/cc_y+cc_z',
+    'Basic dTpw',
+    'Basic !',
+    'Basic A',
+    'Basic AAAAA',
+    admin.slice(1),
+    admin.slice(0, -1),
+    `${admin.slice(0, -1)}x`,
+    admin.toLowerCase(),
+  ])('finds none in the header value %s', value => {
+    expect(contains(value)).toBe(false)
+  })
+
+  it('finds none on a host without an ADMIN_TOKEN', () => {
+    expect([
+      contains('', ''),
+      contains('theirs', ''),
+      containsHostToken('undefined', { ADMIN_TOKEN: undefined as never }),
+    ]).toEqual([false, false, false])
+  })
+
+  it('takes linear time', () => {
+    for (const text of ['cc', 'Basic ', 'Basic A', 'cc_aaaaaaaaaaaa', admin.slice(0, -1)])
+      expect(growth(1_000, size => contains(`x${text.repeat(size)}`))).toBeLessThan(linear)
   })
 })
