@@ -13,15 +13,15 @@ beforeAll(async () => {
 })
 afterAll(() => http.close())
 
-const opened = async (handle: FetchHandler, options: SessionOptions = {}): Promise<Session> => {
+const open = async (handle: FetchHandler, options: SessionOptions = {}): Promise<Session> => {
   http.serve(handle)
   const session = await openSession(`${http.origin}/mcp`, fetch, options)
   if ('failure' in session) throw new Error(session.failure.message)
   return session.session
 }
 
-/** A server of the official library with one session, and its side of it. */
-const oneSession = async (): Promise<{ handle: FetchHandler; server: McpServer }> => {
+/** Returns a server of the official library with one session, and its handler. */
+const serverWithSession = async (): Promise<{ handle: FetchHandler; server: McpServer }> => {
   const server = new McpServer({ name: 'One', version: '1' })
   registerCountDown(server)
   const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => 'one' })
@@ -43,44 +43,44 @@ const callTool = (
     ...options,
   })
 
-/** Calls a tool, and returns why the call failed. */
+/** Calls a tool and returns the failure. */
 const failureOf = async (session: Session, signal?: AbortSignal) => {
   const called = await callTool(session, 'look', {}, signal && { signal })
   return 'failure' in called ? called.failure : called
 }
 
-it('says the version of this host', () => {
+it('sends the version of this host as that of the client', () => {
   expect(clientInfo.version).toBe(packageJson.version)
 })
 
 describe('a session', () => {
-  it('calls tools, and is told how far they are', async () => {
-    const { handle } = await oneSession()
-    const session = await opened(handle)
-    const said: unknown[] = []
-    const answer = await callTool(
+  it('calls tools and reports their progress', async () => {
+    const { handle } = await serverWithSession()
+    const session = await open(handle)
+    const messages: unknown[] = []
+    const result = await callTool(
       session,
       'count_down',
       { from: 2 },
-      { onProgress: ({ message }) => said.push(message) },
+      { onProgress: ({ message }) => messages.push(message) },
     )
     await session.close()
-    expect([said, answer]).toMatchObject([
+    expect([messages, result]).toMatchObject([
       ['2 …', '1 …'],
       { result: { content: [{ type: 'text', text: 'Liftoff!' }] } },
     ])
   })
 
-  it('tells when the tools change, where somebody wants to know', async () => {
-    const { handle, server } = await oneSession()
+  it('reports a change of the tools when it is opened with `onToolsChanged`', async () => {
+    const { handle, server } = await serverWithSession()
     const changed = Promise.withResolvers<void>()
     const listening = Promise.withResolvers<void>()
-    const heard: FetchHandler = async request => {
+    const observed: FetchHandler = async request => {
       const response = await handle(request)
       if (request.method === 'GET') listening.resolve()
       return response
     }
-    const session = await opened(heard, { onToolsChanged: changed.resolve })
+    const session = await open(observed, { onToolsChanged: changed.resolve })
     await listening.promise
     registerCountWords(server)
     await changed.promise
@@ -90,12 +90,12 @@ describe('a session', () => {
 
   it.each<[string, FetchHandler, object]>([
     [
-      'the session, which the server forgot',
+      'whose session the server has dropped',
       scripted({ 'tools/call': () => new Response(null, { status: 404 }) }),
       { code: 'session-lost', message: 'The MCP server answered with HTTP 404.' },
     ],
     [
-      'an argument, which the server refuses',
+      'with an argument that the server rejects',
       scripted({
         'tools/call': () => Response.json({ jsonrpc: '2.0', id: 0, error: { code: -32602, message: 'No' } }),
       }),
@@ -105,23 +105,23 @@ describe('a session', () => {
       },
     ],
     [
-      'the size of the answer',
+      'with a response that is too large',
       scripted({ 'tools/call': () => endless({ method: 'x', params: { y: 'z'.repeat(5000) } }) }),
       { code: 'too-large', message: 'The MCP server answered with more than 4096 bytes.', maxBytes: 4096 },
     ],
-  ])('says of a call that fails for %s', async (_, handle, failure) => {
-    const session = await opened(handle, { maxResponseBytes: 4096 })
+  ])('reports the failure of a call %s', async (_, handle, failure) => {
+    const session = await open(handle, { maxResponseBytes: 4096 })
     expect(await failureOf(session)).toEqual(failure)
     await session.close()
   })
 
-  it('gives up a call that is not wanted any more, and tells the server', async () => {
+  it('notifies the server of an aborted call', async () => {
     const cancelled = Promise.withResolvers<object>()
-    const asked = Promise.withResolvers<void>()
-    const session = await opened(
+    const called = Promise.withResolvers<void>()
+    const session = await open(
       scripted({
         'tools/call': () => {
-          asked.resolve()
+          called.resolve()
           return endless()
         },
         'notifications/cancelled': params => {
@@ -132,34 +132,37 @@ describe('a session', () => {
     )
     const controller = new AbortController()
     const failing = failureOf(session, controller.signal)
-    await asked.promise
+    await called.promise
     controller.abort('no longer wanted')
     await failing
     expect(await cancelled.promise).toEqual({ requestId: 1, reason: 'no longer wanted' })
     await session.close()
   })
 
-  it('is over once it is closed, though the server never takes note of it', async () => {
+  it('is closed even when the server never responds to its DELETE request', async () => {
     const script = scripted({
       initialize: () =>
-        Response.json({ jsonrpc: '2.0', id: 0, result: initialized() }, { headers: { 'Mcp-Session-Id': 'deaf' } }),
+        Response.json(
+          { jsonrpc: '2.0', id: 0, result: initialized() },
+          { headers: { 'Mcp-Session-Id': 'unresponsive' } },
+        ),
       'tools/call': () => endless(),
     })
-    // The time that the server has for its answer ends once it was told.
-    const patience = new AbortController()
-    const session = await opened(request => {
+    // The timeout of the DELETE request expires as soon as the server has received it.
+    const timeout = new AbortController()
+    const session = await open(request => {
       if (request.method !== 'DELETE') return script(request)
-      patience.abort()
+      timeout.abort()
       return new Promise<Response>(() => undefined)
     })
     const failing = failureOf(session)
-    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal)
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal)
     await session.close()
     expect(await failing).toEqual({ code: 'not-ready', message: 'The MCP server session was closed by this host.' })
   })
 })
 
-it('a session that is given up is not opened', async () => {
+it('opens no session once its signal is aborted', async () => {
   const controller = new AbortController()
   http.serve(async () => {
     controller.abort()

@@ -4,7 +4,7 @@ import type { Discovered } from '../../src/mcp/discover.ts'
 import { toSuperxCard } from '../../src/mcp/server-card.ts'
 import exa from '../fixtures/seeds/superx-exa.json' with { type: 'json' }
 
-/** What the MCP server of SuperX's example answers to `initialize` and `tools/list`. */
+/** The results of `initialize` and `tools/list` of the MCP server in SuperX's example. */
 const exaServer: Discovered = {
   protocolVersion: '2024-11-05',
   serverInfo: { name: 'Exa MCP Server', version: '1.0.0' },
@@ -36,25 +36,30 @@ const exaServer: Discovered = {
   },
 }
 
-const bare: Discovered = { protocolVersion: '2025-11-25', serverInfo: {}, capabilities: {}, tools: { items: [] } }
-const documentOf = (more: Partial<Discovered>) => toSuperxCard('agent', { ...bare, ...more })
-const ofTools = (...items: Json[]) => {
-  const { card, notes } = documentOf({ tools: { items } })
+const emptyServer: Discovered = {
+  protocolVersion: '2025-11-25',
+  serverInfo: {},
+  capabilities: {},
+  tools: { items: [] },
+}
+const cardOf = (more: Partial<Discovered>) => toSuperxCard('agent', { ...emptyServer, ...more })
+const skillsOf = (...items: Json[]) => {
+  const { card, notes } = cardOf({ tools: { items } })
   return { skills: card.skills, notes }
 }
-const leaves = (message: string) => [{ pointer: '/skills', message: `omits tool ${message}` }]
+const omits = (message: string) => [{ pointer: '/skills', message: `omits tool ${message}` }]
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } })
 const skill = (name: string) => ({ id: name, name, inputSchema: { type: 'object' } })
 
-describe('the card of an MCP server in SuperX’s dialect', () => {
-  it('is that of SuperX’s example, field for field and in its order', () => {
+describe('toSuperxCard', () => {
+  it('returns the card of SuperX’s example, with its fields in the same order', () => {
     const { card, notes } = toSuperxCard('exa_search', exaServer)
     expect(JSON.stringify(card, null, 2)).toBe(JSON.stringify(exa, null, 2))
     expect(notes).toEqual([])
   })
 
-  it('says of a server that says nothing of itself what the agent is called', () => {
-    expect(documentOf({}).card).toEqual({
+  it('names the card of a server without a name after the agent', () => {
+    expect(cardOf({}).card).toEqual({
       name: 'agent',
       protocol: 'mcp',
       protocolVersion: '2025-11-25',
@@ -64,34 +69,34 @@ describe('the card of an MCP server in SuperX’s dialect', () => {
     })
   })
 
-  it('has resources and prompts where the server has, though none at the moment', () => {
+  it('includes the resources and prompts of a server with those capabilities, even empty lists', () => {
     const resource = { uri: 'note:a', name: 'a', title: 'A', mimeType: 'text/plain', size: 3, _meta: { x: 1 } }
     const prompt = { name: 'ask', description: 'Asks', arguments: [{ name: 'what', required: true }], icons: [] }
-    const { card } = documentOf({ resources: { items: [resource] }, prompts: { items: [prompt] } })
+    const { card } = cardOf({ resources: { items: [resource] }, prompts: { items: [prompt] } })
     expect([card.resources, card.prompts]).toEqual([
       [{ uri: 'note:a', name: 'a', title: 'A', mimeType: 'text/plain', size: 3 }],
       [{ name: 'ask', description: 'Asks', arguments: [{ name: 'what', required: true }] }],
     ])
     expect(Object.keys(card).slice(-2)).toEqual(['resources', 'prompts'])
-    expect(documentOf({ resources: { items: [] } }).card.resources).toEqual([])
+    expect(cardOf({ resources: { items: [] } }).card.resources).toEqual([])
   })
 
-  it('keeps of a tool what describes it', () => {
+  it('keeps the fields that describe a tool', () => {
     const described = { title: 'Look', outputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }
-    expect(ofTools({ ...tool('look'), ...described, _meta: {}, execution: {} }).skills).toEqual([
+    expect(skillsOf({ ...tool('look'), ...described, _meta: {}, execution: {} }).skills).toEqual([
       { ...skill('look'), ...described },
     ])
   })
 })
 
-describe('tools that are not as MCP has them', () => {
+describe('tools that do not follow MCP', () => {
   it.each<[string, Json, Json]>([
     ['no description and no schema', { name: 'a' }, { id: 'a', name: 'a' }],
     ['null for both', { name: 'a', description: null, inputSchema: null }, { id: 'a', name: 'a' }],
-    ['other types', { name: 'a', description: 1, inputSchema: [] }, { id: 'a', name: 'a' }],
+    ['values of other types', { name: 'a', description: 1, inputSchema: [] }, { id: 'a', name: 'a' }],
     ['hidden characters, which the linter finds', { name: 'a\u200b' }, { id: 'a\u200b', name: 'a\u200b' }],
-  ])('are kept: %s', (_, item, kept) => {
-    expect(ofTools(item)).toEqual({ skills: [kept], notes: [] })
+  ])('are kept with %s', (_, item, expected) => {
+    expect(skillsOf(item)).toEqual({ skills: [expected], notes: [] })
   })
 
   const deep = JSON.parse(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`) as Json
@@ -99,15 +104,15 @@ describe('tools that are not as MCP has them', () => {
     ['no name', { description: 'x' }, '2: it has no name'],
     ['a number for a name', { name: 7 }, '2: it has no name'],
     ['an empty name', { name: '' }, '2 (""): it has no name'],
-    ['not an object', 'look', '2: it has no name'],
+    ['a value that is not an object', 'look', '2: it has no name'],
     ['the name of another', { ...tool('first'), description: 'again' }, '2 ("first"): another tool has the same name'],
     [
-      'too long a text',
+      'a text that is too long',
       { name: 'a', description: 'x'.repeat(16_385) },
       '2 ("a"): is 16385 characters long; at most 16384 are allowed (at /description)',
     ],
     [
-      'a schema without end',
+      'a schema that nests too deeply',
       { name: 'a', inputSchema: deep },
       `2 ("a"): nests deeper than 64 levels (at /inputSchema${'/a'.repeat(61)})`,
     ],
@@ -116,50 +121,50 @@ describe('tools that are not as MCP has them', () => {
       { name: 'a', inputSchema: JSON.parse('{"__proto__": 1}') },
       '2 ("a"): "__proto__" is not allowed as a name (at /inputSchema/__proto__)',
     ],
-  ])('are left out: %s', (_, item, message) => {
-    expect(ofTools(tool('first'), item, tool('last'))).toEqual({
+  ])('are omitted: %s', (_, item, message) => {
+    expect(skillsOf(tool('first'), item, tool('last'))).toEqual({
       skills: [skill('first'), skill('last')],
-      notes: leaves(message),
+      notes: omits(message),
     })
   })
 
-  it('is left out where the whole would be too large, and one that has room is not', () => {
+  it('are omitted when the list would become too large, unlike smaller ones after them', () => {
     const large = (name: string) => ({
       name,
       inputSchema: { type: 'object', enum: Array.from({ length: 60 }, () => 'x'.repeat(16_000)) },
     })
-    const { skills, notes } = ofTools(large('a'), large('b'), tool('c'))
+    const { skills, notes } = skillsOf(large('a'), large('b'), tool('c'))
     expect([(skills as { id: string }[]).map(({ id }) => id), notes]).toEqual([
       ['a', 'c'],
-      leaves('2 ("b"): the lists would be larger than 1 MiB'),
+      omits('2 ("b"): the lists would be larger than 1 MiB'),
     ])
   })
 })
 
-describe('more than a card can hold', () => {
-  it('is 10,000 tools: the first 500 are kept, and how many are not is said', () => {
-    const { skills, notes } = ofTools(...Array.from({ length: 10_000 }, (_, index) => tool(`t${index}`)))
+describe('the limits of a card', () => {
+  it('keep the first 500 of 10,000 tools, with a note of how many are omitted', () => {
+    const { skills, notes } = skillsOf(...Array.from({ length: 10_000 }, (_, index) => tool(`t${index}`)))
     expect((skills as Json[]).at(-1)).toEqual(skill('t499'))
     expect(notes).toEqual([{ pointer: '/skills', message: 'omits 9500 of 10000 tools: a card lists at most 500' }])
   })
 
-  it('is told, where it was not even asked for', () => {
+  it('are noted when the list of the server was truncated', () => {
     const truncated = 'this host requests no more than 500'
-    expect(documentOf({ tools: { items: [tool('a')], truncated } }).notes).toEqual([
+    expect(cardOf({ tools: { items: [tool('a')], truncated } }).notes).toEqual([
       { pointer: '/skills', message: `may lack tools: ${truncated}` },
     ])
   })
 
-  it('is said in a hundred notes, however much is bad', () => {
-    const { notes } = ofTools(...Array.from({ length: 400 }, () => 1))
+  it('keep at most a hundred notes and one that counts the others', () => {
+    const { notes } = skillsOf(...Array.from({ length: 400 }, () => 1))
     expect([notes.length, notes.at(-1)]).toEqual([
       101,
       { pointer: '/skills', message: 'omits tool 101: it has no name (one of 300 more)' },
     ])
   })
 
-  it('is a resource of this machine: cards name no files', () => {
-    const { card, notes } = documentOf({ resources: { items: [{ uri: 'file:///etc/passwd', name: 'x' }] } })
+  it('exclude resources with file URLs', () => {
+    const { card, notes } = cardOf({ resources: { items: [{ uri: 'file:///etc/passwd', name: 'x' }] } })
     expect([card.resources, notes]).toEqual([
       [],
       [
