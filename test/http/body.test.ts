@@ -4,11 +4,11 @@ import { readJson, readText } from '../../src/http/body.ts'
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as never))))
 
-/** A body that tells its length, and one that comes byte by byte. */
+/** A body with a declared length, and a body that arrives byte by byte. */
 const bodies: [string, (body: Uint8Array<ArrayBuffer>) => Response][] = [
-  ['of known length', body => new Response(body, { headers: { 'Content-Length': String(body.byteLength) } })],
+  ['with a declared length', body => new Response(body, { headers: { 'Content-Length': String(body.byteLength) } })],
   [
-    'byte by byte',
+    'that arrives byte by byte',
     body =>
       new Response(
         new ReadableStream({
@@ -21,88 +21,92 @@ const bodies: [string, (body: Uint8Array<ArrayBuffer>) => Response][] = [
   ],
 ]
 
-describe.each(bodies)('the text of a body %s', (_, made) => {
+describe.each(bodies)('readText with a body %s', (_, makeResponse) => {
   it.each<[string, Uint8Array<ArrayBuffer>, object]>([
-    ['is what was sent', bytes('{"a":"é"}'), { text: '{"a":"é"}' }],
-    ['is empty', bytes(''), { text: '' }],
-    ['has no BOM', bytes([0xef, 0xbb, 0xbf], '{}'), { text: '{}' }],
-    ['may hold a replacement character that was sent', bytes('"\ufffd"'), { text: '"\ufffd"' }],
-    ['may hold one behind a BOM', bytes([0xef, 0xbb, 0xbf], '"\ufffd"'), { text: '"\ufffd"' }],
-    ['is none where it is Latin-1', bytes('"', [0xe9], '"'), { failed: 'not-utf-8' }],
-    ['is none where it is UTF-16', bytes([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), { failed: 'not-utf-8' }],
-    ['may be as long as allowed', bytes('x'.repeat(100)), { text: 'x'.repeat(100) }],
-    ['is none where it is longer', bytes('x'.repeat(101)), { failed: 'too-large' }],
+    ['returns the text', bytes('{"a":"é"}'), { text: '{"a":"é"}' }],
+    ['returns an empty text', bytes(''), { text: '' }],
+    ['removes a byte order mark', bytes([0xef, 0xbb, 0xbf], '{}'), { text: '{}' }],
+    ['keeps a replacement character of the text', bytes('"\ufffd"'), { text: '"\ufffd"' }],
+    [
+      'keeps a replacement character after a byte order mark',
+      bytes([0xef, 0xbb, 0xbf], '"\ufffd"'),
+      { text: '"\ufffd"' },
+    ],
+    ['fails for Latin-1', bytes('"', [0xe9], '"'), { failed: 'not-utf-8' }],
+    ['fails for UTF-16', bytes([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), { failed: 'not-utf-8' }],
+    ['returns a text of the maximum length', bytes('x'.repeat(100)), { text: 'x'.repeat(100) }],
+    ['fails for a longer text', bytes('x'.repeat(101)), { failed: 'too-large' }],
   ])('%s', async (_, body, expected) => {
-    expect(await readText(made(body), 100)).toEqual(expected)
+    expect(await readText(makeResponse(body), 100)).toEqual(expected)
   })
 })
 
-describe('a body whose length is a lie', () => {
-  // HTTP goes by the chunks, and the runtime leaves both headers on what it hands on.
-  const lying = (text: string) =>
+describe('a body with a wrong Content-Length', () => {
+  // With both headers HTTP reads the chunks, and the runtime passes both headers on.
+  const chunked = (text: string) =>
     new Response(text, { headers: { 'Content-Length': '5', 'Transfer-Encoding': 'chunked' } })
 
-  it('is read as it comes, and no more of it than allowed', async () => {
-    expect([await readText(lying('x'.repeat(101)), 100), await readText(lying('x'.repeat(100)), 100)]).toEqual([
+  it('is limited by the bytes that arrive', async () => {
+    expect([await readText(chunked('x'.repeat(101)), 100), await readText(chunked('x'.repeat(100)), 100)]).toEqual([
       { failed: 'too-large' },
       { text: 'x'.repeat(100) },
     ])
   })
 })
 
-describe('the declared length of a body', () => {
-  const declaring = (length: string, text: string) =>
+describe('the Content-Length of a body', () => {
+  const withLength = (length: string, text: string) =>
     new Request('https://host.example/', {
       method: 'POST',
       headers: { 'Content-Length': length },
       body: text,
     })
 
-  // HTTP enforces the length, a service binding does not.
+  // HTTP enforces the length; a service binding does not.
   it.each([
     ['5', 'x'.repeat(101)],
     ['100', '€'.repeat(34)],
     ['100', 'é'.repeat(51)],
-  ])('does not let a larger body pass: %s', async (length, text) => {
-    expect(await readText(declaring(length, text), 100)).toEqual({ failed: 'too-large' })
+  ])('does not permit a larger body: %s', async (length, text) => {
+    expect(await readText(withLength(length, text), 100)).toEqual({ failed: 'too-large' })
   })
 
   it('is ignored if it is not a number', async () => {
-    expect(await readText(declaring('many', 'x'), 100)).toEqual({ text: 'x' })
-    expect(await readText(declaring('many', 'x'.repeat(101)), 100)).toEqual({ failed: 'too-large' })
+    expect(await readText(withLength('many', 'x'), 100)).toEqual({ text: 'x' })
+    expect(await readText(withLength('many', 'x'.repeat(101)), 100)).toEqual({ failed: 'too-large' })
   })
 
-  it('may be that of a text with as many bytes', async () => {
-    expect(await readText(declaring('100', 'é'.repeat(50)), 100)).toEqual({ text: 'é'.repeat(50) })
+  it('counts bytes, not characters', async () => {
+    expect(await readText(withLength('100', 'é'.repeat(50)), 100)).toEqual({ text: 'é'.repeat(50) })
   })
 })
 
-describe('a body that breaks off', () => {
-  const broken = () =>
+describe('a body that is interrupted', () => {
+  const interrupted = () =>
     new ReadableStream({
       pull: controller => {
         controller.enqueue(new TextEncoder().encode('{"a":'))
         controller.error(new Error('Network connection lost.'))
       },
     })
-  const sending = (headers: Record<string, string> = {}) => {
-    const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: broken() }
+  const requestWith = (headers: Record<string, string> = {}) => {
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: interrupted() }
     return new Request('https://host.example/', { ...init, duplex: 'half' } as RequestInit)
   }
 
   it.each([
     ['without a length', {}],
-    ['of a declared length', { 'Content-Length': '10' }],
-    ['too large', { 'Content-Length': '1000' }],
-  ])('is incomplete if a client sends it: %s', async (_, headers) => {
-    expect(await readText(sending(headers), 100)).toEqual({ failed: 'incomplete' })
+    ['with a declared length', { 'Content-Length': '10' }],
+    ['with a declared length that is too large', { 'Content-Length': '1000' }],
+  ])('is incomplete in a request: %s', async (_, headers) => {
+    expect(await readText(requestWith(headers), 100)).toEqual({ failed: 'incomplete' })
   })
 
-  it('is an error of the client, not an unexpected one', async () => {
-    await expect(readJson(sending())).rejects.toMatchObject({ status: 400, code: 'incomplete-body' })
+  it('is a client error in a request: 400', async () => {
+    await expect(readJson(requestWith())).rejects.toMatchObject({ status: 400, code: 'incomplete-body' })
   })
 
-  it('rejects if a server sends it', async () => {
-    await expect(readText(new Response(broken()), 100)).rejects.toThrow('Network connection lost.')
+  it('throws in a response', async () => {
+    await expect(readText(new Response(interrupted()), 100)).rejects.toThrow('Network connection lost.')
   })
 })

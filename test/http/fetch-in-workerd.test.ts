@@ -8,15 +8,15 @@ import type { Settings } from '../support/workers/fetching.ts'
 
 let worker: Runtime
 let upstream: UpstreamServer
-let elsewhere: UpstreamServer
+let otherUpstream: UpstreamServer
 beforeAll(async () => {
   worker = await startWorker("export { Fetching as default, Upstream } from './workers/fetching.ts'")
   upstream = await startUpstream()
-  elsewhere = await startUpstream()
+  otherUpstream = await startUpstream()
 })
 afterAll(async () => {
   upstream.close()
-  elsewhere.close()
+  otherUpstream.close()
   await worker.close()
 })
 
@@ -25,19 +25,19 @@ const get = async (settings: Partial<Settings> = {}): Promise<unknown> => {
   return (await fetch(worker.urls.main, { headers })).json()
 }
 
-/** An answer that begins and goes on as it is asked for, and never ends. */
+/** Sends a body without end, as fast as it is read. */
 const endless = (headers: Record<string, string>) => (response: ServerResponse) => {
   response.writeHead(200, headers)
   const chunk = Buffer.alloc(64 * 1024, ' ')
-  const more = () => {
+  const write = () => {
     while (!response.destroyed && response.write(chunk));
-    if (!response.destroyed) response.once('drain', more)
+    if (!response.destroyed) response.once('drain', write)
   }
-  more()
+  write()
 }
 
 const spaces = Buffer.alloc(50_000_000, ' ')
-/** Brotli at its best takes two seconds to make them no smaller. */
+/** At its highest quality Brotli takes two seconds and compresses them no further. */
 const bombs: [encoding: string, bomb: Buffer][] = [
   ['gzip', gzipSync(spaces)],
   ['br', brotliCompressSync(spaces, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
@@ -45,42 +45,42 @@ const bombs: [encoding: string, bomb: Buffer][] = [
 
 describe.each([
   ['the network', {}],
-  ['a service', { service: true }],
-] as const)('what is fetched by way of %s in the real runtime', (_, way) => {
+  ['a service binding', { service: true }],
+] as const)('fetchText in workerd over %s', (_, settings) => {
   it.each([
-    ['plain', reply(200, json, '{"a":"ü"}')],
-    ['with a BOM', reply(200, json, '\ufeff{"a":"ü"}')],
-    ['gzipped', reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":"ü"}'))],
-    ['in Brotli', reply(200, { ...json, 'Content-Encoding': 'br' }, brotliCompressSync('{"a":"ü"}'))],
-  ])('is whole: %s', async (_, how) => {
-    upstream.respond(how)
-    expect(await get(way)).toEqual({ content: '{"a":"ü"}', redirected: false })
+    ['an uncompressed body', reply(200, json, '{"a":"ü"}')],
+    ['a body with a byte order mark', reply(200, json, '\ufeff{"a":"ü"}')],
+    ['a gzip body', reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":"ü"}'))],
+    ['a Brotli body', reply(200, { ...json, 'Content-Encoding': 'br' }, brotliCompressSync('{"a":"ü"}'))],
+  ])('returns %s', async (_, respond) => {
+    upstream.respond(respond)
+    expect(await get(settings)).toEqual({ content: '{"a":"ü"}', redirected: false })
   })
 
-  it.each(bombs)('is not inflated beyond what it may hold: %s', async (encoding, bomb) => {
+  it.each(bombs)('stops decompressing past the limit: %s', async (encoding, bomb) => {
     upstream.respond(reply(200, { ...json, 'Content-Encoding': encoding }, bomb))
-    expect(await get(way)).toEqual({ failed: 'too-large', detail: 'more than 1048576 bytes' })
+    expect(await get(settings)).toEqual({ failed: 'too-large', detail: 'more than 1048576 bytes' })
   })
 
   it.each([
-    ['without end', endless(json), { failed: 'too-large', detail: 'more than 1048576 bytes' }],
-    ['of a page without end', endless(html), { failed: 'type', type: 'text/html', detail: 'text/html' }],
+    ['a body without end', endless(json), { failed: 'too-large', detail: 'more than 1048576 bytes' }],
+    ['HTML without end', endless(html), { failed: 'type', type: 'text/html', detail: 'text/html' }],
     [
-      'of an error that does not end',
+      'an error without end',
       (response: ServerResponse) => void response.writeHead(500, json).write('{'),
       { failed: 'status', status: 500, detail: '500' },
     ],
-  ])('is left there, and its connection ends: one %s', async (_, how, failure) => {
-    upstream.respond(how)
-    expect(await get(way)).toEqual(failure)
+  ])('closes the connection of %s', async (_, respond, failure) => {
+    upstream.respond(respond)
+    expect(await get(settings)).toEqual(failure)
     await upstream.disconnected()
   })
 
   it.each([
-    ['says nothing', () => undefined],
-    ['stops', (response: ServerResponse) => void response.writeHead(200, json).write('{')],
+    ['never responds', () => undefined],
+    ['stops within the body', (response: ServerResponse) => void response.writeHead(200, json).write('{')],
     [
-      'drips',
+      'sends one byte at a time',
       (response: ServerResponse) => {
         response.writeHead(200, json)
         const drip = setInterval(() => response.write(' '), 10)
@@ -88,7 +88,7 @@ describe.each([
       },
     ],
     [
-      'drips, inflated',
+      'sends one byte of gzip at a time',
       (response: ServerResponse) => {
         response.writeHead(200, { ...json, 'Content-Encoding': 'gzip' })
         const zipped = gzipSync('{"a":1}')
@@ -97,29 +97,29 @@ describe.each([
         response.on('close', () => clearInterval(drip))
       },
     ],
-  ])('is waited for only so long, and its connection ends: an upstream that %s', async (_, how) => {
-    upstream.respond(how)
-    expect(await get({ ...way, timeoutSeconds: 0.2 })).toEqual({ failed: 'timeout', detail: 'more than 0.2 s' })
+  ])('gives up after the timeout, and closes the connection, if the upstream %s', async (_, respond) => {
+    upstream.respond(respond)
+    expect(await get({ ...settings, timeoutSeconds: 0.2 })).toEqual({ failed: 'timeout', detail: 'more than 0.2 s' })
     await upstream.disconnected()
   })
 
   it.each([
-    ['hangs up', (response: ServerResponse) => void response.destroy()],
+    ['closes the connection', (response: ServerResponse) => void response.destroy()],
     [
-      'breaks off',
+      'interrupts the body',
       (response: ServerResponse) => void response.writeHead(200, json).write('{', () => response.destroy()),
     ],
-    ['is not what it says', reply(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
-  ])('is none where it %s', async (_, how) => {
-    upstream.respond(how)
-    expect(await get(way)).toMatchObject({ failed: 'unreachable' })
+    ['sends an invalid gzip body', reply(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
+  ])('returns "unreachable" if the upstream %s', async (_, respond) => {
+    upstream.respond(respond)
+    expect(await get(settings)).toMatchObject({ failed: 'unreachable' })
   })
 
-  it('is followed within its origin, with what is for it', async () => {
+  it('follows a redirect within the origin, with the credentials', async () => {
     upstream.respond((response, { url }) =>
       url === '/2' ? reply(200, json, '{}')(response) : reply(308, { Location: '/2' }, '')(response),
     )
-    expect([await get(way), upstream.requests.map(({ path, headers }) => [path, headers.authorization])]).toEqual([
+    expect([await get(settings), upstream.requests.map(({ path, headers }) => [path, headers.authorization])]).toEqual([
       { content: '{}', redirected: true },
       [
         ['/card', 'Bearer s3cret'],
@@ -129,7 +129,7 @@ describe.each([
   })
 })
 
-it('is judged by the guard at each step in the real runtime', async () => {
-  upstream.respond(reply(302, { Location: `${elsewhere.origin}/secrets` }, ''))
-  expect([await get(), elsewhere.requests]).toEqual([{ failed: 'blocked', detail: 'not https' }, []])
+it('fetchText in workerd checks the URL of each redirect', async () => {
+  upstream.respond(reply(302, { Location: `${otherUpstream.origin}/secrets` }, ''))
+  expect([await get(), otherUpstream.requests]).toEqual([{ failed: 'blocked', detail: 'not https' }, []])
 })

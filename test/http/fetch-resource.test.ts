@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const json = { 'Content-Type': 'application/json' }
-const says =
+const respondWith =
   (status: number, headers: Record<string, string>, body: string | Buffer = '') =>
   (response: ServerResponse) =>
     void response.writeHead(status, headers).end(body)
@@ -20,63 +20,71 @@ const says =
 const get = (options: Partial<FetchOptions> = {}) =>
   fetchText(`${server.origin}/a`, { accepts: isJsonType, allowedOrigins: server.origin, ...options })
 
-describe('a text that is fetched', () => {
+describe('fetchText', () => {
   it.each<[string, (response: ServerResponse) => void, string]>([
-    ['is what was sent', says(200, json, '{"keys":[]}'), '{"keys":[]}'],
-    ['may be of any JSON type', says(200, { 'Content-Type': 'application/jwk-set+json; charset=utf-8' }, '1'), '1'],
-    ['has no BOM', says(200, json, '\ufeff{}'), '{}'],
-    ['may be empty', says(200, json), ''],
-    ['is inflated', says(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{}')), '{}'],
+    ['returns the body', respondWith(200, json, '{"keys":[]}'), '{"keys":[]}'],
     [
-      'may come in parts that split a character',
+      'accepts any JSON media type',
+      respondWith(200, { 'Content-Type': 'application/jwk-set+json; charset=utf-8' }, '1'),
+      '1',
+    ],
+    ['removes a byte order mark', respondWith(200, json, '\ufeff{}'), '{}'],
+    ['accepts an empty body', respondWith(200, json), ''],
+    ['decompresses the body', respondWith(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{}')), '{}'],
+    [
+      'decodes a character that is split between chunks',
       response => {
         response.writeHead(200, json).write(Buffer.from('"ü"').subarray(0, 2))
         setImmediate(() => response.end(Buffer.from('"ü"').subarray(2)))
       },
       '"ü"',
     ],
-  ])('%s', async (_, how, content) => {
-    server.respond(how)
+  ])('%s', async (_, respond, content) => {
+    server.respond(respond)
     expect(await get()).toMatchObject({ content, redirected: false })
   })
 
-  it('comes with the headers of its answer', async () => {
-    server.respond(says(200, { ...json, ETag: '"1"' }, '{}'))
-    const answer = await get()
-    expect('headers' in answer && answer.headers.get('ETag')).toBe('"1"')
+  it('returns the headers of the response', async () => {
+    server.respond(respondWith(200, { ...json, ETag: '"1"' }, '{}'))
+    const result = await get()
+    expect('headers' in result && result.headers.get('ETag')).toBe('"1"')
   })
 
   it.each<[string, (response: ServerResponse) => unknown, object]>([
-    ['is a page', says(200, { 'Content-Type': 'text/html' }, '{}'), { failed: 'type', type: 'text/html' }],
-    ['is of no type', says(200, {}, '{}'), { failed: 'type', type: '' }],
-    ['is not UTF-8', says(200, json, Buffer.from([0x22, 0xff, 0x22])), { failed: 'not-text' }],
-    ['is elsewhere, without end', says(302, { Location: '?' }), { failed: 'redirect' }],
-    ['is nowhere', says(404, json, '{}'), { failed: 'status', status: 404 }],
-    ['is only a part', says(206, json, '{}'), { failed: 'status', status: 206 }],
-    ['is said to be unchanged, though nobody asked', says(304, {}), { failed: 'status', status: 304 }],
-    ['is too large', says(200, json, `"${'x'.repeat(200)}"`), { failed: 'too-large', detail: 'more than 100 bytes' }],
+    ['HTML', respondWith(200, { 'Content-Type': 'text/html' }, '{}'), { failed: 'type', type: 'text/html' }],
+    ['a response without a media type', respondWith(200, {}, '{}'), { failed: 'type', type: '' }],
+    ['invalid UTF-8', respondWith(200, json, Buffer.from([0x22, 0xff, 0x22])), { failed: 'not-text' }],
+    ['endless redirects', respondWith(302, { Location: '?' }), { failed: 'redirect' }],
+    ['404', respondWith(404, json, '{}'), { failed: 'status', status: 404 }],
+    ['206', respondWith(206, json, '{}'), { failed: 'status', status: 206 }],
+    ['304 for an unconditional request', respondWith(304, {}), { failed: 'status', status: 304 }],
     [
-      'is a bomb',
-      says(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1_000_000))),
+      'a body that is too large',
+      respondWith(200, json, `"${'x'.repeat(200)}"`),
+      { failed: 'too-large', detail: 'more than 100 bytes' },
+    ],
+    [
+      'a decompression bomb',
+      respondWith(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1_000_000))),
       { failed: 'too-large' },
     ],
-    ['is never answered', () => undefined, { failed: 'timeout', detail: 'more than 0.2 s' }],
-    ['stops', response => response.writeHead(200, json).write('{"keys":'), { failed: 'timeout' }],
+    ['a server that never responds', () => undefined, { failed: 'timeout', detail: 'more than 0.2 s' }],
+    ['a body that never ends', response => response.writeHead(200, json).write('{"keys":'), { failed: 'timeout' }],
     [
-      'breaks off',
+      'an interrupted body',
       response => {
         response.writeHead(200, json).write('{"keys":')
         setImmediate(() => response.destroy())
       },
       { failed: 'unreachable' },
     ],
-    ['is not answered but hung up on', response => response.destroy(), { failed: 'unreachable' }],
-  ])('is none where it %s', async (_, how, failure) => {
-    server.respond(how)
+    ['a closed connection', response => response.destroy(), { failed: 'unreachable' }],
+  ])('returns a failure for %s', async (_, respond, failure) => {
+    server.respond(respond)
     expect(await get({ maxBytes: 100, timeoutSeconds: 0.2 })).toMatchObject(failure)
   })
 
-  it('is one time for all: redirects and each part of the body', async () => {
+  it('applies one timeout to redirects and the whole body', async () => {
     server.respond((response, { url }) => {
       if (url === '/a') return void setTimeout(() => response.writeHead(302, { Location: '/b' }).end(), 150)
       response.writeHead(200, json).write('"')
@@ -88,33 +96,35 @@ describe('a text that is fetched', () => {
   })
 
   it.each([
-    ['a page', 200, { 'Content-Type': 'text/html' }],
-    ['of an error', 500, json],
-  ])('leaves the rest of what nobody wants: %s', async (_, status, headers) => {
+    ['HTML', 200, { 'Content-Type': 'text/html' }],
+    ['an error', 500, json],
+  ])('cancels the body of a response that it rejects: %s', async (_, status, headers) => {
     server.respond(response => void response.writeHead(status, headers).write(' '))
     await get()
     await server.disconnected()
   })
 
-  it('is told apart from an unchanged one by what it was before', async () => {
-    server.respond((response, { headers }) => says(headers['if-none-match'] === '"1"' ? 304 : 200, json, '')(response))
+  it('returns "unchanged" for a 304 to its validators', async () => {
+    server.respond((response, { headers }) =>
+      respondWith(headers['if-none-match'] === '"1"' ? 304 : 200, json, '')(response),
+    )
     expect([
       await get({ validators: { 'If-None-Match': '"1"' } }),
       await get({ validators: { 'If-None-Match': '"2"' } }),
     ]).toMatchObject([{ failed: 'unchanged' }, { content: '' }])
   })
 
-  it('is not asked for where the guard says no', async () => {
-    server.respond(says(200, json, '{}'))
+  it('makes no request for a blocked URL', async () => {
+    server.respond(respondWith(200, json, '{}'))
     expect([await get({ allowedOrigins: '' }), server.requests]).toEqual([
       { failed: 'blocked', detail: 'not https' },
       [],
     ])
   })
 
-  it('is none where nobody listens', async () => {
-    const nobody = 'http://127.0.0.1:9'
-    expect(await fetchText(nobody, { accepts: isJsonType, allowedOrigins: nobody })).toMatchObject({
+  it('returns "unreachable" if nothing listens', async () => {
+    const closedPort = 'http://127.0.0.1:9'
+    expect(await fetchText(closedPort, { accepts: isJsonType, allowedOrigins: closedPort })).toMatchObject({
       failed: 'unreachable',
     })
   })

@@ -2,19 +2,19 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
 const src = `${import.meta.dirname}/../../src`
-const code = globSync('**/*.ts', { cwd: src, exclude: ['env.d.ts'] }).map(
+const sources = globSync('**/*.ts', { cwd: src, exclude: ['env.d.ts'] }).map(
   file => [file, readFileSync(`${src}/${file}`, 'utf8')] as const,
 )
 
-const filesWith = (pattern: RegExp): string[] => code.filter(([, text]) => pattern.test(text)).map(([file]) => file)
+const filesWith = (pattern: RegExp): string[] => sources.filter(([, text]) => pattern.test(text)).map(([file]) => file)
 
-// `fetch` by its own name is the linter's to find (noRestrictedGlobals in biome.json): it knows which one is meant.
-describe('a request of this host goes through the guard', () => {
-  it('whatever `fetch` is called by', () => {
+// Biome finds the global `fetch` (noRestrictedGlobals in biome.json), because it resolves the name.
+describe('src makes requests only through safeFetch', () => {
+  it('does not use `fetch` as a member of the global object', () => {
     expect(filesWith(/\b(?:globalThis|self)\b(?:\.|\[')(?:fetch|WebSocket|EventSource)/)).toEqual([])
   })
 
-  it('and the linter is not told to look away', () => {
+  it('is checked by the linter, without exceptions', () => {
     expect(filesWith(/biome-ignore.*noRestrictedGlobals/)).toEqual([])
     const { overrides } = JSON.parse(readFileSync(`${src}/../biome.json`, 'utf8'))
     expect(overrides).toContainEqual(
@@ -25,18 +25,18 @@ describe('a request of this host goes through the guard', () => {
     )
   })
 
-  it('though a library could make it', () => {
+  it('uses no library and no module that makes requests itself', () => {
     expect(filesWith(/createRemoteJWKSet|cloudflare:sockets|['"]node:(?:https?|http2|net|tls|dgram)['"]/)).toEqual([])
   })
 
-  it('of MCP clients too, which are given a `fetch`', () => {
-    const transports = code.flatMap(([, text]) =>
-      [...text.matchAll(/new (?:StreamableHTTP|SSE)ClientTransport\([\s\S]{0,300}/g)].map(([made]) => made),
+  it('passes a `fetch` to every MCP client', () => {
+    const transports = sources.flatMap(([, text]) =>
+      [...text.matchAll(/new (?:StreamableHTTP|SSE)ClientTransport\([\s\S]{0,300}/g)].map(([match]) => match),
     )
-    expect(transports.filter(made => !/\bfetch\b/.test(made))).toEqual([])
+    expect(transports.filter(match => !/\bfetch\b/.test(match))).toEqual([])
   })
 
-  it('or to a Worker that is bound to this one, whose lengths are not believed', () => {
+  it('calls service bindings in one module only, which does not trust their Content-Length', () => {
     expect(filesWith(/\b(?:service|binding|fetcher)\.fetch\(/i)).toEqual(['http/bindings.ts'])
   })
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { blockReason, safeFetch } from '../../src/http/safe-fetch.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
-describe('the addresses that this host calls', () => {
+describe('blockReason', () => {
   it.each([
     ['https://agent.example.com/a2a'],
     ['https://agent.example.com:443/a2a?tenant=1#part'],
@@ -13,7 +13,7 @@ describe('the addresses that this host calls', () => {
     ['https://internal.example.com'],
     ['https://localhost.example.com'],
     ['https://mylocal.de'],
-  ])('are public https ones: %s', address => {
+  ])('returns undefined for a public https URL: %s', address => {
     expect(blockReason(address)).toBeUndefined()
   })
 
@@ -151,11 +151,11 @@ describe('the addresses that this host calls', () => {
     ['https://localtest.me/', 'a name for any address'],
     ['https://agent.lvh.me/', 'a name for any address'],
     ['https://agent.invalid/', 'not a public name'],
-  ])('are not %j: %s', (address, why) => {
-    expect(blockReason(address)).toBe(why)
+  ])('blocks %j: %s', (address, reason) => {
+    expect(blockReason(address)).toBe(reason)
   })
 
-  it('are none in numbers, however those are written', () => {
+  it('blocks IPv4 addresses in every notation', () => {
     const part = (value: number) =>
       fc.constantFrom(`${value}`, `0${value.toString(8)}`, `0x${value.toString(16)}`, `0X00${value.toString(16)}`)
     const address = fc.tuple(fc.nat(2 ** 32 - 1), fc.integer({ min: 1, max: 4 })).chain(([number, parts]) => {
@@ -176,44 +176,44 @@ describe('the addresses that this host calls', () => {
     ['https://[::1]:8443/', 'https://[::1]:8443'],
     ['https://agent.example.com:8443/', 'https://agent.example.com:8443'],
     ['http://0x7f.1:80/', 'http://127.0.0.1'],
-  ])('are also those of an allowed origin: %s of %j', (address, allowed) => {
+  ])('returns undefined for a URL of an allowed origin: %s of %j', (address, allowed) => {
     expect(blockReason(address, allowed)).toBeUndefined()
   })
 
   it.each([
     ['another port', 'http://localhost:9998/', 'http://localhost:9999'],
     ['another scheme', 'https://localhost:9999/', 'http://localhost:9999'],
-    ['a name that ends like it', 'http://evil-localhost:9999/', 'http://localhost:9999'],
-    ['a name that starts like it', 'http://localhost.example.com:9999/', 'http://localhost:9999'],
-    ['its password', 'http://user:secret@localhost:9999/', 'http://localhost:9999'],
-    ['a blob of it', 'blob:http://localhost:9999/1', 'http://localhost:9999'],
-    ['what has no origin', 'file:///etc/passwd', 'file:///'],
-    ['a list of nonsense', 'http://localhost:9999/', '* null localhost:9999 //localhost:9999'],
+    ['a host name with the same suffix', 'http://evil-localhost:9999/', 'http://localhost:9999'],
+    ['a host name with the same prefix', 'http://localhost.example.com:9999/', 'http://localhost:9999'],
+    ['a URL with credentials', 'http://user:secret@localhost:9999/', 'http://localhost:9999'],
+    ['a blob URL', 'blob:http://localhost:9999/1', 'http://localhost:9999'],
+    ['a URL without an origin', 'file:///etc/passwd', 'file:///'],
+    ['a list of invalid origins', 'http://localhost:9999/', '* null localhost:9999 //localhost:9999'],
     ['an empty list', 'http://localhost:9999/', ''],
-  ])('are not exempt for %s', (_, address, allowed) => {
+  ])('does not exempt %s', (_, address, allowed) => {
     expect(blockReason(address, allowed)).toBeTypeOf('string')
   })
 })
 
-describe('guardedFetch', () => {
+describe('safeFetch', () => {
   let server: UpstreamServer
   let origin: string
   beforeAll(async () => {
     server = await startUpstream()
-    server.respond(reply(307, { Location: '/elsewhere' }, ''))
+    server.respond(reply(307, { Location: '/other' }, ''))
     origin = server.origin
   })
   afterAll(() => server.close())
   const paths = () => server.requests.map(({ path }) => path)
 
-  it('makes no request of a blocked address, and tells every reason in the same way', async () => {
+  it('makes no request for a blocked URL, and returns every reason in the same form', async () => {
     const spy = vi.spyOn(globalThis, 'fetch')
     expect(await safeFetch(`${origin}/`, {})).toEqual({ blocked: 'not https' })
     expect(await safeFetch('https://localhost/', {})).toEqual({ blocked: 'not a public name' })
     expect([spy.mock.calls, paths()]).toEqual([[], []])
   })
 
-  it('hands a redirect back and does not follow it, whatever the request says', async () => {
+  it('returns a redirect without following it, even with redirect: "follow"', async () => {
     const response = await safeFetch(`${origin}/first`, { redirect: 'follow' }, origin)
     expect([response instanceof Response && response.status, paths()]).toEqual([307, ['/first']])
   })
