@@ -81,13 +81,13 @@ describe('parseJsonRpcRequest, for an invalid request', () => {
     )
   })
 
-  it.each([true, false, {}, [], [1], { rawJSON: '1' }])('rejects the id %j', id => {
+  it.each([[true], [false], [{}], [[]], [[1]], [{ rawJSON: '1' }]])('rejects the id %j', id => {
     expect(parseJsonRpcRequest(request({ id }))).toStrictEqual(
       notARequest('`id` must be a string, a number or null.', null, 'message/send'),
     )
   })
 
-  it.each([undefined, null, 1, {}, ['message/send'], true])('rejects the method %j', method => {
+  it.each([[undefined], [null], [1], [{}], [['message/send']], [true]])('rejects the method %j', method => {
     expect(parseJsonRpcRequest(request({ method, id: 0 }))).toStrictEqual(notARequest('`method` must be a string.', 0))
   })
 
@@ -97,17 +97,20 @@ describe('parseJsonRpcRequest, for an invalid request', () => {
     )
   })
 
-  it.each([null, [], [1], 'text', 1, true, JSON.rawJSON('1e400')])('rejects the parameters %j', params => {
-    expect(parseJsonRpcRequest({ jsonrpc: '2.0', id: null, method: 'message/send', params })).toStrictEqual({
-      id: null,
-      method: 'message/send',
-      error: {
-        kind: 'invalid-params',
-        detail: '`params` must be an object of named parameters.',
-        violations: [{ field: 'params', description: 'must be an object of named parameters' }],
-      },
-    })
-  })
+  it.each([[null], [[]], [[1]], ['text'], [1], [true], [JSON.rawJSON('1e400')]])(
+    'rejects the parameters %j',
+    params => {
+      expect(parseJsonRpcRequest({ jsonrpc: '2.0', id: null, method: 'message/send', params })).toStrictEqual({
+        id: null,
+        method: 'message/send',
+        error: {
+          kind: 'invalid-params',
+          detail: '`params` must be an object of named parameters.',
+          violations: [{ field: 'params', description: 'must be an object of named parameters' }],
+        },
+      })
+    },
+  )
 })
 
 it('never throws, and returns the id of the request or null', () => {

@@ -60,7 +60,7 @@ const passedCall = {
 }
 const unparsed = { operation: '', binding: '', version: '' }
 
-describe('the log line of a call', () => {
+describe('the log line', () => {
   it.each<[string, string, Sent, JsonObject]>([
     ['passed', '/agents/weather/a2a', { body: call() }, { upstream: 200 } as JsonObject],
     [
@@ -183,7 +183,7 @@ describe('the log line of a call', () => {
       { body: call() },
       { agent: 'no-secret', verdict: 'misconfigured', why: `This Worker has no secret "NO_${marker}".`, status: 502 },
     ],
-  ])('%s', async (title, path, request, expected) => {
+  ])('has the expected fields for a call %s', async (title, path, request, expected) => {
     const lines = await captureLog(() => called.send(path, request))
     expect(lines).toEqual([{ ...passedCall, ...expected }])
     if (title === 'passed')
@@ -224,7 +224,7 @@ it('does not log a client that disconnects while it sends a call as an unexpecte
   expect(lines).toEqual([{ ...passedCall, ...unparsed, verdict: 'aborted', status: 400 }])
 })
 
-describe('for hostile requests and responses', () => {
+describe('every log line', () => {
   const marked = (): Record<string, string> => ({
     Authorization: `Bearer ${marker}`,
     'A2A-Extensions': `https://${marker}.example`,
@@ -278,7 +278,7 @@ describe('for hostile requests and responses', () => {
     () => ({ 'Content-Type': `text/${marker}` }),
   ]
 
-  it('no token, body or header occurs in a log line', async () => {
+  it('contains no token, body or header of a request or response', async () => {
     const before = called.host.logged().length
     let requestCount = 0
     for (const respond of [

@@ -110,7 +110,7 @@ const callsOfEveryKind: [string, keyof typeof handlers, ...Parameters<typeof req
   ['invalid JSON, by the host name', 'hostCall', '/a2a', '{'],
   ['a call without a name', 'namedCall', '/a2a/v1', call()],
   ['a body that is too large', 'hostCall', '/a2a', 'x'.repeat(5_000_000)],
-  ['HTTP+JSON', 'restCall', '/agents/a/a2a/message:send', '{}'],
+  ['an HTTP+JSON call', 'restCall', '/agents/a/a2a/message:send', '{}'],
   ['an unknown path', 'restCall', '/agents/a/a2a/nothing', '{}'],
   ['a method that the path does not allow', 'restCall', '/agents/a/a2a/tasks', '{}'],
 ]
@@ -200,7 +200,7 @@ describe('invalid credentials', () => {
 describe('without KV and the Registry', () => {
   it.each([
     ...callsOfEveryKind.slice(0, 5),
-    ['HTTP+JSON', 'restCall', '/agents/a/a2a/message:send', '{}'] as (typeof callsOfEveryKind)[number],
+    ['an HTTP+JSON call', 'restCall', '/agents/a/a2a/message:send', '{}'] as (typeof callsOfEveryKind)[number],
   ])('the response is 503 with Retry-After: %s', async (_, ...parameters) => {
     readStorage = () => Promise.reject(new Error('away'))
     const message = 'This host cannot look up its agents right now. Try again in a moment.'

@@ -259,7 +259,7 @@ describe('the response to the caller', () => {
   it.each([
     ['closes the connection', (response: ServerResponse) => void response.destroy()],
     [
-      'closes it in the middle of a body',
+      'closes the connection in the middle of a body',
       (response: ServerResponse) => void response.writeHead(200, json).write('{', () => response.destroy()),
     ],
     ['does not speak HTTP', (response: ServerResponse) => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n')],

@@ -326,7 +326,7 @@ describe('the method', () => {
     ['rpc.discover', '1.0', undefined],
     ['initialize', '0.3', undefined],
     ['tools/call', '0.3', undefined],
-  ])('%s does not exist in A2A %s; the current name is %s', async (method, version, currentName) => {
+  ])('%s does not exist in A2A %s (current name: %s)', async (method, version, currentName) => {
     const response = await send(call(method), { 'A2A-Version': version })
     expectRejection(response, {
       code: -32601,
@@ -480,6 +480,29 @@ describe('accepted output modes', () => {
       expect(version === '1.0' ? data[0]?.metadata : data).toMatchObject(details)
     },
   )
+
+  it('of an extended skill are accepted only from callers who may read the extended card', async () => {
+    const drawing = {
+      id: 'draw',
+      name: 'Draw',
+      description: 'Draws the weather',
+      tags: ['art'],
+      outputModes: ['image/png'],
+    }
+    await called.register('bad-calls-extended', {
+      card: agentCard(called.agent.origin),
+      extended: { skills: [drawing] },
+    })
+    const { token } = await called.issue({ scopes: ['read'], agents: ['bad-calls-extended'] })
+    const body = call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } }))
+    const reader = await called.send('/agents/bad-calls-extended/a2a', { body, token })
+    const anonymous = await called.send('/agents/bad-calls-extended/a2a', { body })
+    expect([reader.body, codeOf(anonymous.body), anonymous.text.includes('image/png, ')]).toEqual([
+      answer,
+      -32005,
+      false,
+    ])
+  })
 
   it('do not hide an unsupported input media type', async () => {
     const parts = [{ url: 'https://x.example/a.png', mediaType: 'image/png' }]

@@ -241,13 +241,15 @@ describe('a loop', () => {
     const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
     expect([response.status, codeOf(response.body), called.agent.requests.length]).toEqual([508, -32603, 1])
   })
+})
 
+describe('the address of an agent', () => {
   it.each([
     ['a private address', 'https://10.0.0.1/a2a'],
     ['a private name', 'https://agent.internal/a2a'],
     ['another port of this machine', 'http://127.0.0.1:1/a2a'],
     ['plain http', 'http://agent.example.com/a2a'],
-  ])('is impossible through %s: 502, with the reason only in the log', async (_, url) => {
+  ])('is never called if it is %s: 502, with the reason only in the log', async (_, url) => {
     await called.register('calls-upstream-private', {
       card: {
         ...agentCard('https://x.example'),

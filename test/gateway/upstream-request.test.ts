@@ -220,7 +220,7 @@ describe('upstreamUrl', () => {
     ['..', 'tasks/1', undefined],
     ['.', 'tasks/1', undefined],
     ['...', 'tasks/1', 'https://a.example.com/a2a/.../tasks/1'],
-  ])('puts the tenant %s in front of the path %s', (tenant, path, href) => {
+  ])('for the tenant %s and the path %s returns %s', (tenant, path, href) => {
     expect(upstreamUrl({ ...targetAt('https://a.example.com/a2a'), tenant }, path)).toBe(href)
   })
 
