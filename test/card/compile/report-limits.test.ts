@@ -5,8 +5,9 @@ import { MAX_BODY_BYTES } from '../../../src/limits.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
-const long = (length: number, index: number) => String(index).padStart(length, 'n')
-const list = <Item>(length: number, of: (index: number) => Item) => Array.from({ length }, (_, index) => of(index))
+const longName = (length: number, index: number) => String(index).padStart(length, 'n')
+const list = <Item>(length: number, makeItem: (index: number) => Item) =>
+  Array.from({ length }, (_, index) => makeItem(index))
 const members = (length: number, name: (index: number) => string, value: (index: number) => Json): JsonObject =>
   Object.fromEntries(list(length, index => [name(index), value(index)]))
 const skill = (index: number): JsonObject => ({ id: `s${index}`, name: `S ${index}`, description: 'D', tags: ['t'] })
@@ -30,7 +31,7 @@ const documents: [string, JsonObject][] = [
     {
       ...members(
         15,
-        i => long(16_000, i),
+        i => longName(16_000, i),
         () => 0,
       ),
     },
@@ -40,16 +41,16 @@ const documents: [string, JsonObject][] = [
     {
       ...members(
         990,
-        i => long(230, i),
+        i => longName(230, i),
         () => 0,
       ),
     },
   ],
   [
-    'members of a scheme of a long name',
+    'members of a scheme with a long name',
     {
       securitySchemes: {
-        [long(16_000, 0)]: {
+        [longName(16_000, 0)]: {
           httpAuthSecurityScheme: {
             scheme: 'x',
             ...members(
@@ -62,40 +63,40 @@ const documents: [string, JsonObject][] = [
       },
     },
   ],
-  ['long names without descriptions', { skills: list(15, i => ({ name: long(16_000, i) })) }],
-  ['long names of skills', { skills: list(15, i => long(16_000, i)) }],
-  ['long ids that recur', { skills: list(15, i => ({ ...skill(i), id: 'n'.repeat(16_000) })) }],
-  ['bad modes', { skills: list(500, i => ({ ...skill(i), inputModes: list(60, () => 'text') })) }],
+  ['long names without descriptions', { skills: list(15, i => ({ name: longName(16_000, i) })) }],
+  ['long names of skills', { skills: list(15, i => longName(16_000, i)) }],
+  ['duplicate long ids', { skills: list(15, i => ({ ...skill(i), id: 'n'.repeat(16_000) })) }],
+  ['invalid modes', { skills: list(500, i => ({ ...skill(i), inputModes: list(60, () => 'text') })) }],
   [
-    'interfaces that v0.3 has no place for',
+    'interfaces with fields that v0.3 cannot represent',
     {
       supportedInterfaces: list(100, i => ({
         url: `https://a.example/${i}`,
         ...members(
           30,
-          j => long(50, j),
+          j => longName(50, j),
           () => 0,
         ),
       })),
     },
   ],
-  ['secrets', { x: list(900, i => ({ [long(200, i)]: `sk-abcdefgh12345678${i}` })) }],
+  ['secrets', { x: list(900, i => ({ [longName(200, i)]: `sk-abcdefgh12345678${i}` })) }],
   ['requirements', { skills: list(500, i => ({ ...skill(i), security: list(20, j => ({ [`s${j}`]: [] })) })) }],
   ['wrong types', { skills: list(500, i => ({ ...skill(i), tags: list(60, () => 0) })) }],
 ]
 
-describe('no report is much longer than a person can read', () => {
-  it.each(documents)('of a document with %s', (_, more) => {
-    const document = { ...card, ...more }
+describe('a report', () => {
+  it.each(documents)('has fewer than 200,000 characters for a document with %s', (_, fields) => {
+    const document = { ...card, ...fields }
     expect(JSON.stringify(document).length).toBeLessThanOrEqual(MAX_BODY_BYTES)
     const result = compile(document, { id: 'a', requestOrigin: 'https://h.example' })
-    const told = 'errors' in result ? result.errors : result.compiled.report
-    expect(JSON.stringify(told).length).toBeLessThan(200_000)
+    const report = 'errors' in result ? result.errors : result.compiled.report
+    expect(JSON.stringify(report).length).toBeLessThan(200_000)
   })
 })
 
-describe('a list of the report', () => {
-  it('says how many entries more there are', () => {
+describe('a list in a report', () => {
+  it('ends with the number of further notes', () => {
     const { report } = compileCard({ ...card, skills: list(250, index => ({ id: `s${index}` })) })
     expect([report.filled.length, report.filled.at(-1)]).toStrictEqual([
       101,
@@ -103,7 +104,7 @@ describe('a list of the report', () => {
     ])
   })
 
-  it('says how many places more a dialect has no place for', () => {
+  it('ends with the number of further dropped fields', () => {
     const { report } = compileCard({
       ...card,
       ...members(
@@ -115,7 +116,7 @@ describe('a list of the report', () => {
     expect([report.dropped['1.0']?.length, report.dropped['1.0']?.at(-1)]).toStrictEqual([101, '(200 more)'])
   })
 
-  it('points at what holds a place whose pointer is long', () => {
+  it('shortens a long pointer to that of the nearest parent', () => {
     const inner = { ['n'.repeat(200)]: 'sk-abcdefgh12345678' }
     const { report } = compileCard({ ...card, x: { y: inner, [`/${'~'.repeat(40)}`]: inner } })
     expect(report.issues.filter(({ rule }) => rule === 'secret').map(({ pointer }) => pointer)).toStrictEqual([
@@ -124,7 +125,7 @@ describe('a list of the report', () => {
     ])
   })
 
-  it('holds errors too', () => {
+  it('ends with the number of further errors', () => {
     const errors = getCompileErrors({ ...card, skills: list(250, index => ({ ...skill(index), name: 5 })) })
     expect([errors.length, errors.at(-1)?.message]).toStrictEqual([101, 'must be a string (one of 150 more)'])
   })

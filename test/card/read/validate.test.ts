@@ -8,15 +8,15 @@ import { authoredCard } from '../../support/cards/generated.ts'
 import { isFasterThan } from '../../support/cpu-time.ts'
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
-const errorsOf = (text: string) => getCompileErrors((parseJson(text) as { value: Json }).value)
+const getErrors = (text: string) => getCompileErrors((parseJson(text) as { value: Json }).value)
 
-describe('what no document may hold', () => {
+describe('a document', () => {
   it.each([
     ['__proto__', '{"name":"A","__proto__":{"x":1}}', '/__proto__'],
     ['constructor', '{"card":{"skills":[{"constructor":1}]}}', '/card/skills/0/constructor'],
     ['prototype', '{"prototype":{}}', '/prototype'],
-  ])('the name %s', (name, text, pointer) => {
-    expect(errorsOf(text)).toStrictEqual([{ pointer, message: `"${name}" is not allowed as a name` }])
+  ])('is rejected with a member named %s', (name, text, pointer) => {
+    expect(getErrors(text)).toStrictEqual([{ pointer, message: `"${name}" is not allowed as a name` }])
   })
 
   it.each<[string, Json, string, string]>([
@@ -32,34 +32,34 @@ describe('what no document may hold', () => {
       '',
       'is 16385 characters long; at most 16384 are allowed',
     ],
-    ['NUL', { ...card, x: 'a\0b' }, '/x', 'contains a NUL character'],
-    ['half a character', { ...card, x: '\uD800' }, '/x', 'contains a lone surrogate, so it is not valid Unicode text'],
+    ['a NUL character', { ...card, x: 'a\0b' }, '/x', 'contains a NUL character'],
+    ['a lone surrogate', { ...card, x: '\uD800' }, '/x', 'contains a lone surrogate, so it is not valid Unicode text'],
     [
-      'a number that JSON cannot carry',
+      'a number that JSON cannot represent',
       { ...card, x: Number.POSITIVE_INFINITY },
       '/x',
       'is too large for a number in JSON',
     ],
-  ])('%s', (_, document, pointer, message) => {
+  ])('is rejected with %s', (_, document, pointer, message) => {
     expect(getCompileErrors(document)).toStrictEqual([{ pointer, message }])
   })
 
-  it('nesting over the limit, when it was not read from JSON', () => {
+  it('is rejected where it nests deeper than the limit, though it was not parsed from JSON', () => {
     const deep = Array.from({ length: 100_000 }).reduce<Json>(inner => ({ a: inner }), 1)
     expect(getCompileErrors(deep)).toStrictEqual([{ pointer: '/a'.repeat(64), message: 'nests deeper than 64 levels' }])
   })
 
   it.each(['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'file:///etc/passwd', 'vbscript:x'])(
-    'the URL %j, wherever it stands',
+    'is rejected with the URL %j in any field',
     url => {
       const message = 'must be an http or https URL, not one that runs code or reads local data'
-      const places = ['/url', '/iconUrl', '/provider/url', '/x/links/0', '/icon']
+      const pointers = ['/url', '/iconUrl', '/provider/url', '/x/links/0', '/icon']
       const document = { ...card, url, iconUrl: url, provider: { url }, x: { links: [url] }, icon: url }
-      expect(getCompileErrors(document)).toStrictEqual(places.map(pointer => ({ pointer, message })))
+      expect(getCompileErrors(document)).toStrictEqual(pointers.map(pointer => ({ pointer, message })))
     },
   )
 
-  it('a password in a URL', () => {
+  it('is rejected with a password in a URL', () => {
     const url = 'https://me:secret@a.example'
     const message = 'must not contain a user name or password'
     expect(getCompileErrors({ ...card, url, documentationUrl: url })).toStrictEqual([
@@ -69,14 +69,14 @@ describe('what no document may hold', () => {
   })
 })
 
-describe('an endpoint is an absolute http or https URL', () => {
+describe('the URL of an endpoint', () => {
   const placeholder = "looks like a placeholder: replace it with the agent's URL, such as https://agent.example.com/a2a"
   const relative = 'is relative: it must be absolute, such as https://agent.example.com/a2a'
   const other = 'must be an absolute URL with http or https, such as https://agent.example.com/a2a'
   it.each([
     ['{{BASE_URL}}', placeholder],
     ['https://<HOST>/', placeholder],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: what a template leaves behind
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: an unfilled placeholder of a template
     ['${BASE_URL}/a2a', placeholder],
     ['YOUR_AGENT_URL', placeholder],
     ['/api/a2a', relative],
@@ -86,7 +86,7 @@ describe('an endpoint is an absolute http or https URL', () => {
     ['https://', other],
     ['https://a b.example', other],
     ['https://a.example/\r\nX-Evil: 1', other],
-  ])('%j is not one', (url, message) => {
+  ])('is rejected where it is %j', (url, message) => {
     expect([
       getCompileErrors({ ...card, url }),
       getCompileErrors({ ...card, url: undefined as never, supportedInterfaces: [{ url }] }),
@@ -94,18 +94,18 @@ describe('an endpoint is an absolute http or https URL', () => {
   })
 
   it.each([
-    ['none', { name: 'A', description: 'B' }, '/url'],
+    ['missing', { name: 'A', description: 'B' }, '/url'],
     ['null', { ...card, url: null }, '/url'],
-    ['an empty list', { name: 'A', description: 'B', supportedInterfaces: [] }, '/supportedInterfaces'],
-  ])('%s: the error says which of the two to add', (_, document, pointer) => {
+    ['in an empty list', { name: 'A', description: 'B', supportedInterfaces: [] }, '/supportedInterfaces'],
+  ])('is requested of the card or the manifest where it is %s', (_, document, pointer) => {
     expect(getCompileErrors(document)).toStrictEqual([
       { pointer, message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" },
     ])
   })
 })
 
-describe('text of one line', () => {
-  it.each(['\r', '\n', '\u0085', '\u001b'])('holds no %j', control => {
+describe('a text', () => {
+  it.each(['\r', '\n', '\u0085', '\u001b'])('of one line is rejected with %j', control => {
     const document = {
       ...card,
       name: `A${control}B`,
@@ -118,13 +118,13 @@ describe('text of one line', () => {
     ])
   })
 
-  it('a description has as many as it likes', () => {
+  it('of a description may have several lines', () => {
     expect(compileCard({ ...card, description: 'One\nTwo' }).card.description).toBe('One\nTwo')
   })
 })
 
 describe('skills', () => {
-  it('have an id each', () => {
+  it('are rejected where two have the same id', () => {
     expect(
       getCompileErrors({
         ...card,
@@ -139,7 +139,7 @@ describe('skills', () => {
     ])
   })
 
-  it('without ids get one each, which none has already', () => {
+  it('without ids each get a new one', () => {
     const skills = [{ name: 'Do It' }, { id: 'do-it', name: 'B' }, { name: 'do it' }, 'Do it!']
     expect(compileCard({ ...card, skills }).card.skills.map(skill => skill.id)).toStrictEqual([
       'do-it-2',
@@ -149,7 +149,7 @@ describe('skills', () => {
     ])
   })
 
-  it('are 500 at most', () => {
+  it('are limited to 500', () => {
     const skills = Array.from({ length: 501 }, () => 'Same')
     expect(compileCard({ ...card, skills: skills.slice(1) }).card.skills).toHaveLength(500)
     expect(getCompileErrors({ ...card, skills })).toStrictEqual([
@@ -158,8 +158,9 @@ describe('skills', () => {
   })
 })
 
-describe('more than anybody needs is refused before it is read', () => {
-  const list = (length: number, of: (index: number) => Json): Json => Array.from({ length }, (_, index) => of(index))
+describe('the size of a document', () => {
+  const list = (length: number, makeItem: (index: number) => Json): Json =>
+    Array.from({ length }, (_, index) => makeItem(index))
   const members = (length: number, value: Json) =>
     Object.fromEntries(Array.from({ length }, (_, index) => [`f${index}`, value]))
 
@@ -173,24 +174,24 @@ describe('more than anybody needs is refused before it is read', () => {
     ['/capabilities', { capabilities: members(15_000, true) }, 'has 15000 members; at most 1000'],
     ['/agentcard', { exposed: true, agentcard: members(15_000, 0) }, 'has 15000 members; at most 1000'],
     ['/x/0/y', { x: [{ y: list(1001, () => 0) }] }, 'has 1001 items; at most 1000'],
-  ])('at %j', (pointer, more, message) => {
-    expect(getCompileErrors({ ...card, ...more })).toStrictEqual([{ pointer, message: `${message} are allowed` }])
-    expect(isFasterThan(200, () => getCompileErrors({ ...card, ...more }))).toBe(true)
+  ])('is limited at %j, and rejected quickly', (pointer, fields, message) => {
+    expect(getCompileErrors({ ...card, ...fields })).toStrictEqual([{ pointer, message: `${message} are allowed` }])
+    expect(isFasterThan(200, () => getCompileErrors({ ...card, ...fields }))).toBe(true)
   })
 
-  it('up to the limits it is read', () => {
+  it('may reach the limits', () => {
     const additionalInterfaces = list(100, index => ({ url: `https://a.example/${index}`, transport: 'GRPC' }))
     const { card: read } = compileCard({ ...card, additionalInterfaces, x: list(1000, () => 0), y: members(1000, 0) })
     expect(read.supportedInterfaces).toHaveLength(101)
   })
 })
 
-describe('what is missing is named', () => {
+describe('a required field', () => {
   it.each([
     [{ url: card.url }, ['/name', '/description']],
     [{ ...card, name: '' }, ['/name']],
     [{ ...card, skills: [{}] }, ['/skills/0/id', '/skills/0/name', '/skills/0/description']],
-  ])('%j', (document, pointers) => {
+  ])('is reported where it is missing: %j', (document, pointers) => {
     expect(getCompileErrors(document).map(error => error.pointer)).toStrictEqual(pointers)
   })
 
@@ -199,14 +200,13 @@ describe('what is missing is named', () => {
     ['a list', []],
     ['a string', 'card'],
     ['a number', 1],
-  ])('%s is no card', (what, document) => {
+  ])('is not looked for where the document is %s', (_, document) => {
     expect(getCompileErrors(document)).toStrictEqual([{ pointer: '', message: expect.stringContaining('JSON object') }])
-    expect(what).not.toBe('')
   })
 })
 
-describe('names of JavaScript mean nothing', () => {
-  it.each(['toString', 'valueOf', 'hasOwnProperty'])('%s, as a name and as a value', name => {
+describe('a name of a member of Object.prototype', () => {
+  it.each(['toString', 'valueOf', 'hasOwnProperty'])('is a plain name, and a plain value: %s', name => {
     const document = {
       ...card,
       [name]: 'x',
@@ -223,13 +223,13 @@ describe('names of JavaScript mean nothing', () => {
   })
 })
 
-describe('nothing throws', () => {
+describe('compile', () => {
   const document = fc.oneof(
     fc.jsonValue(),
     authoredCard,
     fc.tuple(authoredCard, fc.string(), fc.jsonValue()).map(([base, name, value]) => ({ ...base, [name]: value })),
   )
-  it('whatever the document: it is compiled or refused, with a message at every error', () => {
+  it('never throws: it compiles a document or returns errors, each with a message', () => {
     fc.assert(
       fc.property(document, generated => {
         const result = compile(JSON.parse(JSON.stringify(generated)), { id: 'a', requestOrigin: 'https://h.example' })
