@@ -9,25 +9,21 @@ const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const talk = { id: 'talk', name: 'Talk', description: 'Talks', tags: ['talk'], examples: ['Hello'] }
 const history = { id: 'history', name: 'History', description: 'Remembers', tags: ['past'] }
 
-/** The strict 1.0 card of each tier of a manifest. */
-const cardsOf = (manifest: Json) =>
+/** Returns the 1.0 representation of each tier's card. */
+const compileTiers = (manifest: Json) =>
   Object.fromEntries(compileCard(manifest).extended.map(({ tier, documents }) => [tier, documents['1.0']]))
-const skillsOf = (manifest: Json) =>
-  Object.fromEntries(Object.entries(cardsOf(manifest)).map(([t, c]) => [t, c.skills]))
+const compileTierSkills = (manifest: Json) =>
+  Object.fromEntries(Object.entries(compileTiers(manifest)).map(([tier, { skills }]) => [tier, skills]))
 
 describe('the tiers of a manifest', () => {
   it.each<[string, JsonObject, string[]]>([
-    ['none, without overlays', {}, []],
-    ['none, with an empty map', { tiers: {} }, []],
-    ['base, with `extended`', { extended: {} }, ['base']],
-    ['base below those that are named', { tiers: { gold: {} } }, ['base', 'gold']],
-    [
-      'in the order that they are written in',
-      { extended: {}, tiers: { silver: {}, gold: {} } },
-      ['base', 'silver', 'gold'],
-    ],
-  ])('%s', (_, more, tiers) => {
-    const { extended, profile } = compileCard({ card, ...more })
+    ['empty without overlays', {}, []],
+    ['empty with an empty map', { tiers: {} }, []],
+    ['base with `extended`', { extended: {} }, ['base']],
+    ['base and the named tiers', { tiers: { gold: {} } }, ['base', 'gold']],
+    ['in the order of the manifest', { extended: {}, tiers: { silver: {}, gold: {} } }, ['base', 'silver', 'gold']],
+  ])('are %s', (_, fields, tiers) => {
+    const { extended, profile } = compileCard({ card, ...fields })
     expect([extended.map(({ tier }) => tier), profile.tiers, profile.extendedAgentCard]).toStrictEqual([
       tiers,
       tiers,
@@ -35,9 +31,9 @@ describe('the tiers of a manifest', () => {
     ])
   })
 
-  it('lie over `extended`, not over each other, and nothing of theirs is in the card below', () => {
+  it('are merged over `extended`, not over each other', () => {
     const descriptions = Object.entries(
-      cardsOf({
+      compileTiers({
         card: { ...card, version: '1' },
         extended: { description: 'For tokens', version: '2' },
         tiers: { silver: { version: '3' }, gold: { description: 'For gold' } },
@@ -50,12 +46,12 @@ describe('the tiers of a manifest', () => {
     ])
   })
 
-  it('base is the public card where only named tiers add to it', () => {
+  it('have the public card as base where there is no `extended`', () => {
     const { extended, documents } = compileCard({ card, tiers: { gold: { name: 'Gold' } } })
     expect(extended[0]).toStrictEqual({ tier: 'base', documents })
   })
 
-  it('are in every representation that the public card is in', () => {
+  it('have every representation of the public card', () => {
     const { extended } = compileCard({ card, extended: { description: 'More' } })
     expect(Object.entries(extended[0]?.documents ?? {}).map(([name, { description }]) => [name, description])).toEqual(
       expect.arrayContaining(representationNames.map(name => [name, 'More'])),
@@ -63,31 +59,31 @@ describe('the tiers of a manifest', () => {
   })
 })
 
-describe('skills of an overlay', () => {
+describe('a list of skills in an overlay', () => {
   it.each<[string, Json | undefined, Json, Json]>([
-    ['a new id is added', [talk], [history], [talk, history]],
+    ['adds a new id', [talk], [history], [talk, history]],
     [
-      'a known id is changed, member by member',
+      'merges the members of a known id',
       [talk],
       [{ id: 'talk', name: 'Speak', examples: null }],
       [{ id: 'talk', name: 'Speak', description: 'Talks', tags: ['talk'] }],
     ],
-    ['none takes nothing away', [talk], [], [talk]],
-    ['a bare name of a skill that is there says nothing more', [talk], ['Talk'], [talk]],
+    ['removes no skill with an empty list', [talk], [], [talk]],
+    ['changes nothing with the bare name of a known skill', [talk], ['Talk'], [talk]],
     [
-      'a bare name is added',
+      'adds a bare name',
       [talk],
       ['Sing'],
       [talk, { id: 'sing', name: 'Sing', description: 'Sing', tags: ['general'] }],
     ],
     [
-      'a skill that was a bare name gets more to it',
+      'adds members to a skill that was a bare name',
       ['Talk'],
       [{ id: 'talk', tags: ['t'] }],
       [{ id: 'talk', name: 'Talk', description: 'Talk', tags: ['t'] }],
     ],
     [
-      'a skill without an id goes by that which its name makes',
+      'matches a skill without an id by the slug of its name',
       [{ name: 'Book Order' }],
       [
         { id: 'book-order', description: 'Books' },
@@ -96,25 +92,25 @@ describe('skills of an overlay', () => {
       [{ name: 'Book Order', id: 'book-order', description: 'Books', tags: ['orders'] }],
     ],
     [
-      'an id stays, whatever is said of it',
+      'never removes an id',
       [{ ...talk, id: 'talk' }],
       [{ id: null, name: 'talk', tags: ['t'] }],
       [{ ...talk, name: 'talk', tags: ['t'] }],
     ],
     [
-      'the skill that the host fills in stays, and can be changed',
+      'merges into the default skill too',
       undefined,
       [{ id: 'main', tags: ['m'] }, history],
       [{ id: 'main', name: 'A', description: 'B', tags: ['m'] }, history],
     ],
-  ])('%s', (_, skills, patch, expected) => {
-    const manifest = { card: { ...card, ...(skills && { skills }) }, extended: { skills: patch } }
-    expect(skillsOf(manifest).base).toEqual(expected)
+  ])('%s', (_, skills, overlaySkills, expected) => {
+    const manifest = { card: { ...card, ...(skills && { skills }) }, extended: { skills: overlaySkills } }
+    expect(compileTierSkills(manifest).base).toEqual(expected)
   })
 
-  it('of a tier are laid over those of `extended`', () => {
+  it('of a tier is merged over that of `extended`', () => {
     expect(
-      skillsOf({
+      compileTierSkills({
         card: { ...card, skills: [talk] },
         extended: { skills: [history] },
         tiers: {
@@ -133,21 +129,20 @@ describe('skills of an overlay', () => {
   })
 })
 
-describe('an overlay in the words of its author', () => {
-  it.each<[string, JsonObject, JsonObject, string, Json]>([
+describe('the fields of an overlay', () => {
+  it.each<[string, JsonObject, string, Json]>([
     [
       '0.3',
       { securitySchemes: { x: { type: 'http', scheme: 'basic' } } },
-      {},
       '/securitySchemes/x',
       { httpAuthSecurityScheme: { scheme: 'basic' } },
     ],
-    ['gopherhole', { supportedOutputModes: ['image/png'] }, {}, '/defaultOutputModes', ['image/png']],
-    ['shaman', { provider: { name: 'ACME Gold' } }, {}, '/provider/organization', 'ACME Gold'],
-    ['1.0', { securityRequirements: [] }, {}, '/securityRequirements', []],
-  ])('%s', (dialect, extended, _, place, expected) => {
+    ['gopherhole', { supportedOutputModes: ['image/png'] }, '/defaultOutputModes', ['image/png']],
+    ['shaman', { provider: { name: 'ACME Gold' } }, '/provider/organization', 'ACME Gold'],
+    ['1.0', { securityRequirements: [] }, '/securityRequirements', []],
+  ])('may be those of the dialect %s', (dialect, extended, pointer, expected) => {
     const { extended: cards } = compileCard({ card: completeCards[dialect] as Json, extended })
-    expect(getValue(cards[0]?.documents['1.0'] ?? null, place)).toStrictEqual(expected)
+    expect(getValue(cards[0]?.documents['1.0'] ?? null, pointer)).toStrictEqual(expected)
   })
 
   it.each<[string, JsonObject, JsonObject, Json]>([
@@ -169,11 +164,11 @@ describe('an overlay in the words of its author', () => {
       { documentation_url: 'https://e.example' },
       { documentationUrl: 'https://e.example' },
     ],
-  ])('counts where the card has another word for the same: %s', (_, more, extended, expected) => {
-    expect(cardsOf({ card: { ...card, ...more }, extended }).base).toMatchObject(expected as JsonObject)
+  ])('replace the alias that the card has: %s', (_, fields, extended, expected) => {
+    expect(compileTiers({ card: { ...card, ...fields }, extended }).base).toMatchObject(expected as JsonObject)
   })
 
-  it('that is wrong is told of in its own word', () => {
+  it('have their own names in errors', () => {
     expect(
       getCompileErrors({
         card: { ...card, documentationUrl: 'https://d.example' },
@@ -182,14 +177,14 @@ describe('an overlay in the words of its author', () => {
     ).toStrictEqual([{ pointer: '/extended/documentation_url', message: 'must be an http or https URL' }])
   })
 
-  it('that is the card of Shaman comes back as it was written', () => {
+  it('are preserved in the Shaman representation of a Shaman card', () => {
     const extended = { additionalCapabilities: { debugMode: true }, rateLimits: { requestsPerMinute: 5 } }
     const { extended: cards } = compileCard({ card: completeCards.shaman as Json, extended })
     expect(cards[0]?.documents.shaman).toMatchObject(extended)
   })
 })
 
-describe('an overlay is refused', () => {
+describe('an overlay', () => {
   const routing = 'belongs in the card itself: an extended card has the endpoints of the public one'
   const list = 'must be a list of skills: a skill with a known id changes that skill, any other is added'
   it.each<[string, JsonObject, string, string]>([
@@ -202,47 +197,47 @@ describe('an overlay is refused', () => {
       'protocolVersion',
       'agentCard',
     ].map((name): [string, JsonObject, string, string] => [
-      `that sets ${name}`,
+      `it sets ${name}`,
       { extended: { [name]: 'x' } },
       `/extended/${name}`,
       routing,
     ]),
-    ['that takes the address away', { tiers: { gold: { url: null } } }, '/tiers/gold/url', routing],
-    ['that takes all skills away', { extended: { skills: null } }, '/extended/skills', list],
-    ['with skills that are no list', { tiers: { gold: { skills: talk } } }, '/tiers/gold/skills', list],
-    ['that takes the name away', { extended: { name: null } }, '/extended/name', 'is missing'],
-    ['with a name of a wrong type', { tiers: { gold: { name: 5 } } }, '/tiers/gold/name', 'must be a string'],
-    ['with a skill that is none', { extended: { skills: ['Sing', 5] } }, '/extended/skills/1', 'must be an object'],
+    ['it removes the URL', { tiers: { gold: { url: null } } }, '/tiers/gold/url', routing],
+    ['it removes all skills', { extended: { skills: null } }, '/extended/skills', list],
+    ['its skills are not a list', { tiers: { gold: { skills: talk } } }, '/tiers/gold/skills', list],
+    ['it removes the name', { extended: { name: null } }, '/extended/name', 'is missing'],
+    ['its name has a wrong type', { tiers: { gold: { name: 5 } } }, '/tiers/gold/name', 'must be a string'],
+    ['one of its skills is a number', { extended: { skills: ['Sing', 5] } }, '/extended/skills/1', 'must be an object'],
     [
-      'with a skill of a wrong type, in the place where it says so',
+      'a skill of `extended` has a member of a wrong type',
       { extended: { skills: [{ id: 'talk', tags: 5 }] }, tiers: { gold: { skills: [history] } } },
       '/extended/skills/0/tags',
       'must be a list of strings',
     ],
     [
-      'with a skill of a wrong type in a tier',
+      'a skill of a tier has a member of a wrong type',
       { extended: { skills: [history] }, tiers: { gold: { skills: [history, { id: 'new', name: 5 }] } } },
       '/tiers/gold/skills/1/name',
       'must be a string',
     ],
     [
-      'that promises what calls do not get',
+      'it declares a capability that the gate rejects',
       { card: { ...card, capabilities: { streaming: false } }, extended: { capabilities: { streaming: true } } },
       '/extended/capabilities/streaming',
       'must be false, as in the public card: the gate checks calls against that card',
     ],
-  ])('%s', (_, more, pointer, message) => {
-    expect(getCompileErrors({ card: { ...card, skills: [talk] }, ...more })).toStrictEqual([{ pointer, message }])
+  ])('is rejected if %s', (_, fields, pointer, message) => {
+    expect(getCompileErrors({ card: { ...card, skills: [talk] }, ...fields })).toStrictEqual([{ pointer, message }])
   })
 
-  it('that makes more skills than a card may have', () => {
+  it('is rejected if its card has too many skills', () => {
     const skills = (name: string) => Array.from({ length: 300 }, (_, index) => ({ ...talk, id: `${name}${index}` }))
     expect(
       getCompileErrors({ card: { ...card, skills: skills('a') }, tiers: { gold: { skills: skills('b') } } }),
     ).toStrictEqual([{ pointer: '/tiers/gold/skills', message: 'has 600 skills; at most 500 are allowed' }])
   })
 
-  it('where all extended cards together are too much', () => {
+  it('is rejected if all extended cards together are too large', () => {
     const text = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`x${index}`, 'x'.repeat(16_000)]))
     const tiers = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`t${index}`, {}]))
     expect(getCompileErrors({ card: { ...card, ...text }, tiers })).toStrictEqual([
@@ -253,25 +248,25 @@ describe('an overlay is refused', () => {
     ])
   })
 
-  it('but may promise more where the gate does not enforce capabilities', () => {
+  it('may declare more capabilities if the gate does not enforce them', () => {
     const manifest = {
       card: { ...card, capabilities: { streaming: false } },
       extended: { capabilities: { streaming: true } },
     }
-    expect(cardsOf({ ...manifest, gate: { capabilities: 'warn' } }).base).toMatchObject({
+    expect(compileTiers({ ...manifest, gate: { capabilities: 'warn' } }).base).toMatchObject({
       capabilities: { streaming: true },
     })
   })
 })
 
-describe('who may ask for an extended card', () => {
+describe('securitySchemes of an agent with an extended card', () => {
   const bearer = { httpAuthSecurityScheme: { scheme: 'bearer' } }
   it.each<[string, JsonObject]>([
-    ['nothing', {}],
+    ['no schemes', {}],
     ['an empty map', { securitySchemes: {} }],
-    ['schemes that are not HTTP’s', { authentication: { schemes: ['x402'] } }],
-  ])('is told to bring a bearer token where the author says %s, in the public card too', (_, more) => {
-    const { card: served, extended, report } = compileCard({ card: { ...card, ...more }, extended: {} })
+    ['only schemes other than HTTP', { authentication: { schemes: ['x402'] } }],
+  ])('have a bearer token where the author declares %s, in the public card too', (_, fields) => {
+    const { card: served, extended, report } = compileCard({ card: { ...card, ...fields }, extended: {} })
     expect([
       served.securitySchemes,
       extended[0]?.documents['1.0'].securitySchemes,
@@ -285,20 +280,20 @@ describe('who may ask for an extended card', () => {
 
   it.each<[string, JsonObject, string[]]>([
     ['a scheme', { securitySchemes: { key: { type: 'apiKey', name: 'X-Key', in: 'header' } } }, ['key']],
-    ['one in snake_case', { security_schemes: { key: { type: 'apiKey', name: 'X-Key', in: 'header' } } }, ['key']],
-    ['authentication that is HTTP’s', { authentication: { schemes: ['basic'] } }, ['basic']],
-  ])('is told what the author says: %s', (_, more, names) => {
-    const { card: served } = compileCard({ card: { ...card, ...more }, extended: {} })
+    ['a scheme in snake_case', { security_schemes: { key: { type: 'apiKey', name: 'X-Key', in: 'header' } } }, ['key']],
+    ['authentication with an HTTP scheme', { authentication: { schemes: ['basic'] } }, ['basic']],
+  ])('are those of the author: %s', (_, fields, names) => {
+    const { card: served } = compileCard({ card: { ...card, ...fields }, extended: {} })
     expect(Object.keys(served.securitySchemes ?? {})).toStrictEqual(names)
   })
 
-  it('is told nothing where there is no extended card', () => {
+  it('are missing where there is no extended card', () => {
     expect(compileCard({ card }).card.securitySchemes).toBeUndefined()
   })
 })
 
 describe('an extended card behind a gateway', () => {
-  it('sends calls to this host, in every representation', () => {
+  it('has the URLs of this host in every representation', () => {
     const { extended } = compileCard({ card, route: 'gateway', extended: { description: 'More' } })
     const text = JSON.stringify(extended)
     expect([text.includes('a.example'), text.includes('https://host.example/agents/weather/a2a')]).toEqual([
@@ -316,19 +311,19 @@ describe('a signature', () => {
     capabilities: { ...(whole.capabilities as JsonObject), extendedAgentCard },
     signatures,
   })
-  const signers = (manifest: Json) => {
+  const compileSignatures = (manifest: Json) => {
     const { documents, extended } = compileCard(manifest)
     return [documents, ...extended.map(card => card.documents)].map(served => served['1.0'].signatures)
   }
 
-  it('stays while what it was made over stays', () => {
-    expect(signers({ card: signed(true), extended: {} })).toEqual([signatures, signatures])
+  it('is kept while the signed content is unchanged', () => {
+    expect(compileSignatures({ card: signed(true), extended: {} })).toEqual([signatures, signatures])
   })
 
-  it('is left out of an extended card that says something else, unless that brings its own', () => {
+  it('is left out of an extended card with other content, unless its overlay has a signature', () => {
     const own = [{ protected: 'eyJ', signature: 'own' }]
     const tiers = { silver: {}, gold: { description: 'Gold', signatures: own } }
-    expect(signers({ card: signed(true), extended: { description: 'More' }, tiers })).toEqual([
+    expect(compileSignatures({ card: signed(true), extended: { description: 'More' }, tiers })).toEqual([
       signatures,
       undefined,
       undefined,
@@ -336,7 +331,7 @@ describe('a signature', () => {
     ])
   })
 
-  it('is left out of the public card where the host has to declare the extended one', () => {
+  it('is left out of the public card where the host sets extendedAgentCard', () => {
     const { documents, report } = compileCard({ card: signed(false), extended: {} })
     expect([documents['1.0'].signatures, report.dropped['1.0']]).toEqual([
       undefined,
@@ -345,17 +340,17 @@ describe('a signature', () => {
   })
 })
 
-describe('the report on overlays', () => {
-  it('has what is filled, converted and found in them, with pointers into the manifest, once', () => {
+describe('a report', () => {
+  it('has notes and issues on overlays, each once, with pointers into the manifest', () => {
     const { report } = compileCard({
       card: { ...card, skills: [talk] },
       extended: { skills: ['Sing', { name: 'Dance' }], apiKey: 'sk-abcdefgh12345678901234' },
       tiers: { gold: { skills: [history] }, silver: {} },
     })
-    const within = ({ pointer }: { pointer: string }) => /^\/(?:extended|tiers)\//.test(pointer)
+    const isInOverlay = ({ pointer }: { pointer: string }) => /^\/(?:extended|tiers)\//.test(pointer)
     expect([
-      report.converted.filter(within),
-      report.filled.filter(within).map(({ pointer }) => pointer),
+      report.converted.filter(isInOverlay),
+      report.filled.filter(isInOverlay).map(({ pointer }) => pointer),
       report.issues.filter(({ rule }) => rule === 'secret').map(({ pointer }) => pointer),
     ]).toStrictEqual([
       [{ pointer: '/extended/skills/0', message: 'a bare name, read as a skill' }],
@@ -392,7 +387,7 @@ describe('an overlay with two names of one field', () => {
 
   it('is accepted if the spellings have one value', () => {
     const extended = { defaultInputModes: ['text/plain'], default_input_modes: ['text/plain'] }
-    expect(cardsOf({ card, extended }).base?.defaultInputModes).toStrictEqual(['text/plain'])
+    expect(compileTiers({ card, extended }).base?.defaultInputModes).toStrictEqual(['text/plain'])
   })
 
   it.each(['defaultInputModes', 'default_input_modes', 'supportedInputModes'])(

@@ -6,70 +6,70 @@ import type { JsonObject } from '../../../src/json/json.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 
-/** A string that nothing says but the overlay that it is of. */
-const mark = (tier: string) => `only-${tier}-says-this`
+/** Returns a string that occurs only in the overlay of a tier. */
+const markOf = (tier: string) => `only-in-${tier}`
 
-/** Overlays that say a mark in one of the ways that a card can say anything; some of them twice. */
-const overlay = (tier: string): fc.Arbitrary<JsonObject> => {
-  const said = mark(tier)
-  const ways: JsonObject[] = [
-    { name: said },
-    { description: said },
-    { version: said },
-    { provider: { organization: said, url: 'https://p.example' } },
-    { 'x-unknown': { [said]: [said] } },
-    { capabilities: { extensions: [{ uri: `urn:${said}`, required: true }] } },
-    { capabilities: { [said]: true } },
-    { defaultInputModes: [`x/${said}`] },
-    { supportedOutputModes: [`x/${said}`] },
-    { skills: [{ id: said, name: said, description: said, tags: [said], inputModes: [`x/${said}`] }] },
-    { skills: [said] },
-    { securitySchemes: { [said]: { type: 'apiKey', name: said, in: 'header' } } },
-    { securitySchemes: { oidc: { type: 'openIdConnect', openIdConnectUrl: `https://${said}.example/` } } },
-    { security: [{ [said]: [said] }] },
-    { signatures: [{ protected: said, signature: said }] },
-    { documentationUrl: `https://d.example/${said}`, metadata: { note: said } },
+/** Generates overlays with the mark of their tier in up to three kinds of fields. */
+const generateOverlay = (tier: string): fc.Arbitrary<JsonObject> => {
+  const mark = markOf(tier)
+  const variants: JsonObject[] = [
+    { name: mark },
+    { description: mark },
+    { version: mark },
+    { provider: { organization: mark, url: 'https://p.example' } },
+    { 'x-unknown': { [mark]: [mark] } },
+    { capabilities: { extensions: [{ uri: `urn:${mark}`, required: true }] } },
+    { capabilities: { [mark]: true } },
+    { defaultInputModes: [`x/${mark}`] },
+    { supportedOutputModes: [`x/${mark}`] },
+    { skills: [{ id: mark, name: mark, description: mark, tags: [mark], inputModes: [`x/${mark}`] }] },
+    { skills: [mark] },
+    { securitySchemes: { [mark]: { type: 'apiKey', name: mark, in: 'header' } } },
+    { securitySchemes: { oidc: { type: 'openIdConnect', openIdConnectUrl: `https://${mark}.example/` } } },
+    { security: [{ [mark]: [mark] }] },
+    { signatures: [{ protected: mark, signature: mark }] },
+    { documentationUrl: `https://d.example/${mark}`, metadata: { note: mark } },
   ]
-  return fc.subarray(ways, { maxLength: 3 }).map(parts => Object.assign({ [`x-${tier}`]: said }, ...parts))
+  return fc.subarray(variants, { maxLength: 3 }).map(parts => Object.assign({ [`x-${tier}`]: mark }, ...parts))
 }
 
 const manifest = fc.record({
   card: authoredCard,
-  extended: overlay('base'),
-  tiers: fc.record({ silver: overlay('silver'), gold: overlay('gold') }),
+  extended: generateOverlay('base'),
+  tiers: fc.record({ silver: generateOverlay('silver'), gold: generateOverlay('gold') }),
   route: fc.constantFrom('direct', 'gateway', 'closed'),
   visibility: fc.constantFrom('public', 'internal'),
-  // An overlay may promise what the gate of a generated card would refuse.
+  // An overlay may declare capabilities that the generated card does not have.
   gate: fc.constant({ capabilities: 'off' }),
 })
 
-const marksIn = (text: string) => ['base', 'silver', 'gold'].filter(tier => text.includes(mark(tier)))
+const findMarks = (text: string) => ['base', 'silver', 'gold'].filter(tier => text.includes(markOf(tier)))
 
-describe('what only an overlay says', () => {
-  it('is in no document of the public card, nor in what is derived from it; and in none of a tier that is not above it', async () => {
-    let registered = 0
+describe('the content of an overlay', () => {
+  it('occurs only in the documents of its tier and of the tiers over `extended`, never in public data', async () => {
+    let compiledCards = 0
     await fc.assert(
       fc.asyncProperty(manifest, async generated => {
         const document = JSON.parse(JSON.stringify(generated))
         const result = compile(document, { id: 'a', requestOrigin: 'https://h.example' })
         if ('errors' in result) return
-        registered++
+        compiledCards++
         const { compiled } = result
         const { representations, profile, summary, extended } = await prepareRegistration('a', document, compiled, {})
-        const textOf = (made: typeof representations) =>
-          representationNames.map(name => new TextDecoder().decode(made[name]?.bytes)).join()
-        const open = [
-          textOf(representations),
+        const decode = (documents: typeof representations) =>
+          representationNames.map(name => new TextDecoder().decode(documents[name]?.bytes)).join()
+        const publicTexts = [
+          decode(representations),
           new TextDecoder().decode(profile.bytes),
           JSON.stringify([summary, compiled.card]),
         ]
         expect([
-          marksIn(open.join()),
-          JSON.stringify(compiled.report.dropped).includes('only-'),
-          Object.fromEntries(extended.map(({ tier, representations }) => [tier, marksIn(textOf(representations))])),
+          findMarks(publicTexts.join()),
+          JSON.stringify(compiled.report.dropped).includes('only-in-'),
+          Object.fromEntries(extended.map(({ tier, representations }) => [tier, findMarks(decode(representations))])),
         ]).toStrictEqual([[], false, { base: ['base'], silver: ['base', 'silver'], gold: ['base', 'gold'] }])
       }),
     )
-    expect(registered).toBeGreaterThan(numRuns / 6)
+    expect(compiledCards).toBeGreaterThan(numRuns / 6)
   })
 })

@@ -23,28 +23,28 @@ const signed: JsonObject = {
   signatures: [{ protected: 'eyJhbGciOiJFUzI1NiJ9', signature: 'c2ln' }],
 }
 
-describe('a card that was fetched', () => {
+describe('a fetched card', () => {
   it.each([
     ['superx-my-agent', 'superx'],
     ['shaman-individual', 'shaman'],
     ['gopherhole-complete', 'gopherhole'],
     ['telex-etymo', 'telex'],
     ['guide-code-review', '0.3'],
-  ] as const)('is read in whatever dialect it is, and served in it: %s', (name, dialect) => {
+  ] as const)('is read and served in its own dialect: %s', (name, dialect) => {
     const { report, documents } = compileCard({ upstream }, readSeed(name))
     expect([report.dialect, documents[dialect]]).toMatchObject([dialect, { name: readSeed(name).name }])
     expect(documents).toStrictEqual(compileCard(readSeed(name)).documents)
   })
 
-  it('is served as one that was written by hand: the manifest says no card, or an empty one', () => {
-    const byHand = compileCard(fetched)
+  it('is served like a card in the manifest, where the manifest has no card or an empty one', () => {
+    const inManifest = compileCard(fetched)
     for (const document of [{ upstream }, { upstream, card: {} }]) {
       const { documents, report, direct } = compileCard(document, fetched)
-      expect([documents, report, direct]).toStrictEqual([byHand.documents, byHand.report, byHand.card])
+      expect([documents, report, direct]).toStrictEqual([inManifest.documents, inManifest.report, inManifest.card])
     }
   })
 
-  it('has not been fetched: then nothing is compiled in its place', () => {
+  it('is required where the manifest has a source', () => {
     const message = 'is the source of the card, and no card was fetched from it'
     expect([
       getCompileErrors({ upstream }),
@@ -52,25 +52,33 @@ describe('a card that was fetched', () => {
     ]).toStrictEqual([[{ pointer: '/upstream/card', message }], [{ pointer: '/upstream/mcp', message }]])
   })
 
-  it('is looked at only where the manifest says that it comes from elsewhere', () => {
+  it('is ignored where the manifest has no source', () => {
     expect(compileCard(fetched, { name: 'Other' }).card.name).toBe('A')
   })
 })
 
-describe("the manifest's own card", () => {
+describe('the card of a manifest with a remote card', () => {
   it.each<[string, JsonObject, JsonObject]>([
-    ['overrides', { name: 'Mine', version: '2' }, { name: 'Mine', version: '2', description: 'B' }],
-    ['takes away', { skills: null, description: 'C' }, { description: 'C', skills: [{ id: 'main', name: 'A' }] }],
+    ['overrides fields', { name: 'Mine', version: '2' }, { name: 'Mine', version: '2', description: 'B' }],
+    [
+      'removes fields with null',
+      { skills: null, description: 'C' },
+      { description: 'C', skills: [{ id: 'main', name: 'A' }] },
+    ],
     [
       'changes a skill by its id',
       { skills: [{ id: 'talk', tags: ['x'] }] },
       { skills: [{ id: 'talk', tags: ['x'], name: 'Talk' }] },
     ],
     ['adds a skill', { skills: [{ id: 'sing', name: 'Sing' }] }, { skills: [{ id: 'talk' }, { id: 'sing' }] }],
-    ['says where calls go', { url: 'https://b.example/x' }, { supportedInterfaces: [{ url: 'https://b.example/x' }] }],
-    ['in another spelling', { documentation_url: 'https://d.example' }, { documentationUrl: 'https://d.example' }],
+    ['sets the endpoint', { url: 'https://b.example/x' }, { supportedInterfaces: [{ url: 'https://b.example/x' }] }],
     [
-      'in another spelling than what it overrides',
+      'overrides fields in snake_case',
+      { documentation_url: 'https://d.example' },
+      { documentationUrl: 'https://d.example' },
+    ],
+    [
+      'overrides a field in camelCase with one in snake_case',
       { protocol_version: '1.0' },
       { supportedInterfaces: [{ protocolVersion: '1.0' }] },
     ],
@@ -78,7 +86,7 @@ describe("the manifest's own card", () => {
     expect(compileCard({ upstream, card }, fetched).card).toMatchObject(expected)
   })
 
-  it('can be front matter, which says nothing of the version that it is not', () => {
+  it('can be front matter, which does not change the protocol version', () => {
     const card = { exposed: true, agentcard: { skills: [{ id: 'sing', name: 'Sing' }] } }
     const fetched = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
     const { report, manifest, card: served } = compileCard({ upstream, card }, fetched)
@@ -92,7 +100,7 @@ describe("the manifest's own card", () => {
     ).toMatchObject([{ pointer: '/card/agentcard/skills/0/name' }])
   })
 
-  it('is where an error of its own is told, and what was fetched where it is wrong itself', () => {
+  it('has its own errors, apart from those of the fetched card', () => {
     const card = {
       description: 5,
       skills: [
@@ -100,17 +108,17 @@ describe("the manifest's own card", () => {
         { id: 'sing', name: 'S', tags: [1] },
       ],
     }
-    const wrong = { ...fetched, version: {}, skills: [{ id: 'hum', name: 6 }, ...(fetched.skills as Json[])] }
-    const places = (document: JsonObject, of: JsonObject) =>
-      getCompileErrors(document, of)
+    const invalid = { ...fetched, version: {}, skills: [{ id: 'hum', name: 6 }, ...(fetched.skills as Json[])] }
+    const listPointers = (document: JsonObject, remote: JsonObject) =>
+      getCompileErrors(document, remote)
         .map(({ pointer }) => pointer)
         .toSorted()
-    expect(places({ upstream, card }, wrong)).toStrictEqual(
+    expect(listPointers({ upstream, card }, invalid)).toStrictEqual(
       ['/card/description', '/card/skills/0/tags', '/card/skills/1/tags/0', '/skills/0/name', '/version'].toSorted(),
     )
   })
 
-  it('is where a note of its own is told', () => {
+  it('has its own notes, apart from those of the fetched card', () => {
     const { report } = compileCard({ upstream, card: { provider: 'Mine' } }, { ...fetched, version: 2 })
     expect(report.converted).toStrictEqual([
       { pointer: '/version', message: 'a number, read as text' },
@@ -119,79 +127,79 @@ describe("the manifest's own card", () => {
   })
 })
 
-describe('the signatures of a card that was fetched', () => {
-  const dropped = (document: JsonObject) => compileCard(document, signed).report.dropped['1.0']
+describe('the signatures of a fetched card', () => {
+  const compileDropped = (document: JsonObject) => compileCard(document, signed).report.dropped['1.0']
 
-  it('stay where the card says what it said', () => {
+  it('are kept where the card is served unchanged', () => {
     const { documents, report } = compileCard({ upstream }, signed)
     expect([documents['1.0'], report.dropped['1.0']]).toStrictEqual([signed, undefined])
   })
 
   it.each<[string, JsonObject]>([
-    ['the owner says something else', { card: { description: 'C' } }],
-    ['its calls go through this host', { route: 'gateway' }],
-    ['there is an extended card to tell of', { extended: { description: 'C' } }],
-  ])('go, and the report says so, where %s', (_, more) => {
-    const { documents, extended } = compileCard({ upstream, ...more }, signed)
+    ['the manifest overrides a field', { card: { description: 'C' } }],
+    ['calls go through this host', { route: 'gateway' }],
+    ['there is an extended card to declare', { extended: { description: 'C' } }],
+  ])('are dropped, with a note, where %s', (_, fields) => {
+    const { documents, extended } = compileCard({ upstream, ...fields }, signed)
     expect(JSON.stringify([documents, extended])).not.toContain('c2ln')
-    expect(dropped({ upstream, ...more })).toStrictEqual(['/signatures'])
+    expect(compileDropped({ upstream, ...fields })).toStrictEqual(['/signatures'])
   })
 
-  it('are in an extended card that says nothing more only where they still hold', () => {
-    const knows: JsonObject = {
+  it('are kept in an extended card with the same content only where the public card keeps them', () => {
+    const declaring: JsonObject = {
       ...signed,
       capabilities: { ...(signed.capabilities as JsonObject), extendedAgentCard: true },
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
     }
-    const signaturesOf = (card: JsonObject) =>
-      compileCard({ upstream, card, tiers: { gold: {} } }, knows).extended.map(
+    const compileSignatures = (card: JsonObject) =>
+      compileCard({ upstream, card, tiers: { gold: {} } }, declaring).extended.map(
         ({ documents }) => documents['1.0'].signatures,
       )
-    expect([signaturesOf({}), signaturesOf({ description: 'C' })]).toStrictEqual([
+    expect([compileSignatures({}), compileSignatures({ description: 'C' })]).toStrictEqual([
       [signed.signatures, signed.signatures],
       [undefined, undefined],
     ])
   })
 
-  it('stay where the owner adds what the dialect has no place for', () => {
+  it('are kept where the manifest adds a field that the dialect cannot represent', () => {
     const { documents } = compileCard({ upstream, card: { 'x-note': 'mine' } }, signed)
     expect([documents['1.0'], documents.gopherhole.signatures]).toStrictEqual([signed, undefined])
   })
 
-  it("are the owner's where the owner brings them", () => {
+  it('are those of the manifest where it has signatures', () => {
     const signatures = [{ protected: 'eyJhbGciOiJFUzI1NiJ9', signature: 'bWluZQ' }]
     const { documents } = compileCard({ upstream, card: { description: 'C', signatures } }, signed)
     expect(documents['1.0']).toStrictEqual({ ...signed, description: 'C', signatures })
   })
 })
 
-describe('what is fetched that is no card', () => {
+describe('an invalid response of a source', () => {
   it.each<[string, Json, string, RegExp]>([
     ['a list', [], '', /^is not a JSON object/],
     ['null', null, '', /^is not a JSON object/],
     ['text', '<html>', '', /^is not a JSON object/],
-    ['nothing', {}, '/url', /^is missing/],
+    ['an empty object', {}, '/url', /^is missing/],
     ['an ERC-8004 registration', { type: 'ERC-8004' }, '/type', /^is an ERC-8004 registration/],
     ['a directory', { agents: [] }, '/agents', /^is a directory of agents/],
     ['a forbidden name', JSON.parse('{"name":"A","x":{"__proto__":{"y":1}}}'), '/x/__proto__', /not allowed as a name/],
-    ['a number that is none', { name: Number.NaN }, '/name', /is too large for a number in JSON/],
-    ['too long a text', { ...fetched, description: 'x'.repeat(20_000) }, '/description', /characters long/],
+    ['a number that is not finite', { name: Number.NaN }, '/name', /is too large for a number in JSON/],
+    ['a text that is too long', { ...fetched, description: 'x'.repeat(20_000) }, '/description', /characters long/],
     ['too many skills', { ...fetched, skills: Array(501).fill('x') }, '/skills', /has 501 skills/],
-    ['no endpoint', { name: 'A', description: 'B' }, '/url', /^is missing: add the agent's `url`/],
-    ['a link that runs', { ...fetched, iconUrl: 'javascript:x' }, '/iconUrl', /must be an http or https URL/],
-  ])('is told by name: %s', (_, document, pointer, message) => {
+    ['a card without an endpoint', { name: 'A', description: 'B' }, '/url', /^is missing: add the agent's `url`/],
+    ['a link that runs code', { ...fetched, iconUrl: 'javascript:x' }, '/iconUrl', /must be an http or https URL/],
+  ])('is rejected with a message for %s', (_, document, pointer, message) => {
     expect(getCompileErrors({ upstream }, document as JsonObject)[0]).toStrictEqual({
       pointer,
       message: expect.stringMatching(message),
     })
   })
 
-  it('nests too deep', () => {
+  it('is rejected where it nests too deep', () => {
     const deep = JSON.parse(`${'{"x":'.repeat(3000)}1${'}'.repeat(3000)}`)
     expect(getCompileErrors({ upstream }, { ...fetched, deep })[0]?.message).toBe('nests deeper than 64 levels')
   })
 
-  it('is too much only with what is laid over it', () => {
+  it('is rejected where it exceeds a limit only together with the manifest', () => {
     const skills = (from: number) => Array.from({ length: 300 }, (_, n) => ({ id: `s${from + n}`, name: 'S' }))
     expect(
       getCompileErrors({ upstream, card: { skills: skills(300) } }, { ...fetched, skills: skills(0) }),
@@ -199,72 +207,80 @@ describe('what is fetched that is no card', () => {
   })
 })
 
-describe('where the calls of a fetched card go', () => {
-  const here = 'https://host.example/agents/weather/a2a'
+describe('the endpoint of a fetched card', () => {
+  const ownUrl = 'https://host.example/agents/weather/a2a'
   const loop = "is this host's own URL of the agent, so calls would loop: use the agent's own URL"
-  const elsewhere =
+  const otherHost =
     'is on another host than `upstream.card`, so the secret would go to a host that the manifest does not name: set `upstream.url` to allow it'
 
   it.each<[string, JsonObject, JsonObject, { pointer: string; message: string }]>([
     [
-      'a card of this host',
-      { card: here.replace('a2a', '.well-known/agent-card.json') },
+      'on this host, as the source',
+      { card: ownUrl.replace('a2a', '.well-known/agent-card.json') },
       {},
       { pointer: '/upstream/card', message: loop },
     ],
-    ['an endpoint of this host', {}, { url: here }, { pointer: '/url', message: loop }],
-    ['an upstream of this host', { url: here }, {}, { pointer: '/upstream/url', message: loop }],
+    ['on this host', {}, { url: ownUrl }, { pointer: '/url', message: loop }],
+    ['on this host, as upstream.url', { url: ownUrl }, {}, { pointer: '/upstream/url', message: loop }],
     [
-      'another host, with a secret',
+      'on another host, with a secret',
       { secret: 'KEY' },
       { url: 'https://b.example/a2a' },
-      { pointer: '/url', message: elsewhere },
+      { pointer: '/url', message: otherHost },
     ],
     [
-      'another port, with a secret',
+      'on another port, with a secret',
       { secret: 'KEY' },
       { url: 'https://a.example:8443/a2a' },
-      { pointer: '/url', message: elsewhere },
+      { pointer: '/url', message: otherHost },
     ],
     [
-      'no encryption, with a secret',
+      'without encryption, with a secret',
       { secret: 'KEY' },
       { url: 'http://a.example/a2a' },
-      { pointer: '/url', message: elsewhere },
+      { pointer: '/url', message: otherHost },
     ],
-  ])('is refused: %s', (_, more, fields, error) => {
+  ])('is rejected %s', (_, upstreamFields, fields, error) => {
     for (const route of ['direct', 'gateway'])
-      expect(getCompileErrors({ upstream: { ...upstream, ...more }, route }, { ...fetched, ...fields })).toStrictEqual([
-        error,
-      ])
+      expect(
+        getCompileErrors({ upstream: { ...upstream, ...upstreamFields }, route }, { ...fetched, ...fields }),
+      ).toStrictEqual([error])
   })
 
   it.each<[string, JsonObject, JsonObject, JsonObject]>([
-    ['another agent of this host', {}, { url: here.replace('weather', 'weather-2') }, {}],
-    ['the same host, with a secret', { secret: 'KEY' }, {}, {}],
-    ['another host, without a secret', {}, { url: 'https://b.example/a2a' }, {}],
+    ['that of another agent on this host', {}, { url: ownUrl.replace('weather', 'weather-2') }, {}],
+    ['on the host of the source, with a secret', { secret: 'KEY' }, {}, {}],
+    ['on another host, without a secret', {}, { url: 'https://b.example/a2a' }, {}],
     [
-      'another host, which the manifest says',
+      'on another host that upstream.url names',
       { secret: 'KEY', url: 'https://b.example/a2a' },
       { url: 'https://c.example' },
       {},
     ],
-    ['another host, which the owner says', { secret: 'KEY' }, {}, { url: 'https://b.example/a2a' }],
-    ['a binding to a Worker', { secret: 'KEY', service: 'AGENT' }, { url: 'https://b.example/a2a' }, {}],
-    ['here by its own card, and on by the manifest', { url: 'https://a.example/a2a' }, { url: here }, {}],
+    ['on another host that the card of the manifest names', { secret: 'KEY' }, {}, { url: 'https://b.example/a2a' }],
     [
-      'another host, by a binding that does not pass through here',
+      'on another host, behind a service binding',
+      { secret: 'KEY', service: 'AGENT' },
+      { url: 'https://b.example/a2a' },
+      {},
+    ],
+    ['on this host, where upstream.url names another', { url: 'https://a.example/a2a' }, { url: ownUrl }, {}],
+    [
+      'on another host, for a binding that this host does not forward',
       { secret: 'KEY' },
       { additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] },
       {},
     ],
-  ])('is allowed: %s', (_, more, fields, card) => {
-    const made = compileCard({ upstream: { ...upstream, ...more }, card, route: 'gateway' }, { ...fetched, ...fields })
-    expect(made.profile.targets).toHaveLength(1)
+  ])('may be %s', (_, upstreamFields, fields, card) => {
+    const { profile } = compileCard(
+      { upstream: { ...upstream, ...upstreamFields }, card, route: 'gateway' },
+      { ...fetched, ...fields },
+    )
+    expect(profile.targets).toHaveLength(1)
   })
 
-  it('is told of as it was fetched, beside the card that is served', () => {
+  it('is kept in `direct`, beside the served card', () => {
     const { card, direct } = compileCard({ upstream, route: 'gateway' }, fetched)
-    expect([card, direct].map(each => each.supportedInterfaces[0]?.url)).toStrictEqual([here, fetched.url])
+    expect([card, direct].map(each => each.supportedInterfaces[0]?.url)).toStrictEqual([ownUrl, fetched.url])
   })
 })

@@ -11,50 +11,55 @@ import { readSeed, readSeedManifest, seedNames } from '../../support/cards/seeds
 
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 
-/** The places that a report names and that do not stand in the authored card; defaults stand nowhere, by nature. */
-const danglingPlaces = (document: Json, authored: Json): string[] => {
+/**
+ * Returns the pointers of a report that are wrong: converted and dropped fields that the authored card does not have, and
+ * defaults for fields that it has.
+ */
+const findWrongPointers = (document: Json, authored: Json): string[] => {
   const result = compile(document, { id: 'a', requestOrigin: 'https://h.example' })
   if ('errors' in result) return []
   const { converted, dropped, filled } = result.compiled.report
-  const places = [...converted.map(note => note.pointer), ...Object.values(dropped).flat()]
+  const pointers = [...converted.map(note => note.pointer), ...Object.values(dropped).flat()]
   return [
-    ...places.filter(place => getValue(authored, place) === undefined),
-    ...filled.map(note => note.pointer).filter(place => isSaid(getValue(authored, place)) && !isList(authored, place)),
+    ...pointers.filter(pointer => getValue(authored, pointer) === undefined),
+    ...filled
+      .map(note => note.pointer)
+      .filter(pointer => isPresent(getValue(authored, pointer)) && !isListOfFlags(authored, pointer)),
   ]
 }
 
-/** Flags that are written as a list have no place of their own. */
-const isList = (authored: Json, place: string): boolean =>
-  place === '/capabilities' && Array.isArray(getValue(authored, place))
+/** Flags in a list of names have no pointers of their own. */
+const isListOfFlags = (authored: Json, pointer: string): boolean =>
+  pointer === '/capabilities' && Array.isArray(getValue(authored, pointer))
 
-const isSaid = (value: Json | undefined): boolean =>
+const isPresent = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 
-describe('every pointer of a report stands in the authored card, and every default where nothing stood', () => {
-  it('of generated cards', () => {
+describe('the pointers of a report', () => {
+  it('resolve in generated cards, except those of defaults', () => {
     fc.assert(
       fc.property(authoredCard, generated => {
         const authored = JSON.parse(JSON.stringify(generated))
-        expect(danglingPlaces(authored, authored)).toStrictEqual([])
+        expect(findWrongPointers(authored, authored)).toStrictEqual([])
       }),
     )
   })
 
-  it.each(seedNames)('of %s', name => {
-    expect(danglingPlaces(readSeedManifest(name), readSeed(name))).toStrictEqual([])
+  it.each(seedNames)('resolve in %s, except those of defaults', name => {
+    expect(findWrongPointers(readSeedManifest(name), readSeed(name))).toStrictEqual([])
   })
 
-  it.skipIf(!hasReference)(`of the corpus${skipNotice}`, () => {
-    const dangling = corpus.flatMap(({ file, text }) => {
+  it.skipIf(!hasReference)(`resolve in the corpus, except those of defaults${skipNotice}`, () => {
+    const wrong = corpus.flatMap(({ file, text }) => {
       const parsed = parseJson(text)
-      return 'value' in parsed ? danglingPlaces(parsed.value, parsed.value).map(place => `${file} ${place}`) : []
+      return 'value' in parsed ? findWrongPointers(parsed.value, parsed.value).map(pointer => `${file} ${pointer}`) : []
     })
-    expect(dangling).toStrictEqual([])
+    expect(wrong).toStrictEqual([])
   })
 })
 
-describe("filled: GopherHole's defaults, then what A2A requires", () => {
-  it('of the minimal card', () => {
+describe('filled', () => {
+  it("lists GopherHole's defaults, then those that A2A requires", () => {
     const skill = { id: 'main', name: 'A', description: 'B', tags: ['general'] }
     expect(compileCard(card).report.filled).toStrictEqual([
       { pointer: '/protocolVersion', message: 'set to "1.0"' },
@@ -70,62 +75,62 @@ describe("filled: GopherHole's defaults, then what A2A requires", () => {
   })
 
   it.each<[string, JsonObject, JsonObject]>([
+    ['false in Telex', { supportedProtocols: [] }, { streaming: false, pushNotifications: false }],
     [
-      'Telex documents false for what is not declared',
-      { supportedProtocols: [] },
-      { streaming: false, pushNotifications: false },
-    ],
-    [
-      'an MCP server does neither stream nor push',
+      'false for an MCP server, which neither streams nor pushes',
       { protocol: 'mcp' },
       { streaming: false, pushNotifications: false, multiTurn: false },
     ],
-    ['what is authored stays', { capabilities: { streaming: false } }, { streaming: false, pushNotifications: true }],
-  ])('%s', (_, more, flags) => {
-    expect(compileCard({ ...card, ...more }).card.capabilities).toMatchObject(flags)
+    [
+      'used only for flags that the card does not set',
+      { capabilities: { streaming: false } },
+      { streaming: false, pushNotifications: true },
+    ],
+  ])('has defaults for capabilities that are %s', (_, fields, flags) => {
+    expect(compileCard({ ...card, ...fields }).card.capabilities).toMatchObject(flags)
   })
 })
 
-describe('converted: what was read in another form', () => {
+describe('converted', () => {
   it.each<[string, JsonObject, JsonObject, { pointer: string; message: string }[]]>([
     [
-      'a version as a number',
+      'a version that is a number',
       { version: 2 },
       { version: '2' },
       [{ pointer: '/version', message: 'a number, read as text' }],
     ],
     [
-      'a protocolVersion as a number',
+      'a protocolVersion that is a number',
       { protocolVersion: 1 },
       {},
       [{ pointer: '/protocolVersion', message: 'a number, read as text' }],
     ],
     [
-      'a provider as a name',
+      'a provider that is a name',
       { provider: 'ACME' },
       { provider: { organization: 'ACME' } },
       [{ pointer: '/provider', message: 'a name, read as the organization' }],
     ],
     [
-      'one mode without its list',
+      'a mode that is not in a list',
       { defaultInputModes: 'text' },
       { defaultInputModes: ['text'] },
       [{ pointer: '/defaultInputModes', message: 'one media type, read as a list' }],
     ],
     [
-      'a name in snake_case',
+      'a field in snake_case',
       { default_input_modes: ['a/b'] },
       { defaultInputModes: ['a/b'] },
       [{ pointer: '/default_input_modes', message: 'read as defaultInputModes' }],
     ],
     [
-      'flags as a list',
+      'capabilities that are a list',
       { capabilities: ['push_notifications'] },
       {},
       [{ pointer: '/capabilities', message: 'a list of names, read as flags' }],
     ],
     [
-      'two words for one flag',
+      'two fields for one flag',
       { capabilities: { extendedAgentCard: true }, supportsAuthenticatedExtendedCard: false },
       {},
       [
@@ -148,7 +153,7 @@ describe('converted: what was read in another form', () => {
       [{ pointer: '/security', message: 'ignored: securityRequirements is set too, and takes precedence' }],
     ],
     [
-      'the memory form of a server',
+      'a scheme in the in-memory form of the JavaScript SDK',
       { securitySchemes: { b: { scheme: { $case: 'httpAuthSecurityScheme', value: { scheme: 'bearer' } } } } },
       { securitySchemes: { b: { httpAuthSecurityScheme: { scheme: 'bearer' } } } },
       [
@@ -159,7 +164,7 @@ describe('converted: what was read in another form', () => {
       ],
     ],
     [
-      'authentication by name',
+      'authentication with names of schemes',
       { authentication: { schemes: ['Bearer'] } },
       {
         securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
@@ -167,17 +172,17 @@ describe('converted: what was read in another form', () => {
       },
       [{ pointer: '/authentication', message: 'read as security schemes' }],
     ],
-  ])('%s', (_, more, read, converted) => {
-    const result = compileCard({ ...card, ...more })
-    expect([result.report.converted, result.card]).toStrictEqual([converted, expect.objectContaining(read)])
+  ])('reports %s', (_, fields, canonical, converted) => {
+    const result = compileCard({ ...card, ...fields })
+    expect([result.report.converted, result.card]).toStrictEqual([converted, expect.objectContaining(canonical)])
   })
 
-  it('authentication that is not required asks for nothing', () => {
+  it('adds no security requirement for authentication that is not required', () => {
     const { card: read } = compileCard({ ...card, authentication: { required: false, methods: ['bearer'] } })
     expect([Object.keys(read.securitySchemes ?? {}), read.securityRequirements]).toStrictEqual([['bearer'], undefined])
   })
 
-  it('a hybrid says one thing in several words, of which none is converted', () => {
+  it('is empty for a hybrid, whose fields for both versions agree', () => {
     const interfaces = [
       { url: 'https://a.example/0', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
       { url: 'https://a.example/r', protocolBinding: 'HTTP+JSON', protocolVersion: '0.3', tenant: 'north' },
@@ -186,7 +191,7 @@ describe('converted: what was read in another form', () => {
     expect(compileCard(documents['agent-card.json']).report.converted).toStrictEqual([])
   })
 
-  it('a hybrid whose lists disagree: that of v1.0 counts', () => {
+  it('reports the interfaces of v0.3 that a hybrid lists differently for v1.0', () => {
     const url = 'https://a.example/0'
     const { report } = compileCard({
       name: 'A',
@@ -202,8 +207,8 @@ describe('converted: what was read in another form', () => {
     ])
   })
 
-  it('null is not there', () => {
-    const nothing = {
+  it('treats null as a missing field', () => {
+    const nulls = {
       provider: null,
       version: null,
       skills: null,
@@ -211,10 +216,10 @@ describe('converted: what was read in another form', () => {
       iconUrl: null,
       capabilities: { streaming: null },
     }
-    expect(compileCard({ ...card, ...nothing }).card).toStrictEqual(compileCard(card).card)
+    expect(compileCard({ ...card, ...nulls }).card).toStrictEqual(compileCard(card).card)
   })
 
-  it('several OAuth flows, which v1.0 allows one by one: each is an alternative', () => {
+  it('splits a scheme with several OAuth flows, as v1.0 requires, into alternatives', () => {
     const flow = { tokenUrl: 'https://i.example/t', scopes: {} }
     const result = compileCard({
       ...card,
@@ -235,7 +240,7 @@ describe('converted: what was read in another form', () => {
     ])
   })
 
-  it('beside others, a scheme of several OAuth flows counts by its first', () => {
+  it('keeps the first of several OAuth flows where a requirement has another scheme too', () => {
     const flow = { tokenUrl: 'https://i.example/t', scopes: {} }
     const o = { type: 'oauth2', flows: { clientCredentials: flow, password: flow } }
     const result = compileCard({
@@ -247,8 +252,8 @@ describe('converted: what was read in another form', () => {
   })
 })
 
-describe('dropped: what a dialect has no place for', () => {
-  it('by dialect', () => {
+describe('dropped', () => {
+  it('lists the fields that each dialect cannot represent', () => {
     const interfaces = [
       { url: 'https://a.example/1', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url: 'https://a.example/0', protocolBinding: 'JSONRPC', protocolVersion: '0.3', tenant: 'north' },
@@ -272,18 +277,18 @@ describe('dropped: what a dialect has no place for', () => {
   })
 })
 
-describe('a signature stays only where what is served is what was signed', () => {
+describe('a signature', () => {
   const signed = {
     ...compileCard(card).documents['1.0'],
     signatures: [{ protected: 'eyJhbGciOiJFUzI1NiJ9', signature: 'c2ln' }],
   }
-  it('1.0, authored whole: it stays there, and nowhere else', () => {
+  it('is kept in the 1.0 representation of a complete 1.0 card, and in no other', () => {
     const { documents } = compileCard(signed)
-    const where = Object.entries(documents).filter(([, document]) => 'signatures' in document)
-    expect(where).toStrictEqual([['1.0', signed]])
+    const withSignatures = Object.entries(documents).filter(([, document]) => 'signatures' in document)
+    expect(withSignatures).toStrictEqual([['1.0', signed]])
   })
 
-  it('1.0, with a field that is dropped: it goes, and the report says so', () => {
+  it('is dropped, with a note, where another field is dropped', () => {
     const { documents, report } = compileCard({ ...signed, note: 1 })
     expect([documents['1.0'].signatures, report.dropped['1.0']]).toStrictEqual([undefined, ['/note', '/signatures']])
   })

@@ -28,7 +28,7 @@ describe('a manifest', () => {
       'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, jwt. Fields of the card go under `card`',
     ],
     [
-      'one of upstream',
+      'an unknown field of upstream',
       { card, upstream: { uri: 'x' } },
       '/upstream/uri',
       'is not a known field here. Known fields: url, card, mcp, service, secret, agentName, ttl, staleIfError, pin, mayShow',
