@@ -176,7 +176,7 @@ describe('GET /agents/{id}/manifest', () => {
   })
 
   it('returns 404 for an unknown agent', async () => {
-    expect((await host.fetch('/agents/nobody/manifest', { headers: bearer })).status).toBe(404)
+    expect((await host.fetch('/agents/unknown/manifest', { headers: bearer })).status).toBe(404)
   })
 })
 
@@ -200,14 +200,14 @@ describe('DELETE /agents/{id}', () => {
   })
 
   it.each([
-    ['404 for an unknown agent', 'nobody', {}, 404],
-    ['412 for an agent that has changed since', 'kept', { 'If-Match': '"old"' }, 412],
+    ['404 for an unknown agent', 'unknown', {}, 404],
+    ['412 for an agent that has changed since', 'changed', { 'If-Match': '"old"' }, 412],
   ])('returns %s', async (_, id, headers, status) => {
-    await host.put('kept', minimalCard)
+    await host.put('changed', minimalCard)
     expect((await host.fetch(`/agents/${id}`, { method: 'DELETE', headers: { ...bearer, ...headers } })).status).toBe(
       status,
     )
-    expect((await host.fetch('/agents/kept')).status).toBe(200)
+    expect((await host.fetch('/agents/changed')).status).toBe(200)
   })
 })
 

@@ -174,7 +174,7 @@ describe('the A2A-Version of a response', () => {
 describe('an internal agent', () => {
   const path = '/agents/hidden/.well-known/agent-card.json'
   it('looks like an unknown agent without a token, and is in no list', async () => {
-    const [hidden, unknown] = await Promise.all([host.fetch(path), host.fetch('/agents/nobody')])
+    const [hidden, unknown] = await Promise.all([host.fetch(path), host.fetch('/agents/unknown')])
     expect([hidden.status, unknown.status]).toEqual([404, 404])
     expect(JSON.stringify(await getJson('/agents'))).not.toContain('hidden')
   })
@@ -209,7 +209,7 @@ describe('a public card requested with credentials', () => {
 
 describe('an unknown path', () => {
   it.each([
-    ['/agents/nobody', 'agent-not-found', 'GET /agents lists'],
+    ['/agents/unknown', 'agent-not-found', 'GET /agents lists'],
     ['/agents/MINIMAL', 'agent-not-found', 'Ids are lower case'],
     ['/agents/mini%6dal', 'agent-not-found', 'GET /agents lists'],
     ['/agents/.well-known/agent-card.json', 'agent-not-found', 'ends in a slash'],

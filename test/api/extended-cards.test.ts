@@ -199,13 +199,13 @@ describe.each(operations)('%s', (_, getExtendedCard, dialect) => {
   it('accepts a token in the API key header of the card, and in no other', async () => {
     const response = await getExtendedCard('weather', { 'X-Weather-Key': tokens.gold ?? '' })
     expect([response.status, findTiers(response.text)]).toEqual([200, ['public', 'base', 'gold']])
-    const besideBasic = await getExtendedCard('weather', {
+    const withBasic = await getExtendedCard('weather', {
       'X-Weather-Key': tokens.silver ?? '',
       Authorization: 'Basic aGk6aG8=',
     })
-    expect([besideBasic.status, findTiers(besideBasic.text)]).toEqual([200, ['public', 'base', 'silver']])
-    const besideRevoked = await getExtendedCard('weather', { 'X-Weather-Key': tokens.gold ?? '', ...bearer('revoked') })
-    expect([besideRevoked.status, findTiers(besideRevoked.text)]).toEqual([401, []])
+    expect([withBasic.status, findTiers(withBasic.text)]).toEqual([200, ['public', 'base', 'silver']])
+    const withRevoked = await getExtendedCard('weather', { 'X-Weather-Key': tokens.gold ?? '', ...bearer('revoked') })
+    expect([withRevoked.status, findTiers(withRevoked.text)]).toEqual([401, []])
     expect((await getExtendedCard('weather', { 'X-API-Key': tokens.gold ?? '' })).status).toBe(401)
     expect((await getExtendedCard('hidden', { 'X-Weather-Key': tokens.gold ?? '' })).status).toBe(404)
   })
@@ -303,8 +303,8 @@ describe('the additional content of an extended card', () => {
     await called.register('shrinking', { card })
     const response = await rpc('GetExtendedAgentCard')('shrinking', bearer('base'))
     expect([codeOf(response.body), findTiers(response.text)]).toEqual([-32004, []])
-    const own = await called.send('/agents/shrinking', { method: 'GET', headers: bearer('base') })
-    expect(findTiers(own.text)).toEqual(['public'])
+    const publicCard = await called.send('/agents/shrinking', { method: 'GET', headers: bearer('base') })
+    expect(findTiers(publicCard.text)).toEqual(['public'])
   })
 })
 

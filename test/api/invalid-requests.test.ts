@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { sharedHost, token } from '../support/host.ts'
 
-let host: OwnHost
-beforeAll(async () => {
-  host = await startHost()
-  await host.put('existing', minimalCard)
-})
-afterAll(() => host.close())
+const host = sharedHost()
+beforeAll(() => host.put('invalid-requests', minimalCard))
 
-const send = (body: string | Uint8Array, contentType: string | undefined = 'application/json', id = 'existing') =>
+const send = (
+  body: string | Uint8Array,
+  contentType: string | undefined = 'application/json',
+  id = 'invalid-requests',
+) =>
   host.fetch(`/agents/${id}`, {
     method: 'PUT',
     headers: { Authorization: `Bearer ${token}`, ...(contentType && { 'Content-Type': contentType }) },
@@ -29,7 +29,7 @@ const expectProblem = async (response: Response, status: number, code: string, d
     'no-store',
     expect.objectContaining({ status, code, detail: expect.stringContaining(detail) }),
   ])
-  expect(await (await host.fetch('/agents/existing?dialect=gopherhole')).json()).toMatchObject(minimalCard)
+  expect(await (await host.fetch('/agents/invalid-requests?dialect=gopherhole')).json()).toMatchObject(minimalCard)
 }
 
 describe('PUT /agents/{id} with a body that is not a card', () => {
@@ -74,7 +74,7 @@ describe('PUT /agents/{id} with a body that is not a card', () => {
         else controller.enqueue(new TextEncoder().encode(chunk))
       },
     })
-    const response = await host.fetch('/agents/existing', {
+    const response = await host.fetch('/agents/invalid-requests', {
       method: 'PUT',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: stream,
@@ -144,7 +144,7 @@ describe('PUT /agents/{id} with an invalid card', () => {
       'a manifest with another id',
       JSON.stringify({ id: 'other', card: minimalCard }),
       '/id',
-      'is registered as "existing"',
+      'is registered as "invalid-requests"',
     ],
     [
       'an ERC-8004 registration',
@@ -176,7 +176,7 @@ describe('an invalid agent id', () => {
 
 describe('a method that a path does not allow', () => {
   it.each([
-    ['PATCH', '/agents/existing', 'POST, GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['PATCH', '/agents/invalid-requests', 'POST, GET, HEAD, PUT, DELETE, OPTIONS'],
     ['DELETE', '/agents', 'GET, HEAD, OPTIONS'],
     ['POST', '/.well-known/agent-card.json', 'GET, HEAD, OPTIONS'],
     ['GET', '/lint', 'POST, OPTIONS'],
@@ -190,7 +190,7 @@ describe('a method that a path does not allow', () => {
 describe('an unsupported precondition', () => {
   it('is rejected: If-None-Match with an entity tag in a PUT request', async () => {
     await expectProblem(
-      await host.put('existing', minimalCard, { 'If-None-Match': '"x"' }),
+      await host.put('invalid-requests', minimalCard, { 'If-None-Match': '"x"' }),
       400,
       'bad-condition',
       'If-None-Match: *',

@@ -69,11 +69,11 @@ describe('upstream.secret and upstream.service', () => {
   })
 
   it('cannot be redirected with the scope write, to another URL of the card', async () => {
-    await host.put('secret-own', manifest({ secret: 'AGENT_TOKEN' }))
+    await host.put('secret-card-url', manifest({ secret: 'AGENT_TOKEN' }))
     expect(
-      await put('secret-own', manifest({ secret: 'AGENT_TOKEN' }, { url: 'https://evil.example.com/a2a' })),
+      await put('secret-card-url', manifest({ secret: 'AGENT_TOKEN' }, { url: 'https://evil.example.com/a2a' })),
     ).toEqual([403, expect.stringContaining('a different address')])
-    expect(await put('secret-own', manifest({ secret: 'AGENT_TOKEN' }, { version: '2.0.0' }))).toEqual([200, ''])
+    expect(await put('secret-card-url', manifest({ secret: 'AGENT_TOKEN' }, { version: '2.0.0' }))).toEqual([200, ''])
   })
 
   const schemes = {
@@ -178,9 +178,9 @@ describe('the host names of an agent', () => {
 
   it('can be kept and dropped with the scope write, but not taken back', async () => {
     const [one, two] = ['one.hosted.example.com', 'two.hosted.example.com']
-    expect((await host.put('hosted-kept', hosted(one, two))).status).toBe(201)
-    expect(await put('hosted-kept', hosted(one, two))).toEqual([200, null, ''])
-    expect(await put('hosted-kept', hosted(two))).toEqual([200, null, ''])
-    expect(await put('hosted-kept', hosted(one, two))).toEqual(forbidden(one, 'hosted-kept'))
+    expect((await host.put('hosted-existing', hosted(one, two))).status).toBe(201)
+    expect(await put('hosted-existing', hosted(one, two))).toEqual([200, null, ''])
+    expect(await put('hosted-existing', hosted(two))).toEqual([200, null, ''])
+    expect(await put('hosted-existing', hosted(one, two))).toEqual(forbidden(one, 'hosted-existing'))
   })
 })

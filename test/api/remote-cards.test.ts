@@ -140,7 +140,7 @@ describe('PUT /agents/{id} with upstream.card', () => {
   })
 
   it("rejects an invalid member of the manifest's own card", async () => {
-    const response = await put('own-fault', { card: { skills: [{ id: 'now', name: 7 }] } })
+    const response = await put('invalid-manifest', { card: { skills: [{ id: 'now', name: 7 }] } })
     expect(response.status).toBe(422)
   })
 })
@@ -259,7 +259,7 @@ describe('POST /agents/{id}/refresh', () => {
   })
 
   it.each([
-    ['an unknown agent', 'nobody', undefined, 404, 'agent-not-found'],
+    ['an unknown agent', 'unknown', undefined, 404, 'agent-not-found'],
     ['an agent whose card is in its manifest', 'local-card', undefined, 409, 'no-source'],
     ['an entity tag without a pending card', 'fresh', { accept: '"x"' }, 412, 'not-held'],
     ['a body with an unknown member', 'fresh', { take: true }, 422, 'invalid-refresh'],
@@ -281,9 +281,9 @@ describe('a remote card that is older than its ttl', () => {
   const registerOutdated = async (id: string) => {
     const document = { upstream: { card: source } }
     const origins = { requestOrigin: called.host.url.origin }
-    const made = compile(document, { id, ...origins, fetched: card })
-    if ('errors' in made) throw new Error(JSON.stringify(made.errors))
-    const { compiled } = made
+    const result = compile(document, { id, ...origins, fetched: card })
+    if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+    const { compiled } = result
     const known = {
       source: getSource(compiled.manifest.upstream) as Source,
       card: JSON.stringify(card),
@@ -435,20 +435,23 @@ describe('a token with the scope write', () => {
   })
 
   it('cannot accept a pending card of an agent with a secret', async () => {
-    await put('held', { upstream: serveSecured(withSecret) })
+    await put('pending', { upstream: serveSecured(withSecret) })
     serve(card)
-    const { held } = (await refresh('held')).body as { held: { etag: string } }
+    const { held } = (await refresh('pending')).body as { held: { etag: string } }
     const request = { token: writer, body: { accept: held.etag } }
-    expect(summarize(await called.send('/agents/held/refresh', request))).toEqual(forbidden('scope `admin`'))
-    expect((await get('held')).text).toContain('X-Key')
-    expect((await refresh('held', { accept: held.etag })).body).toMatchObject({ outcome: 'refreshed' })
+    expect(summarize(await called.send('/agents/pending/refresh', request))).toEqual(forbidden('scope `admin`'))
+    expect((await get('pending')).text).toContain('X-Key')
+    expect((await refresh('pending', { accept: held.etag })).body).toMatchObject({ outcome: 'refreshed' })
   })
 
   it('can accept a pending card of an agent without a secret', async () => {
-    await put('held-bare', { upstream: serveSecured({ pin: true }) })
+    await put('pending-without-secret', { upstream: serveSecured({ pin: true }) })
     serve(card)
-    const { held } = (await refresh('held-bare')).body as { held: { etag: string } }
-    const response = await called.send('/agents/held-bare/refresh', { token: writer, body: { accept: held.etag } })
+    const { held } = (await refresh('pending-without-secret')).body as { held: { etag: string } }
+    const response = await called.send('/agents/pending-without-secret/refresh', {
+      token: writer,
+      body: { accept: held.etag },
+    })
     expect(response.body).toMatchObject({ outcome: 'refreshed' })
   })
 })

@@ -24,9 +24,9 @@ beforeAll(async () => {
     },
   })
   const jwt = { audience: 'weather-api' }
-  await host.put('token-guards', { card, jwt, extended: { description: 'More of it' } })
-  await host.put('token-guards-hidden', { card, jwt, visibility: 'internal' })
-  await host.put('token-guards-hidden-more', {
+  await host.put('confidential', { card, jwt, extended: { description: 'More of it' } })
+  await host.put('confidential-hidden', { card, jwt, visibility: 'internal' })
+  await host.put('confidential-hidden-more', {
     card,
     jwt,
     visibility: 'internal',
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const issued = await host.fetch('/tokens', {
     method: 'POST',
     headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' },
-    body: '{"scopes":["read"],"agents":["token-guards"]}',
+    body: '{"scopes":["read"],"agents":["confidential"]}',
   })
   token = ((await issued.json()) as { token: string }).token
   agent.respond(reply(200, json, JSON.stringify(answer)))
@@ -77,7 +77,7 @@ describe('a token of this host', () => {
     async (name, _, write) => {
       const before = agent.requests.length
       for (const secret of [token, adminToken, `${token}x`]) {
-        const { status } = await send('token-guards', { [name]: write(secret) })
+        const { status } = await send('confidential', { [name]: write(secret) })
         expect([200, 401]).toContain(status)
       }
       const received = JSON.stringify(agent.requests.slice(before).map(({ headers }) => headers))
@@ -88,20 +88,20 @@ describe('a token of this host', () => {
     },
   )
 
-  it("does not prevent the agent's own credentials from being forwarded", async () => {
+  it("does not stop the agent's own credentials", async () => {
     for (const headers of [
       { 'x-api-key': 'theirs' },
       { authorization: 'Basic dTpw' },
       { authorization: 'Bearer e.e.cc_' },
     ]) {
-      expect((await send('token-guards', headers)).status).toBe(200)
+      expect((await send('confidential', headers)).status).toBe(200)
       expect(agent.requests.at(-1)?.headers).toMatchObject(headers)
     }
   })
 })
 
 describe('the card of an internal agent', () => {
-  it.each(['token-guards-hidden', 'token-guards-hidden-more'])(
+  it.each(['confidential-hidden', 'confidential-hidden-more'])(
     'is served for a JWT of an issuer of the card, with and without extended cards: %s',
     async id => {
       const jwt = await issuer.sign({ aud: 'weather-api' })
@@ -110,7 +110,7 @@ describe('the card of an internal agent', () => {
     },
   )
 
-  it.each(['token-guards-hidden', 'token-guards-hidden-more', 'nobody'])(
+  it.each(['confidential-hidden', 'confidential-hidden-more', 'unknown'])(
     'cannot be distinguished from an unknown agent by the number of accepted attempts: %s',
     async id => {
       const clientAddress = nextAddress()

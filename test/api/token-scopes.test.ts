@@ -56,7 +56,7 @@ describe('the scope write', () => {
     ],
   ])('is required: %s gets the same 403 for public, internal and unknown agents', async (_, scopes, agents, detail) => {
     const token = await issue(scopes, agents)
-    for (const id of ['open', 'zoo', 'nobody'])
+    for (const id of ['open', 'zoo', 'unknown'])
       for (const [method, path] of [
         ['PUT', `/agents/${id}`],
         ['GET', `/agents/${id}/manifest`],
@@ -78,7 +78,7 @@ describe('the scope read', () => {
 
   it('gives access to the internal cards of its agents only', async () => {
     const token = await issue(['read'], ['weather-*'])
-    const statuses = await Promise.all(['open', 'weather-eu', 'zoo', 'nobody'].map(id => getCardStatus(id, token)))
+    const statuses = await Promise.all(['open', 'weather-eu', 'zoo', 'unknown'].map(id => getCardStatus(id, token)))
     expect(statuses).toEqual([200, 200, 404, 404])
   })
 
@@ -105,7 +105,7 @@ describe('the scope read', () => {
     expect(await listIds(['*'])).toEqual(['open', 'weather-eu', 'weather-us', 'zoo'])
     expect(await listIds(['weather-*'])).toEqual(['open', 'weather-eu', 'weather-us'])
     expect(await listIds(['*-us', 'zoo'])).toEqual(['open', 'weather-us', 'zoo'])
-    expect(await listIds(['nobody'])).toEqual(['open'])
+    expect(await listIds(['unknown'])).toEqual(['open'])
   })
 
   it('lists them in pages, without gaps', async () => {

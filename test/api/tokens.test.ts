@@ -90,11 +90,7 @@ describe('POST /tokens', () => {
 
   it.each<[string, unknown, () => string | null]>([
     ['a number of seconds', 3600, () => new Date(Date.now() + 3_600_000).toISOString().slice(0, 15)],
-    [
-      'a date, whose first moment counts',
-      daysFromNow(30).slice(0, 10),
-      () => `${daysFromNow(30).slice(0, 10)}T00:00:00.000Z`,
-    ],
+    ['a date, at 00:00 UTC', daysFromNow(30).slice(0, 10), () => `${daysFromNow(30).slice(0, 10)}T00:00:00.000Z`],
     ['a time', daysFromNow(1), () => daysFromNow(1).slice(0, 10)],
     ['a time with a zone', '2030-01-31T12:00:00+02:00', () => '2030-01-31T10:00:00.000Z'],
     ['null for never', null, () => null],

@@ -296,12 +296,12 @@ describe('authenticateForAgent', () => {
     expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
   })
 
-  it("keeps the agent's own Authorization beside a token in an API key header", async () => {
+  it("keeps the agent's own Authorization when a token is in an API key header", async () => {
     const incoming = request({ 'X-API-Key': token, Authorization: "Bearer the-agent's" })
     expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
   })
 
-  it("keeps the agent's own API key beside a bearer token", async () => {
+  it("keeps the agent's own API key when a bearer token is present", async () => {
     const incoming = request({ 'X-API-Key': 'the-agent-s', Authorization: `Bearer ${token}` })
     expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization'] })
   })
@@ -324,12 +324,12 @@ describe('authenticateForAgent', () => {
     ],
     ['a token that was never issued', { 'X-API-Key': other }, { reason: 'bad-token', error: 'unknown' }],
     [
-      'a valid token beside an invalid bearer token',
+      'a valid API key with an invalid bearer token',
       { 'X-API-Key': token, Authorization: `Bearer ${other}` },
       { reason: 'bad-token', error: 'unknown' },
     ],
     [
-      'a valid token beside two bearer tokens',
+      'a valid API key with two bearer tokens',
       { 'X-API-Key': token, Authorization: 'Bearer a, Bearer b' },
       { reason: 'bad-token', error: 'several' },
     ],

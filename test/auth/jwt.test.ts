@@ -71,7 +71,7 @@ describe("a JWT of an issuer that the agent's card names", () => {
   })
 
   it.each<[string, (now: number) => Record<string, unknown>]>([
-    ['with several audiences', () => ({ aud: ['https://elsewhere', audience] })],
+    ['with several audiences', () => ({ aud: ['https://other.example', audience] })],
     ['that expired within the clock tolerance', now => ({ exp: now - 5 })],
     ['that becomes valid within the clock tolerance', now => ({ nbf: now + 5 })],
     ['without a subject', () => ({ sub: undefined })],
@@ -103,7 +103,7 @@ describe("a JWT of an issuer that the agent's card names", () => {
     ['that never expires', () => ({ exp: undefined }), { error: 'unknown' }],
     ['whose expiry is text', () => ({ exp: '99999999999' as never }), { error: 'unknown' }],
     ['that is not yet valid', now => ({ nbf: now + 60 }), { error: 'unknown' }],
-    ['with another audience', () => ({ aud: 'https://elsewhere' }), undefined],
+    ['with another audience', () => ({ aud: 'https://other.example' }), undefined],
     ['without an audience', () => ({ aud: undefined }), undefined],
     ['with another issuer', () => ({ iss: 'https://login.example.com' }), undefined],
     ['without an issuer', () => ({ iss: undefined }), undefined],
@@ -150,9 +150,13 @@ describe("a JWT of an issuer that the agent's card names", () => {
     expect(await verify(`${signed}.${signature}`)).toEqual({ error: 'unknown' })
   })
 
-  it('does not hold with a key of its own', async () => {
-    const own = await makeKey('own', 'ES256')
-    const token = await server.sign({}, { jwk: own.jwk, jku: 'https://evil.example/keys' } as never, own)
+  it('is invalid with a key that its own header names', async () => {
+    const embeddedKey = await makeKey('embedded', 'ES256')
+    const token = await server.sign(
+      {},
+      { jwk: embeddedKey.jwk, jku: 'https://evil.example/keys' } as never,
+      embeddedKey,
+    )
     expect(await verify(token)).toEqual({ error: 'unknown' })
   })
 
@@ -174,7 +178,7 @@ describe("a JWT of an issuer that the agent's card names", () => {
 
   it('causes no request with another issuer or audience', async () => {
     await verify(await server.sign({ iss: 'http://127.0.0.1:1/other' }))
-    await verify(await server.sign({ aud: 'https://elsewhere' }))
+    await verify(await server.sign({ aud: 'https://other.example' }))
     expect(server.paths).toEqual([])
   })
 })
@@ -229,7 +233,7 @@ describe('the keys of an issuer', () => {
   it('are fetched again for an unknown key, but not for each unknown key', async () => {
     await verify(await server.sign())
     await server.rotate('second')
-    const unknownKey = await makeKey('nobody', 'ES256')
+    const unknownKey = await makeKey('unknown', 'ES256')
     advanceClock(31_000)
     expect(await verify(await server.sign())).toEqual(authenticated())
     for (let count = 0; count < 5; count++)

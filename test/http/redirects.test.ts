@@ -106,9 +106,9 @@ describe('the headers of redirected requests', () => {
       { [a]: 'https://b.example/', 'https://b.example/': 'https://a.example/2' },
       [all, withoutCredentials, withoutCredentials],
     ],
-  ])('%s', async (_, redirects, sent) => {
+  ])('%s', async (_, redirects, expected) => {
     const network = startNetwork(redirects)
     await get(network, headers)
-    expect(network.requests.map(each => each.headers)).toEqual(sent)
+    expect(network.requests.map(({ headers }) => headers)).toEqual(expected)
   })
 })

@@ -279,7 +279,7 @@ describe('GET /a2a/v1/agents/{name}', () => {
     },
   )
 
-  it.each(['nobody', '%', '%E0%A4%A', 'a'.repeat(300), 'Internal%20Agent', 'internal'])(
+  it.each(['unknown', '%', '%E0%A4%A', 'a'.repeat(300), 'Internal%20Agent', 'internal'])(
     'returns 404 for %s',
     async name => {
       const { status, body } = await get(publicHost, `/a2a/v1/agents/${name}`)
@@ -289,7 +289,7 @@ describe('GET /a2a/v1/agents/{name}', () => {
 
   it('does not distinguish internal agents from unknown ones for callers that may not read them', async () => {
     const responses = await Promise.all(
-      ['Internal%20Agent', 'internal', 'Internal%20Nobody'].flatMap(name =>
+      ['Internal%20Agent', 'internal', 'Internal%20Unknown'].flatMap(name =>
         [undefined, 'wrong', tokens['other public'], tokens['writer public']].map(async bearer => {
           const { status, body, headers } = await get(publicHost, `/a2a/v1/agents/${name}`, bearer)
           return JSON.stringify([
@@ -332,7 +332,7 @@ describe('GET /a2a/v1/agents/{name}', () => {
 })
 
 describe('ROLE=internal', () => {
-  const paths = [listPath, '/a2a/v1/agents/CustomerSupport', '/a2a/v1/agents/internal', '/a2a/v1/agents/nobody']
+  const paths = [listPath, '/a2a/v1/agents/CustomerSupport', '/a2a/v1/agents/internal', '/a2a/v1/agents/unknown']
 
   it.each(paths)('requires a token with `read` for %s', async path => {
     const without = await get(internalHost, path)

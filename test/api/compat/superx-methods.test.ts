@@ -83,7 +83,7 @@ describe('agents/list with includeCard', () => {
   })
 
   it('returns null for an unavailable card', async () => {
-    expect(await listCards([...storeCards([9]), 'nobody'])).toEqual({ count: 2, hasCards: false, cursor: 'the-last' })
+    expect(await listCards([...storeCards([9]), 'unknown'])).toEqual({ count: 2, hasCards: false, cursor: 'the-last' })
   })
 
   it('refreshes no remote card, regardless of its age', async () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await called.register('my-agent', { card: readSeed('superx-my-agent') })
   await called.register('plain', { card: minimalCard })
   await called.register('hidden', { card: { ...minimalCard, name: 'hidden_agent' }, visibility: 'internal' })
-  await called.register('guarded', { card: minimalCard, extended: { description: 'More for those who may' } })
+  await called.register('guarded', { card: minimalCard, extended: { description: 'More for authorized callers' } })
   for (const [name, scopes, agents] of [
     ['reader', ['read'], ['*']],
     ['writer', ['write'], ['*']],
@@ -79,12 +79,12 @@ describe('agents/get', () => {
       (resultOf(await rpc('agents/get', { id: 'guarded' }, token)).agent as { card: JsonObject }).card.description
     expect([await getDescription(), await getDescription(tokens.reader)]).toEqual([
       'Does something useful',
-      'More for those who may',
+      'More for authorized callers',
     ])
   })
 
   it('does not distinguish internal agents from unknown ones for callers that may not read them', async () => {
-    for (const id of ['hidden', 'hidden_agent', 'nobody'])
+    for (const id of ['hidden', 'hidden_agent', 'unknown'])
       for (const token of [undefined, tokens['other reader'], tokens.writer]) {
         const response = await rpc('agents/get', { id }, token)
         expect([response.status, errorOf(response)]).toEqual([
@@ -269,8 +269,8 @@ describe('agents/refreshCard', () => {
     ['with the scope read', 'reader', 'plain', 403, -32000],
     ['with a token for another agent', 'other writer', 'my-agent', 403, -32000],
     ['with a token for another agent than the internal one', 'other reader', 'hidden', 200, -32001],
-    ['for an unknown agent', 'writer', 'nobody', 200, -32001],
-    ['for an unknown agent, without a token', undefined, 'nobody', 401, -32000],
+    ['for an unknown agent', 'writer', 'unknown', 200, -32001],
+    ['for an unknown agent, without a token', undefined, 'unknown', 401, -32000],
   ])('is rejected %s', async (_, name, id, status, code) => {
     const response = await rpc('agents/refreshCard', { id }, name && (tokens[name] ?? name))
     expect([response.status, codeOf(response.body)]).toEqual([status, code])
