@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { nextAddress } from '../support/called-host.ts'
-import { answer, call } from '../support/calls.ts'
+import { agentResponse, call } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken, sharedHost, startSharedUpstream } from '../support/host.ts'
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
     body: '{"scopes":["read"],"agents":["confidential"]}',
   })
   token = ((await issued.json()) as { token: string }).token
-  agent.respond(reply(200, json, JSON.stringify(answer)))
+  agent.respond(reply(200, json, JSON.stringify(agentResponse)))
 })
 afterAll(async () => {
   await agent.close()

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Sent, startCalledHost } from '../support/called-host.ts'
-import { answer, call, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
 import { json, reply } from '../support/upstream.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   reader = await called.issue({ scopes: ['read'], note: marker })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
 
 /** Returns the lines that the Worker logs for a request, shortly after the response. */
 const captureLog = async (request: () => Promise<unknown>): Promise<JsonObject[]> => {
@@ -66,7 +66,7 @@ describe('the log line', () => {
     [
       'passed in 0.3',
       '/agents/weather/a2a',
-      { body: call('message/send', message0()) },
+      { body: call('message/send', messageV03()) },
       { version: '0.3', upstream: 200 },
     ],
     [
@@ -191,7 +191,7 @@ describe('the log line', () => {
   })
 
   it("has the id of the token and the agent's status", async () => {
-    called.agent.respond(reply(503, json, JSON.stringify(answer)))
+    called.agent.respond(reply(503, json, JSON.stringify(agentResponse)))
     const lines = await captureLog(() => called.send('/agents/weather/a2a', { body: call(), token: reader.token }))
     expect(lines).toEqual([{ ...passedCall, caller: `token:${reader.id}`, upstream: 503, status: 503 }])
   })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
-import { answer, call, codeOf, message } from '../support/calls.ts'
+import { agentResponse, call, codeOf, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
 import { json, reply } from '../support/upstream.ts'
@@ -39,7 +39,7 @@ beforeAll(async () => {
   tokens.admin = adminToken
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
 
 const send = (id: string, headers: Record<string, string> = {}) =>
   called.send(`/agents/${id}/a2a`, { body: call(), headers })
@@ -60,10 +60,10 @@ describe("a caller's credentials", () => {
     ["the agent's own key", { 'X-Weather-Key': 'theirs' }, [undefined, 'theirs']],
     ['no credentials', {}, [undefined, undefined]],
   ])('for the agent are forwarded: %s', async (_, headers, expected) => {
-    expect([(await send('open', headers)).body, upstreamCredentials()]).toEqual([answer, [expected]])
+    expect([(await send('open', headers)).body, upstreamCredentials()]).toEqual([agentResponse, [expected]])
     called.agent.requests.length = 0
     const rest = await called.send('/agents/open/a2a/message:send', { body: message(), headers })
-    expect([rest.body, upstreamCredentials()]).toEqual([answer, [expected]])
+    expect([rest.body, upstreamCredentials()]).toEqual([agentResponse, [expected]])
   })
 
   it.each(['reader', 'other', 'writer', 'admin'])(
@@ -142,7 +142,7 @@ describe('upstream.secret', () => {
     ['a token of this host', () => bearer('reader')],
   ])("is sent to the agent instead of the caller's credentials: %s", async (_, headers) => {
     expect([(await send('secret', headers())).body, upstreamCredentials()]).toEqual([
-      answer,
+      agentResponse,
       [[`Bearer ${secret}`, undefined]],
     ])
   })
@@ -176,7 +176,10 @@ describe('upstream.secret', () => {
   )
 
   it('leaves security requirements to the agent if it is not set', async () => {
-    expect([(await send('secured-open')).body, upstreamCredentials()]).toEqual([answer, [[undefined, undefined]]])
+    expect([(await send('secured-open')).body, upstreamCredentials()]).toEqual([
+      agentResponse,
+      [[undefined, undefined]],
+    ])
   })
 
   it.each(['no-secret', 'empty-secret', 'binding-secret', 'no-service', 'no-fetcher'])(
@@ -202,7 +205,9 @@ describe('upstream.secret', () => {
   it('never occurs in a response', async () => {
     called.agent.respond(
       (response, request) =>
-        void response.writeHead(200, json).end(JSON.stringify({ ...answer, seen: Object.keys(request.headers) })),
+        void response
+          .writeHead(200, json)
+          .end(JSON.stringify({ ...agentResponse, seen: Object.keys(request.headers) })),
     )
     const response = await send('secret')
     expect(JSON.stringify([response.text, [...response.headers]])).not.toContain(secret)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
-import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
 import { reply } from '../support/upstream.ts'
@@ -27,7 +27,9 @@ beforeAll(async () => {
   reader = (await called.issue({ scopes: ['read'], agents: ['hidden'] })).token
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+beforeEach(() =>
+  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
+)
 
 /** Returns method and path of each request that the agent received. */
 const upstreamRequests = () => called.agent.requests.map(({ method, path }) => `${method} ${path}`)
@@ -48,7 +50,7 @@ describe('a JSON-RPC call', () => {
     const { status, body, headers } = await called.send(path, { body: call('SendMessage', message({ ...params })) })
     expect([status, body, headers.get('cache-control'), headers.get('content-type')]).toEqual([
       200,
-      answer,
+      agentResponse,
       'no-store',
       'application/json',
     ])
@@ -102,9 +104,9 @@ describe('a JSON-RPC call', () => {
   })
 
   it('goes to the endpoint of its version, and declares that version', async () => {
-    await called.send('/agents/weather/a2a', { body: call('message/send', message0()) })
+    await called.send('/agents/weather/a2a', { body: call('message/send', messageV03()) })
     await called.send('/agents/weather/a2a', {
-      body: call('message/send', message0()),
+      body: call('message/send', messageV03()),
       headers: { 'A2A-Version': '0.3' },
     })
     await called.send('/agents/weather/a2a', { body: call(), headers: { 'A2A-Version': '1.0' } })
@@ -223,7 +225,7 @@ describe('an internal agent', () => {
           name === 'HTTP+JSON'
             ? message()
             : /0\.3/.test(name)
-              ? message0()
+              ? messageV03()
               : call('SendMessage', message({ ...params }))
         expect((await called.send(path, { token, body })).status).toBe(200)
         expect(called.agent.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
@@ -240,7 +242,7 @@ describe('a call over HTTP+JSON', () => {
     ['GET', 'tasks?pageSize=3&A2A-Version=1.0', undefined, 'GET /rest-1/tasks?pageSize=3'],
     ['POST', 'tasks/t-1:cancel', {}, 'POST /rest-1/tasks/t-1:cancel'],
     ['POST', 'tasks/t-1:cancel', undefined, 'POST /rest-1/tasks/t-1:cancel'],
-    ['POST', 'v1/message:send', message0(), 'POST /rest-0/v1/message:send'],
+    ['POST', 'v1/message:send', messageV03(), 'POST /rest-0/v1/message:send'],
     ['GET', 'v1/tasks/t-1', undefined, 'GET /rest-0/v1/tasks/t-1'],
     ['POST', 'v1/tasks/t-1:cancel', {}, 'POST /rest-0/v1/tasks/t-1:cancel'],
   ])('%s %s is forwarded', async (method, path, body, expected) => {
@@ -248,7 +250,7 @@ describe('a call over HTTP+JSON', () => {
       method,
       ...(body && { body: body as never }),
     })
-    expect([status, responseBody]).toEqual([200, answer])
+    expect([status, responseBody]).toEqual([200, agentResponse])
     expect(upstreamRequests()).toEqual([expected])
   })
 
@@ -311,7 +313,7 @@ describe('a call over HTTP+JSON', () => {
 
   it('to an unknown agent returns 404 in the form of its version', async () => {
     const v1 = await called.send('/agents/nobody/a2a/message:send', { body: message() })
-    const v03 = await called.send('/agents/nobody/a2a/v1/message:send', { body: message0() })
+    const v03 = await called.send('/agents/nobody/a2a/v1/message:send', { body: messageV03() })
     expect([v1.status, v1.body, v03.status, v03.body]).toEqual([
       404,
       { error: expect.objectContaining({ code: 404, status: 'NOT_FOUND' }) },
@@ -370,9 +372,9 @@ describe('route', () => {
     const { origin } = called.agent
     const codes = [
       await called.send('/agents/closed/a2a', { body: call() }),
-      await called.send('/agents/closed/a2a', { body: call('message/send', message0()) }),
+      await called.send('/agents/closed/a2a', { body: call('message/send', messageV03()) }),
       await called.send('/agents/closed/a2a/message:send', { body: message() }),
-      await called.send('/agents/closed/a2a/v1/message:send', { body: message0() }),
+      await called.send('/agents/closed/a2a/v1/message:send', { body: messageV03() }),
     ].map(({ status, body, text }) => [status, codeOf(body), text.includes('only publishes'), text.includes(origin)])
     expect(codes).toEqual([
       [200, -32004, true, false],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
-import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { json, reply, stream } from '../support/upstream.ts'
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await called.register('closed-warn', { card: agentCard(origin), route: 'closed', gate: { modes: 'warn' } })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
 
 /** A gate check, a call that fails it, and its error. */
 const failingCalls: [Family, string, number, string, JsonObject][] = [
@@ -62,7 +62,7 @@ const failingCalls: [Family, string, number, string, JsonObject][] = [
     'a push configuration in a message of 0.3',
     -32003,
     'push-notifications',
-    call('message/send', message0({ configuration: { pushNotificationConfig: { url: 'https://x.example' } } })),
+    call('message/send', messageV03({ configuration: { pushNotificationConfig: { url: 'https://x.example' } } })),
   ],
   [
     'modes',
@@ -80,7 +80,7 @@ const failingCalls: [Family, string, number, string, JsonObject][] = [
   ],
   ['extensions', 'a message', -32008, 'extensions', call()],
   ['extensions', 'a task', -32008, 'extensions', call('GetTask', { id: 't' })],
-  ['version', 'a message of 0.3', -32009, 'version', call('message/send', message0())],
+  ['version', 'a message of 0.3', -32009, 'version', call('message/send', messageV03())],
 ]
 
 describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
@@ -101,7 +101,7 @@ describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
       response.body,
       response.headers.get('gate-warning'),
       called.agent.requests.length,
-    ]).toEqual([200, answer, name, 1])
+    ]).toEqual([200, agentResponse, name, 1])
     expect(called.agent.requests.map(({ body }) => JSON.parse(body))).toEqual([body])
     expect(response.headers.get('access-control-expose-headers')).toContain('Gate-Warning')
     await expect.poll(() => called.host.logged().at(-1)).toContain(`"warnings":"${name}"`)
@@ -114,7 +114,7 @@ describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
       response.body,
       response.headers.get('gate-warning'),
       called.agent.requests.length,
-    ]).toEqual([200, answer, null, 1])
+    ]).toEqual([200, agentResponse, null, 1])
   })
 })
 
@@ -125,7 +125,7 @@ describe('gate: warn', () => {
     const response = await called.send('/agents/all-warn/a2a', { body })
     expect([response.headers.get('gate-warning'), response.body]).toEqual([
       'push-notifications, extensions, input-modes, output-modes',
-      answer,
+      agentResponse,
     ])
   })
 
@@ -163,7 +163,7 @@ describe('gate: warn', () => {
 
   it('sends no Gate-Warning for a valid call', async () => {
     const response = await called.send('/agents/modes-warn/a2a', { body: call() })
-    expect([response.body, response.headers.get('gate-warning')]).toEqual([answer, null])
+    expect([response.body, response.headers.get('gate-warning')]).toEqual([agentResponse, null])
   })
 })
 
@@ -175,7 +175,7 @@ describe('required extensions', () => {
   ])('are read from %s: %s, and forwarded', async (header, value) => {
     const response = await called.send('/agents/extensions-enforce/a2a', { body: call(), headers: { [header]: value } })
     expect([response.body, called.agent.requests.map(({ headers }) => headers['a2a-extensions'])]).toEqual([
-      answer,
+      agentResponse,
       [value],
     ])
   })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dialectNames } from '../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
-import { answer, call, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token } from '../support/host.ts'
 import { reply } from '../support/upstream.ts'
@@ -57,7 +57,9 @@ beforeAll(async () => {
     })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+beforeEach(() =>
+  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
+)
 
 /** The host of the agent, whose port no other server uses, and the host that `upstream.url` replaces. */
 const agentHosts = () => [new URL(called.agent.origin).host, 'elsewhere.example']
@@ -141,7 +143,7 @@ describe("a gateway agent's address", () => {
           Via: host,
           Refresh: host,
         }
-        called.agent.respond(reply(200, headers, JSON.stringify(answer)))
+        called.agent.respond(reply(200, headers, JSON.stringify(agentResponse)))
       },
     ],
     [
@@ -152,10 +154,10 @@ describe("a gateway agent's address", () => {
     prepare()
     for (const body of [
       call(),
-      call('message/send', message0()),
+      call('message/send', messageV03()),
       call('NoSuchMethod'),
       call('ListTasks', {}),
-      call('message/stream', message0()),
+      call('message/stream', messageV03()),
     ])
       expect(findLeaks(await called.send('/agents/1-0/a2a', { body }))).toEqual([])
     for (const path of ['message:send', 'message:stream', 'message:shout', 'v1/message:send'])
@@ -192,8 +194,8 @@ const sendBy = ({ url, binding, version }: Interface): Promise<Received> => {
   const isV03 = version.startsWith('0.')
   const rest = `${url}/${isV03 ? 'v1/' : ''}message:send`
   const headers = { 'A2A-Version': isV03 ? '0.3' : '1.0' }
-  if (binding === 'HTTP+JSON') return called.send(rest, { headers, body: isV03 ? message0() : message() })
-  return called.send(url, { headers, body: isV03 ? call('message/send', message0()) : call() })
+  if (binding === 'HTTP+JSON') return called.send(rest, { headers, body: isV03 ? messageV03() : message() })
+  return called.send(url, { headers, body: isV03 ? call('message/send', messageV03()) : call() })
 }
 
 describe('the tenant of an interface', () => {
@@ -211,7 +213,7 @@ describe('the tenant of an interface', () => {
   })
 
   it('is not sent to another interface', async () => {
-    await called.send('/agents/1-0/a2a', { body: call('message/send', message0()) })
+    await called.send('/agents/1-0/a2a', { body: call('message/send', messageV03()) })
     expect(called.agent.requests.map(({ path, body }) => [path, body.includes('north')])).toEqual([['/nought', false]])
   })
 })
@@ -225,7 +227,7 @@ describe('every interface in a gateway card', () => {
       for (const each of interfaces) {
         called.agent.requests.length = 0
         const { status, body } = await sendBy(each)
-        expect([each, status, body, called.agent.requests.length]).toEqual([each, 200, answer, 1])
+        expect([each, status, body, called.agent.requests.length]).toEqual([each, 200, agentResponse, 1])
         expect(each.url).toBe(`${called.host.url.origin}/agents/${id}/a2a`)
       }
     }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
-import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import type { Host } from '../support/host.ts'
 import { reply } from '../support/upstream.ts'
@@ -22,7 +22,9 @@ beforeAll(async () => {
   await called.register('bad-calls-0', only('0.3'))
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+beforeEach(() =>
+  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
+)
 
 const path = '/agents/bad-calls/a2a'
 const send = (body: Json | Uint8Array, headers: Record<string, string> = {}, target = path) =>
@@ -31,8 +33,8 @@ const upstreamBodies = () => called.agent.requests.map(({ body }) => body)
 
 /** The host serves the next request after every invalid one. */
 afterEach(async () => {
-  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer)))
-  expect((await send(call())).body).toEqual(answer)
+  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse)))
+  expect((await send(call())).body).toEqual(agentResponse)
 })
 
 /** Expects a JSON-RPC error with the caller's id, and no request to the agent. */
@@ -130,7 +132,7 @@ describe('a body that is not a call', () => {
 
   it('is rejected if it nests deeper than 64 levels', async () => {
     const body = (levels: number) => `{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${deep(levels)}}`
-    expect((await send(body(63))).body).toEqual(answer)
+    expect((await send(body(63))).body).toEqual(agentResponse)
     called.agent.requests.length = 0
     expectRejection(await send(body(64)), { status: 400, code: -32600, id: null })
   })
@@ -286,14 +288,14 @@ describe('the content type', () => {
     'application/vnd.api+json',
   ])('%s is accepted', async type => {
     const { body } = await send(JSON.stringify(call()), { 'Content-Type': type })
-    expect([body, upstreamBodies().length]).toEqual([answer, 1])
+    expect([body, upstreamBodies().length]).toEqual([agentResponse, 1])
   })
 
   it('of a form is accepted with credentials, which a page cannot send without CORS', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
     const { body } = await send(JSON.stringify(call()), { ...form, Authorization: 'Bearer of-the-agent' })
     expect([body, called.agent.requests.map(({ headers }) => headers['content-type'])]).toEqual([
-      answer,
+      agentResponse,
       ['application/json'],
     ])
     called.agent.requests.length = 0
@@ -345,7 +347,7 @@ describe('the method', () => {
 })
 
 describe('the version', () => {
-  const callOf = (method: string) => (method.includes('/') ? call(method, message0()) : call(method))
+  const callOf = (method: string) => (method.includes('/') ? call(method, messageV03()) : call(method))
   it.each<[string, string, string, string]>([
     ['""', '', 'SendMessage', '1.0'],
     ['""', '', 'message/send', '0.3'],
@@ -357,7 +359,7 @@ describe('the version', () => {
     ['"1.0", with spaces', ' 1.0 ', 'SendMessage', '1.0'],
     ['"1.0" twice', '1.0, 1.0.1', 'SendMessage', '1.0'],
   ])('%s is forwarded in its normal form', async (_, version, method, forwarded) => {
-    expect((await send(callOf(method), { 'A2A-Version': version })).body).toEqual(answer)
+    expect((await send(callOf(method), { 'A2A-Version': version })).body).toEqual(agentResponse)
     expect(called.agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
       [`/rpc-${forwarded[0]}`, forwarded],
     ])
@@ -392,7 +394,7 @@ describe('the version', () => {
     const different = await called.sendLines(path, { 'A2A-Version': ['1.0', '0.3'] }, JSON.stringify(call()))
     expect([codeOf(different.body), upstreamBodies()]).toEqual([-32009, []])
     const equal = await called.sendLines(path, { 'A2A-Version': ['1.0', '1.0.1'] }, JSON.stringify(call()))
-    expect([equal.body, upstreamBodies().length]).toEqual([answer, 1])
+    expect([equal.body, upstreamBodies().length]).toEqual([agentResponse, 1])
   })
 
   it.each<[string, Record<string, string>, number | undefined]>([
@@ -442,7 +444,7 @@ describe('accepted output modes', () => {
   ])('that are %s are rejected with the path of the field', async (_, acceptedOutputModes, field) => {
     for (const body of [
       call('SendMessage', message({ configuration: { acceptedOutputModes } })),
-      call('message/send', message0({ configuration: { acceptedOutputModes } })),
+      call('message/send', messageV03({ configuration: { acceptedOutputModes } })),
     ]) {
       const response = await send(body)
       expectRejection(response, { code: -32602, message: field })
@@ -457,7 +459,9 @@ describe('accepted output modes', () => {
     ['a bare type', ['text']],
     ['in another case', ['TEXT/Plain; charset=utf-8']],
   ])('that are %s are accepted', async (_, acceptedOutputModes) => {
-    expect((await send(call('SendMessage', message({ configuration: { acceptedOutputModes } })))).body).toEqual(answer)
+    expect((await send(call('SendMessage', message({ configuration: { acceptedOutputModes } })))).body).toEqual(
+      agentResponse,
+    )
   })
 
   it.each<[string, JsonObject, JsonObject]>([
@@ -468,7 +472,7 @@ describe('accepted output modes', () => {
     ],
     [
       '0.3',
-      call('message/send', message0({ configuration: { acceptedOutputModes: ['image/png'] } })),
+      call('message/send', messageV03({ configuration: { acceptedOutputModes: ['image/png'] } })),
       { offered: ['image/png'], accepted: ['text/plain'] } as never,
     ],
   ])(
@@ -498,7 +502,7 @@ describe('accepted output modes', () => {
     const reader = await called.send('/agents/bad-calls-extended/a2a', { body, token })
     const anonymous = await called.send('/agents/bad-calls-extended/a2a', { body })
     expect([reader.body, codeOf(anonymous.body), anonymous.text.includes('image/png, ')]).toEqual([
-      answer,
+      agentResponse,
       -32005,
       false,
     ])
@@ -514,7 +518,7 @@ describe('accepted output modes', () => {
 describe('an error in place of a stream', () => {
   it('is one event to a client of 0.3, JSON to one of 1.0', async () => {
     const configuration = { acceptedOutputModes: ['image/png'] }
-    const v03 = await send(call('message/stream', message0({ configuration })))
+    const v03 = await send(call('message/stream', messageV03({ configuration })))
     expect([v03.status, v03.headers.get('content-type'), JSON.parse(v03.text.replace(/^data: /, ''))]).toEqual([
       200,
       'text/event-stream',
@@ -614,14 +618,14 @@ describe('a push notification URL', () => {
       pushingAgent,
       call('tasks/pushNotificationConfig/set', { taskId: 't', pushNotificationConfig: { url: inside } }),
     ],
-    ['0.3, with a message', pushingAgent, call('message/send', message0(withPushUrl(inside)))],
+    ['0.3, with a message', pushingAgent, call('message/send', messageV03(withPushUrl(inside)))],
     ['1.0 over HTTP+JSON, of a task', `${pushingAgent}/tasks/t/pushNotificationConfigs`, { url: inside }],
     [
       '0.3 over HTTP+JSON, of a task',
       `${pushingAgent}/v1/tasks/t/pushNotificationConfigs`,
       { config: { pushNotificationConfig: { url: inside } } },
     ],
-    ['0.3 over HTTP+JSON, with a message', `${pushingAgent}/v1/message:send`, message0(withPushUrl(inside))],
+    ['0.3 over HTTP+JSON, with a message', `${pushingAgent}/v1/message:send`, messageV03(withPushUrl(inside))],
   ])('must not be a private address: %s', async (_, path, body) => {
     const { text } = await send(body, {}, path)
     expect([text, text.includes(inside), upstreamBodies()]).toEqual([
@@ -634,6 +638,6 @@ describe('a push notification URL', () => {
   it.each([['https://hook.example.com/'], ["the agent's own origin"]])('may be %s', async url => {
     const hook = url.startsWith('https:') ? url : `${called.agent.origin}/hook`
     const { body } = await send(call('CreateTaskPushNotificationConfig', { taskId: 't', url: hook }), {}, pushingAgent)
-    expect([body, upstreamBodies().length]).toEqual([answer, 1])
+    expect([body, upstreamBodies().length]).toEqual([agentResponse, 1])
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
-import { answer, call, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { reply } from '../support/upstream.ts'
 
@@ -9,7 +9,9 @@ beforeAll(async () => {
   called = await startCalledHost()
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer))))
+beforeEach(() =>
+  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
+)
 
 const register = (id: string, name: string, visibility = 'public') =>
   called.register(id, {
@@ -141,7 +143,7 @@ describe('upstream.agentName', () => {
     ['/a2a/v1', { agentName: 'Partner' }],
     ['/a2a/v1', { agentName: 'partner-agent' }],
   ])('replaces the agentName of the caller: %s %j', async (path, params) => {
-    const { status } = await called.send(path, { body: call('message/send', message0(params)) })
+    const { status } = await called.send(path, { body: call('message/send', messageV03(params)) })
     expect([status, upstreamCalls()]).toEqual([200, [['/partner', 'DataProcessor']]])
   })
 })

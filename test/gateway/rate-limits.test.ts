@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
-import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import type { Host } from '../support/host.ts'
 import { json, reply } from '../support/upstream.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await called.register('calls-limits-hidden', { card, visibility: 'internal' })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(answer))))
+beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
 
 /** Makes more calls at once than two minutes allow, because a new minute may begin meanwhile. */
 const exceed = async (
@@ -57,7 +57,7 @@ describe('the limit of calls', () => {
     const others: [string, JsonObject, object][] = [
       [
         '/agents/calls-limits/a2a',
-        call('message/stream', message0()),
+        call('message/stream', messageV03()),
         {
           jsonrpc: '2.0',
           id: 7,
@@ -69,7 +69,7 @@ describe('the limit of calls', () => {
         message(),
         { error: expect.objectContaining({ code: 429, status: 'RESOURCE_EXHAUSTED' }) },
       ],
-      ['/agents/calls-limits/a2a/v1/message:send', message0(), expect.objectContaining({ code: -32000 })],
+      ['/agents/calls-limits/a2a/v1/message:send', messageV03(), expect.objectContaining({ code: -32000 })],
       // A caller who guesses ids is limited as well, and the response reveals nothing.
       [
         '/agents/calls-limits-hidden/a2a',
@@ -133,11 +133,11 @@ describe('the limit of invalid credentials', () => {
     // Callers without credentials, callers with credentials of the agent, and other addresses are not affected.
     for (const credentials of ['Bearer theirs', 'Basic dTpw']) {
       const headers = { ...headersFrom(address), Authorization: credentials }
-      expect((await called.send('/agents/calls-limits/a2a', { body: call(), headers })).body).toEqual(answer)
+      expect((await called.send('/agents/calls-limits/a2a', { body: call(), headers })).body).toEqual(agentResponse)
     }
     expect(
       (await called.send('/agents/calls-limits/a2a', { body: call(), headers: headersFrom(address) })).body,
-    ).toEqual(answer)
+    ).toEqual(agentResponse)
     const otherAddress = await called.send('/agents/calls-limits/a2a', {
       body: call(),
       headers: { ...guess(), 'CF-Connecting-IP': '198.18.1.1' },
@@ -152,7 +152,7 @@ describe('the limit of invalid credentials', () => {
         body: call(),
         headers: { ...headers, Authorization: `Bearer theirs-${count}` },
       })
-      expect(response.body).toEqual(answer)
+      expect(response.body).toEqual(agentResponse)
     }
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect, it, type TestContext } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { CallError } from '../../src/a2a/errors.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { answer, call, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { type Host, sharedHost, startSharedUpstream } from '../support/host.ts'
 import { json, reply, stream, type UpstreamServer } from '../support/upstream.ts'
@@ -35,7 +35,7 @@ const forms: [string, string, JsonObject, (error: CallError) => object][] = [
   [
     'JSON-RPC 0.3',
     '',
-    call('message/stream', message0()),
+    call('message/stream', messageV03()),
     error => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(error, '0.3') } }),
   ],
   [
@@ -45,7 +45,7 @@ const forms: [string, string, JsonObject, (error: CallError) => object][] = [
     error => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(error, '1.0') } }),
   ],
   ['HTTP+JSON 1.0', '/message:stream', message(), error => ({ event: 'error', data: toRestError(error, '1.0') })],
-  ['HTTP+JSON 0.3', '/v1/message:stream', message0(), error => ({ event: 'error', data: toRestError(error, '0.3') })],
+  ['HTTP+JSON 0.3', '/v1/message:stream', messageV03(), error => ({ event: 'error', data: toRestError(error, '0.3') })],
 ]
 
 const openStream = ({ host, id }: Weather, path: string, body: JsonObject, init: RequestInit = {}) =>
@@ -160,9 +160,9 @@ describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) 
 
   it('is JSON when the agent responds with JSON', async context => {
     const weather = await startWeather(context)
-    weather.agent.respond(reply(200, json, JSON.stringify(answer)))
+    weather.agent.respond(reply(200, json, JSON.stringify(agentResponse)))
     const response = await openStream(weather, path, body)
-    expect([response.headers.get('content-type'), await response.json()]).toEqual(['application/json', answer])
+    expect([response.headers.get('content-type'), await response.json()]).toEqual(['application/json', agentResponse])
   })
 })
 
@@ -176,6 +176,6 @@ it('serves the next request after a hundred abandoned streams', async context =>
       await cancel()
     }),
   )
-  weather.agent.respond(reply(200, json, JSON.stringify(answer)))
-  expect(await (await openStream(weather, '', call())).json()).toEqual(answer)
+  weather.agent.respond(reply(200, json, JSON.stringify(agentResponse)))
+  expect(await (await openStream(weather, '', call())).json()).toEqual(agentResponse)
 })

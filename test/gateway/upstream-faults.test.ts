@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
-import { answer, call, codeOf, message, message0 } from '../support/calls.ts'
+import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken, type Host } from '../support/host.ts'
 import { json, reply, stream } from '../support/upstream.ts'
@@ -26,13 +26,13 @@ afterAll(async () => {
   await impatient.close()
 })
 
-const respondWell = reply(200, json, JSON.stringify(answer))
+const respondWell = reply(200, json, JSON.stringify(agentResponse))
 
 /** The host serves the next request after every fault. */
 afterEach(async () => {
   for (const { agent, send } of [called, impatient]) {
     agent.respond(respondWell)
-    expect((await send('/agents/calls-upstream/a2a', { body: call() })).body).toEqual(answer)
+    expect((await send('/agents/calls-upstream/a2a', { body: call() })).body).toEqual(agentResponse)
   }
 })
 
@@ -49,7 +49,7 @@ const forms: [string, string, JsonObject, (code: number, status: number) => obje
   [
     'JSON-RPC 0.3',
     '',
-    call('message/send', message0()),
+    call('message/send', messageV03()),
     code => ({
       jsonrpc: '2.0',
       id: 7,
@@ -62,7 +62,7 @@ const forms: [string, string, JsonObject, (code: number, status: number) => obje
     message(),
     (_, status) => ({ error: expect.objectContaining({ code: status, details: [expect.anything()] }) }),
   ],
-  ['HTTP+JSON 0.3', '/v1/message:send', message0(), code => expect.objectContaining({ code })],
+  ['HTTP+JSON 0.3', '/v1/message:send', messageV03(), code => expect.objectContaining({ code })],
 ]
 
 const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
@@ -78,15 +78,20 @@ describe.each(forms)('over %s, an agent that', (_, path, body, errorBody) => {
       502,
       -32006,
     ],
-    ['declares HTML', reply(200, { 'Content-Type': 'text/html' }, JSON.stringify(answer)), 502, -32006],
-    ['declares no type', reply(200, {}, JSON.stringify(answer)), 502, -32006],
+    ['declares HTML', reply(200, { 'Content-Type': 'text/html' }, JSON.stringify(agentResponse)), 502, -32006],
+    ['declares no type', reply(200, {}, JSON.stringify(agentResponse)), 502, -32006],
     [
       'declares two types',
       response => void response.writeHead(200, { 'Content-Type': ['text/html', 'application/json'] }).end('{}'),
       502,
       -32006,
     ],
-    ['streams without a request for a stream', reply(200, stream, `data: ${JSON.stringify(answer)}\n\n`), 502, -32006],
+    [
+      'streams without a request for a stream',
+      reply(200, stream, `data: ${JSON.stringify(agentResponse)}\n\n`),
+      502,
+      -32006,
+    ],
     ['returns 500 with HTML', reply(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace'), 502, -32006],
     ['sends 204', reply(204, {}, ''), 502, -32006],
     ['sends 304', reply(304, {}, ''), 502, -32006],
@@ -101,7 +106,7 @@ describe.each(forms)('over %s, an agent that', (_, path, body, errorBody) => {
     ['sends 20 MB', reply(200, json, JSON.stringify({ a: 'x'.repeat(20_000_000) })), 502, -32006],
     [
       'declares gzip and sends plain text',
-      reply(200, { ...json, 'Content-Encoding': 'gzip' }, JSON.stringify(answer)),
+      reply(200, { ...json, 'Content-Encoding': 'gzip' }, JSON.stringify(agentResponse)),
       502,
       -32603,
     ],
@@ -171,7 +176,7 @@ describe('the response of an agent', () => {
       'A2A-Version': '1.0',
       'Retry-After': '3',
     }
-    called.agent.respond(response => void response.writeHead(200, headers).end(JSON.stringify(answer)))
+    called.agent.respond(response => void response.writeHead(200, headers).end(JSON.stringify(agentResponse)))
     const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
     expect(
       Object.fromEntries(
@@ -198,17 +203,21 @@ describe('the response of an agent', () => {
   })
 
   it.each([400, 401, 403, 404, 409, 429, 500, 503])('keeps its status %d with JSON', async status => {
-    called.agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
+    called.agent.respond(
+      reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(agentResponse)),
+    )
     const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
     expect([response.status, response.body, response.headers.get('www-authenticate')]).toEqual([
       status,
-      answer,
+      agentResponse,
       status === 401 ? 'Bearer realm="agent"' : null,
     ])
   })
 
   it.each([401, 403])("is replaced if the agent rejects the host's own credentials: %d", async status => {
-    called.agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(answer)))
+    called.agent.respond(
+      reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(agentResponse)),
+    )
     const response = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), token: adminToken })
     expect([response.status, codeOf(response.body), response.headers.get('www-authenticate')]).toEqual([
       502,
@@ -227,7 +236,7 @@ describe('a loop', () => {
     const response = await called.send('/agents/calls-upstream/a2a', { body: call(), headers: { Via: via } })
     expect([response.status, codeOf(response.body), called.agent.requests.length]).toEqual([508, -32603, 0])
     const other = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), headers: { Via: via } })
-    expect([other.body, called.agent.requests.length]).toEqual([answer, 1])
+    expect([other.body, called.agent.requests.length]).toEqual([agentResponse, 1])
   })
 
   it('through the agent ends', async () => {

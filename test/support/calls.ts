@@ -6,7 +6,7 @@ import { type ForwardOptions, forward } from '../../src/gateway/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream-request.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 
-/** A JSON-RPC call; `SendMessage` with a text unless told otherwise. */
+/** Returns a JSON-RPC call, by default `SendMessage` with a text. */
 export const call = (method = 'SendMessage', params: Json = message(), id: Json = 7): JsonObject => ({
   jsonrpc: '2.0',
   id,
@@ -14,20 +14,20 @@ export const call = (method = 'SendMessage', params: Json = message(), id: Json 
   params,
 })
 
-/** The parameters of a message of v1.0. */
+/** Returns the parameters of a message in v1.0. */
 export const message = (more: JsonObject = {}): JsonObject => ({
   message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Does it rain?' }] },
   ...more,
 })
 
-/** The parameters of a message of v0.3. */
-export const message0 = (more: JsonObject = {}): JsonObject => ({
+/** Returns the parameters of a message in v0.3. */
+export const messageV03 = (more: JsonObject = {}): JsonObject => ({
   message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Does it rain?' }] },
   ...more,
 })
 
 /** An agent's response to `call`. */
-export const answer = { jsonrpc: '2.0', id: 7, result: { said: 'It rains' } }
+export const agentResponse = { jsonrpc: '2.0', id: 7, result: { text: 'It rains' } }
 
 /** Returns the code of a JSON-RPC error or of one in v0.3's HTTP+JSON; for v1.0's HTTP+JSON, the status in the body. */
 export const codeOf = (body: Json): Json | undefined => {
@@ -35,7 +35,7 @@ export const codeOf = (body: Json): Json | undefined => {
   return error?.code ?? code
 }
 
-/** A parsed call: a message sent in v1.0 over JSON-RPC, with `changes`. */
+/** Returns a parsed call, by default a message in v1.0 over JSON-RPC, with `changes`. */
 export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
   binding: 'JSONRPC',
   operation: 'send',
@@ -47,7 +47,7 @@ export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
   ...changes,
 })
 
-/** An agent that allows everything in both versions and bindings and constrains nothing, with `changes`. */
+/** Returns the profile of an agent without any restriction, with `changes`. */
 export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => ({
   visibility: 'public',
   route: 'gateway',
@@ -108,7 +108,7 @@ export const succeeded = (result: Response | CallError): Response => {
   return result
 }
 
-/** The headers that this host puts on every response of an agent. */
+/** The headers that this host adds to every response of an agent. */
 export const hostHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': expect.any(String),

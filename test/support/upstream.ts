@@ -23,7 +23,7 @@ export type FetchHandler = (request: Request) => Promise<Response | undefined> |
 /** How a server listens: over TLS, or on the first free one of these ports. */
 export type ListenOptions = { tls?: { key: string; cert: string }; ports?: readonly number[] }
 
-/** An HTTP server on this machine. It records its requests and responds as the test last told it to. */
+/** An HTTP server on this machine that records its requests and responds as the test specifies. */
 export class UpstreamServer {
   readonly requests: ReceivedRequest[] = []
   readonly #server: Server
@@ -52,7 +52,7 @@ export class UpstreamServer {
     throw new Error('no port is free')
   }
 
-  /** Sets how the next requests are answered, and forgets those before. */
+  /** Sets the responder for the next requests, and clears the recorded ones. */
   respond(next: Responder): void {
     this.#respond = next
     this.requests.length = 0
@@ -106,18 +106,18 @@ export class UpstreamServer {
   }
 
   async #send(handle: FetchHandler, response: ServerResponse, request: IncomingMessage, body: Buffer): Promise<void> {
-    const answer = await handle(
+    const result = await handle(
       new Request(new URL(request.url ?? '/', this.origin), {
         method: request.method ?? 'GET',
         headers: Object.entries(request.headers).map(([name, value]): [string, string] => [name, `${value}`]),
         ...(body.length > 0 && { body }),
       }),
     )
-    if (!answer) return void response.destroy()
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders()
-    if (!answer.body) return void response.end()
+    if (!result) return void response.destroy()
+    response.writeHead(result.status, Object.fromEntries(result.headers)).flushHeaders()
+    if (!result.body) return void response.end()
     // The client may leave before the end.
-    await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => undefined)
+    await pipeline(Readable.fromWeb(result.body as never), response).catch(() => undefined)
   }
 }
 
