@@ -11,19 +11,19 @@ import type { Json } from '../../../src/json/json.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
 import { removeValues } from '../../support/cards/pointers.ts'
 
-/** Generated cards that are sound, as canonical cards; a generated skill id can be there twice. */
+/** Generates valid canonical cards. Some authored cards are invalid: two skills may have the same id. */
 const canonicalCard = authoredCard
   .map(generated => {
     const authored = JSON.parse(JSON.stringify(generated))
-    const reading = new Provenance()
-    const canonical = toCanonical(authored, detectDialect(authored), reading)
-    return { canonical, errors: validateCard(canonical, authored, reading) }
+    const provenance = new Provenance()
+    const canonical = toCanonical(authored, detectDialect(authored), provenance)
+    return { canonical, errors: validateCard(canonical, authored, provenance) }
   })
   .filter(({ errors }) => errors.length === 0)
   .map(({ canonical }) => canonical as AgentCard)
 
-describe('a dialect reads what it wrote', () => {
-  it.each(dialectNames)('%s: the same canonical card, but for what it reported as dropped', name => {
+describe('a canonical card', () => {
+  it.each(dialectNames)('survives writing and reading in the dialect %s, except for dropped fields', name => {
     fc.assert(
       fc.property(canonicalCard, card => {
         const { document, dropped } = dialects[name].write(card)
@@ -32,10 +32,10 @@ describe('a dialect reads what it wrote', () => {
     )
   })
 
-  it.each(['agent-card.json', 'agent.json'] as const)('the hybrid of %s: the very same canonical card', readers => {
+  it.each(['agent-card.json', 'agent.json'] as const)('survives writing and reading as the hybrid %s', path => {
     fc.assert(
       fc.property(canonicalCard, card => {
-        const hybrid = writeHybrid(card, readers)
+        const hybrid = writeHybrid(card, path)
         expect(detectDialect(hybrid)).toBe('1.0')
         expect(dialects['1.0'].read(hybrid, new Provenance())).toStrictEqual(card)
       }),

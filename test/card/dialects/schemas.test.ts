@@ -56,7 +56,7 @@ type Version = {
   nonEmpty: string[]
   /** Objects with members of the author's choice. */
   open: string[]
-  /** Values that are not in an enumeration, and objects with two alternatives of which one is allowed. */
+  /** Values outside an enumeration, and objects with two members of which only one is allowed. */
   values: [pointer: string, value: Json][]
 }
 
@@ -186,7 +186,7 @@ const versions: Record<'1.0' | '0.3', Version> = {
 }
 
 /** Returns the card with the value at `at` replaced, or removed if `value` is undefined. */
-const withValue = (card: JsonObject, at: string, value: Json | undefined): JsonObject => {
+const changeValue = (card: JsonObject, at: string, value: Json | undefined): JsonObject => {
   const copy: JsonObject = JSON.parse(JSON.stringify(card))
   const path = parsePointer(at)
   const last = path.pop() ?? ''
@@ -202,8 +202,8 @@ const valuesIn = (value: Json, open: string[], at = ''): [pointer: string, value
   return [[at, value], ...members.flatMap(([key, member]) => valuesIn(member, open, at + formatPointer(key)))]
 }
 
-/** A value that no member of a card allows in place of this one. */
-const otherType = (value: Json): Json => (typeof value === 'string' ? 1 : Array.isArray(value) ? { a: 'b' } : 'text')
+/** Returns a value of a type that no member allows in place of this one. */
+const changeType = (value: Json): Json => (typeof value === 'string' ? 1 : Array.isArray(value) ? { a: 'b' } : 'text')
 
 type Change = 'as it is' | 'removed' | 'of another type' | 'empty' | 'with an unknown member' | 'another value'
 type Mutation = { at: string; change: Change; card: Json }
@@ -218,13 +218,13 @@ const mutate = ({ card, open, values: others }: Version): Mutation[] => {
   const changed = (change: Change, at: string, value: Json | undefined, place = at): Mutation => ({
     at,
     change,
-    card: withValue(card, place, value),
+    card: changeValue(card, place, value),
   })
   return [
     { at: '', change: 'as it is', card },
     { at: '', change: 'of another type', card: [] },
     ...members.map(([at]) => changed('removed', at, undefined)),
-    ...nodes.map(([at, value]) => changed('of another type', at, otherType(value))),
+    ...nodes.map(([at, value]) => changed('of another type', at, changeType(value))),
     ...arrays.map(([at]) => changed('empty', at, [])),
     ...objects.map(([at]) => changed('with an unknown member', at, { a: ['b'] }, `${at}/unknown`)),
     ...others.map(([at, value]) => changed('another value', at, value)),
@@ -269,7 +269,7 @@ describe.each(['1.0', '0.3'] as const)('the schema of the Agent Card of A2A %s',
 
   it.each(['query', 'header', 'cookie'])('accepts an API key in a %s', place => {
     const [[at] = ['']] = version.values
-    expect(schemaErrors(`${name} strict`, withValue(version.card, at, place))).toStrictEqual([])
+    expect(schemaErrors(`${name} strict`, changeValue(version.card, at, place))).toStrictEqual([])
   })
 
   it('accepts an unknown member, and nothing else that it rejects, where it is not strict', () => {
@@ -279,10 +279,10 @@ describe.each(['1.0', '0.3'] as const)('the schema of the Agent Card of A2A %s',
     expect(pointers('with an unknown member', differing)).toStrictEqual(expect.arrayContaining(['', '/provider']))
   })
 
-  describe.skipIf(!hasReference)(`gives the verdict of the published schema${skipNotice}`, () => {
+  describe.skipIf(!hasReference)(`agrees with the published schema${skipNotice}`, () => {
     const validate = hasReference ? compilePublishedSchema(name) : () => false
 
-    it('on every changed card, except for a location that only the text of the specification excludes', () => {
+    it('on every changed card, except for a location that only the prose of the specification excludes', () => {
       const differing = mutations.filter(mutation => validate(mutation.card) === isRejected(mutation))
       expect(differing.map(({ at, change }) => [at, change])).toStrictEqual(
         name === '1.0' ? [['/securitySchemes/key/apiKeySecurityScheme/location', 'another value']] : [],
