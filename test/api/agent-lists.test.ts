@@ -93,7 +93,7 @@ describe.each(['/agents', '/.well-known/a2a/agents'] as const)('GET %s past the 
 })
 
 describe('LIST_FORMATS', () => {
-  it("formats a page for each of the lists: A2A's, Shaman's and SuperX's", () => {
+  it('formats a page for this host, for Shaman and for SuperX', () => {
     const agent = {
       id: 'tool-box',
       origin: 'https://cards.example.com',

@@ -197,36 +197,3 @@ describe('an unsupported precondition', () => {
     )
   })
 })
-
-describe('POST /lint', () => {
-  const lint = (body: string) =>
-    host.fetch('/lint', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
-  it('reports on a card without storing it', async () => {
-    const response = await lint(JSON.stringify({ ...minimalCard, url: 'http://x.example/a2a' }))
-    const report = (await response.json()) as { issues: object[] }
-    expect([response.status, report]).toEqual([
-      200,
-      {
-        valid: true,
-        errors: [],
-        dialect: 'gopherhole',
-        filled: expect.any(Array),
-        converted: [],
-        dropped: expect.any(Object),
-        issues: expect.any(Array),
-      },
-    ])
-    expect(await (await host.fetch('/agents')).text()).not.toContain('x.example')
-  })
-
-  it('lists the errors of an invalid card', async () => {
-    expect(await (await lint('{"name":"x"}')).json()).toMatchObject({
-      valid: false,
-      errors: expect.arrayContaining([{ pointer: '/description', message: 'is missing' }]),
-    })
-  })
-
-  it('rejects a body that is not JSON', async () => {
-    await expectProblem(await lint('<html>'), 400, 'not-json', 'HTML')
-  })
-})

@@ -1,29 +1,78 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost } from '../support/host.ts'
 
 /** The requests to /lint per minute that the limited host accepts from one address. */
 const limit = 5
 
-it('limits the requests per minute from one address or IPv6 network', async () => {
-  const host = sharedHost('limited')
-  const lint = (address: string) =>
-    host.fetch('/lint', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': address },
-      body: JSON.stringify(minimalCard),
+const host = sharedHost()
+const limitedHost = sharedHost('limited')
+
+const lint = (body: string, address = nextAddress(), on = host) =>
+  on.fetch('/lint', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': address },
+    body,
+  })
+
+describe('POST /lint', () => {
+  it('reports on a card without storing it', async () => {
+    const response = await lint(
+      JSON.stringify({ ...minimalCard, name: 'Lint Only', url: 'http://lint-only.example/a2a' }),
+    )
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      {
+        valid: true,
+        errors: [],
+        dialect: 'gopherhole',
+        filled: expect.any(Array),
+        converted: [],
+        dropped: expect.any(Object),
+        issues: expect.any(Array),
+      },
+    ])
+    expect((await host.fetch('/a2a/v1/agents/Lint%20Only')).status).toBe(404)
+    expect((await host.fetch('/agents/lint-only')).status).toBe(404)
+  })
+
+  it('lists the errors of an invalid card', async () => {
+    expect(await (await lint('{"name":"x"}')).json()).toMatchObject({
+      valid: false,
+      errors: expect.arrayContaining([{ pointer: '/description', message: 'is missing' }]),
     })
-  // A new minute may begin during the test, so that up to twice the limit pass.
-  const responses: Response[] = []
-  for (let count = 0; count <= 2 * limit; count++) responses.push(await lint(`2001:db8::${count}`))
-  const passed = responses.filter(({ status }) => status === 200).length
-  expect(passed).toBeGreaterThanOrEqual(limit)
-  const rejected = responses.find(({ status }) => status === 429)
-  expect([
-    rejected?.headers.get('retry-after'),
-    rejected?.headers.get('cache-control'),
-    await rejected?.json(),
-  ]).toEqual(['60', 'no-store', expect.objectContaining({ status: 429, code: 'too-many-requests' })])
-  // Another network has a limit of its own.
-  expect((await lint('2001:db8:0:1::1')).status).toBe(200)
+  })
+
+  it('rejects a body that is not JSON', async () => {
+    const response = await lint('<html>')
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+      await response.json(),
+    ]).toEqual([
+      400,
+      'application/problem+json',
+      'no-store',
+      expect.objectContaining({ status: 400, code: 'not-json', detail: expect.stringContaining('HTML') }),
+    ])
+  })
+
+  it('limits the requests per minute from one address or IPv6 network', async () => {
+    const card = JSON.stringify(minimalCard)
+    // A new minute may begin during the test, so that up to twice the limit pass.
+    const responses: Response[] = []
+    for (let count = 0; count <= 2 * limit; count++) responses.push(await lint(card, `2001:db8::${count}`, limitedHost))
+    const passed = responses.filter(({ status }) => status === 200).length
+    expect(passed).toBeGreaterThanOrEqual(limit)
+    const rejected = responses.find(({ status }) => status === 429)
+    expect([
+      rejected?.headers.get('retry-after'),
+      rejected?.headers.get('cache-control'),
+      await rejected?.json(),
+    ]).toEqual(['60', 'no-store', expect.objectContaining({ status: 429, code: 'too-many-requests' })])
+    // Another network has a limit of its own.
+    expect((await lint(card, '2001:db8:0:1::1', limitedHost)).status).toBe(200)
+  })
 })
