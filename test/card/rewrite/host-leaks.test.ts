@@ -8,9 +8,9 @@ import { getValue } from '../../support/cards/pointers.ts'
 const host = 'weather.agents.example'
 const endpoint = `https://${host}/a2a`
 const source = `https://${host}/.well-known/agent-card.json`
-const here = 'https://host.example/agents/weather'
-const ours = `${here}/a2a`
-const ourCard = `${here}/.well-known/agent-card.json`
+const agentUrl = 'https://host.example/agents/weather'
+const ownEndpoint = `${agentUrl}/a2a`
+const ownCardUrl = `${agentUrl}/.well-known/agent-card.json`
 
 const manifest = (upstream: JsonObject = {}, more: JsonObject = {}): JsonObject => ({
   upstream: { card: source, ...upstream },
@@ -25,77 +25,80 @@ const card = (fields: JsonObject = {}): JsonObject => ({
   ...fields,
 })
 
-/** What an unknown field of a card says when it is served for the gateway. */
-const served = (value: Json, fetched: JsonObject = {}, upstream: JsonObject = {}): Json | undefined =>
+/** Returns the served value of an unknown field that the agent's card has. */
+const serveField = (value: Json, fetched: JsonObject = {}, upstream: JsonObject = {}): Json | undefined =>
   compileCard(manifest(upstream), card({ ...fetched, 'x-field': value })).documents['agent-card.json']['x-field']
 
-/** The places at which a card is refused for what it tells. */
-const told = (fetched: JsonObject, upstream: JsonObject = {}, more: JsonObject = {}): string[] =>
+/** Returns the pointers of the errors for a fetched card. */
+const findErrors = (fetched: JsonObject, upstream: JsonObject = {}, more: JsonObject = {}): string[] =>
   getCompileErrors(manifest(upstream, more), fetched).map(({ pointer }) => pointer)
 
-describe('a URL of a fetched card that points at its agent', () => {
+describe('a URL of the agent in a fetched card', () => {
   it.each<[string, string, string]>([
-    ['the endpoint', endpoint, ours],
-    ['with a slash at its end', `${endpoint}/`, ours],
-    ['with its port', `https://${host}:443/a2a`, ours],
-    ['in capitals', `HTTPS://${host.toUpperCase()}/a2a`, ours],
-    ['with a point after the host', `https://${host}./a2a`, ours],
-    ['by http', `http://${host}/a2a`, ours],
-    ['with escapes that say nothing', `https://${host}/a%32a`, ours],
-    ['with a query', `${endpoint}?x=1#y`, `${ours}?x=1#y`],
-    ['below the endpoint', `${endpoint}/v1/tasks?x=1`, `${ours}/v1/tasks?x=1`],
-    ['by way of a folder above', `https://${host}/x/../a2a/tasks`, `${ours}/tasks`],
-    ['in a text', `Ask ${endpoint}, or ${endpoint}/v1.`, `Ask ${ours}, or ${ours}/v1.`],
-    ['in a text, twice and in brackets', `(${endpoint}) <${endpoint}/x>`, `(${ours}) <${ours}/x>`],
-    ['where its card is', source, ourCard],
-    ['where its card is by the older name', `https://${host}/.well-known/agent.json`, ourCard],
-    ['where its card is below the endpoint', `${endpoint}/.well-known/agent-card.json`, ourCard],
-  ])('leads here: %s', (_, url, expected) => {
-    expect(served(url)).toBe(expected)
-    expect(served({ deep: [{ url }] })).toStrictEqual({ deep: [{ url: expected }] })
+    ['the endpoint', endpoint, ownEndpoint],
+    ['with a trailing slash', `${endpoint}/`, ownEndpoint],
+    ['with its port', `https://${host}:443/a2a`, ownEndpoint],
+    ['in capitals', `HTTPS://${host.toUpperCase()}/a2a`, ownEndpoint],
+    ['with a trailing dot of the host', `https://${host}./a2a`, ownEndpoint],
+    ['with http', `http://${host}/a2a`, ownEndpoint],
+    ['with needless escapes', `https://${host}/a%32a`, ownEndpoint],
+    ['with a query', `${endpoint}?x=1#y`, `${ownEndpoint}?x=1#y`],
+    ['below the endpoint', `${endpoint}/v1/tasks?x=1`, `${ownEndpoint}/v1/tasks?x=1`],
+    ['with a dot segment', `https://${host}/x/../a2a/tasks`, `${ownEndpoint}/tasks`],
+    ['in a text', `Ask ${endpoint}, or ${endpoint}/v1.`, `Ask ${ownEndpoint}, or ${ownEndpoint}/v1.`],
+    ['in a text, twice and in brackets', `(${endpoint}) <${endpoint}/x>`, `(${ownEndpoint}) <${ownEndpoint}/x>`],
+    ['of its card', source, ownCardUrl],
+    ['of its card at the older path', `https://${host}/.well-known/agent.json`, ownCardUrl],
+    ['of its card below the endpoint', `${endpoint}/.well-known/agent-card.json`, ownCardUrl],
+  ])('is replaced by that of this host: %s', (_, url, expected) => {
+    expect(serveField(url)).toBe(expected)
+    expect(serveField({ deep: [{ url }] })).toStrictEqual({ deep: [{ url: expected }] })
   })
 
   it.each<[string, string]>([
-    ['a path that only begins like it', `${endpoint}x`],
-    ['a path beside it', `https://${host}/docs`],
+    ['a path with the same beginning', `${endpoint}x`],
+    ['another path', `https://${host}/docs`],
     ['the host alone', `https://${host}`],
     ['another port', `https://${host}:8443/a2a`],
     ['another protocol', `wss://${host}/a2a`],
     ['the card of another agent', `https://${host}/agents/other/.well-known/agent-card.json`],
-    ['a query of another URL', `https://proxy.example/?u=${encodeURIComponent(endpoint)}`],
-    ['a query that is escaped twice', `https://proxy.example/?u=${encodeURIComponent(encodeURIComponent(endpoint))}`],
-    ['the name in a text', `It runs on ${host}`],
-    ['the name in a text, in capitals', `It runs on ${host.toUpperCase()}:8443`],
-  ])('leads nowhere here, and the card is refused: %s', (_, value) => {
-    expect(told(card({ 'x-field': { deep: [value] } }))).toStrictEqual(['/x-field/deep/0'])
+    ['the query of another URL', `https://proxy.example/?u=${encodeURIComponent(endpoint)}`],
+    [
+      'the query of another URL, escaped twice',
+      `https://proxy.example/?u=${encodeURIComponent(encodeURIComponent(endpoint))}`,
+    ],
+    ['a text', `It runs on ${host}`],
+    ['a text, in capitals', `It runs on ${host.toUpperCase()}:8443`],
+  ])('is rejected where this host has no URL for it: %s', (_, value) => {
+    expect(findErrors(card({ 'x-field': { deep: [value] } }))).toStrictEqual(['/x-field/deep/0'])
   })
 
   it.each<[string, string, string, string]>([
-    ['a root', 'https://root.example', 'https://root.example/', ours],
-    ['a root without its slash', 'https://root.example/', 'https://root.example', ours],
-    ['a path with a slash', 'https://root.example/a2a/', 'https://root.example/a2a', ours],
-    ['a query of its own', 'https://root.example/rpc?agent=1', 'https://root.example/rpc?agent=1', ours],
-    ['a port', 'http://root.example:8080/a2a', 'http://ROOT.example:8080/a2a/x', `${ours}/x`],
-    ['the longer of two', 'https://root.example/a', 'https://root.example/a/b/c', `${ours}/c`],
-  ])('leads here where the endpoint is %s', (_, url, value, expected) => {
+    ['a root URL', 'https://root.example', 'https://root.example/', ownEndpoint],
+    ['a root URL without a slash', 'https://root.example/', 'https://root.example', ownEndpoint],
+    ['a path with a slash', 'https://root.example/a2a/', 'https://root.example/a2a', ownEndpoint],
+    ['a query of its own', 'https://root.example/rpc?agent=1', 'https://root.example/rpc?agent=1', ownEndpoint],
+    ['a port', 'http://root.example:8080/a2a', 'http://ROOT.example:8080/a2a/x', `${ownEndpoint}/x`],
+    ['the longest of several', 'https://root.example/a', 'https://root.example/a/b/c', `${ownEndpoint}/c`],
+  ])('is replaced where the endpoint is %s', (_, url, value, expected) => {
     const additionalInterfaces = [{ url: 'https://root.example/a/b', transport: 'HTTP+JSON' }]
-    expect(served(value, { url, additionalInterfaces })).toBe(expected)
+    expect(serveField(value, { url, additionalInterfaces })).toBe(expected)
   })
 
   it.each<[string, string, string]>([
-    ['what is below a root', 'https://root.example', 'https://root.example/docs'],
+    ['a path below a root URL', 'https://root.example', 'https://root.example/docs'],
     ['another query', 'https://root.example/rpc?agent=1', 'https://root.example/rpc?agent=2'],
-  ])('leads nowhere here: %s', (_, url, value) => {
-    expect(told(card({ url, 'x-field': value }))).toStrictEqual(['/x-field'])
+  ])('is rejected where the endpoint does not match: %s', (_, url, value) => {
+    expect(findErrors(card({ url, 'x-field': value }))).toStrictEqual(['/x-field'])
   })
 
-  it('leads here where its card is told from others by a query, and nowhere where another is', () => {
+  it('is replaced where the query of the card matches, and rejected where it does not', () => {
     const cards = `https://${host}/cards?agent=`
-    expect(served(`${cards}1`, {}, { card: `${cards}1` })).toBe(ourCard)
-    expect(told(card({ 'x-field': `${cards}2` }), { card: `${cards}1` })).toStrictEqual(['/x-field'])
+    expect(serveField(`${cards}1`, {}, { card: `${cards}1` })).toBe(ownCardUrl)
+    expect(findErrors(card({ 'x-field': `${cards}2` }), { card: `${cards}1` })).toStrictEqual(['/x-field'])
   })
 
-  it('leads here from every place that any dialect knows', () => {
+  it('is replaced in every field of every dialect', () => {
     const { documents, profile } = compileCard(manifest(), {
       ...card(),
       protocol: 'a2a',
@@ -109,52 +112,52 @@ describe('a URL of a fetched card that points at its agent', () => {
     })
     expect(JSON.stringify(documents)).not.toContain(host)
     expect(documents.superx).toMatchObject({
-      url: ours,
-      agentCard: { url: ourCard, also: `${ours}/v1` },
-      capabilities: { extensions: [{ uri: 'urn:x', params: { uri: `${ours}/hook` } }] },
-      skills: [{ description: `See ${ours}`, examples: [ours] }],
+      url: ownEndpoint,
+      agentCard: { url: ownCardUrl, also: `${ownEndpoint}/v1` },
+      capabilities: { extensions: [{ uri: 'urn:x', params: { uri: `${ownEndpoint}/hook` } }] },
+      skills: [{ description: `See ${ownEndpoint}`, examples: [ownEndpoint] }],
     })
     expect(profile.targets.map(({ url }) => url)).toStrictEqual([endpoint, `${endpoint}/rest`])
   })
 
-  it('leads here wherever it is: upstream.url, and endpoints that the owner has replaced', () => {
+  it('is replaced for upstream.url and for endpoints that the manifest overrides', () => {
     const upstream = { url: 'https://inner.example/rpc' }
     const more = { card: { url: 'https://other.example/x' } }
     const fetched = card({ 'x-field': ['https://inner.example/rpc/1', `${endpoint}/2`, 'https://other.example/x/3'] })
     expect(compileCard(manifest(upstream, more), fetched).card['x-field']).toStrictEqual(
-      [1, 2, 3].map(n => `${ours}/${n}`),
+      [1, 2, 3].map(n => `${ownEndpoint}/${n}`),
     )
   })
 })
 
 describe("a URL of a fetched card that is this host's own URL of the agent", () => {
   it('stays as it is, also if the card lists the URL above it as its endpoint', () => {
-    expect(served([ours, `${ours}/v1`, ourCard], { url: here }, { url: endpoint })).toStrictEqual([
-      ours,
-      `${ours}/v1`,
-      ourCard,
+    expect(serveField([ownEndpoint, `${ownEndpoint}/v1`, ownCardUrl], { url: here }, { url: endpoint })).toStrictEqual([
+      ownEndpoint,
+      `${ownEndpoint}/v1`,
+      ownCardUrl,
     ])
   })
 })
 
-describe('links for people on the host of the agent', () => {
+describe('a link to the host of the agent', () => {
   it.each<[string, JsonObject, string]>([
     ['0.3', { documentationUrl: `https://${host}/docs`, iconUrl: `https://${host}/i.png` }, 'iconUrl'],
     ['snake_case', { documentation_url: `https://${host}/docs`, icon_url: `https://${host}/i.png` }, 'icon_url'],
-    ["Shaman's word", { icon: `https://${host}/i.png`, supportUrl: 'https://help.example' }, 'icon'],
-  ])('are left out: %s', (_, fields, name) => {
+    ["Shaman's fields", { icon: `https://${host}/i.png`, supportUrl: 'https://help.example' }, 'icon'],
+  ])('is left out: %s', (_, fields, name) => {
     const { documents, report } = compileCard(manifest(), card(fields))
     expect(documents['1.0']).not.toHaveProperty('iconUrl')
     expect(documents['1.0']).not.toHaveProperty('documentationUrl')
     if (report.dialect === 'shaman') expect(documents.shaman).not.toHaveProperty(name)
   })
 
-  it('stay as they are on any other host', () => {
+  it('is kept for any other host', () => {
     const links = { documentationUrl: 'https://docs.example/x', iconUrl: 'https://cdn.example/i.png' }
     expect(compileCard(manifest(), card(links)).documents['0.3']).toMatchObject(links)
   })
 
-  it('are those of the public card alone: an extended card with another on that host is refused', () => {
+  it('is rejected in an extended card, unless the public card has the same', () => {
     const documentationUrl = `https://${host}/docs`
     const extended = (url: string) => manifest({}, { extended: { documentationUrl: url } })
     expect(compileCard(extended(documentationUrl), card({ documentationUrl }))).toHaveProperty('documents')
@@ -182,25 +185,27 @@ describe('links for people on the host of the agent', () => {
       { securitySchemes: { o: { type: 'openIdConnect', openIdConnectUrl: `https://${host}/openid` } } },
       '/securitySchemes/o/openIdConnectUrl',
     ],
-  ])('are not served in the place of %s: that is refused, unless the manifest allows it', (_, fields, place) => {
-    expect(told(card(fields))).toStrictEqual([place])
+  ])('is rejected for %s, unless the manifest allows it', (_, fields, pointer) => {
+    expect(findErrors(card(fields))).toStrictEqual([pointer])
     const { documents } = compileCard(manifest({ mayShow: [host] }), card(fields))
-    expect(JSON.stringify(documents['agent-card.json'])).toContain(String(getValue(card(fields), place)))
+    expect(JSON.stringify(documents['agent-card.json'])).toContain(String(getValue(card(fields), pointer)))
   })
 })
 
-describe('what is left over', () => {
-  it('is told with the host and where it is: in what was fetched, or in what the owner says', () => {
-    const says = (pointer: string) => ({
+describe('the host name of the agent', () => {
+  it('is reported with its pointer into the fetched card or the manifest', () => {
+    const hostError = (pointer: string) => ({
       pointer,
       message: `names the agent's host ${host}, which \`route: gateway\` hides: override the field under \`card\`, or list the host in \`upstream.mayShow\``,
     })
     const more = { card: { 'x-owner': host }, tiers: { gold: { 'x-gold': host } } }
     expect(getCompileErrors(manifest({}, more), card({ 'x-fetched': host }))).toStrictEqual([
-      says('/x-fetched'),
-      says('/card/x-owner'),
+      hostError('/x-fetched'),
+      hostError('/card/x-owner'),
     ])
-    expect(getCompileErrors(manifest({}, { tiers: more.tiers }), card())).toStrictEqual([says('/tiers/gold/x-gold')])
+    expect(getCompileErrors(manifest({}, { tiers: more.tiers }), card())).toStrictEqual([
+      hostError('/tiers/gold/x-gold'),
+    ])
   })
 
   it.each<[string, JsonObject, string]>([
@@ -212,14 +217,10 @@ describe('what is left over', () => {
       '/capabilities/extensions/0/uri',
     ],
     ['the id of a skill', { skills: [{ id: endpoint, name: 'S' }] }, '/skills/0/id'],
-    ['a word of Shaman', { supportUrl: `https://${host}/help` }, '/supportUrl'],
-    [
-      "a field that SuperX's card alone knows",
-      { protocol: 'a2a', icon_url: host, iconUrl: 'https://c.example' },
-      '/icon_url',
-    ],
-  ])('is found in %s', (_, fields, place) => {
-    expect(told(card(fields))).toStrictEqual([place])
+    ["Shaman's supportUrl", { supportUrl: `https://${host}/help` }, '/supportUrl'],
+    ['an alias of SuperX', { protocol: 'a2a', icon_url: host, iconUrl: 'https://c.example' }, '/icon_url'],
+  ])('is rejected in %s', (_, fields, pointer) => {
+    expect(findErrors(card(fields))).toStrictEqual([pointer])
   })
 
   it.each([
@@ -227,35 +228,39 @@ describe('what is left over', () => {
     'https://my-weather.agents.example',
     'https://weather.agents.example.org',
     'http://db.internal, 10.0.0.5',
-  ])('is not %j', value => {
-    expect(served(value)).toBe(value)
+  ])('is not found in %j', value => {
+    expect(serveField(value)).toBe(value)
   })
 
   it.each([
     ['in a URL', `https://cdn.${host}/x`, `cdn.${host}`],
     ['in a text', `See a.b.${host}.`, `a.b.${host}`],
-  ])('is a subdomain of it, too: %s', (_, value, name) => {
+  ])('is found in a subdomain too: %s', (_, value, name) => {
     const [error] = getCompileErrors(manifest(), card({ 'x-field': value }))
     expect([error?.pointer, error?.message]).toStrictEqual(['/x-field', expect.stringContaining(`host ${name}, `)])
     expect(compileCard(manifest({ mayShow: [name] }), card({ 'x-field': value }))).toHaveProperty('documents')
   })
 
-  it('is not this host, though it is below that of the agent', () => {
+  it('is not found in the name of this host, though it is a subdomain', () => {
     const local = { id: 'weather', requestOrigin: `https://cards.${host}` }
-    const said = `https://cards.${host}/agents/other`
-    expect(compileCard(manifest(), card({ 'x-field': said }), local).card['x-field']).toBe(said)
+    const url = `https://cards.${host}/agents/other`
+    expect(compileCard(manifest(), card({ 'x-field': url }), local).card['x-field']).toBe(url)
   })
 
-  it('is none of what upstream.mayShow lists; the endpoint is rewritten all the same', () => {
+  it('is allowed where upstream.mayShow lists it, and the endpoint is replaced nevertheless', () => {
     const docs = `https://${host}/docs`
     const upstream = { mayShow: [host] }
-    expect(served([docs, endpoint, host], { documentationUrl: docs }, upstream)).toStrictEqual([docs, ours, host])
+    expect(serveField([docs, endpoint, host], { documentationUrl: docs }, upstream)).toStrictEqual([
+      docs,
+      ownEndpoint,
+      host,
+    ])
     const { documents } = compileCard(manifest(upstream), card({ documentationUrl: docs }))
-    expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toStrictEqual([docs, ours])
-    expect(served(`https://cdn.${host}/x`, {}, { mayShow: ['*'] })).toBe(`https://cdn.${host}/x`)
+    expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toStrictEqual([docs, ownEndpoint])
+    expect(serveField(`https://cdn.${host}/x`, {}, { mayShow: ['*'] })).toBe(`https://cdn.${host}/x`)
   })
 
-  it('is not the name of this host, where the agent is at another port of it', () => {
+  it('may be that of this host, with another port', () => {
     const local = { id: 'weather', requestOrigin: 'http://localhost:8787' }
     const fetched = card({ url: 'http://localhost:9999/', 'x-field': 'http://localhost:9999' })
     const upstream = { card: 'http://localhost:9999/.well-known/agent-card.json' }
@@ -264,22 +269,22 @@ describe('what is left over', () => {
   })
 })
 
-describe('a whole card in each dialect, with the host of its agent in every link', () => {
-  const forPeople = ['termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl', 'provider']
+describe('a complete card with the host of the agent in every link', () => {
+  const overridden = ['termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl', 'provider']
   const others = /^https:\/\/(?:id|e)\.example$/
 
   it.each(Object.entries(completeCards))(
-    '%s: is served without it, the owner saying the links that lead nowhere here',
+    'is served without the host name, where the manifest overrides the links that have no URL here: %s',
     (_, whole) => {
       const text = JSON.stringify(whole).replaceAll(/https?:\/\/[^"/ ]+/g, url =>
         others.test(url) ? url : `https://${host}`,
       )
       const fetched: JsonObject = JSON.parse(text)
-      const said = forPeople
+      const overrides = overridden
         .filter(name => name in fetched)
         .map(name => [name, getValue(JSON.parse(text.replaceAll(host, 'w.example')), `/${name}`)])
       const { documents } = compileCard(
-        manifest({ url: `https://${host}` }, { card: Object.fromEntries(said) }),
+        manifest({ url: `https://${host}` }, { card: Object.fromEntries(overrides) }),
         fetched,
       )
       expect(Object.keys(documents)).toStrictEqual([...representationNames])
@@ -288,17 +293,17 @@ describe('a whole card in each dialect, with the host of its agent in every link
   )
 })
 
-describe('links on the host of an agent behind the gateway', () => {
-  it('are left out, where the agent is at another port of the name of this host', () => {
+describe('a link to the host of an agent behind the gateway', () => {
+  it('is left out where the agent is on another port of this host', () => {
     const agent = 'https://host.example:8443'
     const { documents } = compileCard(
       manifest({ card: `${agent}/card.json` }),
       card({ url: `${agent}/a2a`, documentationUrl: `${agent}/docs` }),
     )
-    expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toEqual([undefined, ours])
+    expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toEqual([undefined, ownEndpoint])
   })
 
-  it('are left out where the agent is behind a service binding, and only those on its host', () => {
+  it('is left out where the agent is behind a service binding', () => {
     const links = { documentationUrl: `https://${host}/docs`, iconUrl: 'https://cdn.example/icon.png' }
     const { documents } = compileCard(manifest({ service: 'WEATHER' }), card(links))
     expect([documents['0.3'].documentationUrl, documents['0.3'].iconUrl]).toEqual([undefined, links.iconUrl])

@@ -9,8 +9,8 @@ import { replaceValue } from '../../support/cards/pointers.ts'
 const host = 'agent.upstream.example'
 const upstream = { card: `https://${host}/cards/agent.json`, url: `https://${host}/a2a` }
 
-/** How a text can say where the agent is. */
-const saying = fc.constantFrom(
+/** Generates texts that contain the host name of the agent. */
+const leak = fc.constantFrom(
   host,
   host.toUpperCase(),
   `https://${host}`,
@@ -28,26 +28,26 @@ const saying = fc.constantFrom(
   `//${host}/a2a`,
 )
 
-/** Every place of a document that holds a text. */
-const textPlaces = (value: Json, place: Pointer = ''): Pointer[] => {
-  if (typeof value === 'string') return [place]
+/** Returns the pointers of all strings in a document. */
+const findStrings = (value: Json, pointer: Pointer = ''): Pointer[] => {
+  if (typeof value === 'string') return [pointer]
   if (typeof value !== 'object' || value === null) return []
-  return jsonEntries(value).flatMap(([name, inner]) => textPlaces(inner, place + formatPointer(name)))
+  return jsonEntries(value).flatMap(([name, inner]) => findStrings(inner, pointer + formatPointer(name)))
 }
 
-/** A card of any generation in which one text or more, whichever, says where the agent is. */
-const telling = fc
+/** Generates cards of which up to two strings contain the host name of the agent. */
+const leakingCard = fc
   .tuple(
     fc.oneof(authoredCard, fc.constantFrom(...Object.values(completeCards))),
-    fc.array(fc.tuple(fc.nat(), saying), { maxLength: 2 }),
+    fc.array(fc.tuple(fc.nat(), leak), { maxLength: 2 }),
   )
-  .map(([generated, sayings]) =>
-    sayings.reduce<JsonObject>(
-      (card, [nth, said]) => {
-        const places = textPlaces(card)
-        return replaceValue(card, places[nth % places.length] as Pointer, said)
+  .map(([generated, leaks]) =>
+    leaks.reduce<JsonObject>(
+      (card, [index, text]) => {
+        const pointers = findStrings(card)
+        return replaceValue(card, pointers[index % pointers.length] as Pointer, text)
       },
-      // Others than the agent have hosts of their own, none of them private.
+      // Only the host of the agent is under test, so every other host is public.
       JSON.parse(JSON.stringify(generated).replaceAll('http://localhost:4000', 'https://c.example')),
     ),
   )
@@ -60,21 +60,21 @@ const manifest = fc.record({
 })
 
 describe('a fetched card behind the gateway', () => {
-  it('says in no representation where its agent is, whatever it said and wherever; or it is refused where it did', () => {
-    let [registered, refused] = [0, 0]
+  it('contains the host name of its agent in no representation, or is rejected', () => {
+    let [accepted, rejected] = [0, 0]
     fc.assert(
-      fc.property(manifest, telling, (document, fetched) => {
+      fc.property(manifest, leakingCard, (document, fetched) => {
         const result = compile(document, { id: 'a', requestOrigin: 'https://h.example', fetched })
-        if ('errors' in result) refused++
+        if ('errors' in result) rejected++
         else {
-          registered++
+          accepted++
           const { documents, extended, card } = result.compiled
-          // Of the canonical card nothing is served but through its documents.
-          const open = JSON.stringify([documents, extended, omit(card as JsonObject, 'signatures')])
-          expect(open.toLowerCase()).not.toContain(host)
+          // The canonical card keeps its signatures, which are served only in documents.
+          const served = JSON.stringify([documents, extended, omit(card as JsonObject, 'signatures')])
+          expect(served.toLowerCase()).not.toContain(host)
         }
       }),
     )
-    expect([registered > numRuns / 12, refused > numRuns / 12]).toStrictEqual([true, true])
+    expect([accepted > numRuns / 12, rejected > numRuns / 12]).toStrictEqual([true, true])
   })
 })
