@@ -8,9 +8,9 @@ import { getValue } from '../../support/cards/pointers.ts'
 const host = 'weather.agents.example'
 const endpoint = `https://${host}/a2a`
 const source = `https://${host}/.well-known/agent-card.json`
-const agentUrl = 'https://host.example/agents/weather'
-const ownEndpoint = `${agentUrl}/a2a`
-const ownCardUrl = `${agentUrl}/.well-known/agent-card.json`
+const ownUrl = 'https://host.example/agents/weather'
+const ownEndpoint = `${ownUrl}/a2a`
+const ownCardUrl = `${ownUrl}/.well-known/agent-card.json`
 
 const manifest = (upstream: JsonObject = {}, more: JsonObject = {}): JsonObject => ({
   upstream: { card: source, ...upstream },
@@ -132,11 +132,9 @@ describe('a URL of the agent in a fetched card', () => {
 
 describe("a URL of a fetched card that is this host's own URL of the agent", () => {
   it('stays as it is, also if the card lists the URL above it as its endpoint', () => {
-    expect(serveField([ownEndpoint, `${ownEndpoint}/v1`, ownCardUrl], { url: here }, { url: endpoint })).toStrictEqual([
-      ownEndpoint,
-      `${ownEndpoint}/v1`,
-      ownCardUrl,
-    ])
+    expect(
+      serveField([ownEndpoint, `${ownEndpoint}/v1`, ownCardUrl], { url: ownUrl }, { url: endpoint }),
+    ).toStrictEqual([ownEndpoint, `${ownEndpoint}/v1`, ownCardUrl])
   })
 })
 
