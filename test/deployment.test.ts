@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import * as worker from '../src/index.ts'
 
-it('tests the runtime that wrangler runs', () => {
+it('tests run the version of miniflare that wrangler depends on', () => {
   const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, '..', file), 'utf8'))
-  const carried = read('node_modules/wrangler/package.json').dependencies.miniflare
-  expect(read('package.json').devDependencies.miniflare).toBe(carried)
+  const expected = read('node_modules/wrangler/package.json').dependencies.miniflare
+  expect(read('package.json').devDependencies.miniflare).toBe(expected)
 })
 
 const isEntrypoint = (value: unknown): boolean =>
   typeof value === 'function' && value.prototype instanceof WorkerEntrypoint
 
-// Workers Cache leaves the host and Authorization out of its key: an entrypoint that depends on either must not be behind it.
+// The cache key of Workers Cache contains neither the host nor Authorization: no entrypoint that depends on either may use it.
 describe('Workers Cache', () => {
-  it('is behind the entrypoint Catalog, and no other that the Worker exports', () => {
+  it('is enabled for the entrypoint Catalog only', () => {
     const { cacheEnabled, cachedByEntrypoint } = inject('hostConfig')
     const entrypoints = Object.entries(worker).flatMap(([name, value]) =>
       name === 'default' || isEntrypoint(value) ? [name] : [],
@@ -23,7 +23,7 @@ describe('Workers Cache', () => {
     expect(entrypoints.filter(name => cachedByEntrypoint[name] ?? cacheEnabled)).toEqual(['Catalog'])
   })
 
-  it('keeps responses that depend on the URL alone', async () => {
+  it('stores responses that depend only on the URL', async () => {
     const lists: unknown[][] = []
     const agents = [{ id: 'weather', summary: { name: 'Weather', description: '', version: '1', url: '' } }]
     const REGISTRY = {
@@ -41,7 +41,7 @@ describe('Workers Cache', () => {
     }
     const anonymous = await read('one.example', {})
     expect(await read('two.example', { Authorization: 'Bearer the-admin-token', Cookie: 'a=1' })).toEqual(anonymous)
-    // A list with the internal agents would be asked for with `true`.
+    // The last argument would be `true` for a list with internal agents.
     expect([anonymous[0], lists]).toEqual([200, Array(2).fill(['', 6, false])])
   })
 })
