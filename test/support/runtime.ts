@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
 import { build, type Plugin } from 'rolldown'
@@ -174,7 +175,10 @@ const bundle = async (input: string, plugins: Plugin[] = []): Promise<string> =>
   const { output } = await build({
     input,
     ...workerOptions,
-    plugins: [productionBuild, ...plugins],
+    external: /^cloudflare:/,
+    // The echo agent's server is CommonJS: without 'import', `require` finds the CommonJS side of a package.
+    resolve: { ...workerOptions.resolve, conditionNames: ['workerd', 'worker', 'browser'] },
+    plugins: [productionBuild, nodeModules, ...plugins],
     write: false,
     output: { format: 'esm', codeSplitting: false },
   })
@@ -187,6 +191,22 @@ const productionBuild: Plugin = {
   resolveId: {
     filter: { id: /\/src\/index\.ts$/ },
     handler: () => ({ id: './index.js', external: true }),
+  },
+}
+
+/** Leaves Node's modules to the runtime, also where a dependency asks for them with `require`, which a module cannot. */
+const nodeModules: Plugin = {
+  name: 'node-modules',
+  resolveId: {
+    filter: { id: new RegExp(`^(node:)?(${builtinModules.join('|')})$`) },
+    handler: (id, _importer, { kind }) => {
+      const name = `node:${id.replace('node:', '')}`
+      return kind === 'require-call' ? `require-${name}` : { id: name, external: true }
+    },
+  },
+  load: {
+    filter: { id: /^require-node:/ },
+    handler: id => `import value from '${id.replace('require-', '')}'\nmodule.exports = value`,
   },
 }
 
