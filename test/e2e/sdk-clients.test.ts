@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client'
-import { DefaultAgentCardResolver as V0Resolver } from 'a2a-sdk-v0.3/client'
+import { DefaultAgentCardResolver as V03Resolver } from 'a2a-sdk-v0.3/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findCardFiles, loadManifests } from '../../cli/manifests/load.ts'
 import { type OwnHost, startHost } from '../support/host.ts'
 
 const { drafts, invalid } = loadManifests(findCardFiles([]), 'https://cards.example.com')
-/** Those that anybody may read, but for those whose cards only a host can fetch. */
+/** The ids of the public samples that contain their cards. */
 const samples = drafts
   .filter(({ manifest, compiled }) => manifest.visibility !== 'internal' && compiled !== undefined)
   .map(({ id }) => id)
@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-/** What every client must agree on: where the agent is for it, and what it is. */
-type Facts = {
+/** The fields on which every client must agree. */
+type CardFields = {
   name: string
   version: string
   endpoint: string
@@ -28,8 +28,8 @@ type Facts = {
   schemes: Record<string, string>
 }
 
-/** What the author wrote, as the canonical card has it: the first interface of the generation, else the preferred one. */
-const facts = (id: string, generation: '0' | '1'): Facts => {
+/** Returns the fields of the canonical card, with the first interface of the generation, else the preferred one. */
+const expectedFields = (id: string, generation: '0' | '1'): CardFields => {
   const card = drafts.find(draft => draft.id === id)?.compiled?.card
   if (!card) throw new Error(`${id} was not compiled`)
   const endpoint =
@@ -47,18 +47,18 @@ const facts = (id: string, generation: '0' | '1'): Facts => {
   }
 }
 
-/** A fetch that reaches the host under test, its requests marked or unmarked as the test says. */
-const fetchVia = (alter: (headers: Headers) => void = () => undefined) =>
+/** Returns a `fetch` that sends requests to the host under test, with changed headers. */
+const fetchVia = (changeHeaders: (headers: Headers) => void = () => undefined) =>
   (async (input: string | URL, init?: RequestInit) => {
     const headers = new Headers(init?.headers)
-    alter(headers)
+    changeHeaders(headers)
     const { pathname, search } = new URL(input)
     return host.fetch(pathname + search, { ...init, headers })
   }) as typeof fetch
 const base = (id: string) => new URL(`/agents/${id}/`, host.url).href
 
-describe('the samples of cards/', () => {
-  it('are all good', () => {
+describe('the samples in cards/', () => {
+  it('are all valid', () => {
     const files = new Set(drafts.map(({ file }) => file.replace(/#.*$/, '')))
     expect({ invalid, files: files.size }).toEqual({
       invalid: [],
@@ -68,8 +68,8 @@ describe('the samples of cards/', () => {
   })
 })
 
-describe.each(samples)('%s, resolved by the official JavaScript SDK', id => {
-  const v1Facts = (card: Awaited<ReturnType<DefaultAgentCardResolver['resolve']>>): Facts => {
+describe.each(samples)('%s in the official JavaScript SDK', id => {
+  const fieldsOf = (card: Awaited<ReturnType<DefaultAgentCardResolver['resolve']>>): CardFields => {
     const preferred =
       card.supportedInterfaces.find(({ protocolVersion }) => protocolVersion.startsWith('1')) ??
       card.supportedInterfaces[0]
@@ -92,9 +92,9 @@ describe.each(samples)('%s, resolved by the official JavaScript SDK', id => {
       new DefaultAgentCardResolver({ fetchImpl: fetchVia(), legacyCompat: { enabled: true } }),
       undefined,
     ],
-    ['1.x at the old path', new DefaultAgentCardResolver({ fetchImpl: fetchVia() }), '.well-known/agent.json'],
-  ])('%s', async (_, resolver, path) => {
-    expect(v1Facts(await resolver.resolve(base(id), path))).toEqual(facts(id, '1'))
+    ['1.x at the path of A2A 0.2', new DefaultAgentCardResolver({ fetchImpl: fetchVia() }), '.well-known/agent.json'],
+  ])('is read by %s', async (_, resolver, path) => {
+    expect(fieldsOf(await resolver.resolve(base(id), path))).toEqual(expectedFields(id, '1'))
   })
 
   const types: Record<string, string> = {
@@ -106,11 +106,11 @@ describe.each(samples)('%s, resolved by the official JavaScript SDK', id => {
   }
   it.each([
     ['0.3.x', fetchVia(), undefined],
-    ['0.3.x at the old path', fetchVia(), '.well-known/agent.json'],
-    ['0.3.x that says its version', fetchVia(headers => headers.set('A2A-Version', '0.3')), undefined],
-  ])('%s', async (_, fetchImpl, path) => {
-    const card = await new V0Resolver({ fetchImpl }).resolve(base(id), path)
-    const { protocolVersion, ...expected } = facts(id, '0')
+    ['0.3.x at the path of A2A 0.2', fetchVia(), '.well-known/agent.json'],
+    ['0.3.x with A2A-Version', fetchVia(headers => headers.set('A2A-Version', '0.3')), undefined],
+  ])('is read by %s', async (_, fetchImpl, path) => {
+    const card = await new V03Resolver({ fetchImpl }).resolve(base(id), path)
+    const { protocolVersion, ...expected } = expectedFields(id, '0')
     expect({
       name: card.name,
       version: card.version,
@@ -120,28 +120,28 @@ describe.each(samples)('%s, resolved by the official JavaScript SDK', id => {
         Object.entries(card.securitySchemes ?? {}).map(([name, scheme]) => [name, types[scheme.type]]),
       ),
     }).toEqual(expected)
-    // On agent.json the version is what GopherHole's readers are told, where the agent speaks both.
+    // In agent.json, the version is the one that readers of GopherHole expect from an agent that speaks both.
     if (path === undefined) expect(card.protocolVersion).toMatch(new RegExp(`^${protocolVersion.replace('.', '\\.')}`))
   })
 
-  it('1.x through a proxy that drops A2A-Version, reading the hybrid', async () => {
+  it('is read as a hybrid by 1.x through a proxy that drops A2A-Version', async () => {
     const resolver = new DefaultAgentCardResolver({
       fetchImpl: fetchVia(headers => headers.delete('A2A-Version')),
       legacyCompat: { enabled: true },
     })
-    const { name, skills } = facts(id, '1')
+    const { name, skills } = expectedFields(id, '1')
     const card = await resolver.resolve(base(id))
     expect({ name: card.name, skills: card.skills.map(skill => skill.id) }).toEqual({ name, skills })
   })
 })
 
-describe('the traps of clients', () => {
-  it('a base URL without its last slash ends in an answer that says so', async () => {
+describe('a base URL', () => {
+  it('without a trailing slash results in a 404', async () => {
     const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchVia() })
     await expect(resolver.resolve(new URL(`/agents/${samples[0]}`, host.url).href)).rejects.toThrow('404')
   })
 
-  it('the root of the host is the root agent', async () => {
+  it('of the host without a path resolves to the root agent', async () => {
     const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchVia() })
     expect((await resolver.resolve(host.url.href)).name).toBe('Weather Agent')
   })

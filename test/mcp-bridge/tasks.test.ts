@@ -279,7 +279,7 @@ describe('the card', () => {
   })
 })
 
-describe.each(sdks.filter(({ binding, compatible }) => binding === 'JSONRPC' && !compatible))('$title', sdk => {
+describe.each(sdks.filter(({ binding, legacyCompat }) => binding === 'JSONRPC' && !legacyCompat))('$title', sdk => {
   const connect = () => sdk.connect(new URL('/agents/only/', agent.host.url).href)
 
   it('reads the card, with the tool and the endpoint on this host', async () => {
@@ -291,7 +291,7 @@ describe.each(sdks.filter(({ binding, compatible }) => binding === 'JSONRPC' && 
   it('calls the tool with a text and gets the task', async () => {
     const { send, get } = await connect()
     const { id, ...sent } = await send('edge')
-    expect(sent).toEqual({ state: 'completed', said: 'edge', history: 1 })
+    expect(sent).toEqual({ state: 'completed', text: 'edge', historyLength: 1 })
     expect(await get(id)).toEqual({ id, ...sent })
   })
 
@@ -303,7 +303,7 @@ describe.each(sdks.filter(({ binding, compatible }) => binding === 'JSONRPC' && 
   it('cancels a task', async () => {
     const { send, cancel, resubscribe } = await connect()
     pending.delete('client')
-    const { id } = await send('wait', { atOnce: true })
+    const { id } = await send('wait', { returnImmediately: true })
     await untilStarted('client')
     const events = resubscribe(id)
     const states = [(await events.next()).value]

@@ -3,39 +3,49 @@ import { createEchoApp, createEchoCard } from '../../../examples/echo-agent/app.
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { type Host, startSharedUpstream } from '../../support/host.ts'
 
-/** The manifest of the example agent, as `cards/` has it. */
+/** Returns the manifest of the example agent in `cards/`. */
 export const echoManifest = (): JsonObject => {
   const [draft] = loadManifests(['cards/echo.yaml'], 'https://cards.example.com').drafts
-  if (!draft) throw new Error('cards/echo.yaml is bad')
+  if (!draft) throw new Error('cards/echo.yaml is invalid')
   return structuredClone(draft.manifest) as JsonObject
 }
 
 type Interface = { url: string; protocolBinding: string; protocolVersion: string }
 
 /**
- * What of the example's manifest is changed: fields of its card, and fields beside it, null where they are left out.
- * `versions`: those that it speaks; `origin`: where it is, if not behind the service binding.
+ * Changes of the example's manifest: fields of its card and of the manifest itself, null to omit one.
+ * `versions`: the versions of A2A that the agent speaks; `origin`: its origin, if it is not called through the service binding.
  */
-export type Change = { card?: JsonObject; beside?: JsonObject; versions?: readonly string[]; origin?: string }
+export type ManifestChanges = {
+  card?: JsonObject
+  manifest?: JsonObject
+  versions?: readonly string[]
+  origin?: string
+}
 
-/** The example's manifest with changes. */
-export const changed = ({ card, beside, versions = ['1.0', '0.3'], origin }: Change = {}): JsonObject => {
-  const before = echoManifest()
-  const interfaces = (before.card as { supportedInterfaces: Interface[] }).supportedInterfaces
+/** Returns the example's manifest with changes. */
+export const echoManifestWith = ({
+  card,
+  manifest,
+  versions = ['1.0', '0.3'],
+  origin,
+}: ManifestChanges = {}): JsonObject => {
+  const original = echoManifest()
+  const interfaces = (original.card as { supportedInterfaces: Interface[] }).supportedInterfaces
     .filter(({ protocolVersion }) => versions.includes(protocolVersion))
     .map(each =>
       origin === undefined ? each : { ...each, url: each.url.replace('https://echo-agent.internal', origin) },
     )
-  const after: JsonObject = {
-    ...before,
+  const changed: JsonObject = {
+    ...original,
     ...(origin !== undefined && { upstream: null }),
-    ...beside,
-    card: { ...(before.card as JsonObject), supportedInterfaces: interfaces as Json, ...card },
+    ...manifest,
+    card: { ...(original.card as JsonObject), supportedInterfaces: interfaces as Json, ...card },
   }
-  return Object.fromEntries(Object.entries(after).filter(([, value]) => value !== null))
+  return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null))
 }
 
-/** Registers agents, and fails where one is refused. */
+/** Registers agents. Throws if one is rejected. */
 export const register = async (host: Host, agents: Record<string, JsonObject>): Promise<void> => {
   for (const [id, manifest] of Object.entries(agents)) {
     const response = await host.put(id, manifest)
@@ -43,10 +53,10 @@ export const register = async (host: Host, agents: Record<string, JsonObject>): 
   }
 }
 
-/** The same agent as an Express server of the SDK, on this machine. */
+/** The same agent as an Express server of the SDK. */
 export type ExpressAgent = {
   origin: string
-  /** The calls that arrived since the last look. */
+  /** Returns the requests since the last call of this function. */
   takeCalls: () => string[]
   close: () => Promise<void>
 }

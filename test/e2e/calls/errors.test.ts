@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sharedHost, token } from '../../support/host.ts'
-import { type Change, changed, type ExpressAgent, register, startExpressAgent } from './agents.ts'
+import { type ExpressAgent, echoManifestWith, type ManifestChanges, register, startExpressAgent } from './agents.ts'
 import { sdks } from './sdks.ts'
-import type { Sdk, Session, Setup } from './session.ts'
+import type { ConnectOptions, Sdk, Session } from './session.ts'
 
 const extension = 'https://extensions.example.com/politeness/v1'
-const capable = (capabilities: object): Change => ({ card: { capabilities: { streaming: true, ...capabilities } } })
+const capable = (capabilities: object): ManifestChanges => ({
+  card: { capabilities: { streaming: true, ...capabilities } },
+})
 
-/** The errors that the SDKs have classes for; 0.3.x has one under another name. */
+/** Matches the error classes of the SDKs. 0.3.x has one of them under another name. */
 const errorClass =
   /^(?:Authenticated)?(\w+(?:NotFound|NotCancelable|NotSupported|Operation|NotConfigured|Required|Response))Error$/
 
-/** Returns what a call threw: the name of the SDK's error or of its cause, else the code that it carries or the HTTP status. */
-const thrownBy = async (call: Promise<unknown>): Promise<string> => {
+/** Returns the name of the SDK's error that a call throws, or of its cause; else its JSON-RPC code or HTTP status. */
+const errorOf = async (call: Promise<unknown>): Promise<string> => {
   try {
-    return `nothing: ${JSON.stringify(await call)}`
+    return `no error: ${JSON.stringify(await call)}`
   } catch (error) {
     return nameOf(error)
   }
@@ -25,23 +27,23 @@ const nameOf = (error: unknown): string => {
   const [, name] = errorClass.exec(error.name) ?? []
   if (name !== undefined) return name.replace('ExtendedCard', 'ExtendedAgentCard')
   if (error.cause !== undefined) return nameOf(error.cause)
-  const facts: { envelopeCode?: number; statusCode?: number; errorResponse?: { error: { code: number } } } =
+  const details: { envelopeCode?: number; statusCode?: number; errorResponse?: { error: { code: number } } } =
     error as never
-  const code = facts.envelopeCode ?? facts.errorResponse?.error.code ?? /\(Code: (-\d+)\)/.exec(error.message)?.[1]
-  return code !== undefined ? `code ${code}` : facts.statusCode ? `HTTP ${facts.statusCode}` : error.message
+  const code = details.envelopeCode ?? details.errorResponse?.error.code ?? /\(Code: (-\d+)\)/.exec(error.message)?.[1]
+  return code !== undefined ? `code ${code}` : details.statusCode ? `HTTP ${details.statusCode}` : error.message
 }
 
-/** Agents of which a card keeps something back. */
-const agents: Record<string, Change> = {
+/** Agents by their ids, each without one capability or with one requirement. */
+const agents: Record<string, ManifestChanges> = {
   plain: {},
-  still: { card: { capabilities: { streaming: false } } },
-  polite: capable({ extensions: [{ uri: extension, required: true }] }),
-  bare: { beside: { extended: null } },
-  promising: { ...capable({ extendedAgentCard: true }), beside: { extended: null } },
+  'non-streaming': { card: { capabilities: { streaming: false } } },
+  extension: capable({ extensions: [{ uri: extension, required: true }] }),
+  unextended: { manifest: { extended: null } },
+  unconfigured: { ...capable({ extendedAgentCard: true }), manifest: { extended: null } },
 }
 
-/** What each of them speaks, by the end of its id. */
-const spoken = [
+/** The versions of A2A that an agent speaks, by the suffix of its id. */
+const versionsBySuffix = [
   ['', ['1.0', '0.3']],
   ['-1', ['1.0']],
   ['-0', ['0.3']],
@@ -49,20 +51,20 @@ const spoken = [
 
 const host = sharedHost()
 let express: ExpressAgent
-let other: string
+let tokenForOtherAgent: string
 beforeAll(async () => {
   express = await startExpressAgent()
-  for (const [suffix, versions] of spoken)
+  for (const [suffix, versions] of versionsBySuffix)
     await register(
       host,
       Object.fromEntries(
         Object.entries(agents).map(([id, change]) => [
-          `refusals-${id}${suffix}`,
-          changed({ ...change, versions, origin: express.origin }),
+          `errors-${id}${suffix}`,
+          echoManifestWith({ ...change, versions, origin: express.origin }),
         ]),
       ),
     )
-  other = await issue({ scopes: ['read'], agents: ['weather'] })
+  tokenForOtherAgent = await issue({ scopes: ['read'], agents: ['weather'] })
 })
 afterAll(async () => {
   await express.close()
@@ -78,155 +80,159 @@ const issue = async (request: object): Promise<string> => {
   return issued.token
 }
 
-/** Asks for the first event of a stream, which is where a refusal is thrown. */
-const first = (events: AsyncGenerator<string>): Promise<unknown> => events.next()
+/** Requests the first event of a stream, which throws the error of the call. */
+const firstEvent = (events: AsyncGenerator<string>): Promise<unknown> => events.next()
 
 type Row = {
-  what: string
+  title: string
   agent: string
   expected: string
-  /** The code, for SDKs of a generation that had no class for it. */
+  /** The error code, for SDKs without a class for the error. */
   code?: number
-  setup?: () => Setup
+  setup?: () => ConnectOptions
   call: (session: Session) => Promise<unknown>
 }
 
 const rows: Row[] = [
   {
-    what: 'a stream of an agent that does not stream',
-    agent: 'still',
+    title: 'a stream of an agent that does not stream',
+    agent: 'non-streaming',
     expected: 'UnsupportedOperation',
-    setup: () => ({ believes: { streaming: true } }),
-    call: ({ stream }) => first(stream('hello')),
+    setup: () => ({ assumedCapabilities: { streaming: true } }),
+    call: ({ stream }) => firstEvent(stream('hello')),
   },
   {
-    what: 'coming back to a stream of an agent that does not stream',
-    agent: 'still',
+    title: 'resubscribing to a task of an agent that does not stream',
+    agent: 'non-streaming',
     expected: 'UnsupportedOperation',
-    call: ({ resubscribe }) => first(resubscribe('some-task')),
+    call: ({ resubscribe }) => firstEvent(resubscribe('some-task')),
   },
   {
-    what: 'removing a push configuration',
+    title: 'removing a push configuration',
     agent: 'plain',
     expected: 'PushNotificationNotSupported',
     call: ({ removePushConfig }) => removePushConfig('some-task'),
   },
   {
-    what: 'a message that wants push notifications',
+    title: 'a message that asks for push notifications',
     agent: 'plain',
     expected: 'PushNotificationNotSupported',
-    call: ({ send }) => send('hello', { push: true }),
+    call: ({ send }) => send('hello', { pushNotifications: true }),
   },
   {
-    what: 'a message whose answer is to be a picture',
+    title: 'a message that accepts only images',
     agent: 'plain',
     expected: 'ContentTypeNotSupported',
     call: ({ send }) => send('hello', { acceptedOutputModes: ['image/png'] }),
   },
   {
-    what: 'a stream that is to be pictures',
+    title: 'a streaming message that accepts only images',
     agent: 'plain',
     expected: 'ContentTypeNotSupported',
-    call: ({ stream }) => first(stream('hello', { acceptedOutputModes: ['image/png'] })),
+    call: ({ stream }) => firstEvent(stream('hello', { acceptedOutputModes: ['image/png'] })),
   },
   {
-    what: 'a message with a picture',
+    title: 'a message with an image',
     agent: 'plain',
     expected: 'ContentTypeNotSupported',
-    call: ({ send }) => send('hello', { picture: true }),
+    call: ({ send }) => send('hello', { withImage: true }),
   },
   {
-    what: 'a message without an extension that is required',
-    agent: 'polite',
+    title: 'a message without a required extension',
+    agent: 'extension',
     expected: 'ExtensionSupportRequired',
     code: -32008,
     call: ({ send }) => send('hello'),
   },
   {
-    what: 'a stream without an extension that is required',
-    agent: 'polite',
+    title: 'a streaming message without a required extension',
+    agent: 'extension',
     expected: 'ExtensionSupportRequired',
     code: -32008,
-    call: ({ stream }) => first(stream('hello')),
+    call: ({ stream }) => firstEvent(stream('hello')),
   },
   {
-    what: 'the extended card of an agent that has none',
-    agent: 'bare',
+    title: 'the extended card of an agent without one',
+    agent: 'unextended',
     expected: 'UnsupportedOperation',
-    setup: () => ({ token, believes: { extendedAgentCard: true } }),
+    setup: () => ({ token, assumedCapabilities: { extendedAgentCard: true } }),
     call: ({ extendedSkills }) => extendedSkills(),
   },
   {
-    what: 'an extended card that is declared, but not configured',
-    agent: 'promising',
+    title: 'an extended card that is declared but not configured',
+    agent: 'unconfigured',
     expected: 'ExtendedAgentCardNotConfigured',
     setup: () => ({ token }),
     call: ({ extendedSkills }) => extendedSkills(),
   },
 ]
 
-/** The id of the agent that a client speaks its version to. */
-const agentFor = ({ compatible }: Sdk, agent: string): string => `refusals-${agent}${compatible ? '-0' : ''}`
+/** Returns the id of the variant of an agent that makes a client speak its version. */
+const agentFor = ({ legacyCompat }: Sdk, agent: string): string => `errors-${agent}${legacyCompat ? '-0' : ''}`
 
-describe.each(sdks)('refused by the host, $title', sdk => {
-  const session = (agent: string, setup?: Setup) => sdk.connect(new URL(`/agents/${agent}/`, host.url).href, setup)
-  const oldest = sdk.version === '0.3' && !sdk.compatible
+describe.each(sdks)('an error of the host in $title', sdk => {
+  const session = (agent: string, setup?: ConnectOptions) =>
+    sdk.connect(new URL(`/agents/${agent}/`, host.url).href, setup)
+  const isSdk03 = sdk.version === '0.3' && !sdk.legacyCompat
 
   it.each(rows)(
-    '$what: reads it as $expected, and the agent hears nothing',
+    '$title is $expected, without a request to the agent',
     async ({ agent, expected, code, setup, call }) => {
       const connected = await session(agentFor(sdk, agent), setup?.())
       express.takeCalls()
-      expect(await thrownBy(call(connected))).toBe(oldest && code !== undefined ? `code ${code}` : expected)
+      expect(await errorOf(call(connected))).toBe(isSdk03 && code !== undefined ? `code ${code}` : expected)
       expect(express.takeCalls()).toEqual([])
     },
   )
 
-  it('calls by an older card an agent of which this host has only the card by now: reads it as UnsupportedOperation', async () => {
-    const versions = sdk.compatible ? ['0.3'] : ['1.0', '0.3']
-    await host.put('refusals-retiring', changed({ versions, origin: express.origin }))
-    const { send } = await session('refusals-retiring')
-    await host.put('refusals-retiring', changed({ versions, origin: express.origin, beside: { route: 'closed' } }))
+  it('a call of an agent that no longer accepts calls is UnsupportedOperation', async () => {
+    const versions = sdk.legacyCompat ? ['0.3'] : ['1.0', '0.3']
+    await host.put('errors-closed', echoManifestWith({ versions, origin: express.origin }))
+    const { send } = await session('errors-closed')
+    await host.put(
+      'errors-closed',
+      echoManifestWith({ versions, origin: express.origin, manifest: { route: 'closed' } }),
+    )
     express.takeCalls()
-    expect(await thrownBy(send('hello'))).toBe('UnsupportedOperation')
+    expect(await errorOf(send('hello'))).toBe('UnsupportedOperation')
     expect(express.takeCalls()).toEqual([])
   })
 
-  it('passes with the extension that is required', async () => {
-    const { send } = await session(agentFor(sdk, 'polite'), { extensions: [extension] })
-    expect(await send('please')).toMatchObject({ state: 'completed', said: 'please' })
+  it('does not occur with the required extension', async () => {
+    const { send } = await session(agentFor(sdk, 'extension'), { extensions: [extension] })
+    expect(await send('please')).toMatchObject({ state: 'completed', text: 'please' })
   })
 
-  it.runIf(!sdk.compatible)('speaks a version that the agent does not: reads which it does', async () => {
-    const { send } = await session(`refusals-plain-${sdk.version === '1.0' ? 0 : 1}`)
+  it.runIf(!sdk.legacyCompat)('a version that the agent does not speak is VersionNotSupported', async () => {
+    const { send } = await session(`errors-plain-${sdk.version === '1.0' ? 0 : 1}`)
     express.takeCalls()
-    expect(await thrownBy(send('hello'))).toBe(oldest ? 'code -32009' : 'VersionNotSupported')
+    expect(await errorOf(send('hello'))).toBe(isSdk03 ? 'code -32009' : 'VersionNotSupported')
     expect(express.takeCalls()).toEqual([])
   })
 
-  // No SDK has classes for these: over HTTP+JSON, 1.x keeps the status, all others the code.
+  // No SDK has a class for these. 1.x over HTTP+JSON has the status, all others have the code.
   const untyped = (status: number) =>
     sdk.version === '1.0' && sdk.binding === 'HTTP+JSON' ? `HTTP ${status}` : 'code -32000'
   it.each([
     ['no token', 401, () => ({})],
-    ['a token that nobody issued', 401, () => ({ token: `cc_${'a'.repeat(12)}_${'b'.repeat(32)}` })],
-    ['a token for another agent', 403, () => ({ token: other })],
-  ])('asks for the extended card with %s: %d', async (_, status, setup) => {
+    ['an unknown token', 401, () => ({ token: `cc_${'a'.repeat(12)}_${'b'.repeat(32)}` })],
+    ['a token for another agent', 403, () => ({ token: tokenForOtherAgent })],
+  ])('the extended card with %s is HTTP %d', async (_, status, setup) => {
     const { extendedSkills } = await session(agentFor(sdk, 'plain'), setup())
     express.takeCalls()
-    expect(await thrownBy(extendedSkills())).toBe(untyped(status))
+    expect(await errorOf(extendedSkills())).toBe(untyped(status))
     expect(express.takeCalls()).toEqual([])
   })
 
   it.each([
-    ['a task that is not there', 'TaskNotFound', ({ get }: Session) => get('no-such-task')],
+    ['reading an unknown task', 'TaskNotFound', ({ get }: Session) => get('no-such-task')],
     [
-      'the end of a task that has ended',
+      'cancelling a finished task',
       'TaskNotCancelable',
       async ({ send, cancel }: Session) => cancel((await send('hello')).id),
     ],
-  ])('hears what the agent itself says of %s: %s', async (_, expected, call) => {
-    expect(await thrownBy(call(await session(agentFor(sdk, 'plain'))))).toBe(expected)
+  ])('an error of the agent is passed on: %s is %s', async (_, expected, call) => {
+    expect(await errorOf(call(await session(agentFor(sdk, 'plain'))))).toBe(expected)
     expect(express.takeCalls()).not.toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
-import { changed, type ExpressAgent, register, startExpressAgent } from './agents.ts'
+import { type ExpressAgent, echoManifestWith, register, startExpressAgent } from './agents.ts'
 import { sdks } from './sdks.ts'
 
 const securitySchemes = {
@@ -14,7 +14,7 @@ const securitySchemes = {
   login: {
     openIdConnectSecurityScheme: { openIdConnectUrl: 'https://login.example.com/.well-known/openid-configuration' },
   },
-  certificate: { mtlsSecurityScheme: { description: 'A certificate of ours' } },
+  certificate: { mtlsSecurityScheme: { description: 'A client certificate' } },
 }
 
 let host: OwnHost
@@ -31,8 +31,8 @@ beforeAll(async () => {
       ['-old', ['0.3']],
     ] as const)
       await register(host, {
-        [name + suffix]: changed({ ...where, versions }),
-        [`${name}${suffix}-secured`]: changed({ ...where, versions, card: { securitySchemes } }),
+        [name + suffix]: echoManifestWith({ ...where, versions }),
+        [`${name}${suffix}-secured`]: echoManifestWith({ ...where, versions, card: { securitySchemes } }),
       })
 })
 afterAll(async () => {
@@ -40,49 +40,43 @@ afterAll(async () => {
   await express.close()
 })
 
-const gathered = async (events: AsyncGenerator<string>): Promise<string[]> => {
-  const all: string[] = []
-  for await (const event of events) all.push(event)
-  return all
-}
-
 describe.each([
-  ['the example agent, by its service binding', 'bound'],
+  ['the example agent behind a service binding', 'bound'],
   ['an Express server of the SDK', 'express'],
 ])('%s', (_, name) => {
-  describe.concurrent.each(sdks)('called by $title', ({ version, binding, compatible, connect }) => {
-    const id = compatible ? `${name}-old` : name
-    const session = (as?: string, agent = id) =>
-      connect(new URL(`/agents/${agent}/`, host.url).href, as === undefined ? {} : { token: as })
+  describe.concurrent.each(sdks)('called by $title', ({ version, binding, legacyCompat, connect }) => {
+    const id = legacyCompat ? `${name}-old` : name
+    const session = (token?: string, agent = id) =>
+      connect(new URL(`/agents/${agent}/`, host.url).href, token === undefined ? {} : { token })
 
-    it('finds this host in its card, and nothing of where the agent is', async () => {
+    it('finds only endpoints of this host in the card', async () => {
       const { card } = await session()
-      const own = (each: string) => new RegExp(`^${each} 0?${version.replace('.', '\\.')}`)
+      const patternOf = (transport: string) => new RegExp(`^${transport} 0?${version.replace('.', '\\.')}`)
       expect(card.name).toBe('Echo Agent')
       expect(card.skills).toEqual(['echo', 'stream', 'ask', 'slow'])
-      expect(card.endpoints.some(endpoint => own(binding.replace('+', '\\+')).test(endpoint))).toBe(true)
+      expect(card.endpoints.some(endpoint => patternOf(binding.replace('+', '\\+')).test(endpoint))).toBe(true)
       for (const endpoint of card.endpoints)
         expect(endpoint).toMatch(new RegExp(` ${host.url.origin.replaceAll('.', '\\.')}/agents/${id}/a2a$`))
     })
 
-    it('sends a message, and gets the task that it made', async () => {
+    it('sends a message and gets the task', async () => {
       const { send, get } = await session()
       const { id: task, ...sent } = await send('hello there')
-      expect(sent).toEqual({ state: 'completed', said: 'hello there', history: 1 })
+      expect(sent).toEqual({ state: 'completed', text: 'hello there', historyLength: 1 })
       expect(await get(task)).toEqual({ id: task, ...sent })
-      expect(await get(task, 0)).toEqual({ id: task, ...sent, history: 0 })
+      expect(await get(task, 0)).toEqual({ id: task, ...sent, historyLength: 0 })
     })
 
-    it('is asked back, and answers', async () => {
+    it('continues a task that requires input', async () => {
       const { send } = await session()
       const { id: task, state } = await send('ask')
       expect(state).toBe('input-required')
-      expect(await send('bread', { task })).toMatchObject({ id: task, state: 'completed', said: 'bread' })
+      expect(await send('bread', { task })).toMatchObject({ id: task, state: 'completed', text: 'bread' })
     })
 
-    it('streams', async () => {
+    it('streams a task', async () => {
       const { stream } = await session()
-      expect(await gathered(stream('stream one two three'))).toEqual([
+      expect(await Array.fromAsync(stream('stream one two three'))).toEqual([
         'submitted',
         'working',
         'one',
@@ -92,9 +86,9 @@ describe.each([
       ])
     })
 
-    it('cancels a task, which those that came back to it hear', async () => {
+    it('cancels a task and receives that from its resubscribed stream', async () => {
       const { send, resubscribe, cancel } = await session()
-      const { id: task } = await send('slow', { atOnce: true })
+      const { id: task } = await send('slow', { returnImmediately: true })
       const events = resubscribe(task)
       const states = [(await events.next()).value]
       expect(await cancel(task)).toMatchObject({ id: task, state: 'canceled' })
@@ -109,9 +103,9 @@ describe.each([
     })
 
     it.each([
-      ['a card that names no scheme', id],
-      ['a card that names every kind of scheme', `${id}-secured`],
-    ])('reads the extended card with a token: of %s', async (_, agent) => {
+      ['whose card names no security scheme', id],
+      ['whose card names every kind of security scheme', `${id}-secured`],
+    ])('reads the extended card, with a token, of an agent %s', async (_, agent) => {
       const { extendedSkills } = await session(token, agent)
       expect(await extendedSkills()).toEqual(['echo', 'stream', 'ask', 'slow', 'backwards'])
     })

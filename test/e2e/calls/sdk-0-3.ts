@@ -14,21 +14,21 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from 'a2a-sdk-v0.3/client'
-import { type Extras, fetchWith, type Sdk, type Session, type TaskFacts } from './session.ts'
+import { fetchWith, type MessageOptions, type Sdk, type Session, type TaskSummary } from './session.ts'
 
 /** `@a2a-js/sdk` 0.3.x over one binding. */
 export const sdk0 = (binding: Sdk['binding']): Sdk => ({
   title: `SDK 0.3.x over ${binding}`,
   version: '0.3',
   binding,
-  connect: async (baseUrl, { token, extensions, believes } = {}): Promise<Session> => {
+  connect: async (baseUrl, { token, extensions, assumedCapabilities } = {}): Promise<Session> => {
     const fetchImpl = fetchWith(token)
     const card = await new DefaultAgentCardResolver({ fetchImpl }).resolve(baseUrl)
     const factory = new ClientFactory({
       transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
       preferredTransports: [binding],
     })
-    const { streaming = card.capabilities.streaming, extendedAgentCard } = believes ?? {}
+    const { streaming = card.capabilities.streaming, extendedAgentCard } = assumedCapabilities ?? {}
     const client = await factory.createFromAgentCard({
       ...card,
       capabilities: { ...card.capabilities, ...(streaming !== undefined && { streaming }) },
@@ -44,12 +44,12 @@ export const sdk0 = (binding: Sdk['binding']): Sdk => ({
         ].map(({ transport, url }) => `${transport} ${card.protocolVersion} ${url}`),
         skills: card.skills.map(({ id }) => id),
       },
-      send: async (text, extras) => facts(await client.sendMessage(messageOf(text, extras), request)),
-      stream: (text, extras) => told(client.sendMessageStream(messageOf(text, extras), request)),
+      send: async (text, extras) => summarizeTask(await client.sendMessage(messageOf(text, extras), request)),
+      stream: (text, extras) => summarizeEvents(client.sendMessageStream(messageOf(text, extras), request)),
       get: async (id, historyLength) =>
-        facts(await client.getTask({ id, ...(historyLength !== undefined && { historyLength }) }, request)),
-      cancel: async id => facts(await client.cancelTask({ id }, request)),
-      resubscribe: id => told(client.resubscribeTask({ id }, request)),
+        summarizeTask(await client.getTask({ id, ...(historyLength !== undefined && { historyLength }) }, request)),
+      cancel: async id => summarizeTask(await client.cancelTask({ id }, request)),
+      resubscribe: id => summarizeEvents(client.resubscribeTask({ id }, request)),
       removePushConfig: id => client.deleteTaskPushNotificationConfig({ id, pushNotificationConfigId: 'c' }, request),
       extendedSkills: async () => (await client.getAgentCard(request)).skills.map(({ id }) => id),
     }
@@ -58,7 +58,7 @@ export const sdk0 = (binding: Sdk['binding']): Sdk => ({
 
 const messageOf = (
   text: string,
-  { task, acceptedOutputModes, atOnce, picture, push }: Extras = {},
+  { task, acceptedOutputModes, returnImmediately, withImage, pushNotifications }: MessageOptions = {},
 ): MessageSendParams => ({
   message: {
     kind: 'message',
@@ -67,29 +67,29 @@ const messageOf = (
     ...(task !== undefined && { taskId: task }),
     parts: [
       { kind: 'text', text },
-      ...(picture
+      ...(withImage
         ? [{ kind: 'file' as const, file: { bytes: 'iVBORw0KGgo=', mimeType: 'image/png', name: 'a.png' } }]
         : []),
     ],
   },
   configuration: {
     ...(acceptedOutputModes && { acceptedOutputModes }),
-    ...(atOnce && { blocking: false }),
-    ...(push && { pushNotificationConfig: { id: 'c', url: 'https://hook.example.com/' } }),
+    ...(returnImmediately && { blocking: false }),
+    ...(pushNotifications && { pushNotificationConfig: { id: 'c', url: 'https://hook.example.com/' } }),
   },
 })
 
-const facts = (task: Task | Message): TaskFacts => {
+const summarizeTask = (task: Task | Message): TaskSummary => {
   if (task.kind !== 'task') throw new Error('not a task')
   return {
     id: task.id,
     state: task.status.state,
-    said: (task.artifacts ?? []).flatMap(({ parts }) => parts.map(textOf)).join(''),
-    history: (task.history ?? []).length,
+    text: (task.artifacts ?? []).flatMap(({ parts }) => parts.map(textOf)).join(''),
+    historyLength: (task.history ?? []).length,
   }
 }
 
-async function* told(
+async function* summarizeEvents(
   events: AsyncGenerator<Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent>,
 ): AsyncGenerator<string> {
   for await (const event of events) {

@@ -14,16 +14,16 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from '@a2a-js/sdk/client'
-import { type Extras, fetchWith, type Sdk, type Session, type TaskFacts } from './session.ts'
+import { fetchWith, type MessageOptions, type Sdk, type Session, type TaskSummary } from './session.ts'
 
-/** `@a2a-js/sdk` 1.x over one binding; `compatible` with its v0.3 compatibility, which speaks 0.3 to agents of 0.3. */
-export const sdk1 = (binding: Sdk['binding'], compatible = false): Sdk => ({
-  title: `SDK 1.x over ${binding}${compatible ? ', with its v0.3 compatibility' : ''}`,
-  version: compatible ? '0.3' : '1.0',
+/** `@a2a-js/sdk` 1.x over one binding. With `legacyCompat`, it speaks 0.3 to agents which speak nothing else. */
+export const sdk1 = (binding: Sdk['binding'], legacyCompat = false): Sdk => ({
+  title: `SDK 1.x over ${binding}${legacyCompat ? ', with its v0.3 compatibility' : ''}`,
+  version: legacyCompat ? '0.3' : '1.0',
   binding,
-  ...(compatible && { compatible }),
-  connect: async (baseUrl, { token, extensions, believes } = {}): Promise<Session> => {
-    const options = { fetchImpl: fetchWith(token), legacyCompat: { enabled: compatible } }
+  ...(legacyCompat && { legacyCompat }),
+  connect: async (baseUrl, { token, extensions, assumedCapabilities } = {}): Promise<Session> => {
+    const options = { fetchImpl: fetchWith(token), legacyCompat: { enabled: legacyCompat } }
     const cardResolver = new DefaultAgentCardResolver(options)
     const factory = new ClientFactory({
       cardResolver,
@@ -33,10 +33,10 @@ export const sdk1 = (binding: Sdk['binding'], compatible = false): Sdk => ({
     const card = await cardResolver.resolve(baseUrl)
     const client = await factory.createFromAgentCard({
       ...card,
-      capabilities: { ...AgentCard.fromJSON(card).capabilities, ...believes } as never,
+      capabilities: { ...AgentCard.fromJSON(card).capabilities, ...assumedCapabilities } as never,
     })
     const request = extensions ? { serviceParameters: ServiceParameters.create(withA2AExtensions(...extensions)) } : {}
-    const identified = (id: string) => ({ id, tenant: '' })
+    const reference = (id: string) => ({ id, tenant: '' })
     return {
       card: {
         name: card.name,
@@ -45,16 +45,18 @@ export const sdk1 = (binding: Sdk['binding'], compatible = false): Sdk => ({
         ),
         skills: card.skills.map(({ id }) => id),
       },
-      send: async (text, extras) => facts(await client.sendMessage(messageOf(text, extras), request)),
-      stream: (text, extras) => told(client.sendMessageStream(messageOf(text, extras), request)),
-      get: async (task, historyLength) => facts(await client.getTask({ ...identified(task), historyLength }, request)),
-      cancel: async task => facts(await client.cancelTask({ ...identified(task), metadata: undefined }, request)),
-      resubscribe: task => told(client.resubscribeTask(identified(task), request)),
+      send: async (text, extras) => summarizeTask(await client.sendMessage(messageOf(text, extras), request)),
+      stream: (text, extras) => summarizeEvents(client.sendMessageStream(messageOf(text, extras), request)),
+      get: async (task, historyLength) =>
+        summarizeTask(await client.getTask({ ...reference(task), historyLength }, request)),
+      cancel: async task =>
+        summarizeTask(await client.cancelTask({ ...reference(task), metadata: undefined }, request)),
+      resubscribe: task => summarizeEvents(client.resubscribeTask(reference(task), request)),
       removePushConfig: taskId => client.deleteTaskPushNotificationConfig({ id: 'c', taskId, tenant: '' }, request),
       extendedSkills: async () => (await client.getAgentCard(request)).skills.map(({ id }) => id),
-      ...(!compatible && {
+      ...(!legacyCompat && {
         list: async () => {
-          const { tasks } = await client.listTasks({ ...nothing, pageSize: 100 }, request)
+          const { tasks } = await client.listTasks({ ...unfiltered, pageSize: 100 }, request)
           return tasks.map(({ id }) => id)
         },
       }),
@@ -62,8 +64,8 @@ export const sdk1 = (binding: Sdk['binding'], compatible = false): Sdk => ({
   },
 })
 
-/** A list of tasks with no filter. */
-const nothing = {
+/** A request for the list of tasks without a filter. */
+const unfiltered = {
   tenant: '',
   contextId: '',
   status: 0,
@@ -73,32 +75,35 @@ const nothing = {
   includeArtifacts: undefined,
 }
 
-const messageOf = (text: string, { task, acceptedOutputModes, atOnce, picture, push }: Extras = {}) =>
+const messageOf = (
+  text: string,
+  { task, acceptedOutputModes, returnImmediately, withImage, pushNotifications }: MessageOptions = {},
+) =>
   SendMessageRequest.fromJSON({
     message: {
       messageId: crypto.randomUUID(),
       role: 'ROLE_USER',
       taskId: task,
-      parts: [{ text }, ...(picture ? [{ raw: 'iVBORw0KGgo=', mediaType: 'image/png', filename: 'a.png' }] : [])],
+      parts: [{ text }, ...(withImage ? [{ raw: 'iVBORw0KGgo=', mediaType: 'image/png', filename: 'a.png' }] : [])],
     },
     configuration: {
       acceptedOutputModes,
-      returnImmediately: atOnce,
-      taskPushNotificationConfig: push ? { id: 'c', url: 'https://hook.example.com/' } : undefined,
+      returnImmediately: returnImmediately,
+      taskPushNotificationConfig: pushNotifications ? { id: 'c', url: 'https://hook.example.com/' } : undefined,
     },
   })
 
-const facts = (task: Task | Message): TaskFacts => {
+const summarizeTask = (task: Task | Message): TaskSummary => {
   if (!('status' in task)) throw new Error('not a task')
   return {
     id: task.id,
     state: stateOf(task.status),
-    said: task.artifacts.flatMap(({ parts }) => parts.map(textOf)).join(''),
-    history: task.history.length,
+    text: task.artifacts.flatMap(({ parts }) => parts.map(textOf)).join(''),
+    historyLength: task.history.length,
   }
 }
 
-async function* told(events: AsyncGenerator<StreamResponse>): AsyncGenerator<string> {
+async function* summarizeEvents(events: AsyncGenerator<StreamResponse>): AsyncGenerator<string> {
   for await (const { payload } of events) {
     if (payload?.$case === 'task' || payload?.$case === 'statusUpdate') yield stateOf(payload.value.status)
     else if (payload?.$case === 'artifactUpdate') yield payload.value.artifact?.parts.map(textOf).join('') ?? ''

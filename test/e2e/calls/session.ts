@@ -1,55 +1,55 @@
-/** A task as a test looks at it, whatever version it was told in. */
-export type TaskFacts = { id: string; state: string; said: string; history: number }
+/** A task in the form that tests compare, whatever the version of A2A. `text` joins the texts of its artifacts. */
+export type TaskSummary = { id: string; state: string; text: string; historyLength: number }
 
-/** What a call may carry besides its text. */
-export type Extras = {
-  /** Continues a task. */
+/** Options of a message besides its text. */
+export type MessageOptions = {
+  /** The id of the task that the message continues. */
   task?: string
   acceptedOutputModes?: string[]
-  /** Answers before the task is done. */
-  atOnce?: boolean
-  /** Sends a picture beside the text. */
-  picture?: boolean
-  /** Wants to be notified. */
-  push?: boolean
+  /** Returns before the task ends. */
+  returnImmediately?: boolean
+  /** Sends an image with the text. */
+  withImage?: boolean
+  /** Asks for push notifications. */
+  pushNotifications?: boolean
 }
 
-/** One client of an SDK, connected to one agent; refusals are thrown as the SDK throws them. */
+/** A client of an SDK that is connected to one agent. Its methods throw the errors of the SDK. */
 export type Session = {
-  /** The card as the client has it: where it calls, and which version it speaks there. */
+  /** The card as the client parsed it; an endpoint is its binding, version and URL. */
   card: { name: string; endpoints: string[]; skills: string[] }
-  send: (text: string, extras?: Extras) => Promise<TaskFacts>
-  /** The states and the pieces of text of a stream, as they come. */
-  stream: (text: string, extras?: Extras) => AsyncGenerator<string>
-  get: (task: string, historyLength?: number) => Promise<TaskFacts>
-  cancel: (task: string) => Promise<TaskFacts>
+  send: (text: string, extras?: MessageOptions) => Promise<TaskSummary>
+  /** Yields the states and the texts of a stream. */
+  stream: (text: string, extras?: MessageOptions) => AsyncGenerator<string>
+  get: (task: string, historyLength?: number) => Promise<TaskSummary>
+  cancel: (task: string) => Promise<TaskSummary>
   resubscribe: (task: string) => AsyncGenerator<string>
   removePushConfig: (task: string) => Promise<void>
-  /** The ids of the skills of the extended card. */
+  /** Returns the ids of the skills of the extended card. */
   extendedSkills: () => Promise<string[]>
-  /** The ids of the tasks that changed last; v1.0 alone has a list. */
+  /** Returns the ids of the tasks that changed last. Only A2A 1.0 has this operation. */
   list?: () => Promise<string[]>
 }
 
-/** How a client is set up. */
-export type Setup = {
+/** Options of a client. */
+export type ConnectOptions = {
   token?: string
   extensions?: string[]
-  /** What the client believes of the agent beside its card, as one does that read an older card. */
-  believes?: { streaming?: boolean; extendedAgentCard?: boolean }
+  /** Capabilities that the client assumes despite the card, like a client with an older card. */
+  assumedCapabilities?: { streaming?: boolean; extendedAgentCard?: boolean }
 }
 
-/** An SDK with a binding and the version that it speaks. */
+/** An SDK with a binding and the version of A2A that it speaks. */
 export type Sdk = {
   title: string
   version: '0.3' | '1.0'
   binding: 'JSONRPC' | 'HTTP+JSON'
-  /** Whether it speaks 0.3 only to agents that speak nothing else. */
-  compatible?: true
-  connect: (baseUrl: string, setup?: Setup) => Promise<Session>
+  /** Whether this is a client of 1.0 that speaks 0.3 to agents which speak nothing else. */
+  legacyCompat?: true
+  connect: (baseUrl: string, setup?: ConnectOptions) => Promise<Session>
 }
 
-/** Returns a `fetch` for an SDK that adds a bearer token, if there is one. */
+/** Returns a `fetch` that adds a bearer token, if there is one. */
 export const fetchWith = (token: string | undefined): typeof fetch =>
   token === undefined
     ? fetch

@@ -9,7 +9,7 @@ import { loadManifests } from '../../../cli/manifests/load.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { echoManifest, register } from './agents.ts'
 
-/** What curl does of what the lines ask of it: not every machine has one. */
+/** The part of curl that the commands use. Not every machine has curl. */
 const curl = `#!${process.execPath}
 const args = process.argv.slice(2)
 const after = flag => args.flatMap((arg, index) => (args[index - 1] === flag ? [arg] : []))
@@ -33,46 +33,46 @@ afterAll(async () => {
   await host.close()
 })
 
-const typed = async (index: number): Promise<string> => {
+const runCommand = async (index: number): Promise<string> => {
   const { origin } = host.url
-  const line = [...echoCommands(origin, `'Authorization: Bearer ${token}'`), ...toolCommands(origin)][index] ?? ''
+  const command = [...echoCommands(origin, `'Authorization: Bearer ${token}'`), ...toolCommands(origin)][index] ?? ''
   const env = { PATH: `${folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
-  return (await promisify(execFile)('sh', ['-c', line], { env })).stdout
+  return (await promisify(execFile)('sh', ['-c', command], { env })).stdout
 }
 
-describe('the commands that npm start shows, typed into a shell', () => {
-  it('send a message and print the answer', async () => {
-    const { result } = JSON.parse(await typed(0))
+describe('the commands that npm start shows, run in a shell', () => {
+  it('send a message and print the response', async () => {
+    const { result } = JSON.parse(await runCommand(0))
     expect(result.task.artifacts[0].parts).toEqual([{ text: 'hello', mediaType: 'text/plain' }])
   })
 
-  it('stream', async () => {
-    const events = (await typed(1)).split('\n\n').filter(event => event !== '')
+  it('stream a message', async () => {
+    const events = (await runCommand(1)).split('\n\n').filter(event => event !== '')
     expect(events.length).toBeGreaterThanOrEqual(6)
     expect(events.at(-1)).toContain('TASK_STATE_COMPLETED')
   })
 
-  it('show what is refused', async () => {
-    expect(JSON.parse(await typed(2)).error).toMatchObject({
+  it('show an error', async () => {
+    expect(JSON.parse(await runCommand(2)).error).toMatchObject({
       code: -32005,
       message: expect.stringContaining('text/plain'),
     })
   })
 
   it('read the extended card', async () => {
-    expect(JSON.parse(await typed(3)).skills.map(({ id }: { id: string }) => id)).toContain('backwards')
+    expect(JSON.parse(await runCommand(3)).skills.map(({ id }: { id: string }) => id)).toContain('backwards')
   })
 
-  it('show the card that is made of an MCP server', async () => {
-    const { protocol, skills } = JSON.parse(await typed(4))
+  it('show the card of an MCP server', async () => {
+    const { protocol, skills } = JSON.parse(await runCommand(4))
     expect([protocol, skills.map(({ id }: { id: string }) => id)]).toEqual([
       'mcp',
       expect.arrayContaining(['count_words']),
     ])
   })
 
-  it('call one of its tools', async () => {
-    const { result } = JSON.parse(await typed(5))
+  it('call a tool of the MCP server', async () => {
+    const { result } = JSON.parse(await runCommand(5))
     expect(result.task).toMatchObject({
       status: { state: 'TASK_STATE_COMPLETED' },
       artifacts: [{ parts: [{ text: expect.stringContaining('3') }] }],
