@@ -13,7 +13,7 @@ import { json, reply, stream, type UpstreamServer } from '../support/upstream.ts
 type Weather = { host: Host; id: string; agent: UpstreamServer }
 const startWeather = async (
   context: TestContext,
-  hostName: 'standard' | 'impatient' = 'standard',
+  hostName: 'standard' | 'short-timeouts' = 'standard',
 ): Promise<Weather> => {
   const host = sharedHost(hostName)
   const agent = await startSharedUpstream()
@@ -118,27 +118,27 @@ describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) 
   })
 
   it('ends with an error event when the agent falls silent, and is closed at the agent', async context => {
-    const weather = await startWeather(context, 'impatient')
+    const weather = await startWeather(context, 'short-timeouts')
     weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
     const text = await (await openStream(weather, path, body)).text()
-    expect(parseEvents(text)).toEqual([{ data: { n: 0 } }, errorEvent({ kind: 'silent', seconds: 0.3 })])
+    expect(parseEvents(text)).toEqual([{ data: { n: 0 } }, errorEvent({ kind: 'silent', seconds: 1 })])
     await weather.agent.disconnected()
   })
 
   it('may last longer than the timeout of a response while events arrive', async context => {
-    const weather = await startWeather(context, 'impatient')
+    const weather = await startWeather(context, 'short-timeouts')
     weather.agent.respond(response => {
       response.writeHead(200, stream)
       let n = 0
       const sending = setInterval(() => {
         response.write(`data: {"n":${n++}}\n\n`)
-        if (n < 20) return
+        if (n < 35) return
         clearInterval(sending)
         response.end()
       }, 20)
     })
     const text = await (await openStream(weather, path, body)).text()
-    expect(parseEvents(text)).toEqual(Array.from({ length: 20 }, (_, n) => ({ data: { n } })))
+    expect(parseEvents(text)).toEqual(Array.from({ length: 35 }, (_, n) => ({ data: { n } })))
   })
 
   it.for([
@@ -152,7 +152,7 @@ describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) 
   })
 
   it('that never begins returns 504, and is closed at the agent', async context => {
-    const weather = await startWeather(context, 'impatient')
+    const weather = await startWeather(context, 'short-timeouts')
     weather.agent.respond(() => undefined)
     expect((await openStream(weather, path, body)).status).toBe(504)
     await weather.agent.disconnected()

@@ -9,11 +9,11 @@ import { token as adminToken, type Host } from '../support/host.ts'
 import { json, reply, stream } from '../support/upstream.ts'
 
 let called: CalledHost<Host>
-let impatient: CalledHost<Host>
+let shortTimeouts: CalledHost<Host>
 beforeAll(async () => {
   called = await useSharedHost()
-  impatient = await useSharedHost('impatient')
-  for (const each of [called, impatient])
+  shortTimeouts = await useSharedHost('short-timeouts')
+  for (const each of [called, shortTimeouts])
     await each.register('calls-upstream', { card: agentCard(each.agent.origin), route: 'gateway' })
   await called.register('calls-upstream-trusted', {
     card: agentCard(called.agent.origin),
@@ -23,18 +23,17 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await called.close()
-  await impatient.close()
+  await shortTimeouts.close()
 })
 
 const respondWell = reply(200, json, JSON.stringify(agentResponse))
 
-/** The host serves the next request after every fault. */
-afterEach(async () => {
-  for (const { agent, send } of [called, impatient]) {
-    agent.respond(respondWell)
-    expect((await send('/agents/calls-upstream/a2a', { body: call() })).body).toEqual(agentResponse)
-  }
-})
+/** Expects that a host serves the next request after a fault of its agent. */
+const expectNextCall = async ({ agent, send }: CalledHost<Host>): Promise<void> => {
+  agent.respond(respondWell)
+  expect((await send('/agents/calls-upstream/a2a', { body: call() })).body).toEqual(agentResponse)
+}
+afterEach(() => expectNextCall(called))
 
 type Respond = (response: ServerResponse) => void
 
@@ -143,11 +142,12 @@ describe.each(forms)('over %s, an agent that', (_, path, body, errorBody) => {
       },
     ],
   ])('%s is reported as timed out, and disconnected', async (_, respond) => {
-    impatient.agent.respond(respond)
-    const response = await impatient.send(`/agents/calls-upstream/a2a${path}`, { body })
+    shortTimeouts.agent.respond(respond)
+    const response = await shortTimeouts.send(`/agents/calls-upstream/a2a${path}`, { body })
     expect([response.status, response.body]).toEqual([504, errorBody(-32603, 504)])
-    expect(response.text).toContain('0.3 seconds')
-    await impatient.agent.disconnected()
+    expect(response.text).toContain('0.5 seconds')
+    await shortTimeouts.agent.disconnected()
+    await expectNextCall(shortTimeouts)
   })
 })
 

@@ -6,7 +6,7 @@ import { type HostConfig, type HostOptions, startHostRuntime, token } from './ru
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The hosts that all files share; none where there is no build. */
+    /** The hosts that all files share, if there is a build. */
     hostUrls: Record<SharedHostName, string> | undefined
     hostConfig: HostConfig
     /** Ports of this machine that the shared host may call. */
@@ -17,9 +17,9 @@ declare module 'vitest' {
 /** The hosts that all files share. Each may call the upstream ports of this machine. */
 const sharedHosts = {
   standard: {},
-  /** Gives up an agent soon. */
-  impatient: { vars: { UPSTREAM_TIMEOUT: '0.3', STREAM_IDLE_TIMEOUT: '0.3' } },
-  /** Refuses all that comes after a few requests. */
+  /** Times out soon, but not so soon that a busy machine misses the timeouts by itself. */
+  'short-timeouts': { vars: { UPSTREAM_TIMEOUT: '0.5', STREAM_IDLE_TIMEOUT: '1' } },
+  /** Has low rate limits. */
   limited: { rateLimits: { LINT_LIMIT: 5, AUTH_LIMIT: 5, CALL_LIMIT: 30 } },
 } satisfies Record<string, HostOptions>
 
@@ -30,7 +30,7 @@ const upstreamPortCount = 24
 
 let close: (() => Promise<void>) | undefined
 
-/** Starts the shared hosts, where there is a build. */
+/** Starts the shared hosts, if there is a build. */
 export const setup = async ({ provide }: TestProject) => {
   const config = readHostConfig()
   const ports = await findFreePorts(upstreamPortCount)
