@@ -118,7 +118,7 @@ describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
   })
 })
 
-describe('gate: warn', () => {
+describe('the gate level warn', () => {
   it('names every failed check', async () => {
     const configuration = { acceptedOutputModes: ['image/png'], taskPushNotificationConfig: {} }
     const body = call('SendMessage', { message: { parts: [{ raw: 'AA==', mediaType: 'image/png' }] }, configuration })
