@@ -5,39 +5,54 @@ import { isJsonObject, type Json, type JsonObject, jsonEquals, omit, parsePointe
 import { authoredCard } from '../../support/cards/generated.ts'
 import { getValue } from '../../support/cards/pointers.ts'
 
-const skill = (id: string, more: JsonObject = {}): JsonObject => ({ id, name: id, ...more })
+const makeSkill = (id: string, fields: JsonObject = {}): JsonObject => ({ id, name: id, ...fields })
 
-describe('the drift of a document', () => {
+describe('diffCards', () => {
   it.each<[string, JsonObject, JsonObject, Drift]>([
-    ['nothing', { name: 'A', skills: [skill('s')] }, { skills: [skill('s')], name: 'A' }, []],
     [
-      'a field changed',
+      'nothing for the same card in another order',
+      { name: 'A', skills: [makeSkill('s')] },
+      { skills: [makeSkill('s')], name: 'A' },
+      [],
+    ],
+    [
+      'a changed field',
       { a: { b: 1 } },
       { a: { b: [2] } },
       [{ op: 'replace', pointer: '/a/b', before: 1, after: [2] }],
     ],
-    ['a field added', {}, { 'a/b': null }, [{ op: 'add', pointer: '/a~1b', after: null }]],
-    ['a field gone', { a: {} }, {}, [{ op: 'remove', pointer: '/a', before: {} }]],
-    ['an object that is a list', { a: {} }, { a: [] }, [{ op: 'replace', pointer: '/a', before: {}, after: [] }]],
-    ['a name that objects have', { toString: 1 }, {}, [{ op: 'remove', pointer: '/toString', before: 1 }]],
-    ['skills in another order', { skills: [skill('s'), skill('t')] }, { skills: [skill('t'), skill('s')] }, []],
+    ['an added field', {}, { 'a/b': null }, [{ op: 'add', pointer: '/a~1b', after: null }]],
+    ['a removed field', { a: {} }, {}, [{ op: 'remove', pointer: '/a', before: {} }]],
+    ['a list in place of an object', { a: {} }, { a: [] }, [{ op: 'replace', pointer: '/a', before: {}, after: [] }]],
     [
-      'a skill changed, wherever it is now',
-      { skills: [skill('s'), skill('t')] },
-      { skills: [skill('new'), skill('t', { name: 'T' }), skill('s')] },
+      'a name of a member of Object.prototype',
+      { toString: 1 },
+      {},
+      [{ op: 'remove', pointer: '/toString', before: 1 }],
+    ],
+    [
+      'nothing for skills in another order',
+      { skills: [makeSkill('s'), makeSkill('t')] },
+      { skills: [makeSkill('t'), makeSkill('s')] },
+      [],
+    ],
+    [
+      'a changed skill at another index',
+      { skills: [makeSkill('s'), makeSkill('t')] },
+      { skills: [makeSkill('new'), makeSkill('t', { name: 'T' }), makeSkill('s')] },
       [
         { op: 'replace', pointer: '/skills/1/name', before: 't', after: 'T' },
-        { op: 'add', pointer: '/skills/0', after: skill('new') },
+        { op: 'add', pointer: '/skills/0', after: makeSkill('new') },
       ],
     ],
     [
-      'a skill gone',
-      { skills: [skill('s'), skill('t')] },
-      { skills: [skill('t')] },
-      [{ op: 'remove', pointer: '/skills/0', before: skill('s') }],
+      'a removed skill',
+      { skills: [makeSkill('s'), makeSkill('t')] },
+      { skills: [makeSkill('t')] },
+      [{ op: 'remove', pointer: '/skills/0', before: makeSkill('s') }],
     ],
     [
-      'skills without ids, by their places',
+      'skills without ids by their indexes',
       { skills: ['a', 'b'] },
       { skills: ['b'] },
       [
@@ -46,19 +61,19 @@ describe('the drift of a document', () => {
       ],
     ],
     [
-      'skills of one id, by their places',
-      { skills: [skill('s'), skill('s')] },
-      { skills: [skill('s')] },
-      [{ op: 'remove', pointer: '/skills/1', before: skill('s') }],
+      'skills with the same id by their indexes',
+      { skills: [makeSkill('s'), makeSkill('s')] },
+      { skills: [makeSkill('s')] },
+      [{ op: 'remove', pointer: '/skills/1', before: makeSkill('s') }],
     ],
-  ])('%s', (_, before, after, expected) => {
+  ])('returns %s', (_, before, after, expected) => {
     expect(diffCards(before, after)).toStrictEqual(expected)
   })
 
-  it('says no more than helps: a hundred changes and how many more there are, and no long value', () => {
+  it('returns at most 100 changes with the number of further ones, and leaves out long values', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`f${n}`, n]))
-    const told = diffCards({}, many)
-    expect([told.length, told.at(-1)]).toStrictEqual([101, { op: 'more', pointer: '', count: 400 }])
+    const changes = diffCards({}, many)
+    expect([changes.length, changes.at(-1)]).toStrictEqual([101, { op: 'more', pointer: '', count: 400 }])
     expect(diffCards({}, omit(many, ...Array.from({ length: 400 }, (_, n) => `f${n}`)))).toHaveLength(100)
     const long = 'x'.repeat(1000)
     expect(diffCards({ a: long, b: 1 }, { a: 1, b: long })).toStrictEqual([
@@ -67,10 +82,10 @@ describe('the drift of a document', () => {
     ])
   })
 
-  it('tells first where calls go, then who may make them, then what they may be; then the rest', () => {
+  it('returns changes of endpoints first, then of security, then of skills, then others', () => {
     const noise = (value: number) => Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`a${n}`, value]))
-    const before = { ...noise(1), skills: [skill('s')], security: [{ key: [] }], url: 'https://good.example' }
-    const after = { ...noise(2), skills: [skill('t')], security: [], url: 'https://evil.example' }
+    const before = { ...noise(1), skills: [makeSkill('s')], security: [{ key: [] }], url: 'https://good.example' }
+    const after = { ...noise(2), skills: [makeSkill('t')], security: [], url: 'https://evil.example' }
     expect(
       diffCards(before, after)
         .slice(0, 5)
@@ -79,31 +94,31 @@ describe('the drift of a document', () => {
   })
 })
 
-/** A document with its skills by their ids, which a drift tells apart. */
-const keyed = (document: JsonObject): JsonObject => {
+/** Returns a document with its skills in an object by their ids. */
+const keySkillsById = (document: JsonObject): JsonObject => {
   const copy: JsonObject = JSON.parse(JSON.stringify(document))
   if (Array.isArray(copy.skills))
     copy.skills = Object.fromEntries(copy.skills.map(item => [isJsonObject(item) ? String(item.id) : '', item]))
   return copy
 }
 
-/** What a document becomes with a drift, whose pointers are into `after`, or into the document where something is gone. */
-const applied = (before: JsonObject, changes: Drift, after: JsonObject): JsonObject => {
-  const document = keyed(before)
+/** Applies changes to a document. Their pointers are into `after`, or into the document for removed values. */
+const applyChanges = (before: JsonObject, changes: Drift, after: JsonObject): JsonObject => {
+  const document = keySkillsById(before)
   for (const { op, pointer } of changes.toReversed()) {
     const path = parsePointer(pointer)
     if (path[0] === 'skills' && path[1] !== undefined)
       path[1] = String(getValue(op === 'remove' ? before : after, `/skills/${path[1]}/id`))
     const last = path.pop() as string
-    const holder = path.reduce<Json>((inner, token) => (inner as JsonObject)[token] as Json, document)
-    if (op !== 'remove') (holder as JsonObject)[last] = getValue(after, pointer) as Json
-    else if (Array.isArray(holder)) holder.splice(Number(last), 1)
-    else delete (holder as JsonObject)[last]
+    const parent = path.reduce<Json>((inner, token) => (inner as JsonObject)[token] as Json, document)
+    if (op !== 'remove') (parent as JsonObject)[last] = getValue(after, pointer) as Json
+    else if (Array.isArray(parent)) parent.splice(Number(last), 1)
+    else delete (parent as JsonObject)[last]
   }
   return document
 }
 
-describe('whatever the documents', () => {
+describe('the changes between two generated cards', () => {
   const skills = fc.uniqueArray(
     fc.record({
       id: fc.constantFrom('s', 't', 'u/v', 'toString'),
@@ -116,17 +131,17 @@ describe('whatever the documents', () => {
     .tuple(authoredCard, skills)
     .map(([card, skills]): JsonObject => JSON.parse(JSON.stringify({ ...card, skills })))
 
-  it('the drift from one to the other makes that of it, up to the order of skills', () => {
+  it('make the second of the first, up to the order of skills', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {
         const changes = diffCards(before, after)
         fc.pre(changes.length < 100)
-        expect(jsonEquals(applied(before, changes, after), keyed(after))).toBe(true)
+        expect(jsonEquals(applyChanges(before, changes, after), keySkillsById(after))).toBe(true)
       }),
     )
   })
 
-  it('there is none from one to itself', () => {
+  it('are none between a card and itself', () => {
     fc.assert(
       fc.property(document, card => {
         const other = { ...card, skills: (card.skills as Json[]).toReversed() }

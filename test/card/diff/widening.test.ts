@@ -20,89 +20,91 @@ const base = {
   security: [{ bearer: ['read'], key: [] }],
   skills: [{ id: 's', name: 'S', description: 'D', tags: ['t'] }],
 }
-const own = (security: Json[] | undefined) => ({ skills: [{ ...base.skills[0], ...(security && { security }) }] })
+const withSkillSecurity = (security: Json[] | undefined) => ({
+  skills: [{ ...base.skills[0], ...(security && { security }) }],
+})
 
-const tenant = (name: string) => ({
-  supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: name }],
+const withTenant = (tenant: string) => ({
+  supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant }],
   protocolVersion: undefined,
   url: undefined,
 })
 
-const cardOf = (fields: object) => compileCard({ ...base, ...fields } as JsonObject).direct
-const widens = (before: object, after: object): string[] =>
-  findWidenings(cardOf(before), cardOf(after)).map(({ pointer, message }) => `${pointer} ${message}`)
+const compileDirect = (fields: object) => compileCard({ ...base, ...fields } as JsonObject).direct
+const listWidenings = (before: object, after: object): string[] =>
+  findWidenings(compileDirect(before), compileDirect(after)).map(({ pointer, message }) => `${pointer} ${message}`)
 
-describe('a card widens access', () => {
+describe('findWidenings', () => {
   it.each<[string, object, object, string[]]>([
     [
-      'by a new host for calls',
+      'a new host for calls',
       {},
       { url: 'https://b.example/a2a' },
       ['/supportedInterfaces/0/url sends calls to a new address: https://b.example/a2a'],
     ],
     [
-      'by another host besides',
+      'an additional host for calls',
       {},
       { additionalInterfaces: [{ url: 'https://a.example:8443', transport: 'GRPC' }] },
       ['/supportedInterfaces/1/url sends calls to a new address: https://a.example:8443/'],
     ],
     [
-      'by giving up encryption',
+      'a change from https to http',
       {},
       { url: 'http://a.example/a2a' },
       ['/supportedInterfaces/0/url sends calls to a new address: http://a.example/a2a'],
     ],
     [
-      'by asking for nothing',
+      'an empty list of requirements',
       {},
       { security: [] },
       ['/securityRequirements lets callers in without credentials, which were required'],
     ],
     [
-      'by an alternative that is empty',
+      'an empty alternative',
       {},
       { security: [{ bearer: ['read'], key: [] }, {}] },
       ['/securityRequirements lets callers in without credentials, which were required'],
     ],
     [
-      'by asking for fewer schemes',
+      'a requirement with fewer schemes',
       {},
       { security: [{ bearer: ['read'] }] },
       ['/securityRequirements/0 lets callers in with bearer (read), which was not enough'],
     ],
     [
-      'by asking for fewer scopes',
+      'a requirement with fewer scopes',
       {},
       { security: [{ bearer: [], key: [] }] },
       ['/securityRequirements/0 lets callers in with bearer and key, which was not enough'],
     ],
     [
-      'by an alternative of another kind',
+      'an alternative with fewer schemes',
       {},
       { security: [{ bearer: ['read'], key: [] }, { key: [] }] },
       ['/securityRequirements/1 lets callers in with key, which was not enough'],
     ],
     [
-      'by a skill that asked for more and asks no longer',
-      own([{ bearer: ['admin'], key: [] }]),
-      own(undefined),
+      'a skill without its former requirement',
+      withSkillSecurity([{ bearer: ['admin'], key: [] }]),
+      withSkillSecurity(undefined),
       ['/skills/0/securityRequirements/0 lets callers in with bearer (read) and key, which was not enough'],
     ],
     [
-      'by a skill that asks for less than its card',
-      own(undefined),
-      own([{ key: [] }]),
+      'a skill that requires less than the card',
+      withSkillSecurity(undefined),
+      withSkillSecurity([{ key: [] }]),
       ['/skills/0/securityRequirements/0 lets callers in with key, which was not enough'],
     ],
     [
-      'by a new skill that asks for nothing',
+      'a new skill without a requirement',
       {},
       { skills: [...base.skills, { id: 'n', name: 'N', security: [{}] }] },
       ['/skills/1/securityRequirements lets callers in without credentials, which were required'],
     ],
-    ['by a scheme that is gone', {}, { securitySchemes: { bearer } }, ['/securitySchemes/key is removed']],
+    ['a removed scheme', {}, { securitySchemes: { bearer } }, ['/securitySchemes/key is removed']],
     [
-      'by a weaker scheme',
+      'a weaker scheme',
       {},
       { securitySchemes: { bearer: { type: 'http', scheme: 'basic' }, key: { ...key, in: 'query' } } },
       [
@@ -111,31 +113,31 @@ describe('a card widens access', () => {
       ],
     ],
     [
-      'by a weaker flow',
+      'a weaker flow',
       { securitySchemes: { o: { type: 'oauth2', flows: { clientCredentials: flow } } }, security: [] },
       { securitySchemes: { o: { type: 'oauth2', flows: { password: flow } } }, security: [] },
       ['/securitySchemes/o is OAuth with a deprecated flow, which is weaker than before: OAuth'],
     ],
     [
-      'by another path of a host',
+      'another path of a host',
       {},
       { url: 'https://a.example/other?x=1' },
       ['/supportedInterfaces/0/url sends calls to a new address: https://a.example/other?x=1'],
     ],
     [
-      'by another tenant of an endpoint',
-      tenant('one'),
-      tenant('two'),
+      'another tenant of an endpoint',
+      withTenant('one'),
+      withTenant('two'),
       ['/supportedInterfaces/0/url sends calls to a new address: https://a.example/a2a for the tenant "two"'],
     ],
     [
-      'by an extension that callers need no longer name',
+      'an extension that is no longer required',
       { capabilities: { extensions: [{ uri: 'urn:signed', required: true }, { uri: 'urn:x' }] } },
       { capabilities: { extensions: [{ uri: 'urn:signed' }] } },
       ['/capabilities/extensions no longer requires the extension urn:signed'],
     ],
     [
-      "by a header more that is taken of callers, whatever the scheme's name",
+      'an additional API key header, under any name of a scheme',
       {},
       { securitySchemes: { bearer, key, z: { ...key, name: 'X-Session' } } },
       [
@@ -143,7 +145,7 @@ describe('a card widens access', () => {
       ],
     ],
     [
-      'by another issuer on the same host',
+      'another issuer on the same host',
       { securitySchemes: { oidc }, security: [] },
       { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://id.example/evil' } }, security: [] },
       [
@@ -151,7 +153,7 @@ describe('a card widens access', () => {
       ],
     ],
     [
-      'by a second issuer on the same host',
+      'a second issuer on the same host',
       { securitySchemes: { oidc }, security: [] },
       { securitySchemes: { oidc, also: { ...oidc, openIdConnectUrl: 'https://id.example/evil' } }, security: [] },
       [
@@ -159,7 +161,7 @@ describe('a card widens access', () => {
       ],
     ],
     [
-      'by an issuer that was the place of a token only',
+      'an issuer whose URL was only a token endpoint',
       { securitySchemes: { o: { type: 'oauth2', flows: { clientCredentials: flow } } }, security: [] },
       {
         securitySchemes: {
@@ -173,13 +175,13 @@ describe('a card widens access', () => {
       ],
     ],
     [
-      'by a new skill that asks for less than one that is gone',
-      own([{ bearer: ['admin'], key: [] }]),
+      'a new skill that requires less than a removed one',
+      withSkillSecurity([{ bearer: ['admin'], key: [] }]),
       { skills: [{ id: 'pay2', name: 'Pay', description: 'D', tags: ['t'] }] },
       ['/skills/0/securityRequirements/0 lets callers in with bearer (read) and key, which was not enough'],
     ],
     [
-      'by another place for credentials',
+      'another host for credentials',
       { securitySchemes: { oidc }, security: [] },
       { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://evil.example/openid' } }, security: [] },
       [
@@ -187,92 +189,92 @@ describe('a card widens access', () => {
       ],
     ],
     [
-      'by a place for credentials where there was none',
+      'a first URL for credentials',
       { security: [] },
       { securitySchemes: { bearer, key, oidc }, security: [] },
       [
         '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/openid',
       ],
     ],
-  ])('%s', (_, before, after, expected) => {
-    expect(widens(before, after)).toStrictEqual(expected)
+  ])('reports %s', (_, before, after, expected) => {
+    expect(listWidenings(before, after)).toStrictEqual(expected)
   })
 
   it.each<[string, object, object]>([
-    ['encryption', { url: 'http://a.example/a2a' }, {}],
-    ['an endpoint less', { additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] }, {}],
-    ['more schemes', { security: [{ key: [] }] }, {}],
-    ['more scopes', {}, { security: [{ bearer: ['write', 'read'], key: [] }] }],
-    ['security where there was none', { security: [] }, {}],
-    ['an alternative less', { security: [{ bearer: ['read'], key: [] }, { key: [] }] }, {}],
-    ['a skill less, or more', {}, { skills: [{ id: 'n', name: 'N' }] }],
-    ['a skill that asks for more', {}, own([{ bearer: ['read', 'admin'], key: [] }])],
+    ['a change from http to https', { url: 'http://a.example/a2a' }, {}],
+    ['a removed endpoint', { additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] }, {}],
+    ['a requirement with more schemes', { security: [{ key: [] }] }, {}],
+    ['a requirement with more scopes', {}, { security: [{ bearer: ['write', 'read'], key: [] }] }],
+    ['a first requirement', { security: [] }, {}],
+    ['a removed alternative', { security: [{ bearer: ['read'], key: [] }, { key: [] }] }, {}],
+    ['a removed or added skill', {}, { skills: [{ id: 'n', name: 'N' }] }],
+    ['a skill that requires more', {}, withSkillSecurity([{ bearer: ['read', 'admin'], key: [] }])],
     ['a stronger scheme', {}, { securitySchemes: { bearer: { type: 'mutualTLS' }, key: bearer } }],
     ['an endpoint in another spelling', {}, { url: 'HTTPS://A.example:443/x/../a2a#top' }],
     [
-      'an issuer under another name besides',
+      'a second scheme with the same issuer',
       { securitySchemes: { oidc }, security: [] },
       { securitySchemes: { oidc, login: oidc }, security: [] },
     ],
-    ['a header in other letters', {}, { securitySchemes: { bearer, key: { ...key, name: 'x-key' } } }],
-    ['an extension that callers must name', {}, { capabilities: { extensions: [{ uri: 'urn:x', required: true }] } }],
+    ['a header in another case', {}, { securitySchemes: { bearer, key: { ...key, name: 'x-key' } } }],
+    ['a required extension', {}, { capabilities: { extensions: [{ uri: 'urn:x', required: true }] } }],
     [
-      'a skill under another name that asks for as much',
-      own([{ bearer: ['admin'], key: [] }]),
+      'a renamed skill with the same requirement',
+      withSkillSecurity([{ bearer: ['admin'], key: [] }]),
       { skills: [{ id: 'n', name: 'N', security: [{ bearer: ['admin', 'read'], key: [] }] }] },
     ],
-    ['other words', {}, { name: 'Z', description: 'Z', version: '9', provider: 'Z' }],
-  ])('not by %s', (_, before, after) => {
-    expect(widens(before, after)).toStrictEqual([])
+    ['other texts', {}, { name: 'Z', description: 'Z', version: '9', provider: 'Z' }],
+  ])('does not report %s', (_, before, after) => {
+    expect(listWidenings(before, after)).toStrictEqual([])
   })
 })
 
-/** A copy with the members of every object in the opposite order, and every list that is a set of alternatives too. */
-const reversed = (value: Json, name = ''): Json => {
+/** Returns a copy with the members of every object, and every list of alternatives, in reverse order. */
+const reverseOrder = (value: Json, name = ''): Json => {
   const unordered = /^(?:skills|security|securityRequirements)$/.test(name)
   if (Array.isArray(value))
-    return unordered ? value.map(item => reversed(item)).toReversed() : value.map(item => reversed(item))
+    return unordered ? value.map(item => reverseOrder(item)).toReversed() : value.map(item => reverseOrder(item))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
     jsonEntries(value)
       .toReversed()
-      .map(([member, inner]) => [member, reversed(inner, member)]),
+      .map(([member, inner]) => [member, reverseOrder(inner, member)]),
   )
 }
 
-const directOf = (card: JsonObject) => {
+const compileOptional = (card: JsonObject) => {
   const result = compile(card, { id: 'a', requestOrigin: 'https://h.example' })
   return 'errors' in result ? undefined : result.compiled.direct
 }
 
-describe('whatever the card', () => {
-  it('it widens nothing beside itself, in whatever order', () => {
+describe('findWidenings of generated cards', () => {
+  it('returns none between a card and itself in another order', () => {
     let compared = 0
     fc.assert(
       fc.property(authoredCard, generated => {
         const authored: JsonObject = JSON.parse(JSON.stringify(generated))
-        const [card, other] = [directOf(authored), directOf(reversed(authored) as JsonObject)]
+        const [card, other] = [compileOptional(authored), compileOptional(reverseOrder(authored) as JsonObject)]
         if (!card || !other) return
         compared++
         expect([
           findWidenings(card, card),
-          findWidenings(card, { ...card, ...(reversed(card as Json) as object) }),
+          findWidenings(card, { ...card, ...(reverseOrder(card as Json) as object) }),
         ]).toStrictEqual([[], []])
       }),
     )
     expect(compared).toBeGreaterThan(numRuns / 6)
   })
 
-  it('what a card asks for is never less than what it asks for with an alternative less', () => {
+  it('returns none if an alternative is removed', () => {
     const names = fc.constantFrom('a', 'b', 'c')
     const scopes = fc.uniqueArray(fc.constantFrom('x', 'y'), { maxLength: 2 })
     const alternative = fc.dictionary(names, scopes, { minKeys: 1 })
     const securitySchemes = { a: bearer, b: bearer, c: bearer }
     fc.assert(
       fc.property(fc.array(alternative, { minLength: 2, maxLength: 4 }), security => {
-        expect(widens({ securitySchemes, security }, { securitySchemes, security: security.slice(1) })).toStrictEqual(
-          [],
-        )
+        expect(
+          listWidenings({ securitySchemes, security }, { securitySchemes, security: security.slice(1) }),
+        ).toStrictEqual([])
       }),
     )
   })
