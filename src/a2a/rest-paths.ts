@@ -45,18 +45,25 @@ export const matchRestPath = (method: string, path: string): RestMatch | CallErr
 /** Returns the version of a path, for errors of paths that do not exist. */
 export const versionOfPath = (path: string): WireVersion => (path.startsWith('v1/') ? '0.3' : '1.0')
 
-/**
- * What could leave its segment of a path, a header or a log line; or what is another operation to a server that decodes before
- * it routes, ignores case, or cuts off what follows a semicolon.
- */
+/** Matches values that could leave their segment of a path, a header or a log line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
-const unsafe = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\.{1,2}\s*(?:;|$)|:(?:cancel|subscribe)\s*(?:;|$)/i
+const unsafe = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\.{1,2}\s*(?:;|$)/
+
+const customVerbs = new Set(routes.flatMap(({ path }) => /\}:(\w+)$/.exec(path)?.[1] ?? []))
+
+/**
+ * Matches values that end in a custom verb, such as `1:cancel`. They are another operation to a server that decodes before it
+ * routes, ignores case, or cuts off what follows a semicolon.
+ */
+const otherOperation = new RegExp(`:(?:${[...customVerbs].join('|')})\\s*(?:;|$)`, 'i')
 
 const readPathParams = (pattern: RegExp, path: string): Record<string, string> | undefined => {
   try {
     const encoded = Object.entries(pattern.exec(path)?.groups ?? {})
     const params = encoded.map(([name, text]): [string, string] => [name, decodeURIComponent(text)])
-    return params.some(([, value]) => unsafe.test(value)) ? undefined : Object.fromEntries(params)
+    return params.some(([, value]) => unsafe.test(value) || otherOperation.test(value))
+      ? undefined
+      : Object.fromEntries(params)
   } catch {
     return undefined
   }
