@@ -4,8 +4,8 @@ import { ExitCode } from '../exit-codes.ts'
 import { findCardFiles, loadManifests } from '../manifests/index.ts'
 import { collectLintResults, type LintResult, lintJson, lintSarif, lintText } from '../reporters/index.ts'
 
-const FORMATS = ['text', 'json', 'sarif'] as const
-type Format = (typeof FORMATS)[number]
+const FORMATS = { text: lintText, json: lintJson, sarif: lintSarif }
+type Format = keyof typeof FORMATS
 
 /** Adds `lint`, which reports on files as the host would, without a host. */
 export const addLint = (program: Command, context: Context, exit: (code: number) => void): void => {
@@ -14,7 +14,9 @@ export const addLint = (program: Command, context: Context, exit: (code: number)
     .command('lint')
     .description('report on files as POST /lint does, without a host')
     .argument('[files...]', 'files or folders; default: the folder cards/')
-    .addOption(new Option('--format <format>', 'the format of the report').choices(FORMATS).default('text'))
+    .addOption(
+      new Option('--format <format>', 'the format of the report').choices(Object.keys(FORMATS)).default('text'),
+    )
     .action((files: string[], { format }: { format: Format }) => {
       const results = collectLintResults(loadManifests(findCardFiles(files, cwd), localUrl({}), cwd))
       print(results, format, context)
@@ -23,8 +25,9 @@ export const addLint = (program: Command, context: Context, exit: (code: number)
 }
 
 const print = (results: readonly LintResult[], format: Format, { terminal }: Context): void => {
-  if (format === 'text') terminal.report(lintText(results))
-  else terminal.out(format === 'json' ? lintJson(results) : lintSarif(results))
+  const text = FORMATS[format](results)
+  if (format === 'text') terminal.report(text)
+  else terminal.out(text)
 }
 
 const lintExitCode = (results: readonly LintResult[]): number => {
