@@ -75,17 +75,15 @@ const uniqueList = <Item extends v.GenericSchema<string>>(item: Item, message: s
     v.transform(items => [...new Set(items)]),
   )
 
-const scopesMessage = 'must be a list of read, write or admin, with at least one of them'
+const scopeNames = `${scopes.slice(0, -1).join(', ')} or ${scopes.at(-1)}`
+const scopesMessage = `must be a list of ${scopeNames}, with at least one of them`
 const agentsMessage = 'must be a list of agent ids, in which * matches any characters; omit it for all agents'
 
 /** The body of `POST /tokens`. */
 const TokenRequest = v.object(
   {
     note: v.optional(v.pipe(v.string(), v.regex(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')), ''),
-    scopes: v.pipe(
-      uniqueList(v.picklist(scopes, 'must be read, write or admin'), scopesMessage),
-      v.nonEmpty(scopesMessage),
-    ),
+    scopes: v.pipe(uniqueList(v.picklist(scopes, `must be ${scopeNames}`), scopesMessage), v.nonEmpty(scopesMessage)),
     agents: v.optional(
       v.pipe(
         uniqueList(

@@ -22,10 +22,11 @@ export const writeRepresentations = (
   authored: AuthoredCard,
   route: Manifest['route'],
 ): Representations => {
-  const documents = {
+  const hybrids: Record<HybridName, JsonObject> = {
     'agent-card.json': hybridRepresentation(card, authored, 'agent-card.json'),
     'agent.json': hybridRepresentation(card, authored, 'agent.json'),
-  } as Record<RepresentationName, JsonObject>
+  }
+  const documents = { ...hybrids } as Record<RepresentationName, JsonObject>
   const dropped = {} as Record<DialectName, Pointer[]>
   for (const name of dialectNames) {
     const { writeAuthored, write } = dialects[name]
@@ -39,7 +40,7 @@ export const writeRepresentations = (
   return { documents, dropped }
 }
 
-type HybridName = 'agent-card.json' | 'agent.json'
+type HybridName = Exclude<RepresentationName, DialectName>
 
 /** A hybrid is never the document that was signed. SuperX's clients read it too, and require `protocol`. */
 const hybridRepresentation = (card: AgentCard, authored: AuthoredCard, name: HybridName): JsonObject => {
