@@ -15,8 +15,8 @@ import { isJsonObject, type JsonObject, omit } from '../json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../limits.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import { type BoundTool, logToolCall, type RunningTasks, ToolExecutor } from './executor.ts'
-import { BoundedEventStream, type Principal, Quota } from './quotas.ts'
-import { PrincipalTaskStore } from './task-store.ts'
+import { BoundedEventStream, type CallerIdentity, Quota } from './quotas.ts'
+import { CallerTaskStore } from './task-store.ts'
 import type { TaskTable } from './task-table.ts'
 import type { ToolClient } from './tool-client.ts'
 import { rejectInvalidArguments } from './validate-arguments.ts'
@@ -25,7 +25,7 @@ import { rejectInvalidArguments } from './validate-arguments.ts'
 export type AgentContext = { tasks: TaskTable; running: RunningTasks; client: ToolClient }
 
 /** An A2A server over JSON-RPC, in A2A 1.0 and 0.3, whose skills are the tools of an MCP server. */
-export class ToolAgent {
+export class A2AServer {
   readonly #context: AgentContext
   readonly #buses = new DefaultExecutionEventBusManager()
   readonly #streams = new Quota(MAX_OPEN_STREAMS)
@@ -34,25 +34,25 @@ export class ToolAgent {
     this.#context = context
   }
 
-  async answer(call: BridgeCall, principal: Principal): Promise<Response> {
+  async answer(call: BridgeCall, identity: CallerIdentity): Promise<Response> {
     const { agent, version, streams, tool } = call
-    const exceeded = streams ? this.#streams.acquire(principal) : undefined
-    const stream = new BoundedEventStream(() => streams && !exceeded && this.#streams.release(principal))
+    const exceeded = streams ? this.#streams.acquire(identity) : undefined
+    const stream = new BoundedEventStream(() => streams && !exceeded && this.#streams.release(identity))
     const format = formatOf(call, stream)
     const refusal = exceeded ? tooManyStreams : tool && rejectInvalidArguments(agent, tool)
     if (refusal) return singleResponse({ jsonrpc: '2.0', error: toJsonRpcError(refusal, version) }, format)
     try {
-      return await rpcResponse(await this.#handle(call, principal), format)
+      return await toHttpResponse(await this.#handle(call, identity), format)
     } catch (error) {
       stream.end()
       throw error
     }
   }
 
-  async #handle(call: BridgeCall, principal: Principal): Promise<RpcResponses> {
+  async #handle(call: BridgeCall, identity: CallerIdentity): Promise<RpcResponses> {
     const { caller, version, request } = call
-    const tasks = new PrincipalTaskStore(this.#context.tasks, principal)
-    const executor = new ToolExecutor(this.#bindTool(call), this.#context.running, principal)
+    const tasks = new CallerTaskStore(this.#context.tasks, identity)
+    const executor = new ToolExecutor(this.#bindTool(call), this.#context.running, identity)
     const handler = new SingleMessageHandler(card, tasks, executor, this.#buses)
     const Transport = version === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler
     const user = { isAuthenticated: caller !== '', userName: caller }
@@ -153,13 +153,13 @@ const formatOf = ({ id, version, streams }: BridgeCall, stream: BoundedEventStre
     : { id, stream, errorAsEvent: false, toRpcError: JsonRpcTransportHandler.mapToJSONRPCError }
 
 /** Returns the HTTP response for what the SDK answers: JSON, or an event stream. */
-export const rpcResponse = async (responses: RpcResponses, format: ResponseFormat): Promise<Response> => {
+export const toHttpResponse = async (responses: RpcResponses, format: ResponseFormat): Promise<Response> => {
   if (!(Symbol.asyncIterator in responses)) return singleResponse(responses, format)
-  const first = await responses.next().catch((error: unknown) => ({ failed: errorResponse(error, format) }))
+  const first = await responses.next().catch((error: unknown) => ({ failed: rpcError(error, format) }))
   if ('failed' in first) return singleResponse(first.failed, format)
   writeEvents(first, responses, format).then(
     () => format.stream.end(),
-    (error: unknown) => format.stream.end(toEvent(errorResponse(error, format), format)),
+    (error: unknown) => format.stream.end(toEvent(rpcError(error, format), format)),
   )
   return new Response(format.stream.body, { headers: { 'Content-Type': 'text/event-stream' } })
 }
@@ -172,7 +172,7 @@ const writeEvents = async (
 ): Promise<void> => {
   const { stream } = format
   for (let next = first; !next.done; next = await responses.next())
-    if (!stream.write(toEvent(next.value, format))) stream.end(toEvent(errorResponse(tooMuchUnread, format), format))
+    if (!stream.write(toEvent(next.value, format))) stream.end(toEvent(rpcError(tooMuchUnread, format), format))
 }
 
 const tooMuchUnread = new Error('Too many events of this stream are unread. The task goes on: get it by its id.')
@@ -194,7 +194,7 @@ const toEvent = (response: RpcResponse, format: ResponseFormat): Uint8Array =>
 const responseText = (response: RpcResponse, { id }: ResponseFormat): string =>
   JSON.stringify({ ...response, id: JSON.rawJSON(id) })
 
-const errorResponse = (error: unknown, { toRpcError }: ResponseFormat): RpcResponse => ({
+const rpcError = (error: unknown, { toRpcError }: ResponseFormat): RpcResponse => ({
   jsonrpc: '2.0',
   error: toRpcError(error),
 })

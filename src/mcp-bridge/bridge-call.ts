@@ -12,7 +12,7 @@ export type BridgeCall = {
   /** The MCP server: its URL, and the bindings of the Worker that the manifest names. */
   upstream: { url: string; service?: string; secret?: string }
   /** The tool that a message calls; absent for every other operation. */
-  tool?: BridgedTool
+  tool?: BridgedToolCall
   /** How long a tool may be silent. */
   timeoutSeconds: number
   version: WireVersion
@@ -25,7 +25,7 @@ export type BridgeCall = {
 }
 
 /** A tool and its arguments. */
-export type BridgedTool = {
+export type BridgedToolCall = {
   name: string
   /** JSON text, so that numbers stay as the caller wrote them. */
   arguments: string

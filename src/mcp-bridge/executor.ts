@@ -4,27 +4,27 @@ import type { Progress } from '@modelcontextprotocol/client'
 import { log } from '../http/log.ts'
 import type { JsonObject } from '../json/json.ts'
 import { MAX_RUNNING_TOOLS } from '../limits.ts'
-import { type Principal, Quota, type QuotaExceeded } from './quotas.ts'
-import { failureMessage, type Outcome, quotaMessage, type StatusMessage, textMessage, toParts } from './results.ts'
+import { type CallerIdentity, Quota, type QuotaExceeded } from './quotas.ts'
+import { failureMessage, quotaMessage, type StatusMessage, type ToolOutcome, textMessage, toParts } from './results.ts'
 import type { CallOptions } from './tool-client.ts'
 
 /** The tool that a message calls, with its arguments. */
 export type BoundTool = {
   name: string
-  call: (options: Pick<CallOptions, 'signal' | 'onProgress'>) => Promise<Outcome>
+  call: (options: Pick<CallOptions, 'signal' | 'onProgress'>) => Promise<ToolOutcome>
 }
 
 /** Runs a tool as a task of A2A and reports how it goes. */
 export class ToolExecutor implements AgentExecutor {
   readonly #tool: BoundTool | undefined
   readonly #running: RunningTasks
-  readonly #principal: Principal
+  readonly #identity: CallerIdentity
 
   /** `tool` is absent unless the call is a message. */
-  constructor(tool: BoundTool | undefined, running: RunningTasks, principal: Principal) {
+  constructor(tool: BoundTool | undefined, running: RunningTasks, identity: CallerIdentity) {
     this.#tool = tool
     this.#running = running
-    this.#principal = principal
+    this.#identity = identity
   }
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
@@ -34,7 +34,7 @@ export class ToolExecutor implements AgentExecutor {
     const reporter = createReporter({ taskId, contextId }, bus)
     const status = { state: 'TASK_STATE_WORKING', timestamp: new Date().toISOString() }
     bus.publish(AgentEvent.task({ ...Task.fromJSON({ id: taskId, contextId, status }), history: [userMessage] }))
-    const begun = this.#running.begin(taskId, contextId, this.#principal)
+    const begun = this.#running.begin(taskId, contextId, this.#identity)
     if ('exceeded' in begun) return reporter.status('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
     const { signal } = begun
     try {
@@ -60,7 +60,7 @@ export class ToolExecutor implements AgentExecutor {
 
 /** The tasks whose tools run. */
 export class RunningTasks {
-  readonly #tasks = new Map<string, { contextId: string; controller: AbortController; principal: Principal }>()
+  readonly #tasks = new Map<string, { contextId: string; controller: AbortController; identity: CallerIdentity }>()
   readonly #quota = new Quota(MAX_RUNNING_TOOLS)
 
   get size(): number {
@@ -71,18 +71,18 @@ export class RunningTasks {
   begin(
     taskId: string,
     contextId: string,
-    principal: Principal,
+    identity: CallerIdentity,
   ): { signal: AbortSignal } | { exceeded: QuotaExceeded } {
-    const exceeded = this.#quota.acquire(principal)
+    const exceeded = this.#quota.acquire(identity)
     if (exceeded) return { exceeded }
     const controller = new AbortController()
-    this.#tasks.set(taskId, { contextId, controller, principal })
+    this.#tasks.set(taskId, { contextId, controller, identity })
     return { signal: controller.signal }
   }
 
   end(taskId: string): void {
     const task = this.#tasks.get(taskId)
-    if (task && this.#tasks.delete(taskId)) this.#quota.release(task.principal)
+    if (task && this.#tasks.delete(taskId)) this.#quota.release(task.identity)
   }
 
   /** Cancels a task. Returns its context, or undefined if it does not run. */
@@ -140,7 +140,7 @@ const createReporter = (task: { taskId: string; contextId: string }, bus: Execut
   },
 })
 
-const reportOutcome = (name: string, outcome: Outcome, { status, artifact }: TaskReporter): void => {
+const reportOutcome = (name: string, outcome: ToolOutcome, { status, artifact }: TaskReporter): void => {
   const failed = !('result' in outcome) || outcome.result.isError === true
   const parts = failed ? [] : toParts(outcome.result)
   if (parts.length > 0) artifact(name, parts)
@@ -149,20 +149,20 @@ const reportOutcome = (name: string, outcome: Outcome, { status, artifact }: Tas
 }
 
 /** Logs one call of a tool, without anything that a caller or a tool wrote. */
-export const logToolCall = (agent: string, outcome: Outcome, milliseconds: number): void => {
+export const logToolCall = (agent: string, outcome: ToolOutcome, milliseconds: number): void => {
   const why = reasonOf(outcome)
   // `npm start` shows errors: these are what the owner has to fix.
   log(why ? 'error' : 'info', 'tool-call', { agent, outcome: tagOf(outcome), ...(why && { why }), milliseconds })
 }
 
-const tagOf = (outcome: Outcome): string => {
+const tagOf = (outcome: ToolOutcome): string => {
   if ('result' in outcome) return outcome.result.isError ? 'tool-failed' : 'done'
   if ('refused' in outcome) return 'refused'
   if ('invalid' in outcome) return 'invalid'
   return 'notReady' in outcome ? 'not-ready' : outcome.failure.kind
 }
 
-const reasonOf = (outcome: Outcome): string => {
+const reasonOf = (outcome: ToolOutcome): string => {
   if ('notReady' in outcome) return outcome.notReady
   return 'failure' in outcome ? (outcome.detail ?? '') : ''
 }

@@ -1,10 +1,10 @@
 import { MAX_UNREAD_BYTES } from '../limits.ts'
 
 /** A caller whose calls count together: an authenticated subject, or a network address as a hash. */
-export type Principal = { authenticated: boolean; name: string }
+export type CallerIdentity = { authenticated: boolean; name: string }
 
 /** Which quota is used up: that of the agent, that of all anonymous callers, or the caller's own. */
-export type QuotaExceeded = 'agent' | 'anonymous' | 'principal'
+export type QuotaExceeded = 'agent' | 'anonymous' | 'caller'
 
 /** A capacity of one agent. No caller may use all of it, and all anonymous callers together at most half. */
 export class Quota {
@@ -18,31 +18,31 @@ export class Quota {
   }
 
   /** Takes one unit, or returns the quota that does not allow it. */
-  acquire(principal: Principal): QuotaExceeded | undefined {
-    const share = principal.authenticated ? 3 / 4 : 1 / 4
-    if ((this.#used.get(keyOf(principal)) ?? 0) >= this.#capacity * share) return 'principal'
-    if (!principal.authenticated && this.#usedByAnonymous >= this.#capacity / 2) return 'anonymous'
+  acquire(identity: CallerIdentity): QuotaExceeded | undefined {
+    const share = identity.authenticated ? 3 / 4 : 1 / 4
+    if ((this.#used.get(keyOf(identity)) ?? 0) >= this.#capacity * share) return 'caller'
+    if (!identity.authenticated && this.#usedByAnonymous >= this.#capacity / 2) return 'anonymous'
     if (this.#usedByAll >= this.#capacity) return 'agent'
-    this.#add(principal, 1)
+    this.#add(identity, 1)
     return undefined
   }
 
   /** Gives one unit back. */
-  release(principal: Principal): void {
-    this.#add(principal, -1)
+  release(identity: CallerIdentity): void {
+    this.#add(identity, -1)
   }
 
-  #add(principal: Principal, amount: 1 | -1): void {
-    const key = keyOf(principal)
+  #add(identity: CallerIdentity, amount: 1 | -1): void {
+    const key = keyOf(identity)
     const used = (this.#used.get(key) ?? 0) + amount
     this.#usedByAll += amount
-    if (!principal.authenticated) this.#usedByAnonymous += amount
+    if (!identity.authenticated) this.#usedByAnonymous += amount
     if (used > 0) this.#used.set(key, used)
     else this.#used.delete(key)
   }
 }
 
-const keyOf = ({ authenticated, name }: Principal): string => `${authenticated} ${name}`
+const keyOf = ({ authenticated, name }: CallerIdentity): string => `${authenticated} ${name}`
 
 /** How long a client may read none of the events that wait. */
 const READER_TIMEOUT_MS = 30_000

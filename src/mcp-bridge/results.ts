@@ -7,7 +7,7 @@ import type { McpError } from '../mcp/errors.ts'
 import type { QuotaExceeded } from './quotas.ts'
 
 /** The outcome of a tool's call. `detail` is for the owner's log. */
-export type Outcome =
+export type ToolOutcome =
   | { result: ToolResult }
   | { failure: CallError; detail?: string }
   /** The server's own JSON-RPC error. */
@@ -19,7 +19,7 @@ export type Outcome =
 type ToolResult = Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>
 
 /** Accepts a tool's result unless it nests deeper than recursive readers of JSON can follow. */
-export const toOutcome = (result: ToolResult): Outcome =>
+export const toOutcome = (result: ToolResult): ToolOutcome =>
   nestsTooDeep(result.structuredContent)
     ? { invalid: `The tool returned data that nests deeper than ${MAX_JSON_DEPTH} levels.` }
     : { result }
@@ -34,10 +34,10 @@ const nestsTooDeep = (value: unknown): boolean => {
 }
 
 /** Reports what the manifest names and this Worker lacks. */
-export const misconfigured = (detail: string): Outcome => ({ failure: { kind: 'misconfigured', detail }, detail })
+export const misconfigured = (detail: string): ToolOutcome => ({ failure: { kind: 'misconfigured', detail }, detail })
 
 /** Returns what an error between this host and the MCP server means for the caller: the details are for the owner. */
-export const toFailedOutcome = (error: McpError, timeoutSeconds: number): Outcome => {
+export const toFailedOutcome = (error: McpError, timeoutSeconds: number): ToolOutcome => {
   switch (error.code) {
     case 'refused':
       return { refused: error.message }
@@ -112,11 +112,11 @@ export const quotaMessage = (exceeded: QuotaExceeded): StatusMessage =>
 const quotaTexts: Readonly<Record<QuotaExceeded, string>> = {
   agent: 'This agent is running as many tools as it may at once.',
   anonymous: 'This agent is running as many tools for callers without a token as it may at once.',
-  principal: 'This agent is running as many tools for you as it may for one caller at once.',
+  caller: 'This agent is running as many tools for you as it may for one caller at once.',
 }
 
 /** The message of a failed task: the tool's own content, the server's error, or what this host says of failed calls. */
-export const failureMessage = (outcome: Outcome): StatusMessage => {
+export const failureMessage = (outcome: ToolOutcome): StatusMessage => {
   if ('result' in outcome) {
     const parts = toParts(outcome.result)
     return parts.length > 0

@@ -3,7 +3,7 @@ import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { TaskStore } from '@a2a-js/sdk/server'
 import type { JsonObject } from '../json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH } from '../limits.ts'
-import type { Principal } from './quotas.ts'
+import type { CallerIdentity } from './quotas.ts'
 import type { TaskPosition, TaskTable } from './task-table.ts'
 
 /** Messages of a task's history: the first, which created the task, and the newest. */
@@ -19,15 +19,15 @@ const DEFAULT_PAGE_SIZE = 50
  * The tasks that one caller may see. All anonymous callers share their tasks, which they find by id alone: ids cannot be guessed,
  * and nothing lists them.
  */
-export class PrincipalTaskStore implements TaskStore {
+export class CallerTaskStore implements TaskStore {
   readonly #table: TaskTable
   readonly #owner: string
-  readonly #principal: Principal
+  readonly #identity: CallerIdentity
 
-  constructor(table: TaskTable, principal: Principal) {
+  constructor(table: TaskTable, identity: CallerIdentity) {
     this.#table = table
-    this.#owner = principal.authenticated ? principal.name : ''
-    this.#principal = principal
+    this.#owner = identity.authenticated ? identity.name : ''
+    this.#identity = identity
   }
 
   async save(task: Task): Promise<void> {
@@ -37,7 +37,7 @@ export class PrincipalTaskStore implements TaskStore {
     this.#table.save({
       id,
       owner: this.#owner,
-      principal: this.#principal.name,
+      principal: this.#identity.name,
       context: contextId,
       state: taskStateToJSON(status?.state ?? 0),
       changed: Date.parse(status?.timestamp ?? '') || Date.now(),

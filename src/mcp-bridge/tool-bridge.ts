@@ -1,9 +1,9 @@
 import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
-import { type AgentContext, ToolAgent } from './a2a-server.ts'
+import { A2AServer, type AgentContext } from './a2a-server.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import { RunningTasks } from './executor.ts'
-import type { Principal } from './quotas.ts'
+import type { CallerIdentity } from './quotas.ts'
 import { TaskTable } from './task-table.ts'
 import { ToolClient } from './tool-client.ts'
 
@@ -19,8 +19,8 @@ export class ToolBridge {
   readonly #ctx: DurableObjectState
   readonly #env: Env
   readonly #context: AgentContext
-  readonly #agent: ToolAgent
-  readonly #namePrincipal = createPrincipalNamer()
+  readonly #agent: A2AServer
+  readonly #identifyCaller = createCallerIdentifier()
   #alarmAt = Number.POSITIVE_INFINITY
   #id = ''
 
@@ -34,7 +34,7 @@ export class ToolBridge {
       client: new ToolClient(env, () => ctx.waitUntil(refresh())),
     }
     this.#context.tasks.failInterrupted()
-    this.#agent = new ToolAgent(this.#context)
+    this.#agent = new A2AServer(this.#context)
   }
 
   /** Answers a `BridgeCall` of the gateway. */
@@ -42,7 +42,7 @@ export class ToolBridge {
     const call: BridgeCall = await request.json()
     this.#id = call.agent
     if (call.tool) await this.#wakeAt(Date.now() + HEARTBEAT_MS)
-    return this.#agent.answer(call, await this.#namePrincipal(call))
+    return this.#agent.answer(call, await this.#identifyCaller(call))
   }
 
   /** Keeps the object in memory while tools run. After that, closes the unused session and deletes expired tasks. */
@@ -79,9 +79,9 @@ export class ToolBridge {
  * Returns a function that names the caller of a call. An address is hashed with a secret that exists only in memory, so that
  * nothing stored leads back to it.
  */
-export const createPrincipalNamer = () => {
+export const createCallerIdentifier = () => {
   const secret = crypto.randomUUID()
-  return async ({ caller, address }: Pick<BridgeCall, 'caller' | 'address'>): Promise<Principal> => {
+  return async ({ caller, address }: Pick<BridgeCall, 'caller' | 'address'>): Promise<CallerIdentity> => {
     if (caller !== '') return { authenticated: true, name: caller }
     return { authenticated: false, name: (await sha256Hex(`${secret} ${address}`)).slice(0, 32) }
   }

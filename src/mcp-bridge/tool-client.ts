@@ -5,7 +5,7 @@ import { MAX_TOOL_RESULT_BYTES, MAX_TOOL_SECONDS } from '../limits.ts'
 import type { McpError } from '../mcp/errors.ts'
 import { openSession, type Session } from '../mcp/session.ts'
 import type { BridgeCall } from './bridge-call.ts'
-import { misconfigured, type Outcome, toFailedOutcome, toOutcome } from './results.ts'
+import { misconfigured, type ToolOutcome, toFailedOutcome, toOutcome } from './results.ts'
 
 /** How to call a tool. */
 export type CallOptions = {
@@ -37,7 +37,12 @@ export class ToolClient {
   }
 
   /** Calls a tool, and again if the server has lost the session: then it has not run the tool. */
-  async call(upstream: BridgeCall['upstream'], name: string, args: JsonObject, options: CallOptions): Promise<Outcome> {
+  async call(
+    upstream: BridgeCall['upstream'],
+    name: string,
+    args: JsonObject,
+    options: CallOptions,
+  ): Promise<ToolOutcome> {
     const fetch = createUpstreamFetch(upstream, this.#env)
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {

@@ -3,7 +3,7 @@ import type { CallError } from '../a2a/errors.ts'
 import { log } from '../http/log.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { MAX_PATTERN_LENGTH, MAX_TOOL_ARGUMENTS_LENGTH, MAX_TOOL_SCHEMA_LENGTH } from '../limits.ts'
-import type { BridgedTool } from './bridge-call.ts'
+import type { BridgedToolCall } from './bridge-call.ts'
 import { invalidParams } from './tool-call.ts'
 
 /**
@@ -11,7 +11,7 @@ import { invalidParams } from './tool-call.ts'
  * the one agent: a hostile schema uses up the CPU time of its own agent only. Where this host cannot validate the arguments, it
  * logs why, and the server alone validates them.
  */
-export const rejectInvalidArguments = (agent: string, tool: BridgedTool): CallError | undefined => {
+export const rejectInvalidArguments = (agent: string, tool: BridgedToolCall): CallError | undefined => {
   const validated = validateArguments(tool.arguments, tool.inputSchema)
   if ('unchecked' in validated) {
     log('info', 'tool-unchecked', { agent, why: validated.unchecked })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type RpcResponse, rpcResponse } from '../../src/mcp-bridge/a2a-server.ts'
+import { type RpcResponse, toHttpResponse } from '../../src/mcp-bridge/a2a-server.ts'
 import { BoundedEventStream } from '../../src/mcp-bridge/quotas.ts'
 
 const format = (errorAsEvent = false) => ({
@@ -23,14 +23,14 @@ const streamResults = (results: (number | string | Error)[]) => {
   return { stream, ended: ended.promise }
 }
 
-describe('rpcResponse', () => {
+describe('toHttpResponse', () => {
   it('returns a single result as JSON, with the id of the call', async () => {
-    const response = await rpcResponse({ jsonrpc: '2.0', result: 1 }, format())
+    const response = await toHttpResponse({ jsonrpc: '2.0', result: 1 }, format())
     expect(await response.json()).toEqual({ jsonrpc: '2.0', id: '7', result: 1 })
   })
 
   it('returns a stream as events, with an error as the last event', async () => {
-    const response = await rpcResponse(streamResults([1, 2, new Error('gone')]).stream, format())
+    const response = await toHttpResponse(streamResults([1, 2, new Error('gone')]).stream, format())
     expect([response.headers.get('Content-Type'), await response.text()]).toEqual([
       'text/event-stream',
       ['"result":1,"id":"7"', '"result":2,"id":"7"', '"error":"Error: gone","id":"7"']
@@ -45,7 +45,7 @@ describe('rpcResponse', () => {
   ])(
     'returns the error of a stream that fails before its first event (as an event: %s)',
     async (asEvent, type, prefix) => {
-      const response = await rpcResponse(streamResults([new Error('no')]).stream, format(asEvent))
+      const response = await toHttpResponse(streamResults([new Error('no')]).stream, format(asEvent))
       expect([response.headers.get('Content-Type'), (await response.text()).trimEnd()]).toEqual([
         type,
         `${prefix}{"jsonrpc":"2.0","error":"Error: no","id":"7"}`,
@@ -56,7 +56,7 @@ describe('rpcResponse', () => {
   // A task is stored as its events are consumed.
   it('consumes a stream to its end even when the client has disconnected', async () => {
     const { stream, ended } = streamResults([1, 2, 3])
-    const { body } = await rpcResponse(stream, format())
+    const { body } = await toHttpResponse(stream, format())
     await body?.cancel()
     await ended
     expect((await stream.next()).done).toBe(true)
@@ -65,7 +65,7 @@ describe('rpcResponse', () => {
   it('ends a stream with too many unread bytes, tells the client how to get the rest, and consumes the events', async () => {
     const largeResult = 'x'.repeat(3 * 1024 * 1024)
     const { stream, ended } = streamResults([largeResult, largeResult, 3])
-    const { body } = await rpcResponse(stream, format())
+    const { body } = await toHttpResponse(stream, format())
     await ended
     const text = await new Response(body).text()
     expect([text.match(/x+/g)?.length, text.slice(-160)]).toEqual([1, expect.stringContaining('get it by its id.')])

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { RunningTasks, ToolExecutor, throttleProgress } from '../../src/mcp-bridge/executor.ts'
 
-const principal = (name: string) => ({ authenticated: true, name })
+const caller = (name: string) => ({ authenticated: true, name })
 
 describe('ToolExecutor', () => {
   it('logs an unexpected error and reports none of its details to the caller', async () => {
@@ -14,7 +14,7 @@ describe('ToolExecutor', () => {
         throw new TypeError('x is not a function')
       },
     }
-    const executor = new ToolExecutor(tool, running, principal('alice'))
+    const executor = new ToolExecutor(tool, running, caller('alice'))
     const request = { taskId: 't', contextId: 'c', userMessage: {} }
     await executor.execute(request as never, { publish } as never)
     const events = JSON.stringify(publish.mock.calls)
@@ -31,10 +31,10 @@ describe('RunningTasks', () => {
   it('allows 16 running tools for an agent and 12 for a caller, and another one when a task has ended', () => {
     const tasks = new RunningTasks()
     const begin = (name: string, count: number) =>
-      Array.from({ length: count }, (_, index) => tasks.begin(`${name}${index}`, 'c', principal(name))).map(begun =>
+      Array.from({ length: count }, (_, index) => tasks.begin(`${name}${index}`, 'c', caller(name))).map(begun =>
         'exceeded' in begun ? begun.exceeded : 'begun',
       )
-    expect([begin('alice', 13).at(-1), begin('bob', 5).at(-1), tasks.size]).toEqual(['principal', 'agent', 16])
+    expect([begin('alice', 13).at(-1), begin('bob', 5).at(-1), tasks.size]).toEqual(['caller', 'agent', 16])
     tasks.end('alice0')
     tasks.end('alice0')
     expect([begin('carol', 2), tasks.size]).toEqual([['begun', 'agent'], 16])
@@ -42,7 +42,7 @@ describe('RunningTasks', () => {
 
   it('cancels the task with the given id and no other', () => {
     const tasks = new RunningTasks()
-    const begun = ['a', 'b'].map(id => tasks.begin(id, `context of ${id}`, principal('alice')))
+    const begun = ['a', 'b'].map(id => tasks.begin(id, `context of ${id}`, caller('alice')))
     expect([tasks.cancel('a'), tasks.cancel('x')]).toEqual(['context of a', undefined])
     expect(begun.map(task => 'signal' in task && task.signal.aborted)).toEqual([true, false])
   })

@@ -1,19 +1,19 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { MAX_UNREAD_BYTES } from '../../src/limits.ts'
-import { BoundedEventStream, type Principal, Quota, type QuotaExceeded } from '../../src/mcp-bridge/quotas.ts'
+import { BoundedEventStream, type CallerIdentity, Quota, type QuotaExceeded } from '../../src/mcp-bridge/quotas.ts'
 
-const alice: Principal = { authenticated: true, name: 'alice' }
-const bob: Principal = { authenticated: true, name: 'bob' }
-const first: Principal = { authenticated: false, name: 'first' }
-const second: Principal = { authenticated: false, name: 'second' }
-const third: Principal = { authenticated: false, name: 'third' }
+const alice: CallerIdentity = { authenticated: true, name: 'alice' }
+const bob: CallerIdentity = { authenticated: true, name: 'bob' }
+const first: CallerIdentity = { authenticated: false, name: 'first' }
+const second: CallerIdentity = { authenticated: false, name: 'second' }
+const third: CallerIdentity = { authenticated: false, name: 'third' }
 
-/** Returns how many of 16 units each principal acquires, one principal after the other, and the quota that stops it. */
-const acquireAll = (...principals: Principal[]): [count: number, exceeded: QuotaExceeded][] => {
+/** Returns how many of 16 units each caller acquires, one caller after the other, and the quota that stops it. */
+const acquireAll = (...callers: CallerIdentity[]): [count: number, exceeded: QuotaExceeded][] => {
   const quota = new Quota(16)
-  return principals.map(principal => {
+  return callers.map(caller => {
     for (let count = 0; ; count++) {
-      const exceeded = quota.acquire(principal)
+      const exceeded = quota.acquire(caller)
       if (exceeded) return [count, exceeded]
     }
   })
@@ -28,12 +28,12 @@ const openStream = () => {
 }
 
 describe('Quota', () => {
-  it.each<[title: string, principals: Principal[], expected: [number, QuotaExceeded][]]>([
+  it.each<[title: string, callers: CallerIdentity[], expected: [number, QuotaExceeded][]]>([
     [
       'an authenticated caller at most three quarters',
       [alice, bob],
       [
-        [12, 'principal'],
+        [12, 'caller'],
         [4, 'agent'],
       ],
     ],
@@ -41,16 +41,16 @@ describe('Quota', () => {
       'an address at most a quarter',
       [first, alice],
       [
-        [4, 'principal'],
-        [12, 'principal'],
+        [4, 'caller'],
+        [12, 'caller'],
       ],
     ],
     [
       'all anonymous callers together at most half',
       [first, second, third, alice],
       [
-        [4, 'principal'],
-        [4, 'principal'],
+        [4, 'caller'],
+        [4, 'caller'],
         [0, 'anonymous'],
         [8, 'agent'],
       ],
@@ -59,13 +59,13 @@ describe('Quota', () => {
       'all callers together no more than the capacity',
       [alice, first, bob],
       [
-        [12, 'principal'],
-        [4, 'principal'],
+        [12, 'caller'],
+        [4, 'caller'],
         [0, 'agent'],
       ],
     ],
-  ])('gives %s', (_, principals, expected) => {
-    expect(acquireAll(...principals)).toEqual(expected)
+  ])('gives %s', (_, callers, expected) => {
+    expect(acquireAll(...callers)).toEqual(expected)
   })
 
   it('distinguishes an authenticated caller from an address of the same name', () => {
@@ -74,12 +74,12 @@ describe('Quota', () => {
     expect([
       quota.acquire({ authenticated: true, name: 'x' }),
       quota.acquire({ authenticated: false, name: 'x' }),
-    ]).toEqual([undefined, 'principal'])
+    ]).toEqual([undefined, 'caller'])
   })
 
   it('makes a released unit available again', () => {
     const quota = new Quota(4)
-    expect([1, 2, 3, 4].map(() => quota.acquire(alice))).toEqual([undefined, undefined, undefined, 'principal'])
+    expect([1, 2, 3, 4].map(() => quota.acquire(alice))).toEqual([undefined, undefined, undefined, 'caller'])
     quota.release(alice)
     expect([quota.acquire(bob), quota.acquire(bob), quota.acquire(bob)]).toEqual([undefined, undefined, 'agent'])
   })

@@ -1,26 +1,26 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createPrincipalNamer, throttle } from '../../src/mcp-bridge/tool-bridge.ts'
+import { createCallerIdentifier, throttle } from '../../src/mcp-bridge/tool-bridge.ts'
 
-describe('createPrincipalNamer', () => {
-  const nameAddress = (address: string, namePrincipal = createPrincipalNamer()) =>
-    namePrincipal({ caller: '', address })
+describe('createCallerIdentifier', () => {
+  const identifyAddress = (address: string, identifyCaller = createCallerIdentifier()) =>
+    identifyCaller({ caller: '', address })
 
   it('names an authenticated caller by its subject', async () => {
-    const principal = await createPrincipalNamer()({ caller: 'token:a', address: '' })
-    expect(principal).toEqual({ authenticated: true, name: 'token:a' })
+    const identity = await createCallerIdentifier()({ caller: 'token:a', address: '' })
+    expect(identity).toEqual({ authenticated: true, name: 'token:a' })
   })
 
   it('names an anonymous caller by a hash of its address', async () => {
-    const namePrincipal = createPrincipalNamer()
-    const principal = await nameAddress('203.0.113.7', namePrincipal)
-    expect(principal).toEqual({ authenticated: false, name: expect.stringMatching(/^[0-9a-f]{32}$/) })
-    expect(await nameAddress('203.0.113.7', namePrincipal)).toEqual(principal)
-    expect((await nameAddress('203.0.113.8', namePrincipal)).name).not.toBe(principal.name)
+    const identifyCaller = createCallerIdentifier()
+    const identity = await identifyAddress('203.0.113.7', identifyCaller)
+    expect(identity).toEqual({ authenticated: false, name: expect.stringMatching(/^[0-9a-f]{32}$/) })
+    expect(await identifyAddress('203.0.113.7', identifyCaller)).toEqual(identity)
+    expect((await identifyAddress('203.0.113.8', identifyCaller)).name).not.toBe(identity.name)
   })
 
   // Otherwise anybody who reads the storage could find the address by hashing all addresses.
   it('hashes an address with a secret of its own', async () => {
-    expect(await nameAddress('203.0.113.7')).not.toEqual(await nameAddress('203.0.113.7'))
+    expect(await identifyAddress('203.0.113.7')).not.toEqual(await identifyAddress('203.0.113.7'))
   })
 })
 
