@@ -32,6 +32,6 @@ const print = (results: readonly LintResult[], format: Format, { terminal }: Con
 
 const lintExitCode = (results: readonly LintResult[]): number => {
   if (results.some(({ problems }) => problems.length > 0)) return ExitCode.rejected
-  const hasError = results.some(({ findings }) => findings.some(({ issue }) => issue.severity === 'error'))
+  const hasError = results.some(({ issues }) => issues.some(({ issue }) => issue.severity === 'error'))
   return hasError ? ExitCode.outOfDate : ExitCode.ok
 }

@@ -22,7 +22,7 @@ export type Draft = {
 }
 
 /** A finding of the linter, and where it is in the owner's files. */
-export type Finding = { issue: Issue; at: Diagnostic }
+export type LocatedIssue = { issue: Issue; at: Diagnostic }
 
 /** Turns a file into what is sent to the host at `origin`, and checks it with the host's own code. */
 export const readDrafts = (
@@ -40,7 +40,7 @@ export const readDrafts = (
 }
 
 /** Returns what the linter found in a draft. */
-export const findingsOf = ({ compiled, sourceMap }: Draft): Finding[] =>
+export const locateIssues = ({ compiled, sourceMap }: Draft): LocatedIssue[] =>
   (compiled?.report.issues ?? []).map(issue => ({
     issue,
     at: sourceMap.locateError({ pointer: `/card${issue.pointer}`, message: issue.message }),

@@ -9,10 +9,10 @@ export const syncJson = (result: SyncResult, check: boolean): string => {
     url,
     exitCode: exitCodeOf(result, check),
     ...(failure !== undefined && { failure }),
-    agents: results.map(({ change, findings, ...agent }) => ({
+    agents: results.map(({ change, issues, ...agent }) => ({
       ...agent,
-      ...(findings && {
-        issues: findings.map(({ issue, at: { file, line, column } }) => ({ ...issue, file, line, column })),
+      ...(issues && {
+        issues: issues.map(({ issue, at: { file, line, column } }) => ({ ...issue, file, line, column })),
       }),
       ...(change && { patch: toJsonPatch(change) }),
     })),

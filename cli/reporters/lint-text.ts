@@ -1,6 +1,12 @@
 import { hiddenByDefault } from '../../src/card/compile/index.ts'
 import type { Report } from '../../src/card/model/report.ts'
-import { type Diagnostic, type Draft, type Finding, findingsOf, type LoadedManifests } from '../manifests/index.ts'
+import {
+  type Diagnostic,
+  type Draft,
+  type LoadedManifests,
+  type LocatedIssue,
+  locateIssues,
+} from '../manifests/index.ts'
 import { colors } from '../terminal.ts'
 import { distinct, issueText, problemText } from './text.ts'
 
@@ -10,7 +16,7 @@ export type LintResult = {
   id?: string
   problems: Diagnostic[]
   report?: Report
-  findings: Finding[]
+  issues: LocatedIssue[]
 }
 
 /** Returns the lint results of all files, ordered by name. */
@@ -18,7 +24,7 @@ export const collectLintResults = ({ drafts, invalid }: LoadedManifests): LintRe
   [
     ...drafts.map(resultOfDraft),
     ...invalid.map(
-      ({ file, id, problems }): LintResult => ({ file, ...(id !== undefined && { id }), problems, findings: [] }),
+      ({ file, id, problems }): LintResult => ({ file, ...(id !== undefined && { id }), problems, issues: [] }),
     ),
   ].sort((one, other) => (one.file < other.file ? -1 : 1))
 
@@ -28,7 +34,7 @@ const resultOfDraft = (draft: Draft): LintResult => {
     file,
     id,
     problems: [],
-    findings: findingsOf(draft),
+    issues: locateIssues(draft),
     ...(compiled && { report: unexposed ? addUnexposed(compiled.report) : compiled.report }),
   }
 }
@@ -42,10 +48,10 @@ const addUnexposed = (report: Report): Report => ({
 /** Formats lint results for people: problems first, then what the host changes in the card. */
 export const lintText = (results: readonly LintResult[]): string =>
   [
-    ...results.flatMap(({ file, problems, findings, report }) => [
+    ...results.flatMap(({ file, problems, issues, report }) => [
       colors.bold(file) + (report ? colors.dim(` ${report.dialect}`) : ''),
       ...[
-        ...distinct([...problems.map(problemText), ...findings.map(({ issue, at }) => issueText(issue, at))]),
+        ...distinct([...problems.map(problemText), ...issues.map(({ issue, at }) => issueText(issue, at))]),
         ...(report ? reportLines(report) : []),
       ].map(line => `  ${line}`),
     ]),
@@ -60,7 +66,7 @@ const reportLines = ({ filled, converted, dropped }: Report): string[] =>
   ].map(colors.dim)
 
 const summaryText = (results: readonly LintResult[]): string => {
-  const severities = results.flatMap(({ findings }) => findings.map(({ issue }) => issue.severity))
+  const severities = results.flatMap(({ issues }) => issues.map(({ issue }) => issue.severity))
   const count = (severity: string) => formatCount(severities.filter(found => found === severity).length, severity)
   const invalid = results.filter(({ problems }) => problems.length > 0).length
   return `${formatCount(results.length, 'file')}: ${invalid} invalid, ${count('error')}, ${count('warning')}, ${count('info')}`

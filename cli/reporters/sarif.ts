@@ -34,9 +34,9 @@ const driver = () => ({
   })),
 })
 
-const toSarifResults = ({ problems, findings }: LintResult) => [
+const toSarifResults = ({ problems, issues }: LintResult) => [
   ...problems.map(problem => toSarifResult(INVALID_CARD.id, 'error', problem)),
-  ...findings.map(({ issue, at }) => toSarifResult(issue.rule, issue.severity, at)),
+  ...issues.map(({ issue, at }) => toSarifResult(issue.rule, issue.severity, at)),
 ]
 
 const toSarifResult = (ruleId: string, severity: Severity, diagnostic: Diagnostic) => {

@@ -59,8 +59,8 @@ const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
 }
 
 /** Returns what breaks or misleads clients; for an unchanged agent, only what breaks them. */
-const importantIssues = ({ action, findings = [] }: AgentResult): string[] =>
-  findings
+const importantIssues = ({ action, issues = [] }: AgentResult): string[] =>
+  issues
     .filter(({ issue: { severity } }) => severity === 'error' || (severity === 'warning' && action !== 'unchanged'))
     .map(({ issue, at }) => issueText(issue, at))
 
@@ -68,7 +68,7 @@ const importantIssues = ({ action, findings = [] }: AgentResult): string[] =>
 const infoCountText = (results: readonly AgentResult[]): string[] => {
   const count = results
     .filter(({ action }) => action !== 'unchanged')
-    .flatMap(({ findings = [] }) => findings)
+    .flatMap(({ issues = [] }) => issues)
     .filter(({ issue }) => issue.severity === 'info').length
   return count === 0 ? [] : [colors.dim(`${count} ${count === 1 ? 'info' : 'infos'}: sync-card lint`)]
 }

@@ -1,6 +1,6 @@
 import type { HostClient, PutResult, Rejection, SourceState } from '../client/index.ts'
 import { type Clock, poll } from '../clock.ts'
-import { findingsOf } from '../manifests/index.ts'
+import { locateIssues } from '../manifests/index.ts'
 import { planStep, type Step, toComparable } from './plan.ts'
 import type { Action, AgentResult } from './result.ts'
 
@@ -70,7 +70,7 @@ export const describeStep = ({ draft, todo, before, source }: Step): Omit<AgentR
   id: draft.id,
   ...(draft.unexposed && { unexposed: true }),
   ...describeSource(source),
-  ...(draft.compiled && { findings: findingsOf(draft) }),
+  ...(draft.compiled && { issues: locateIssues(draft) }),
   ...(todo === 'update' && before && { change: { before, after: toComparable(draft.manifest) } }),
 })
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/json/json.ts'
 import { ExitCode } from '../exit-codes.ts'
-import type { Diagnostic, Finding } from '../manifests/index.ts'
+import type { Diagnostic, LocatedIssue } from '../manifests/index.ts'
 
 /** How an action is shown, and the exit code it leads to. `due`: would have been done. */
 type ActionStyle = { mark: string; color: 'dim' | 'green' | 'yellow' | 'red'; exit: number; due?: true }
@@ -38,7 +38,7 @@ export type AgentResult = {
   /** What is wrong with the file, found by the host or by this command. */
   problems?: Diagnostic[]
   /** What the linter found in the file. */
-  findings?: Finding[]
+  issues?: LocatedIssue[]
   /** The manifests of the host and of the file, if they differ. */
   change?: { before: JsonObject; after: JsonObject }
   seq?: number
@@ -68,9 +68,9 @@ export const exitCodeOf = ({ results, failure }: SyncResult, check: boolean): nu
     ...results.map(result => agentExitCode(result, check)),
   )
 
-const agentExitCode = ({ action, findings = [], live, source }: AgentResult, check: boolean): number => {
+const agentExitCode = ({ action, issues = [], live, source }: AgentResult, check: boolean): number => {
   const { exit, due } = styleOf(action)
-  const hasLintError = findings.some(({ issue }) => issue.severity === 'error')
+  const hasLintError = issues.some(({ issue }) => issue.severity === 'error')
   const isOutOfDate = live === false || source !== undefined || (check && (due || hasLintError))
   return Math.max(exit, isOutOfDate ? ExitCode.outOfDate : ExitCode.ok)
 }

@@ -88,7 +88,7 @@ describe('sync-card lint', () => {
       issue: { rule: `rule-${severity}`, severity, pointer: '/url', message: 'm' } satisfies Issue,
       at,
     }))
-    const [run] = JSON.parse(lintSarif([{ file: at.file, problems: [], findings }])).runs
+    const [run] = JSON.parse(lintSarif([{ file: at.file, problems: [], issues: findings }])).runs
     expect(run.results.map(({ ruleId, level }: { ruleId: string; level: string }) => [ruleId, level])).toEqual([
       ['rule-error', 'error'],
       ['rule-warning', 'warning'],
