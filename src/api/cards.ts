@@ -15,7 +15,7 @@ import {
   readProfile,
   type UnfetchedDocument,
 } from '../registry/edge/cards.ts'
-import { resolveHost } from '../registry/edge/lookups.ts'
+import { findAgentByHost } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { revalidate } from '../sources/revalidate.ts'
@@ -26,7 +26,7 @@ import { agentNotFound, noRootAgent, upstreamCardUnavailable } from './errors.ts
 export const hostCard =
   (hybrid: Hybrid): Handler =>
   async (request, env, ctx) => {
-    const id = await resolveHost(requestHostname(request), env, ctx)
+    const id = await findAgentByHost(requestHostname(request), env, ctx)
     const response = id === undefined ? undefined : await cardResponseFor(id, hybrid, { request, env, ctx })
     // Not `agentNotFound`: the name of an internal agent must not be revealed.
     if (response === undefined) throw noRootAgent()
@@ -90,12 +90,12 @@ export const cardResponseFor = async (
 ): Promise<Response | undefined> => {
   const { request, env } = context
   const name = negotiateRepresentation(request.headers, request.query, defaultName)
-  const document = await readCard(id, name, context, options)
+  const document = await loadCard(id, name, context, options)
   return document ? cardResponse(document, name, request, env) : undefined
 }
 
 /** Returns the document of a card for a caller; null if there is none. Throws if a remote card has no usable copy. */
-export const readCard = async (
+export const loadCard = async (
   id: string,
   name: RepresentationName,
   context: RequestContext,

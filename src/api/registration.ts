@@ -4,7 +4,7 @@ import { adminRequired } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { type Manifest, readManifest, resolveOrigin } from '../card/manifest/manifest.ts'
-import { getSource, type Source } from '../card/manifest/upstream.ts'
+import { resolveSource, type Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
 import type { Precondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
@@ -55,7 +55,7 @@ const prepareWrite = async (
   const read = readManifest(document, id)
   if ('errors' in read) throw invalidCard(read.errors)
   const { manifest } = read
-  const source = getSource(manifest.upstream)
+  const source = resolveSource(manifest.upstream)
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
   if (source === undefined) {

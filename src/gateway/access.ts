@@ -17,7 +17,7 @@ import type { AgentRef, CallContext } from './call-context.ts'
 export const UNAVAILABLE = { kind: 'unavailable' } as const satisfies CallError
 
 /** Tells whether the caller may know that an internal agent exists. */
-export type CanSee = (id: string) => Promise<boolean> | boolean
+export type IsVisible = (id: string) => Promise<boolean> | boolean
 
 /**
  * Resolves an id or name (case-insensitive) to an agent. Ids win over names; the oldest holder of a name wins; internal agents
@@ -25,7 +25,7 @@ export type CanSee = (id: string) => Promise<boolean> | boolean
  */
 export const findAgentByName = async (
   name: string,
-  canSee: CanSee,
+  canSee: IsVisible,
   env: Env,
   ctx: ExecutionContext,
 ): Promise<string> => {
@@ -35,8 +35,8 @@ export const findAgentByName = async (
 }
 
 /** Returns who may call an internal agent: with a token of this host, or with credentials that the agent's card names. */
-export const canCall =
-  (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): CanSee =>
+export const callableBy =
+  (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): IsVisible =>
   async id => {
     if (caller.authenticated) return hasPermission(caller, 'read', id)
     const profile = await readProfile(id, env, ctx)
@@ -45,8 +45,8 @@ export const canCall =
   }
 
 /** Returns who may read an internal agent's card, which requires credentials in `Authorization`. */
-export const canRead = (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): CanSee =>
-  request.headers.has('Authorization') ? canCall(caller, request, env, ctx) : () => false
+export const readableBy = (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): IsVisible =>
+  request.headers.has('Authorization') ? callableBy(caller, request, env, ctx) : () => false
 
 /** Counts a call against the limit of its caller, and refuses one too many. */
 export const checkRateLimit = async (

@@ -8,7 +8,7 @@ import { log } from '../http/log.ts'
 import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
 import { type CallContext, createCallContext, type InboundCall } from './call-context.ts'
 import { forwardCall } from './forward.ts'
-import { isSmall } from './jsonrpc-binding.ts'
+import { hasSmallBody } from './jsonrpc-binding.ts'
 import { evaluatePolicy, type Permitted, targetOf } from './policy.ts'
 
 /** Handles one call from request to response, and logs it. */
@@ -41,7 +41,7 @@ const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<
   // Credentials that the agent's card names have a limit of their own.
   const isCounted = countedFirst && !context.caller.authenticated
   const limited = isCounted ? refused : await checkRateLimit(context.caller, request, env)
-  const unreadable = limited && !isSmall(request) ? undefined : await inbound.read()
+  const unreadable = limited && !hasSmallBody(request) ? undefined : await inbound.read()
   const error = limited ?? unreadable ?? unresolved
   if (error || inbound.agent) return error
   const agent = await inbound.findAgent(context)

@@ -2,8 +2,8 @@ import { type CallError, invalidParam } from '../a2a/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { requestHostname } from '../http/headers.ts'
 import type { JsonObject } from '../json/json.ts'
-import { resolveHost } from '../registry/edge/lookups.ts'
-import { canCall, findAgentByName, UNAVAILABLE } from './access.ts'
+import { findAgentByHost } from '../registry/edge/lookups.ts'
+import { callableBy, findAgentByName, UNAVAILABLE } from './access.ts'
 import { type AgentRef, agentById, type CallContext } from './call-context.ts'
 import { handleCall } from './handle-call.ts'
 import { JsonRpcCall } from './jsonrpc-binding.ts'
@@ -22,7 +22,7 @@ const findByTenant = async (
 ): Promise<AgentRef | CallError> =>
   typeof tenant === 'string' && tenant !== ''
     ? agentById(tenant)
-    : resolveHost(requestHostname(request), env, ctx).then(
+    : findAgentByHost(requestHostname(request), env, ctx).then(
         (id = '') => ({ id, named: '' }),
         () => UNAVAILABLE,
       )
@@ -37,7 +37,7 @@ const findByAgentName = async (
 ): Promise<AgentRef | CallError> =>
   typeof named !== 'string' || named === ''
     ? invalidParam('agentName', 'must be the name or id of an agent')
-    : findAgentByName(named, canCall(caller, request, env, ctx), env, ctx).then(
+    : findAgentByName(named, callableBy(caller, request, env, ctx), env, ctx).then(
         id => ({ id, named }),
         () => UNAVAILABLE,
       )

@@ -84,7 +84,7 @@ export class JsonRpcCall implements InboundCall {
 }
 
 /** Tells whether a request declares a body that is small enough to be read even if the call is refused. */
-export const isSmall = ({ headers }: Request): boolean =>
+export const hasSmallBody = ({ headers }: Request): boolean =>
   Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
 
 /** Reads and parses the body of a call. An `optional` body may be empty, and then is null. */

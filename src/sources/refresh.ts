@@ -57,7 +57,7 @@ export type RefreshReport = {
  * Fetches an agent's remote card and registers it. The Registry rejects the write if the agent changed meanwhile;
  * then the refresh starts over.
  */
-export const refreshCard = async (
+export const refreshRemoteCard = async (
   id: string,
   options: RefreshOptions,
   env: Env,
@@ -88,27 +88,27 @@ const refreshFrom = async (
     if (usesHost && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
     if (pending?.etag !== accept.etag) return { result: { outcome: 'not-pending' } }
     const accepted = { card: JSON.parse(pending.card) as JsonObject, validators: pending.validators }
-    return apply(accepted, { base, id, isAccepted: true }, env)
+    return registerFetched(accepted, { base, id, isAccepted: true }, env)
   }
   if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
   const fetched = await fetchSource(source, { id, validators, ownOrigins: [base.origin] }, env)
-  if ('failure' in fetched) return record({ failure: fetched.failure }, base, id, env)
-  if ('unchanged' in fetched) return record({ unchanged: true }, base, id, env)
+  if ('failure' in fetched) return recordResult({ failure: fetched.failure }, base, id, env)
+  if ('unchanged' in fetched) return recordResult({ unchanged: true }, base, id, env)
   // The same card may have other validators, which the next request is made with.
   if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json))
-    return record({ unchanged: true, validators: fetched.validators }, base, id, env)
-  return apply(fetched, { base, id, isAccepted: false }, env)
+    return recordResult({ unchanged: true, validators: fetched.validators }, base, id, env)
+  return registerFetched(fetched, { base, id, isAccepted: false }, env)
 }
 
 /** Registers the agent with a fetched card; or records why it is not served. */
-const apply = async (
+const registerFetched = async (
   fetched: FetchResult,
   { base, id, isAccepted }: { base: RefreshBase; id: string; isAccepted: boolean },
   env: Env,
 ): Promise<RefreshReport> => {
   const document = JSON.parse(base.manifest) as Json
   const read = readManifest(document, id)
-  if ('errors' in read) return record({ failure: invalidCard(read.errors) }, base, id, env)
+  if ('errors' in read) return recordResult({ failure: invalidCard(read.errors) }, base, id, env)
   const agent = {
     ...{ id, document, manifest: read.manifest, isAccepted },
     origins: { publicUrl: base.origin, requestOrigin: base.origin },
@@ -117,10 +117,10 @@ const apply = async (
     by: 'fetch',
   } as const
   const reconciled = await reconcile(agent, fetched)
-  if ('errors' in reconciled) return record({ failure: invalidCard(reconciled.errors) }, base, id, env)
+  if ('errors' in reconciled) return recordResult({ failure: invalidCard(reconciled.errors) }, base, id, env)
   const { failure, pending, drift = [], notes = [] } = reconciled.record
-  if (failure) return record({ failure }, base, id, env)
-  if (pending) return record({ pending }, base, id, env)
+  if (failure) return recordResult({ failure }, base, id, env)
+  if (pending) return recordResult({ pending }, base, id, env)
   const registration = await prepareRemote(agent, reconciled, expectedOf(base))
   const registered = await getRegistry(env).register(registration, false)
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
@@ -131,7 +131,7 @@ const apply = async (
   }
 }
 
-const record = async (result: RefreshResult, base: RefreshBase, id: string, env: Env): Promise<RefreshReport> => {
+const recordResult = async (result: RefreshResult, base: RefreshBase, id: string, env: Env): Promise<RefreshReport> => {
   const recorded = await getRegistry(env).recordRefresh(id, expectedOf(base), result)
   if (recorded.outcome !== 'recorded') return { result: { outcome: 'conflict' } }
   const { state } = recorded

@@ -72,8 +72,8 @@ export class RemoteCard extends DurableObject<Env> {
 
   async #run(id: string, options: RefreshOptions): Promise<RefreshReport> {
     await this.schedule(id, Date.now() + RETRY_MS)
-    const { refreshCard } = await import('./refresh.ts')
-    const report = await refreshCard(id, options, this.env, this.ctx)
+    const { refreshRemoteCard } = await import('./refresh.ts')
+    const report = await refreshRemoteCard(id, options, this.env, this.ctx)
     await this.schedule(id, report.state?.due ?? null)
     return report
   }

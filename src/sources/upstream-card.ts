@@ -41,7 +41,7 @@ export const fetchUpstreamCard = async (
     accepts: isJsonType,
     fetch: blockOrigins(client.fetch, isOwn),
   })
-  if (!('failed' in response)) return readCard(source, response)
+  if (!('failed' in response)) return parseCard(source, response)
   if (response.failed === 'unchanged') return { unchanged: true }
   return fetchFailed(source, toSourceFailure(response), `${response.failed}: ${response.detail}`)
 }
@@ -57,7 +57,7 @@ const conditionalHeaders = ({ etag, lastModified }: Validators = {}): Record<str
   return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
 }
 
-const readCard = (source: Source, { content, headers, redirected }: Resource): FetchResult => {
+const parseCard = (source: Source, { content, headers, redirected }: Resource): FetchResult => {
   const parsed = parseJson(content, 'an Agent Card')
   if ('refused' in parsed) return fetchFailed(source, notJson(parsed.detail), parsed.refused)
   if (!isJsonObject(parsed.value)) return fetchFailed(source, notAnObject(parsed.value), 'no object')

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
+import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { prepareRemote } from '../../src/sources/reconcile.ts'
 import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
@@ -285,7 +285,7 @@ describe('a remote card that is older than its ttl', () => {
     if ('errors' in result) throw new Error(JSON.stringify(result.errors))
     const { compiled } = result
     const known = {
-      source: getSource(compiled.manifest.upstream) as Source,
+      source: resolveSource(compiled.manifest.upstream) as Source,
       card: JSON.stringify(card),
       by: 'manifest',
     } as const

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
-import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
+import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type RemoteAgent, reconcile } from '../../src/sources/reconcile.ts'
 
@@ -18,7 +18,7 @@ const parseManifest = (document: JsonObject): Manifest => {
   if ('errors' in read) throw new Error(JSON.stringify(read.errors))
   return read.manifest
 }
-const sourceOf = (document: JsonObject): Source => getSource(parseManifest(document).upstream) as Source
+const sourceOf = (document: JsonObject): Source => resolveSource(parseManifest(document).upstream) as Source
 
 /** Reconciles the card `after` with the known card `before`, for an agent with this manifest. */
 const reconcileCards = (

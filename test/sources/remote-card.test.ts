@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
-import { getSource, type Source } from '../../src/card/manifest/upstream.ts'
+import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import type { Registered } from '../../src/registry/records.ts'
 import { Registry } from '../../src/registry/store/registry.ts'
@@ -78,7 +78,7 @@ beforeEach(() => {
 const put = async (document: JsonObject = manifest(), fetched: JsonObject = card()): Promise<Registered> => {
   const read = readManifest(document, 'a')
   if ('errors' in read) throw new Error(JSON.stringify(read.errors))
-  const source = getSource(read.manifest.upstream) as Source
+  const source = resolveSource(read.manifest.upstream) as Source
   const known = (await registry.sourceRecord('a')) ?? undefined
   const origins = { requestOrigin: 'https://host.example' }
   const agent = { id: 'a', document, manifest: read.manifest, origins, source, known, by: 'manifest' } as const

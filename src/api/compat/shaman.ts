@@ -1,7 +1,7 @@
 import { authenticate } from '../../auth/authenticate.ts'
 import type { Authentication } from '../../auth/principal.ts'
 import { requireAnyAgent, unauthorized } from '../../auth/require.ts'
-import { canRead, checkRateLimit, findAgentByName } from '../../gateway/access.ts'
+import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/access.ts'
 import { tooManyRequests } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
 import { log } from '../../http/log.ts'
@@ -55,7 +55,7 @@ const resolveName = async (
 ): Promise<string> => {
   if (getCachedByName(name) === undefined && (await checkRateLimit(caller, request, env)))
     throw tooManyRequests('Too many agents requested by name.')
-  return findAgentByName(name, canRead(caller, request, env, ctx), env, ctx)
+  return findAgentByName(name, readableBy(caller, request, env, ctx), env, ctx)
 }
 
 /** Decodes a segment of a path; undefined if its percent-encoding is invalid. */

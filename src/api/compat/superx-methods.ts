@@ -5,9 +5,9 @@ import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
 import { agentIdPattern, toSlug } from '../../card/model/constants.ts'
 import {
   authorizeCall,
-  type CanSee,
-  canRead,
   findAgentByName,
+  type IsVisible,
+  readableBy,
   resolveAgent,
   UNAVAILABLE,
 } from '../../gateway/access.ts'
@@ -20,7 +20,7 @@ import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
 import { requestRefresh } from '../../sources/revalidate.ts'
 import { fetchPublicList, LIST_FORMATS, listVisibleAgents } from '../agent-lists.ts'
-import { readCard } from '../cards.ts'
+import { loadCard } from '../cards.ts'
 import { parsePageQuery } from '../pagination.ts'
 import type { SuperxError } from './superx-errors.ts'
 
@@ -36,7 +36,7 @@ type Method = (params: JsonObject, context: MethodContext) => Promise<MethodResu
 /** `agents/get`: an agent with its card, for callers that may read it. */
 export const getAgent: Method = async (params, context) => {
   const { caller, request, env, ctx } = context
-  const agent = await findAgent(params, canRead(caller, request, env, ctx), context)
+  const agent = await findAgent(params, readableBy(caller, request, env, ctx), context)
   if ('kind' in agent) return { error: agent }
   const call = createCallContext(caller, request, env, ctx)
   const unresolved = await resolveAgent(call, agent)
@@ -160,7 +160,7 @@ const copyAll = <Item extends object>(items: readonly Item[]) => items.map(item 
 /** Finds the agent that a request names: by `id`, or by `name` in newer versions of SuperX; either may be an id or a name. */
 const findAgent = async (
   { id, name }: JsonObject,
-  canSee: CanSee,
+  canSee: IsVisible,
   { env, ctx }: MethodContext,
 ): Promise<AgentRef | CallError> => {
   const named = id ?? name
@@ -182,7 +182,7 @@ const readSuperxCard = async (
   inList = false,
 ): Promise<{ card: JsonObject; length: number } | { error: SuperxError }> => {
   try {
-    const document = await readCard(id, 'superx', context, { caller: context.caller, inList })
+    const document = await loadCard(id, 'superx', context, { caller: context.caller, inList })
     const card: unknown = document && JSON.parse(new TextDecoder().decode(document.body))
     return document && isJsonObject(card)
       ? { card, length: document.body.byteLength }

@@ -2,7 +2,7 @@ import type { CallError } from '../../a2a/errors.ts'
 import { type JsonRpcRequest, parseJsonRpcRequest } from '../../a2a/jsonrpc.ts'
 import { authenticate } from '../../auth/authenticate.ts'
 import { checkRateLimit } from '../../gateway/access.ts'
-import { isSmall, readCallBody } from '../../gateway/jsonrpc-binding.ts'
+import { hasSmallBody, readCallBody } from '../../gateway/jsonrpc-binding.ts'
 import { toHttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { log } from '../../http/log.ts'
@@ -22,7 +22,7 @@ export const handleSuperxRpc: Handler = async (request, env, ctx) => {
   const startedAt = Date.now()
   const caller = await authenticate(request, env, ctx)
   const limited = await checkRateLimit(caller, request, env)
-  const call = toRequest(limited && !isSmall(request) ? limited : await readCallBody(request))
+  const call = toRequest(limited && !hasSmallBody(request) ? limited : await readCallBody(request))
   // Older versions of SuperX separate the parts of a method's name by a dot.
   const method = call.method.replace(/^agents\./, 'agents/')
   const outcome = limited ? { error: limited } : await invoke(call, method, { caller, request, env, ctx })

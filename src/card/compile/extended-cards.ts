@@ -38,13 +38,13 @@ export const compileExtendedCards = (
   for (const tier of tiers) {
     const read = readTierCard(tier, manifest, publicCard)
     if ('errors' in read) {
-      errors.push(...atOverlay(read.errors, tier, errorPointer))
+      errors.push(...toOverlayErrors(read.errors, tier, errorPointer))
       continue
     }
     // An overlay that changes nothing keeps the signatures.
     const signed = jsonEquals(tier.document, manifest.card) ? signedDocument : tier.document
     const served = serving.representations({ ...read, card: serving.card(read.card), signed })
-    errors.push(...atOverlay(served.errors, tier, errorPointer))
+    errors.push(...toOverlayErrors(served.errors, tier, errorPointer))
     extended.push({ tier: tier.tier, documents: served.documents })
     findings.filled.push(...newFindings(read.filled, tier, known))
     findings.converted.push(...newFindings(read.converted, tier, known), ...ignoredNotes(tier))
@@ -119,7 +119,7 @@ const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard):
     }))
 
 /** Moves errors to the overlays that caused them; `errorPointer` places those of the card below. */
-const atOverlay = (
+const toOverlayErrors = (
   errors: readonly CardError[],
   { originOf }: TierDocument,
   errorPointer: (pointer: Pointer) => Pointer,

@@ -11,7 +11,7 @@ import {
 import { mergePatch } from '../../json/tree.ts'
 import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
 import type { Overlay } from '../manifest/tiers.ts'
-import { getSource } from '../manifest/upstream.ts'
+import { resolveSource } from '../manifest/upstream.ts'
 import type { CardError, Note } from '../model/report.ts'
 import { canonicalKey, findField } from '../read/field-names.ts'
 import { endpointFields } from '../read/interfaces.ts'
@@ -43,9 +43,9 @@ export type MergedCard = {
 type MergeResult = MergedCard | { errors: CardError[] }
 
 /** Returns the card of a manifest. `fetched` is the card from its source, required if it has one. */
-export const mergeFetchedCard = (hosted: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
-  const { manifest, cardPointer, authoredPointer } = hosted
-  const source = getSource(manifest.upstream)
+export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
+  const { manifest, cardPointer, authoredPointer } = parsed
+  const source = resolveSource(manifest.upstream)
   const errorPointer = (pointer: Pointer): Pointer => cardPointer + authoredPointer(pointer)
   if (source === undefined)
     return {

@@ -4,7 +4,7 @@ import type { AgentCard } from '../model/agent-card.ts'
 import { json, looseObject, validate } from '../model/schema.ts'
 import type { ObjectKind } from '../read/field-names.ts'
 import type { Provenance } from '../read/provenance.ts'
-import { Authentication } from '../read/security-schemes.ts'
+import { V0Authentication } from '../read/security-schemes.ts'
 
 /** A card written in one dialect, and pointers to the canonical fields that the dialect has no place for. */
 export type Written = { document: JsonObject; dropped: Pointer[] }
@@ -29,7 +29,7 @@ export type Dialect = {
 }
 
 /** Schemas of fields that v0.x cards share and the canonical card does not have. */
-export const sharedV0Fields = { authentication: v.optional(Authentication) }
+export const sharedV0Fields = { authentication: v.optional(V0Authentication) }
 
 /** Creates the schema of a known object's own members. Accepts other types: the canonical card's schema rejects them. */
 export const members = (entries: v.ObjectEntries) =>

@@ -72,7 +72,7 @@ export type Source = {
 }
 
 /** Returns the source of a remote card; undefined where the manifest contains the card. */
-export const getSource = ({
+export const resolveSource = ({
   card,
   mcp,
   service,

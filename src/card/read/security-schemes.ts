@@ -179,7 +179,7 @@ const schemeNames = v.lazy(value =>
 )
 
 /** The known forms of `authentication`: a name, a list of names, or an object with them. */
-export const Authentication = v.lazy(value =>
+export const V0Authentication = v.lazy(value =>
   isJsonObject(value)
     ? looseObject({
         schemes: v.optional(schemeNames),

@@ -20,7 +20,7 @@ const tokens = new KvCache<TokenRecord>(
 const names = new KvCache<NamedAgents>(CACHE_BYTES, name => NAME_OVERHEAD + 2 * name.length)
 
 /** Returns the agent that a host name stands for: the one that claims it, else the root agent; undefined for none. */
-export const resolveHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>
+export const findAgentByHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>
   (await readHost(hostname, env, ctx)) ?? (env.ROOT_AGENT || undefined) ?? (await readHost('*', env, ctx)) ?? undefined
 
 /** Makes a change of a host name's owner visible in this isolate at once. */

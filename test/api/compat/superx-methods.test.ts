@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { readCard } from '../../../src/api/cards.ts'
+import { loadCard } from '../../../src/api/cards.ts'
 import { listAgents } from '../../../src/api/compat/superx-methods.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { cardKey, encodeEnvelope } from '../../../src/registry/kv-format.ts'
@@ -90,7 +90,7 @@ describe('agents/list with includeCard', () => {
     const ids = storeCards([9, 9], 3600)
     expect((await listCards(ids)).hasCards).toBe(true)
     expect(refreshes).toEqual([])
-    await readCard(idOf(0), 'superx', contextOf())
+    await loadCard(idOf(0), 'superx', contextOf())
     expect(refreshes).toEqual([idOf(0)])
   })
 })

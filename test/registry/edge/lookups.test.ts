@@ -72,7 +72,7 @@ describe('readToken', () => {
   })
 })
 
-describe('resolveHost', () => {
+describe('findAgentByHost', () => {
   const claimed = 'a.example.com'
   const free = 'b.example.com'
 
@@ -80,14 +80,14 @@ describe('resolveHost', () => {
     const { env } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 }, 'host:*': { value: 'root', seq: 1 } })
     const rooted = { ...env, ROOT_AGENT: 'configured' }
     expect([
-      await lookups.resolveHost(claimed, rooted, ctx),
-      await lookups.resolveHost(free, rooted, ctx),
-      await lookups.resolveHost(free, env, ctx),
+      await lookups.findAgentByHost(claimed, rooted, ctx),
+      await lookups.findAgentByHost(free, rooted, ctx),
+      await lookups.findAgentByHost(free, env, ctx),
     ]).toEqual(['own', 'configured', 'root'])
   })
 
   it('returns undefined when no agent claims the host name or "*", and ROOT_AGENT is not set', async () => {
-    expect(await lookups.resolveHost(free, kvWith({}).env, ctx)).toBeUndefined()
+    expect(await lookups.findAgentByHost(free, kvWith({}).env, ctx)).toBeUndefined()
   })
 
   it('returns the same from memory as from KV', async () => {
@@ -97,9 +97,9 @@ describe('resolveHost', () => {
     })
     const rooted = { ...env, ROOT_AGENT: 'configured' }
     const resolveAll = async () => [
-      await lookups.resolveHost(claimed, env, ctx),
-      await lookups.resolveHost(free, env, ctx),
-      await lookups.resolveHost(free, rooted, ctx),
+      await lookups.findAgentByHost(claimed, env, ctx),
+      await lookups.findAgentByHost(free, env, ctx),
+      await lookups.findAgentByHost(free, rooted, ctx),
     ]
     const first = await resolveAll()
     const reads = getWithMetadata.mock.calls.length
@@ -112,7 +112,7 @@ describe('resolveHost', () => {
 
   it('reads KV once for a thousand concurrent requests', async () => {
     const { getWithMetadata, env } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 } })
-    const all = Promise.all(Array.from({ length: 1000 }, () => lookups.resolveHost(claimed, env, ctx)))
+    const all = Promise.all(Array.from({ length: 1000 }, () => lookups.findAgentByHost(claimed, env, ctx)))
     await vi.advanceTimersByTimeAsync(2)
     await all
     expect(getWithMetadata).toHaveBeenCalledTimes(1)
@@ -120,18 +120,18 @@ describe('resolveHost', () => {
 
   it('shows a write at once, and no older claim that KV still returns', async () => {
     const { env } = kvWith({ [`host:${claimed}`]: { value: 'old', seq: 1 } })
-    await lookups.resolveHost(claimed, env, ctx)
+    await lookups.findAgentByHost(claimed, env, ctx)
     lookups.cacheHost(claimed, { value: 'new', seq: 2 })
     vi.advanceTimersByTime(30_001)
-    expect(await lookups.resolveHost(claimed, env, ctx)).toBe('new')
+    expect(await lookups.findAgentByHost(claimed, env, ctx)).toBe('new')
   })
 
   it('keeps returning the last known agent while KV is unavailable', async () => {
     const { getWithMetadata, env } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 } })
-    await lookups.resolveHost(claimed, env, ctx)
+    await lookups.findAgentByHost(claimed, env, ctx)
     vi.advanceTimersByTime(30_001)
     vi.spyOn(console, 'error').mockReturnValue()
     getWithMetadata.mockRejectedValueOnce(new Error('KV is unavailable'))
-    expect(await lookups.resolveHost(claimed, env, ctx)).toBe('own')
+    expect(await lookups.findAgentByHost(claimed, env, ctx)).toBe('own')
   })
 })
