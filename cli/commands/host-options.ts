@@ -27,7 +27,7 @@ export const connect = (flags: HostFlags, { env, terminal, fetch, clock }: Conte
   return createClient({ ...settings, retries: DEFAULT_RETRIES, fetch, clock, onRetry: terminal.info })
 }
 
-/** Calls `work`, which returns an exit code, for one id after the other until the host is lost. */
+/** Calls `work`, which returns an exit code, for one id after the other until the host cannot be used. */
 export const forEachId = async (
   ids: readonly string[],
   { terminal }: Context,

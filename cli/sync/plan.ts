@@ -2,7 +2,7 @@ import { type JsonObject, jsonEquals, omit } from '../../src/json/json.ts'
 import type { RegisteredAgent, SourceState } from '../client/index.ts'
 import { type Draft, normalizeManifest } from '../manifests/index.ts'
 
-/** What has to be done about a file. `before` and `etag` are what the host has now. */
+/** What to do about a file. `before` and `etag` are of the manifest that the host has now. */
 export type Step = {
   draft: Draft
   todo: 'create' | 'update' | 'nothing'

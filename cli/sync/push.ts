@@ -4,12 +4,12 @@ import { locateIssues } from '../manifests/index.ts'
 import { planStep, type Step, toComparable } from './plan.ts'
 import type { Action, AgentResult } from './result.ts'
 
-/** How often a replacement is tried while somebody else writes the same agent. */
+/** How often a replacement is attempted while somebody else writes the same agent. */
 const MAX_ATTEMPTS = 3
 
 /**
- * Registers the manifest of a step if the host still has what the step saw. Without `force`, a concurrent write is not
- * overwritten. If that write was this very manifest, a response was lost and the push succeeded.
+ * Registers the manifest of a step if the host still has the manifest that the step was planned for. Overwrites a concurrent write
+ * only with `force`. If that write has the same manifest, an earlier response was lost, and the push has succeeded.
  */
 export const push = async (client: HostClient, step: Step, force: boolean): Promise<AgentResult> => {
   const { draft } = step
@@ -35,7 +35,7 @@ export const push = async (client: HostClient, step: Step, force: boolean): Prom
 /** An agent on the host that no file describes. */
 export type Orphan = { id: string; etag: string }
 
-/** Returns the current entity tag of an orphan, so that nothing is deleted that changes in the meantime. */
+/** Returns an orphan with its current entity tag, so that it is not deleted if it changes in the meantime. */
 export const getOrphan = async (client: HostClient, id: string): Promise<Orphan | AgentResult | undefined> => {
   const registered = await client.getAgent(id)
   if (registered === undefined) return undefined
@@ -43,7 +43,7 @@ export const getOrphan = async (client: HostClient, id: string): Promise<Orphan 
   return { id, etag: registered.etag }
 }
 
-/** Deletes an orphan if it is still what was looked up. */
+/** Deletes an orphan unless it has changed. */
 export const deleteOrphan = async (client: HostClient, { id, etag }: Orphan): Promise<AgentResult> => {
   const rejection = await client.deleteAgent(id, etag)
   if (rejection === undefined) return { id, action: 'deleted' }
@@ -64,7 +64,7 @@ export const waitUntilLive = (
     maxPauseMs: 3000,
   })
 
-/** Returns what is known about the file of a step before anything is done. */
+/** Returns what is known about the file of a step before it is pushed. */
 export const describeStep = ({ draft, todo, before, source }: Step): Omit<AgentResult, 'action'> => ({
   file: draft.file,
   id: draft.id,
@@ -88,7 +88,7 @@ const REJECTED_ACTIONS = {
   invalid: 'refused',
 } as const satisfies Record<Rejection['rejected'], Action>
 
-/** A host may make another card of an unchanged manifest after an upgrade. */
+/** After an upgrade, a host may make a different card from an unchanged manifest. */
 const actionOf = ({ todo }: Step, { changed }: PutResult): Action =>
   todo === 'create' ? 'created' : todo === 'update' || changed ? 'updated' : 'unchanged'
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic, LocatedIssue } from '../manifests/index.ts'
 
-/** How an action is shown, and the exit code it leads to. `due`: would have been done. */
+/** How an action is shown, and its exit code. `due`: still to be done, after a dry run. */
 type ActionStyle = { mark: string; color: 'dim' | 'green' | 'yellow' | 'red'; exit: number; due?: true }
 
 const ACTIONS = {
@@ -51,7 +51,7 @@ export type AgentResult = {
   source?: string
   /** What was left out of its upstream card. */
   notes?: string[]
-  /** Whether the edge serves it, if that was waited for. */
+  /** Whether the edge serves it. Absent unless the command waited for that. */
   live?: boolean
 }
 

@@ -21,7 +21,7 @@ export type SyncOptions = {
   check: boolean
   prune: boolean
   force: boolean
-  /** Also sends what is unchanged: an upgraded or moved host makes another card of the same manifest. */
+  /** Also sends unchanged manifests: an upgraded or moved host makes a different card from the same manifest. */
   refresh: boolean
   retries: number
   /** How many seconds to wait until the edge serves what was pushed. */
@@ -32,7 +32,7 @@ export type SyncOptions = {
   onDifference?: (result: Omit<AgentResult, 'action'>) => void
 }
 
-/** Options for a host that was just started or deployed: sends everything again, deletes nothing, asks nothing. */
+/** Options for a host that was just started or deployed: sends everything again, deletes nothing, does not prompt. */
 export const NON_INTERACTIVE = {
   dryRun: false,
   check: false,
@@ -46,7 +46,7 @@ export const NON_INTERACTIVE = {
 /** How many requests are sent at once. */
 const CONCURRENCY = 6
 
-/** Brings a host in line with the owner's files. `named` are files and folders; `cards/` if there are none. */
+/** Brings a host in line with the owner's files. `named` are files and folders; `cards/` by default. */
 export const syncCards = async (
   named: readonly string[],
   { url, token }: HostSettings,
@@ -84,11 +84,11 @@ export const syncCards = async (
 /** One synchronisation in progress. */
 type Run = { client: HostClient; options: SyncOptions; context: Context; breaker: HostBreaker }
 
-/** Stops calling a host that is lost: after the first HostError, the remaining work is skipped. */
+/** Stops calling a host that cannot be used: after the first HostError, it skips the remaining work. */
 class HostBreaker {
   failure: HostError | undefined
 
-  /** Returns the result of `work`; undefined if the host is lost before or during it. */
+  /** Returns the result of `work`; undefined if there is a HostError before or during it. */
   async call<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     if (this.failure) return undefined
     try {
@@ -147,7 +147,7 @@ const waitForEdge = async (run: Run, step: Step, result: AgentResult): Promise<A
   return { ...result, live: isLive ?? false }
 }
 
-/** Returns the agents that no file describes. An invalid file may describe any of them, so then there are none. */
+/** Returns the agents that no file describes. Returns none if a file is invalid, because it may describe any of them. */
 const lookUpOrphans = async (
   run: Run,
   drafts: readonly Draft[],
@@ -188,8 +188,8 @@ const prune = async (run: Run, found: readonly (Orphan | AgentResult)[]): Promis
 const notPushed = (step: Step): AgentResult => ({ ...describeStep(step), action: 'not pushed' })
 
 /**
- * Handles every item with a progress bar. The first goes ahead alone: it finds out whether the host is lost, and on an
- * empty host it becomes the root agent every time.
+ * Handles every item with a progress bar. The first is handled alone: it shows whether the host can be used, and on an
+ * empty host it always becomes the root agent.
  */
 const forEach = async <Item, Result>(
   { context }: Run,

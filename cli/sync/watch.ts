@@ -29,7 +29,7 @@ export const watchCards = async (
   }
 }
 
-/** Wakes the one who waits; remembers a notification that nobody waited for. */
+/** Wakes the waiter. Remembers a notification that arrives while nobody waits. */
 class ChangeSignal {
   #isPending = false
   #wake: (() => void) | undefined
@@ -56,7 +56,7 @@ const pathsToWatch = (named: readonly string[]): string[] => [
 /** Actions after which a file and the host are equal. */
 const IN_SYNC: readonly Action[] = ['unchanged', 'created', 'updated']
 
-/** Compares each synchronisation with the one before. */
+/** Compares each synchronisation with the previous one. */
 export class ChangeTracker {
   #last = new Map<string, { action: Action; text: string }>()
   /** The ids under which the files of the last synchronisation are registered. */
@@ -71,7 +71,7 @@ export class ChangeTracker {
     if (last.size === 0) return results
     return results.filter(result => {
       const before = last.get(nameOf(result))
-      // What was pushed the last time is unchanged now: that is nothing new.
+      // An agent that was just pushed is unchanged now, which is not news.
       if (result.action === 'unchanged') return before === undefined || !IN_SYNC.includes(before.action)
       return IN_SYNC.includes(result.action) || before?.text !== JSON.stringify(result)
     })

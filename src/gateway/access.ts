@@ -13,15 +13,15 @@ import { findByName } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
 import type { AgentRef, CallContext } from './call-context.ts'
 
-/** Returned while KV or the Registry is unavailable (already logged). */
+/** The error of a call while KV or the Registry is unavailable, which is logged where it arises. */
 export const UNAVAILABLE = { kind: 'unavailable' } as const satisfies CallError
 
-/** Tells whether the caller may know that an internal agent exists. */
+/** Checks whether the caller may learn that an internal agent exists. */
 export type IsVisible = (id: string) => Promise<boolean> | boolean
 
 /**
- * Resolves an id or name (case-insensitive) to an agent. Ids win over names; the oldest holder of a name wins; internal agents
- * that the caller cannot see are ignored. Returns an empty id if there is no such agent.
+ * Resolves an id or name (case-insensitive) to an agent. An id takes precedence over a name, and of several agents with
+ * one name the oldest does. Ignores internal agents that are not visible to the caller. Returns an empty id if there is no such agent.
  */
 export const findAgentByName = async (
   name: string,
@@ -34,7 +34,7 @@ export const findAgentByName = async (
   return publicId ?? ''
 }
 
-/** Returns who may call an internal agent: with a token of this host, or with credentials that the agent's card names. */
+/** Returns a check for agents that the caller may call: with a token of this host, or with credentials that the card names. */
 export const callableBy =
   (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): IsVisible =>
   async id => {
@@ -44,11 +44,11 @@ export const callableBy =
     return hasPermission(await authenticateForAgent(caller, { id, profile }, { request, env, ctx }), 'read', id)
   }
 
-/** Returns who may read an internal agent's card, which requires credentials in `Authorization`. */
+/** Returns a check for agents whose cards the caller may read, which requires credentials in `Authorization`. */
 export const readableBy = (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): IsVisible =>
   request.headers.has('Authorization') ? callableBy(caller, request, env, ctx) : () => false
 
-/** Counts a call against the limit of its caller, and refuses one too many. */
+/** Counts a call against the limit of its caller, and refuses it beyond that limit. */
 export const checkRateLimit = async (
   caller: Authentication,
   request: Request,
@@ -73,17 +73,17 @@ export const resolveAgent = async (context: CallContext, agent: AgentRef): Promi
 }
 
 /**
- * Refuses callers that may not call the agent. Those that may not read an internal agent get the same error as for an agent
- * that does not exist, whatever their credentials.
+ * Refuses callers that may not call the agent. If they may not read an internal agent, the error is that of an agent that does not
+ * exist, whatever their credentials.
  */
 export const authorizeCall = ({ agent, profile, caller }: CallContext): { profile: CallProfile } | CallError => {
   const { id, named } = agent
-  const given = caller.authenticated ? undefined : caller.reason
-  if (given === 'throttled') return { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
+  const reason = caller.authenticated ? undefined : caller.reason
+  if (reason === 'throttled') return { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
   if (profile === null || (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)))
     return { kind: 'unknown-agent', agent: named }
-  if (given === 'bad-token') return { kind: 'bad-token' }
-  if (given === 'unavailable') return { kind: 'token-unchecked' }
+  if (reason === 'bad-token') return { kind: 'bad-token' }
+  if (reason === 'unavailable') return { kind: 'token-unchecked' }
   return { profile }
 }
 

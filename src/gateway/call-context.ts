@@ -13,17 +13,17 @@ export type AgentRef = { id: string; named: string }
 /** Refers to an agent that the caller names by its id. */
 export const agentById = (id = ''): AgentRef => ({ id, named: id })
 
-/** A call as its binding reads and answers it. */
+/** A call in its binding: how to read it, and the form of its responses. */
 export type InboundCall = {
   /** The agent, if the path names it. */
   readonly agent: AgentRef | undefined
-  /** Finds the agent by the parameters of the call. */
+  /** Finds the agent by the parameters of the call, where the path does not name it. */
   findAgent: (context: CallContext) => Promise<AgentRef | CallError>
-  /** Reads the body. Returns why it is not a call. */
+  /** Reads the body. Returns an error if it is not a call. */
   read: () => Promise<CallError | undefined>
   /** Parses what was read, now that the versions of the agent are known. */
   parse: (profile: CallProfile) => A2ACall | CallError
-  /** Writes the call anew for its agent, from what was parsed and checked. */
+  /** Writes the call for its agent, from what was parsed and checked. */
   toUpstream: (call: A2ACall, target: CallTarget) => UpstreamMessage
   /** The form of errors before the call is parsed. */
   errorForm: () => ErrorForm
@@ -31,15 +31,15 @@ export type InboundCall = {
   cardResponse: (document: CachedDocument) => Response
 }
 
-/** What is known of a call. Each stage of the pipeline adds to it; the log line is written from it. */
+/** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
 export type CallContext = {
   readonly request: Request
   readonly env: Env
   readonly ctx: ExecutionContext
-  /** By the token of this host in `Authorization`; once the agent is resolved, also by the credentials that its card names. */
+  /** Identified by a token of this host; once the agent is resolved, also by credentials that the agent's card names. */
   caller: Authentication
   agent: AgentRef
-  /** Null as long as there is no such agent. */
+  /** Null until the agent is resolved, and if there is no such agent. */
   profile: CallProfile | null
   call?: A2ACall
   /** What `warn` levels of the gate found. */
@@ -48,7 +48,7 @@ export type CallContext = {
   upstreamStatus?: number
 }
 
-/** Begins the context of a call, whose agent is not resolved yet. */
+/** Creates the context of a call whose agent is not resolved yet. */
 export const createCallContext = (
   caller: Authentication,
   request: Request,

@@ -61,8 +61,8 @@ const modesFor = (
     : union[direction]
 
 /**
- * Matches as `Accept` does (RFC 9110 §12.5.1): of the caller's ranges that apply to a mode of the agent, the most specific one
- * decides, and `q=0` wins between equals.
+ * Matches as `Accept` does (RFC 9110 §12.5.1): of the caller's ranges that match a mode of the agent, the most specific one
+ * decides, and `q=0` wins between two that are equally specific.
  */
 const canProduce = (offered: readonly string[], accepted: readonly string[]): boolean => {
   const wanted = offered.map(parseMediaRange)

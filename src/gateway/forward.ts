@@ -71,7 +71,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
 /** Returns the host of a URL. Cheaper than `URL`, and safe for the valid URL of a request. */
 const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
 
-/** Resolves how an agent that supports A2A itself is called. */
+/** Resolves how to call an agent that supports A2A itself. */
 const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env): UpstreamRoute | CallError => {
   const service = profile.service === undefined ? undefined : resolveService(profile.service, env)
   if (profile.service !== undefined && service === undefined)
@@ -93,12 +93,12 @@ const resolveCredentials = (
 
 /** The limits of one forwarded call. */
 export type ForwardOptions = {
-  /** Until the whole response has arrived, or the headers of a stream. */
+  /** How long the whole response may take, or the headers of a stream. */
   timeoutSeconds: number
   /** How long a stream may be silent. */
   idleSeconds: number
   heartbeatSeconds?: number
-  /** The most bytes of a response that is not a stream. */
+  /** The maximum size of a response that is not a stream. */
   maxBytes?: number
   /** Origins that are exempt from the fetch guard, separated by spaces or commas. */
   allowedOrigins: string

@@ -29,8 +29,8 @@ export const handleCall = async (
 }
 
 /**
- * Resolves the agent, counts the call, and reads its body. A call is counted before its body is read, so a refused one counts too;
- * the small body of a refused call is read only to repeat its id.
+ * Resolves the agent, counts the call, and reads its body. A call is counted before its body is read, so a refused one counts too.
+ * The body of a refused call is read only if it is small, so that the error has the id of the call.
  */
 const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<CallError | undefined> => {
   const { request, env } = context
@@ -83,7 +83,7 @@ const checkPolicy = (
   )
 }
 
-/** Writes the log line of one call. It has nothing that a caller or an agent wrote, except for the id of a registered agent. */
+/** Writes the log line of one call. It contains nothing that a caller or an agent wrote, except for the id of a registered agent. */
 const logCall = (
   { agent, profile, caller, call, warnings, upstreamStatus }: CallContext,
   error: CallError | undefined,

@@ -18,7 +18,7 @@ import { type AgentParameter, rewriteRoutingParams, type UpstreamMessage } from 
 
 /** An endpoint at which a parameter of the call selects the agent. */
 type AgentSelector = {
-  /** Not forwarded: it is for this host. */
+  /** Its name. It is for this host, so it is not forwarded. */
   parameter: AgentParameter
   find: (params: JsonObject, context: CallContext) => Promise<AgentRef | CallError>
 }
@@ -83,11 +83,11 @@ export class JsonRpcCall implements InboundCall {
   }
 }
 
-/** Tells whether a request declares a body that is small enough to be read even if the call is refused. */
+/** Whether a request declares a body that is small enough to be read even if the call is refused. */
 export const hasSmallBody = ({ headers }: Request): boolean =>
   Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
 
-/** Reads and parses the body of a call. An `optional` body may be empty, and then is null. */
+/** Reads and parses the body of a call. The value of an empty body that is `optional` is null. */
 export const readCallBody = async (
   request: Request,
   { optional = false } = {},

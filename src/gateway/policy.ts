@@ -7,7 +7,7 @@ import { blockReason } from '../http/safe-fetch.ts'
 import type { Json } from '../json/json.ts'
 import { checkInputModes, checkOutputModes } from './content-negotiation.ts'
 
-/** What a check looks at. */
+/** The input of every check. */
 type PolicyInput = {
   call: A2ACall
   profile: CallProfile
@@ -18,11 +18,8 @@ type PolicyInput = {
   allowedOrigins: string
 }
 
-/** A check, and the gate level of the manifest that applies to it. */
-type Check = readonly [
-  level: keyof CallProfile['gate'] | 'always',
-  check: (input: PolicyInput) => CallError | undefined,
-]
+/** A check, and the member of the manifest's `gate` whose level applies to it. */
+type Check = readonly [gate: keyof CallProfile['gate'] | 'always', check: (input: PolicyInput) => CallError | undefined]
 
 /**
  * Every check, in order. Those with `always` are enforced regardless of gate levels: unchecked fields must not reach the agent,
@@ -68,8 +65,8 @@ export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigi
   const [message, invalid] = 'kind' in read ? [undefined, read] : [read, undefined]
   const input = { call, profile, message, invalid, allowedOrigins }
   const warnings: CallError[] = []
-  for (const [family, check] of checks) {
-    const level = family === 'always' ? 'enforce' : profile.gate[family]
+  for (const [gate, check] of checks) {
+    const level = gate === 'always' ? 'enforce' : profile.gate[gate]
     const error = level === 'off' ? undefined : check(input)
     if (error === undefined) continue
     if (level === 'enforce') return error
@@ -83,7 +80,7 @@ const checkExtendedCard = ({ extendedAgentCard, tiers }: CallProfile): Permitted
   return tiers.length > 0 ? { warnings: [] } : { kind: 'extended-card-not-configured' }
 }
 
-/** Enough to correct a call by. A call may have callbacks by the hundred thousand. */
+/** Enough for the caller to correct the call, which may have hundreds of thousands of callbacks. */
 const MAX_REPORTED_CALLBACKS = 10
 
 /** Refuses callbacks to addresses that this host itself would not call: the agent may be in a private network. */
@@ -106,12 +103,12 @@ const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins: string):
 const isCallable = (url: Json, allowedOrigins: string): boolean =>
   typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
 
-/** The agent parses the URL with a parser of its own, so only URLs that all parsers read alike are passed on. */
+/** The agent has a URL parser of its own, so only URLs that all parsers read in the same way are passed on. */
 const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:[/?#][^\\\s\p{Cc}]*)?$/iu
 
 /**
- * Returns the endpoint that a call goes to: the agent's of the same binding and version. Where the manifest lets other versions
- * pass, any of the same binding.
+ * Returns the agent's endpoint for a call: the one with the same binding and version, else one with the same binding, which is
+ * used only if the manifest does not enforce the version.
  */
 export const targetOf = (call: A2ACall, profile: CallProfile): CallTarget | undefined =>
   exactTarget(call, profile) ?? profile.targets.find(({ binding }) => binding === call.binding)

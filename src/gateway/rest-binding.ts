@@ -28,7 +28,7 @@ class RestCall implements InboundCall {
   /** Path below the agent's endpoint, percent-encoded as it was sent. */
   readonly #path: string
   readonly #match: RestMatch | CallError
-  /** Null without a body. */
+  /** The value is null if there is no body. */
   #body: { value: Json } | CallError = { value: null }
 
   constructor(request: Request, agentId: string | undefined) {
@@ -38,7 +38,7 @@ class RestCall implements InboundCall {
     // By position, because an agent's id may be `a2a` too.
     this.#path = new URL(url).pathname.split('/').slice(4).join('/')
     this.#match = matchRestPath(method, this.#path)
-    // HEAD is answered for the extended card only, which comes from this host: agents may not support it.
+    // HEAD is supported for the extended card only, which this host serves: agents may not support it.
     if (method === 'HEAD') {
       const get = matchRestPath('GET', this.#path)
       if ('operation' in get && get.operation === 'extendedCard') this.#match = get
@@ -97,7 +97,7 @@ class RestCall implements InboundCall {
     return a2aResponse(version === '0.3' ? wrapSchemesForProto(body) : body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
   }
 
-  /** The query without the version, which is sent as a header. Of a repeated name only the first value, which was checked. */
+  /** The query without the version, which is sent as a header. Of a repeated parameter only the first value, which was checked. */
   get #query(): URLSearchParams {
     const params = [...new URL(this.#request.url).searchParams].filter(([name]) => !isVersionParameter(name))
     return new URLSearchParams(Object.fromEntries(params.reverse()))

@@ -41,9 +41,9 @@ export const createToolInvocation = (
   }
   return {
     service: { fetch: () => sendToAgent(bridgeCall, env) },
-    // The caller's credentials are for this host. The object adds those of the server.
+    // The caller's credentials are for this host. The Durable Object adds those of the server.
     credentials: { pass: [] },
-    // A tool that reports progress may take longer than other agents; the object limits its silence.
+    // A tool may take long while it reports progress; the Durable Object limits the time between two reports.
     timeoutSeconds: toolCall ? MAX_TOOL_SECONDS + timeoutSeconds : timeoutSeconds,
   }
 }

@@ -89,13 +89,13 @@ export const upstreamHeaders = (source: HeaderSource): Record<string, string> =>
 
 const EXTENSIONS_HEADER = { '0.3': 'X-A2A-Extensions', '1.0': 'A2A-Extensions' } as const
 
-/** As the official clients send it. */
+/** Returns the `Accept` of the official clients. */
 const accept = ({ binding }: CallTarget, version: WireVersion, streams: boolean): string => {
   if (streams) return 'text/event-stream'
   return binding === 'HTTP+JSON' && version === '1.0' ? 'application/a2a+json, application/json' : 'application/json'
 }
 
-/** The body is written anew in UTF-8, so only the type's name of the caller's header is still true. */
+/** The body is written in UTF-8 again, so parameters of the caller's `Content-Type` no longer apply. */
 const contentType = (header: string | null): string =>
   essence(header) === 'application/a2a+json' ? 'application/a2a+json' : 'application/json'
 
@@ -117,8 +117,8 @@ const isHopByHop = (name: string, connection: string | null): boolean =>
     .includes(name) ?? false
 
 /**
- * Builds the URL of a call: the endpoint itself, or over HTTP+JSON what is below it, and below its tenant if it has one. Returns
- * undefined if the path would lead out of the endpoint.
+ * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the operation.
+ * Returns undefined if the path would lead out of the endpoint.
  */
 export const upstreamUrl = ({ binding, version, url, tenant }: CallTarget, path = ''): string | undefined => {
   if (binding === 'JSONRPC') return url
@@ -143,7 +143,7 @@ const splitOnce = (text: string, separator: string): [before: string, after: str
 }
 
 /**
- * Appends this hop to `Via` (RFC 9110 §7.6.3). Returns undefined if the call was here before, or took too many hops. The
+ * Appends this hop to `Via` (RFC 9110 §7.6.3). Returns undefined if the call has passed this agent before, or has too many hops. The
  * pseudonym stands for one agent of one host, because an agent may call another of the same host.
  */
 export const appendVia = (via: string | null, pseudonym: string): string | undefined => {

@@ -4,12 +4,12 @@ import { isJsonType } from '../http/media-type.ts'
 import { a2aResponse } from '../http/responses.ts'
 import { CLOUDFLARE_ERRORS } from '../http/safe-fetch.ts'
 
-/** The conditions of a response that is passed on. */
+/** The conditions under which a response is passed on. */
 type ResponsePolicy = {
   maxBytes: number
   /** Whether the body may be empty, as for a DELETE over HTTP+JSON. */
   mayBeEmpty: boolean
-  /** Whether the credentials were the Worker's, so that their refusal is not the caller's concern. */
+  /** Whether the credentials were the Worker's own: if the agent rejects them, the caller cannot correct that. */
   ownCredentials: boolean
   /** Writes an error in the form of the call. */
   errorText: (error: CallError) => string
@@ -106,7 +106,7 @@ const CHALLENGE_PARAMS: ReadonlyMap<string, RegExp> = new Map([
 const MAX_CHALLENGES_LENGTH = 2048
 
 /**
- * Writes an agent's challenges anew: of each its scheme, and the parameters that cannot reveal where the agent is. Several header
+ * Rewrites an agent's challenges: keeps the scheme of each, and the parameters that cannot reveal where the agent is. Several header
  * lines arrive as one list (RFC 9110 §11.6.1), in which commas separate both challenges and their parameters.
  */
 const sanitizeChallenges = (header: string): string => {

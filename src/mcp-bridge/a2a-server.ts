@@ -81,10 +81,10 @@ export class A2AServer {
 
 const tooManyStreams: CallError = { kind: 'rate-limit', retryAfter: 10 }
 
-/** The SDK asks this card which operations there are. The card that callers read is the host's own. */
+/** The SDK reads from this card which operations are supported. Callers read the agent's own card. */
 const card = AgentCard.fromJSON({ capabilities: { streaming: true, pushNotifications: false } })
 
-/** Removes `tenant`, which no caller may choose. The id goes into the response as the caller wrote it, not through the SDK. */
+/** Removes `tenant`, which no caller may choose. The id does not pass through the SDK, so the response repeats it unchanged. */
 const toSdkRequest = (text: string): JsonObject => {
   const request: JsonObject = JSON.parse(text)
   return { ...request, id: 0, ...(isJsonObject(request.params) && { params: omit(request.params, 'tenant') }) }
@@ -95,7 +95,7 @@ const parseArguments = (text: string): JsonObject => {
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
-/** An A2A server whose tasks consist of one message each: a tool asks for nothing that a second message could add. */
+/** A request handler whose tasks take one message each: a tool has no use for a second one. */
 class SingleMessageHandler extends DefaultRequestHandler {
   readonly #tasks: TaskStore
 
@@ -133,7 +133,7 @@ class SingleMessageHandler extends DefaultRequestHandler {
 /** A JSON-RPC response as the SDK makes it. */
 export type RpcResponse = { jsonrpc: '2.0'; error?: unknown; result?: unknown }
 
-/** The SDK answers a call with one response or a stream of them. */
+/** What the SDK returns for a call: one response, or a stream of them. */
 type RpcResponses = RpcResponse | AsyncGenerator<RpcResponse, void, undefined>
 
 /** How to write the response to a call. */
@@ -152,7 +152,7 @@ const formatOf = ({ id, version, streams }: BridgeCall, stream: BoundedEventStre
     ? { id, stream, errorAsEvent: streams, toRpcError: LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError }
     : { id, stream, errorAsEvent: false, toRpcError: JsonRpcTransportHandler.mapToJSONRPCError }
 
-/** Returns the HTTP response for what the SDK answers: JSON, or an event stream. */
+/** Returns the HTTP response for what the SDK returns: JSON, or an event stream. */
 export const toHttpResponse = async (responses: RpcResponses, format: ResponseFormat): Promise<Response> => {
   if (!(Symbol.asyncIterator in responses)) return singleResponse(responses, format)
   const first = await responses.next().catch((error: unknown) => ({ failed: rpcError(error, format) }))
@@ -164,7 +164,7 @@ export const toHttpResponse = async (responses: RpcResponses, format: ResponseFo
   return new Response(format.stream.body, { headers: { 'Content-Type': 'text/event-stream' } })
 }
 
-/** Takes every event from the SDK, which stores the task only as its events are taken, whether or not a client reads them. */
+/** Reads every event from the SDK, even if no client does: the SDK stores the task only while its events are read. */
 const writeEvents = async (
   first: IteratorResult<RpcResponse, void>,
   responses: AsyncGenerator<RpcResponse, void, undefined>,

@@ -13,7 +13,7 @@ export type BridgeCall = {
   upstream: { url: string; service?: string; secret?: string }
   /** The tool that a message calls; absent for every other operation. */
   tool?: BridgedToolCall
-  /** How long a tool may be silent. */
+  /** How long a tool may take without reporting progress. */
   timeoutSeconds: number
   version: WireVersion
   /** Whether the response is a stream. */
@@ -24,7 +24,7 @@ export type BridgeCall = {
   id: string
 }
 
-/** A tool and its arguments. */
+/** The call of a tool: its name and arguments, and what they are validated with. */
 export type BridgedToolCall = {
   name: string
   /** JSON text, so that numbers stay as the caller wrote them. */

@@ -14,7 +14,7 @@ export type BoundTool = {
   call: (options: Pick<CallOptions, 'signal' | 'onProgress'>) => Promise<ToolOutcome>
 }
 
-/** Runs a tool as a task of A2A and reports how it goes. */
+/** Runs a tool as an A2A task and reports its progress. */
 export class ToolExecutor implements AgentExecutor {
   readonly #tool: BoundTool | undefined
   readonly #running: RunningTasks
@@ -58,7 +58,7 @@ export class ToolExecutor implements AgentExecutor {
   }
 }
 
-/** The tasks whose tools run. */
+/** The tasks whose tools are running. */
 export class RunningTasks {
   readonly #tasks = new Map<string, { contextId: string; controller: AbortController; identity: CallerIdentity }>()
   readonly #quota = new Quota(MAX_RUNNING_TOOLS)
@@ -85,7 +85,7 @@ export class RunningTasks {
     if (task && this.#tasks.delete(taskId)) this.#quota.release(task.identity)
   }
 
-  /** Cancels a task. Returns its context, or undefined if it does not run. */
+  /** Cancels a task. Returns its context, or undefined if it is not running. */
   cancel(taskId: string): string | undefined {
     const task = this.#tasks.get(taskId)
     task?.controller.abort('The caller cancelled the task.')
@@ -93,7 +93,7 @@ export class RunningTasks {
   }
 }
 
-/** How many updates may come at once, and how long until one more may. */
+/** How many updates are accepted at once, and after how long one more is. */
 const PROGRESS_BURST = 20
 const PROGRESS_INTERVAL_MS = 1_000
 
@@ -113,7 +113,7 @@ export const throttleProgress = (report: (text: string) => void): ((progress: Pr
 
 const MAX_PROGRESS_LENGTH = 1000
 
-/** Returns the server's message with the percentage behind it, or what there is of both. */
+/** Returns the server's message and the percentage, or whichever of them it reports. */
 const progressText = ({ progress, total, message }: Progress): string => {
   const share = total === undefined || !(total > 0) ? `${progress}` : `${Math.round((100 * progress) / total)} %`
   const text = message?.trim() ?? ''

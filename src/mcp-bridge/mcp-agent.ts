@@ -2,8 +2,8 @@ import { DurableObject } from 'cloudflare:workers'
 import type { ToolBridge } from './tool-bridge.ts'
 
 /**
- * The Durable Object of an agent that is an MCP server. This shell is part of every start of the Worker, and loads the bridge
- * with the first call.
+ * The Durable Object of an agent that is an MCP server. Every start of the Worker evaluates this class, so it loads the
+ * bridge only with the first call.
  */
 export class McpAgent extends DurableObject<Env> {
   #bridge: ToolBridge | undefined

@@ -6,7 +6,7 @@ export type CallerIdentity = { authenticated: boolean; name: string }
 /** Which quota is used up: that of the agent, that of all anonymous callers, or the caller's own. */
 export type QuotaExceeded = 'agent' | 'anonymous' | 'caller'
 
-/** A capacity of one agent. No caller may use all of it, and all anonymous callers together at most half. */
+/** Limits how many units of something one agent uses at once. No caller gets all of them, all anonymous callers together half. */
 export class Quota {
   readonly #capacity: number
   readonly #used = new Map<string, number>()
@@ -44,10 +44,10 @@ export class Quota {
 
 const keyOf = ({ authenticated, name }: CallerIdentity): string => `${authenticated} ${name}`
 
-/** How long a client may read none of the events that wait. */
+/** How long a client may leave pending events unread. */
 const READER_TIMEOUT_MS = 30_000
 
-/** A stream of events that bounds how many bytes wait to be read. */
+/** A stream of events that limits how many bytes are unread. */
 export class BoundedEventStream {
   readonly body: ReadableStream<Uint8Array>
   readonly #onClosed: () => void
@@ -80,7 +80,7 @@ export class BoundedEventStream {
     return true
   }
 
-  /** Ends the stream after the events that wait, and after a last one, which is always accepted. */
+  /** Ends the stream after the pending events, and after a last one, which is always accepted. */
   end(last?: Uint8Array): void {
     if (this.#isEnding) return
     this.#isEnding = true
@@ -88,7 +88,7 @@ export class BoundedEventStream {
     this.#observe()
   }
 
-  /** Notes how much is unread. Closes the stream once everything is read, or when the client reads nothing for too long. */
+  /** Measures how much is unread. Closes the stream once everything is read, or when the client reads nothing for too long. */
   #observe(): void {
     const unread = MAX_UNREAD_BYTES - (this.#controller?.desiredSize ?? 0)
     if (unread < this.#unread) this.#stopTimer()

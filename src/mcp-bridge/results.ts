@@ -33,7 +33,7 @@ const nestsTooDeep = (value: unknown): boolean => {
   return false
 }
 
-/** Reports what the manifest names and this Worker lacks. */
+/** The outcome if this Worker lacks a binding or secret that the manifest names. */
 export const misconfigured = (detail: string): ToolOutcome => ({ failure: { kind: 'misconfigured', detail }, detail })
 
 /** Returns what an error between this host and the MCP server means for the caller: the details are for the owner. */
@@ -115,7 +115,7 @@ const quotaTexts: Readonly<Record<QuotaExceeded, string>> = {
   caller: 'This agent is running as many tools for you as it may for one caller at once.',
 }
 
-/** The message of a failed task: the tool's own content, the server's error, or what this host says of failed calls. */
+/** The message of a failed task: the tool's own content, the server's error, or this host's own message. */
 export const failureMessage = (outcome: ToolOutcome): StatusMessage => {
   if ('result' in outcome) {
     const parts = toParts(outcome.result)

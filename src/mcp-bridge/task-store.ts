@@ -6,7 +6,7 @@ import { MAX_CONTEXT_ID_LENGTH } from '../limits.ts'
 import type { CallerIdentity } from './quotas.ts'
 import type { TaskPosition, TaskTable } from './task-table.ts'
 
-/** Messages of a task's history: the first, which created the task, and the newest. */
+/** Messages in a task's history: the first, which created the task, and the newest. */
 const MAX_HISTORY = 50
 
 /** Task ids are UUIDs. SQLite refuses to look up much longer ones. */
@@ -16,8 +16,8 @@ const MAX_TASK_ID_LENGTH = 256
 const DEFAULT_PAGE_SIZE = 50
 
 /**
- * The tasks that one caller may see. All anonymous callers share their tasks, which they find by id alone: ids cannot be guessed,
- * and nothing lists them.
+ * The tasks that one caller may see. Anonymous callers share their tasks and find them only by id: ids cannot be guessed,
+ * and no list has them.
  */
 export class CallerTaskStore implements TaskStore {
   readonly #table: TaskTable

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.ts'
 import { MAX_TASK_BYTES, MAX_TASKS, TASK_LIFETIME_SECONDS } from '../limits.ts'
 
-/** What tasks are found by. The owner of an anonymous caller's task is empty, its principal a hash of the address. */
+/** The indexed fields of a task. The owner of an anonymous caller's task is empty, its principal a hash of the address. */
 type TaskKeys = { id: string; owner: string; principal: string; context: string; state: string; changed: number }
 
 /** A task as JSON of A2A 1.0. */
@@ -107,7 +107,7 @@ export class TaskTable {
     }
   }
 
-  /** Deletes the tasks whose time is up. Returns when to do so again, in ms since the epoch, unless there are no tasks. */
+  /** Deletes expired tasks. Returns when to do so again, in ms since the epoch, unless there are no tasks. */
   deleteExpired(now: number): number | undefined {
     this.#storage.transactionSync(() => this.#evict(now))
     const { changed } = this.#storage.sql
@@ -126,7 +126,7 @@ export class TaskTable {
 
   /**
    * Deletes finished tasks that are too old, too many, or too large together. The newest task of every owner comes before the
-   * second of any owner, and so on, so that no caller loses tasks to a busier one. The same holds for the addresses of anonymous
+   * second of any owner, and so on, so that no caller loses tasks to a busier one. The same applies to the addresses of anonymous
    * callers, who together count as one owner.
    */
   #evict(now: number): void {
@@ -186,7 +186,7 @@ const interrupted = (task: JsonObject): JsonObject => ({
 const interruptedText =
   'This host was interrupted while the tool ran, and does not know whether it finished. Send the message again.'
 
-/** A task without its artifacts, and its artifacts, which a list need not read. */
+/** A task is stored without its artifacts, which lists may omit, and these apart. */
 type TextName = 'task' | 'artifacts'
 
 /** SQLite stores at most 2 MB in one value of a Durable Object. */

@@ -64,7 +64,7 @@ export class ToolBridge {
     await this.#ctx.storage.setAlarm(time)
   }
 
-  /** Fetches the card again after the server has announced other tools. */
+  /** Refreshes the card after the server has announced that its tools changed. */
   async #refreshCard(): Promise<void> {
     try {
       const { requestRefresh } = await import('../sources/revalidate.ts')
@@ -76,8 +76,8 @@ export class ToolBridge {
 }
 
 /**
- * Returns a function that names the caller of a call. An address is hashed with a secret that exists only in memory, so that
- * nothing stored leads back to it.
+ * Returns a function that identifies the caller of a call. An address is hashed with a secret that exists only in memory, so that
+ * it cannot be recovered from what is stored.
  */
 export const createCallerIdentifier = () => {
   const secret = crypto.randomUUID()
@@ -87,7 +87,7 @@ export const createCallerIdentifier = () => {
   }
 }
 
-/** Returns a function that runs `work` at once and for all calls meanwhile once more, at most every `intervalMs`. */
+/** Returns a function that runs `work` at once, and once more for all calls in the meantime, at most every `intervalMs`. */
 export const throttle = (work: () => Promise<void>, intervalMs: number): (() => Promise<void>) => {
   let isRequested = false
   let running: Promise<void> | undefined

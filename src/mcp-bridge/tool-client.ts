@@ -10,7 +10,7 @@ import { misconfigured, type ToolOutcome, toFailedOutcome, toOutcome } from './r
 /** How to call a tool. */
 export type CallOptions = {
   signal: AbortSignal
-  /** How long the tool may be silent. */
+  /** How long the tool may take without reporting progress. */
   timeoutSeconds: number
   onProgress: (progress: Progress) => void
 }
@@ -103,7 +103,7 @@ export class ToolClient {
     }
   }
 
-  /** Leaves a session to its calls: the next call opens another one. */
+  /** Stops using a session for new calls. It closes with its last call. */
   #retire(shared: SharedSession): void {
     if (this.#shared === shared) this.#shared = undefined
     shared.isRetired = true

@@ -7,8 +7,8 @@ import type { BridgedToolCall } from './bridge-call.ts'
 import { invalidParams } from './tool-call.ts'
 
 /**
- * Rejects arguments that the tool's schema does not allow, before the server hears of the call. This runs in the Durable Object of
- * the one agent: a hostile schema uses up the CPU time of its own agent only. Where this host cannot validate the arguments, it
+ * Rejects arguments that the tool's schema does not allow, before the server receives the call. This runs in the agent's own
+ * Durable Object, so that a hostile schema uses up the CPU time of no other agent. Where this host cannot validate the arguments, it
  * logs why, and the server alone validates them.
  */
 export const rejectInvalidArguments = (agent: string, tool: BridgedToolCall): CallError | undefined => {
@@ -62,7 +62,7 @@ const findErrors = (args: Json, schema: Schema, draft: SchemaDraft): Validated =
   try {
     errors = new Validator(schema, draft, true).validate(args).errors
   } catch (error) {
-    // The validator throws whatever a schema that is none leads to: a reference to nothing, a pattern that does not compile.
+    // An invalid schema makes the validator throw, for a reference to nothing or a pattern that does not compile.
     return { unchecked: error instanceof RangeError ? 'the schema recurses too deeply' : 'the schema is invalid' }
   }
   if (errors.length === 0) return { violations: [] }

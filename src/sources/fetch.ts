@@ -9,7 +9,7 @@ import { toSuperxCard } from '../mcp/server-card.ts'
 import type { Validators } from '../registry/records.ts'
 import { type FetchResult, fetchFailed, fetchUpstreamCard } from './upstream-card.ts'
 
-/** The agent whose card is fetched, and what is known of it. */
+/** The agent whose card is fetched, and what is known about it. */
 export type FetchContext = {
   id: string
   /** The validators of the card that was fetched last. */
@@ -27,8 +27,8 @@ export const fetchSource = (
   source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, validators, env, ownOrigins)
 
 /**
- * Makes the card of agent `id` from what its MCP server reports. In SuperX's terms, a server that does not respond is not ready.
- * Never rejects.
+ * Makes the card of agent `id` from what its MCP server reports. A server that cannot be used is `not-ready`, as in SuperX. Never
+ * rejects.
  */
 export const fetchMcpCard = async (source: Source, id: string, env: Env): Promise<FetchResult> => {
   const fetch = createUpstreamFetch(source, env)

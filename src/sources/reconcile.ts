@@ -24,12 +24,12 @@ export type RemoteAgent = {
   isAccepted?: boolean
 }
 
-/** What is to be stored about the source, and the card to be served: undefined where none was ever fetched. */
+/** What to store about the source, and the card to serve: undefined if none was ever fetched. */
 export type Reconciled = { record: SourceRecord; compiled: Compiled | undefined }
 
 /**
- * Merges what was fetched with what was known. While a fetched card cannot be used, the one before stays. Errors are those of the
- * manifest itself.
+ * Merges the result of a fetch into the stored record. The previous card stays while the fetched one cannot be used. Returns only
+ * errors of the manifest itself.
  */
 export const reconcile = async (
   agent: RemoteAgent,
@@ -74,7 +74,7 @@ export const prepareRemote = async (
   return { ...registration, source: record }
 }
 
-/** Returns the failure that an owner sees where a card was fetched but cannot be served. */
+/** Returns the failure that an owner sees if a card was fetched but cannot be served. */
 export const invalidCard = (errors: CardError[]): SourceFailure => {
   const [first] = errors
   const reason = first ? ` ${first.pointer || 'The document'} ${first.message}.` : ''
@@ -98,7 +98,7 @@ const servedTexts = ({ documents, extended }: Compiled): string[] =>
 
 const tooLarge: CardError = { pointer: '', message: 'is larger than this host can store' }
 
-/** Returns what was known of the same source, without what is decided anew. */
+/** Returns the stored card of the same source. Omits the failure and the pending card, which each fetch decides again. */
 const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
   const isSame = known?.source.kind === source.kind && known.source.url === source.url
   if (!isSame || known.card === undefined) return { source, by }
@@ -106,7 +106,7 @@ const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
   return { source, by, card, ...(validators && { validators }), ...(checked !== undefined && { checked }) }
 }
 
-/** A pending card goes on waiting while the upstream cannot be read. */
+/** A pending card stays pending while the upstream cannot be read. */
 const stillPending = ({ known }: RemoteAgent, { card }: SourceRecord): Pick<SourceRecord, 'pending'> =>
   card !== undefined && known?.pending ? { pending: known.pending } : {}
 

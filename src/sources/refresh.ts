@@ -25,7 +25,7 @@ const MAX_ATTEMPTS = 3
 /** `force`: refreshes a card that is not due. `accept`: serves the pending card with this entity tag, and fetches nothing. */
 export type RefreshOptions = { force?: boolean; accept?: Acceptance }
 
-/** `isAdmin`: whether whoever accepts may decide where the secrets and bindings of the host are used. */
+/** `isAdmin`: whether the caller who accepts may decide where the secrets and bindings of the host are used. */
 export type Acceptance = { etag: string; isAdmin: boolean }
 
 /** The outcome of a refresh. */
@@ -41,12 +41,12 @@ export type RefreshOutcome =
   | { outcome: 'needs-admin' }
   /** No card with that entity tag is pending. */
   | { outcome: 'not-pending' }
-  /** The agent was changed each time that this refresh was under way. */
+  /** The agent changed during every attempt. */
   | { outcome: 'conflict' }
   /** There is no such agent, or its card is in its manifest. */
   | { outcome: 'no-source' }
 
-/** What a refresh did: for its caller, for the alarm, and for the caller's isolate to show at once. */
+/** What a refresh did. The alarm is set from `state`; the caller's isolate caches `written`, else `state`. */
 export type RefreshReport = {
   result: RefreshOutcome
   state?: SourceState
@@ -94,7 +94,7 @@ const refreshFrom = async (
   const fetched = await fetchSource(source, { id, validators, ownOrigins: [base.origin] }, env)
   if ('failure' in fetched) return recordResult({ failure: fetched.failure }, base, id, env)
   if ('unchanged' in fetched) return recordResult({ unchanged: true }, base, id, env)
-  // The same card may have other validators, which the next request is made with.
+  // The same card may have new validators, which the next request sends.
   if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json))
     return recordResult({ unchanged: true, validators: fetched.validators }, base, id, env)
   return registerFetched(fetched, { base, id, isAccepted: false }, env)

@@ -2,12 +2,12 @@ import { DurableObject } from 'cloudflare:workers'
 import { log } from '../http/log.ts'
 import type { RefreshOptions, RefreshReport } from './refresh.ts'
 
-/** When the alarm tries again after a refresh that this object did not survive, or that failed unexpectedly. */
+/** How long after a refresh that crashed or failed unexpectedly the alarm retries it. */
 const RETRY_MS = 60_000
 
 /**
- * The Durable Object that refreshes the remote card of one agent; its name is the agent's id. Its alarm is the clock: it rings when
- * the card is due. It runs one refresh at a time. All it stores is the id and the alarm; the Registry stores the rest.
+ * The Durable Object that refreshes the remote card of one agent; its name is the agent's id. Its alarm fires when
+ * the card is due. It runs one refresh at a time. It stores only the id and the alarm; the Registry stores the rest.
  */
 export class RemoteCard extends DurableObject<Env> {
   /** The newest refresh that has not ended. */
@@ -15,7 +15,7 @@ export class RemoteCard extends DurableObject<Env> {
   /** The newest forced refresh that has not begun. */
   #waiting: Promise<RefreshReport> | undefined
 
-  /** Sets the alarm; deletes all that is stored where the agent has no remote card any more (`due` is null). */
+  /** Sets the alarm. Deletes everything if `due` is null: the agent no longer has a remote card. */
   async schedule(id: string, due: number | null): Promise<void> {
     const { storage } = this.ctx
     if (due === null) {

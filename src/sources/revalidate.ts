@@ -6,14 +6,14 @@ import type { RpcClient } from '../registry/store/client.ts'
 import type { RefreshOptions, RefreshReport } from './refresh.ts'
 import type { RemoteCard } from './remote-card.ts'
 
-/** How soon an isolate asks again for the refresh of a card that was just refreshed, or could not be. */
+/** How long an isolate waits before it requests another refresh of the same card. */
 const RETRY_MS = 30_000
 const CACHE_BYTES = 256 * 1024
 
-/** When this isolate next asks for the refresh of an agent's card, in ms since 1970. */
+/** When this isolate may next request a refresh of an agent's card, in ms since 1970. */
 const nextTimes = new ClockCache<{ at: number; size: number }>(CACHE_BYTES)
 
-/** Has an agent's remote card refreshed by its object, and makes the result visible in this isolate at once. */
+/** Requests a refresh from the RemoteCard object of an agent, and makes the result visible in this isolate at once. */
 export const requestRefresh = async (id: string, options: RefreshOptions, env: Env): Promise<RefreshReport> => {
   const object = env.REMOTE_CARDS.getByName(id) as unknown as RpcClient<RemoteCard>
   const report = await object.refresh(id, options)
@@ -24,7 +24,7 @@ export const requestRefresh = async (id: string, options: RefreshOptions, env: E
 }
 
 /**
- * Has a card that is older than its `ttl` refreshed, without delaying its reader. As a rule, the object's own alarm has rung
+ * Requests a refresh of a card that is older than its `ttl`, in the background. Usually the object's own alarm has refreshed it
  * before; the object decides whether the card is due.
  */
 export const revalidate = (

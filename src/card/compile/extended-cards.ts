@@ -13,7 +13,7 @@ import type { Serving } from '../rewrite/serving.ts'
 import { type CanonicalCard, readCanonicalCard } from './canonical-card.ts'
 import { applyOverlay, type MergedCard, noSuchTool, type OverlayResult, overlayErrors } from './overlay.ts'
 
-/** What callers with a token for a tier read in place of the public card. */
+/** The card that callers with access to a tier read in place of the public one. */
 export type ExtendedCard = { tier: string; documents: Record<RepresentationName, JsonObject> }
 
 /** The part of a report that overlays can add to. */
@@ -118,7 +118,7 @@ const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard):
       message: `must be ${capabilities[name]}, as in the public card: the gate checks calls against that card`,
     }))
 
-/** Moves errors to the overlays that caused them; `errorPointer` places those of the card below. */
+/** Maps errors to the overlays that caused them; those of the card below are mapped by `errorPointer`. */
 const toOverlayErrors = (
   errors: readonly CardError[],
   { originOf }: TierDocument,

@@ -110,8 +110,8 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
 }
 
 /**
- * Maps what each dialect dropped to the authored card. Omits defaults and this host's own interfaces: the author loses nothing
- * with them.
+ * Maps what each dialect dropped to the authored card. Omits defaults and this host's own interfaces, which
+ * the author did not write.
  */
 const toAuthoredPointers = (
   dropped: Record<string, Pointer[]>,

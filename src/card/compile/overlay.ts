@@ -36,7 +36,7 @@ export type MergedCard = {
   errorPointer: (pointer: Pointer) => Pointer
   /** Returns whether the manifest itself contains a place in the card. */
   isOwnerAuthored: (pointer: Pointer) => boolean
-  /** Notes on what of the manifest's card has no effect. */
+  /** Notes on the parts of the manifest's card that have no effect. */
   ignored: Note[]
 }
 
@@ -145,7 +145,7 @@ const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? valu
 
 /**
  * Maps the name under which the document has a field to the patch's name of it. Of two aliases in the patch, one takes that name
- * and the other keeps its own, so that the card is read as any card with both.
+ * and the other keeps its own, as in any card that has both.
  */
 const targetNames = (document: JsonObject, patch: JsonObject): Map<string, string> => {
   const targets = new Map<string, string>()
@@ -207,7 +207,7 @@ type MergedSkills = {
 }
 
 /**
- * Merges skills by id: patches those that are there, and adds the others. Tools of an MCP server match by tool name or skill id,
+ * Merges skills by id: patches existing ones, and adds the others. Tools of an MCP server match by tool name or skill id,
  * and none can be added.
  */
 const mergeSkills = (base: readonly Json[], patches: readonly Json[], toolsOnly = false): MergedSkills => {
@@ -231,7 +231,7 @@ const mergeSkills = (base: readonly Json[], patches: readonly Json[], toolsOnly 
   return { skills, sources, ignored }
 }
 
-/** Returns the ids that skills have once they are read: some dialects write no id, or only a name. */
+/** Returns the ids of skills in the canonical card: some dialects have no ids, or skills that are only a name. */
 const skillIds = (skills: readonly Json[]): (string | undefined)[] =>
   readSkills([...skills], new Map(), new Provenance()).map(skill =>
     isJsonObject(skill) && typeof skill.id === 'string' ? skill.id : undefined,

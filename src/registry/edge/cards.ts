@@ -18,13 +18,13 @@ export type RemoteDocument = (CachedDocument & { source: SourceHealth }) | Unfet
 export const isRemote = (document: CachedDocument | UnfetchedDocument): document is RemoteDocument =>
   document.source !== undefined
 
-/** Together, about half of the 128 MB that an isolate has. */
+/** Together less than half of the 128 MB of an isolate. */
 const CARD_CACHE_BYTES = 32 * 1024 * 1024
 const EXTENDED_CACHE_BYTES = 4 * 1024 * 1024
 const PROFILE_CACHE_BYTES = 16 * 1024 * 1024
 /** The objects around the bytes of an entry. */
 const ENTRY_OVERHEAD = 256
-/** A parsed profile takes about so many times the memory of its text. */
+/** The memory of a parsed profile, relative to that of its text. */
 const PARSED_FACTOR = 3
 
 const sizeOfDocument = (key: string, document: CachedDocument | UnfetchedDocument | null): number =>
@@ -32,7 +32,7 @@ const sizeOfDocument = (key: string, document: CachedDocument | UnfetchedDocumen
 
 const cards = new KvCache<CachedDocument | UnfetchedDocument>(CARD_CACHE_BYTES, sizeOfDocument)
 
-/** Apart from the public cards, so that no public read ever meets one of these. */
+/** Separate from the public cards, so that no public read ever finds one of these. */
 const extendedCards = new KvCache<CachedDocument>(EXTENDED_CACHE_BYTES, sizeOfDocument)
 
 /** Profiles are parsed once, when they are read. */
@@ -64,7 +64,7 @@ export const readDocument = (
   return cards.fetch(documentKey(id, name), load, ctx)
 }
 
-/** Makes a write visible in this isolate at once: the new documents, or that there are none any more. */
+/** Makes a write visible in this isolate at once: the new documents, or their removal. */
 export const cacheEnvelope = (id: string, envelope: Envelope): void => {
   for (const name of representationNames)
     cards.put(documentKey(id, name), { value: toDocument(envelope, name), seq: envelope.seq })
@@ -72,7 +72,7 @@ export const cacheEnvelope = (id: string, envelope: Envelope): void => {
 
 /**
  * Makes the health of a remote card's upstream visible in this isolate at once, on the cached documents of revision `revision`.
- * Older documents stay as they are: a newer `seq` would make them pass for current.
+ * Older documents stay as they are: a newer `seq` would mark them as current.
  */
 export const cacheHealth = (id: string, revision: number, { seq, health }: PublishedHealth): void => {
   for (const name of representationNames) {
@@ -99,7 +99,7 @@ export const readExtended = async (
   return extendedCards.fetch(key, load, ctx)
 }
 
-/** Makes a write visible in this isolate at once: the new documents of a tier, or that there are none any more. */
+/** Makes a write visible in this isolate at once: the new documents of a tier, or their removal. */
 export const cacheExtended = (id: string, tier: string, envelope: Envelope): void => {
   for (const name of representationNames)
     extendedCards.put(extendedDocumentKey(id, tier, name), {

@@ -5,7 +5,7 @@ type Slot<Item> = { item: Item; wasRead: boolean }
 
 /**
  * A cache of limited size with the clock algorithm: a hand goes round the slots and evicts those that were not read since it last
- * passed. It never judges whether an item is too old: its users may still need the last known value.
+ * passed. Items never expire: its users may still need the last known value.
  */
 export class ClockCache<Item extends Sized> {
   readonly #slots = new Map<string, Slot<Item>>()

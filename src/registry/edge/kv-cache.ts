@@ -3,7 +3,7 @@ import { log } from '../../http/log.ts'
 import { redactKey } from '../kv-format.ts'
 import { ClockCache } from './clock-cache.ts'
 
-/** The value of a key as of a `seq`, or null for none. A lower `seq` never replaces a higher one. */
+/** The value of a key, null for none, and its revision `seq`. A lower `seq` never replaces a higher one. */
 export type Versioned<Value> = { value: Value | null; seq: number }
 
 type CacheEntry<Value> = Versioned<Value> & { revalidateAt: number; expires: number; size: number }
@@ -68,7 +68,7 @@ export class KvCache<Value> {
     return this.#startRead(key, read, ctx)
   }
 
-  /** Reads on if this request is cancelled: the others must not have to start over. */
+  /** Continues the read if this request is cancelled, so that others need not start over. */
   #startRead(key: string, read: () => Promise<Versioned<Value>>, ctx: ExecutionContext): Promise<Value | null> {
     const reading = this.#read(key, read)
     ctx.waitUntil(reading.catch(() => undefined))

@@ -3,7 +3,7 @@ import type { NamedAgents, TokenRecord } from '../records.ts'
 import { getRegistry } from '../store/client.ts'
 import { KvCache, type Versioned } from './kv-cache.ts'
 
-/** Each kind of look-up caches about so many bytes; an entry's overhead is that of the objects around its text. */
+/** The approximate size of each cache below. The overhead of an entry is that of the objects around its text. */
 const CACHE_BYTES = 1024 * 1024
 const HOST_OVERHEAD = 200
 const TOKEN_OVERHEAD = 400

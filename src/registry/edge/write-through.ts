@@ -34,11 +34,11 @@ export const cacheRemoved = (id: string, { seq, tiersGone, changed }: Removed): 
   cacheHosts(changed)
 }
 
-/** Makes the outcome of a refresh that brought no new card visible in this isolate at once. */
+/** Makes the outcome of a refresh without a new card visible in this isolate at once. */
 export const cacheSourceState = (id: string, { seq, publishedHealth }: SourceState): void =>
   cacheHealth(id, seq, publishedHealth)
 
-/** Purges the cached public lists, so that their next readers see what was just written. */
+/** Purges the cached public lists, so that the next readers see the last write. */
 export const purgeLists = (ctx: Pick<ExecutionContext, 'waitUntil' | 'exports'>): void =>
   ctx.waitUntil(
     ctx.exports
