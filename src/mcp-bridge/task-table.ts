@@ -186,7 +186,7 @@ const interrupted = (task: JsonObject): JsonObject => ({
 const interruptedText =
   'This host was interrupted while the tool ran, and does not know whether it finished. Send the message again.'
 
-/** A task is stored without its artifacts, which lists may omit, and these apart. */
+/** The two texts of a task: all but its artifacts, and the artifacts, which a list may omit. */
 type TextName = 'task' | 'artifacts'
 
 /** SQLite stores at most 2 MB in one value of a Durable Object. */
