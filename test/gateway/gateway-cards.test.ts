@@ -65,17 +65,17 @@ beforeEach(() =>
 const agentHosts = () => [new URL(called.agent.origin).host, 'elsewhere.example']
 
 /** Returns every string in a value, including member names. */
-const strings = (value: Json): string[] => {
+const listStrings = (value: Json): string[] => {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, each]) => [name, ...strings(each as Json)])
+  return Object.entries(value).flatMap(([name, each]) => [name, ...listStrings(each as Json)])
 }
 
 const findLeaks = ({ headers, body }: Received) =>
-  [...strings(body), ...[...headers].flat()].filter(text => agentHosts().some(host => text.includes(host)))
+  [...listStrings(body), ...[...headers].flat()].filter(text => agentHosts().some(host => text.includes(host)))
 
-/** The documents of an agent, each with and without a token. */
-const documents = (id: string) =>
+/** Returns the documents of an agent, each with and without a token. */
+const listDocuments = (id: string) =>
   [
     `/agents/${id}`,
     `/agents/${id}/.well-known/agent-card.json`,
@@ -88,7 +88,7 @@ const documents = (id: string) =>
 
 describe("a gateway agent's address", () => {
   it.each(ids)('occurs in no public or extended document in any dialect: %s', async id => {
-    for (const { path, token } of documents(id)) {
+    for (const { path, token } of listDocuments(id)) {
       const response = await called.send(path, { method: 'GET', token })
       expect([path, response.status, findLeaks(response)]).toEqual([path, 200, []])
     }
@@ -99,7 +99,7 @@ describe("a gateway agent's address", () => {
       'agent/authenticatedExtendedCard',
     ]) {
       const response = await called.send(`/agents/${id}/a2a`, { token, body: call(method, {}) })
-      expect([method, strings(response.body).includes('The description for gold'), findLeaks(response)]).toEqual([
+      expect([method, listStrings(response.body).includes('The description for gold'), findLeaks(response)]).toEqual([
         method,
         true,
         [],
@@ -107,7 +107,7 @@ describe("a gateway agent's address", () => {
     }
     for (const path of ['extendedAgentCard', 'v1/card']) {
       const response = await called.send(`/agents/${id}/a2a/${path}`, { method: 'GET', token })
-      expect([path, strings(response.body).includes('The description for gold'), findLeaks(response)]).toEqual([
+      expect([path, listStrings(response.body).includes('The description for gold'), findLeaks(response)]).toEqual([
         path,
         true,
         [],
@@ -117,7 +117,7 @@ describe("a gateway agent's address", () => {
 
   it('occurs in no registration report and no list', async () => {
     for (const id of ids)
-      expect(strings(reports[id] ?? {}).filter(text => agentHosts().some(host => text.includes(host)))).toEqual([])
+      expect(listStrings(reports[id] ?? {}).filter(text => agentHosts().some(host => text.includes(host)))).toEqual([])
     for (const path of ['/agents', '/agents?limit=1'])
       for (const reader of [undefined, token])
         expect(findLeaks(await called.send(path, { method: 'GET', token: reader }))).toEqual([])

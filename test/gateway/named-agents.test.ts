@@ -23,18 +23,16 @@ const register = (id: string, name: string, visibility = 'public') =>
       ],
     }),
   })
+
+/** Calls an agent by name, and returns the paths that were requested upstream. */
 const callNamed = async (agentName: string, token?: string) => {
+  called.agent.requests.length = 0
   await called.send('/a2a/v1', { token, body: call('SendMessage', message({ agentName })) })
   return called.agent.requests.map(({ path }) => path)
 }
 
-/** Returns the path of the agent that receives a call, without earlier requests. */
-const callOnce = async (agentName: string, token?: string) => {
-  called.agent.requests.length = 0
-  return callNamed(agentName, token)
-}
 /** Returns the ids of the agents whose cards Shaman's and SuperX's endpoints return for a name. */
-const idsOfCards = async (name: string, token?: string) => {
+const findCardIds = async (name: string, token?: string) => {
   const shaman = await called.send(`/a2a/v1/agents/${name}`, { method: 'GET', token })
   const body = { jsonrpc: '2.0', id: 1, method: 'agents/get', params: { name } }
   const superx = await called.send('/rpc', { token, body })
@@ -64,14 +62,14 @@ describe('a call by agentName', () => {
       )
       const [reader, other] = (await Promise.all(bearers)).map(({ token }) => token)
       expect([
-        await callOnce(agentName, reader),
-        await callOnce(agentName, other),
-        await callOnce(agentName),
-        await callOnce(agentName, 'of-the-agent'),
+        await callNamed(agentName, reader),
+        await callNamed(agentName, other),
+        await callNamed(agentName),
+        await callNamed(agentName, 'of-the-agent'),
       ]).toEqual([[`/${id}`], [`/aaa-${id}`], [`/aaa-${id}`], [`/aaa-${id}`]])
-      expect(await idsOfCards(agentName, reader)).toEqual([id, id])
-      expect(await idsOfCards(agentName, other)).toEqual([`aaa-${id}`, `aaa-${id}`])
-      expect(await idsOfCards(agentName)).toEqual([`aaa-${id}`, `aaa-${id}`])
+      expect(await findCardIds(agentName, reader)).toEqual([id, id])
+      expect(await findCardIds(agentName, other)).toEqual([`aaa-${id}`, `aaa-${id}`])
+      expect(await findCardIds(agentName)).toEqual([`aaa-${id}`, `aaa-${id}`])
     },
   )
 
@@ -79,13 +77,13 @@ describe('a call by agentName', () => {
     await register('zzz-metro', 'Metro')
     await register('metro-inside', 'Metro', 'internal')
     const { token } = await called.issue({ scopes: ['read'], agents: ['*'] })
-    expect([await callOnce('Metro', token), await callOnce('Metro')]).toEqual([['/zzz-metro'], ['/zzz-metro']])
+    expect([await callNamed('Metro', token), await callNamed('Metro')]).toEqual([['/zzz-metro'], ['/zzz-metro']])
   })
 
   it('goes to the first internal agent with that name that the caller may read', async () => {
     for (const id of ['barge-a', 'barge-b']) await register(id, 'Barge', 'internal')
     const { token } = await called.issue({ scopes: ['read'], agents: ['barge-b'] })
-    expect([await callOnce('Barge', token), await callOnce('Barge')]).toEqual([['/barge-b'], []])
+    expect([await callNamed('Barge', token), await callNamed('Barge')]).toEqual([['/barge-b'], []])
   })
 
   it('refreshes, by agents/refreshCard, the agent with that name that the caller may write', async () => {
