@@ -1,6 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
-import { parseSeconds, resolveSecret } from '../../src/http/bindings.ts'
+import {
+  BlockedError,
+  createUpstreamFetch,
+  parseSeconds,
+  resolveSecret,
+  type UpstreamFetch,
+} from '../../src/http/bindings.ts'
+import { envWith } from '../support/registrations.ts'
+import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 const config = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
 const variables = [...Object.keys(config.vars), ...(config.secrets?.required ?? [])]
@@ -48,5 +56,92 @@ describe('parseSeconds', () => {
 
   it.each(['86401', '1e300', 'Infinity', '0', '-1', 'soon', ''])('returns the default for %j', text => {
     expect(parseSeconds(text, 60)).toBe(60)
+  })
+})
+
+describe('createUpstreamFetch', () => {
+  let server: UpstreamServer
+  let otherServer: UpstreamServer
+  beforeAll(async () => {
+    server = await startUpstream()
+    otherServer = await startUpstream()
+    server.respond(reply(200, {}, 'here'))
+    otherServer.respond(reply(200, {}, 'there'))
+  })
+  afterAll(() => {
+    server.close()
+    otherServer.close()
+  })
+
+  const fetchFor = (source: { url: string; service?: string; secret?: string }, bindings = {}): UpstreamFetch => {
+    const upstreamFetch = createUpstreamFetch(source, envWith({ TOKEN: ' s3cret\n', ...bindings }))
+    if ('misconfigured' in upstreamFetch) throw new Error(upstreamFetch.misconfigured)
+    return upstreamFetch
+  }
+
+  it('sends requests unchanged, with the secret as a bearer token to its own origin only', async () => {
+    const ALLOWED_ORIGINS = `${server.origin},${otherServer.origin}`
+    const upstreamFetch = fetchFor({ url: `${server.origin}/mcp`, secret: 'TOKEN' }, { ALLOWED_ORIGINS })
+    const headers = { 'Mcp-Session-Id': '7' }
+    await upstreamFetch(`${server.origin}/mcp`, { method: 'POST', body: 'ping', headers })
+    await upstreamFetch(new URL(`${server.origin}/other`))
+    await upstreamFetch(`${otherServer.origin}/mcp`, { headers: new Headers(headers) })
+    expect(
+      [...server.requests, ...otherServer.requests].map(({ method, path, body, headers }) => [
+        ...[method, path, body],
+        ...[headers.authorization, headers['mcp-session-id']],
+      ]),
+    ).toEqual([
+      ['POST', '/mcp', 'ping', 'Bearer s3cret', '7'],
+      ['GET', '/other', '', 'Bearer s3cret', undefined],
+      ['GET', '/mcp', '', undefined, '7'],
+    ])
+  })
+
+  it('follows no redirects', async () => {
+    server.respond(reply(307, { Location: otherServer.origin }, ''))
+    const upstreamFetch = fetchFor({ url: server.origin }, { ALLOWED_ORIGINS: server.origin })
+    expect((await upstreamFetch(server.origin, { redirect: 'follow' })).status).toBe(307)
+  })
+
+  it('rejects blocked addresses, with the reason for the log', async () => {
+    const upstreamFetch = fetchFor({ url: server.origin })
+    const error = await upstreamFetch(server.origin).catch((reason: unknown) => reason)
+    expect([error instanceof BlockedError, String(error)]).toEqual([true, 'BlockedError: not https'])
+  })
+
+  it('fails like `fetch` when the upstream is unreachable', async () => {
+    const upstreamFetch = fetchFor({ url: 'http://127.0.0.1:9' }, { ALLOWED_ORIGINS: 'http://127.0.0.1:9' })
+    await expect(upstreamFetch('http://127.0.0.1:9')).rejects.toThrow(TypeError)
+  })
+
+  const bindings = {
+    TOOLS: {
+      fetch: async (url: string, init: RequestInit) =>
+        Response.json([url, init.method, new Headers(init.headers).get('Authorization'), init.redirect]),
+    },
+  }
+
+  it('sends requests to a service binding, whatever their host', async () => {
+    const upstreamFetch = fetchFor({ url: 'http://tools/mcp', service: 'TOOLS', secret: 'TOKEN' }, bindings)
+    const response = await upstreamFetch('http://tools/mcp', { method: 'DELETE' })
+    expect(await response.json()).toEqual(['http://tools/mcp', 'DELETE', 'Bearer s3cret', 'manual'])
+  })
+
+  it('rejects requests to another origin than that of the service binding', async () => {
+    const upstreamFetch = fetchFor({ url: 'http://tools/mcp', service: 'TOOLS' }, bindings)
+    await expect(upstreamFetch('https://agent.example.com/')).rejects.toThrow(BlockedError)
+  })
+
+  it.each([
+    [{ service: 'NONE' }, 'This Worker has no service binding "NONE".'],
+    [{ service: 'TOKEN' }, 'This Worker has no service binding "TOKEN".'],
+    [{ service: 'toString' }, 'This Worker has no service binding "toString".'],
+    [{ secret: 'NONE' }, 'This Worker has no secret "NONE".'],
+    [{ secret: 'toString' }, 'This Worker has no secret "toString".'],
+    [{ secret: 'LINES' }, 'The secret "LINES" is empty, or contains characters that no header can carry.'],
+  ])('reports a missing binding or an invalid secret: %j', (names, misconfigured) => {
+    const env = envWith({ TOKEN: 'a', LINES: 'a\r\nb' })
+    expect(createUpstreamFetch({ url: 'https://agent.example.com/', ...names }, env)).toEqual({ misconfigured })
   })
 })

@@ -139,7 +139,7 @@ describe('McpAgent', () => {
     [{ url: 'https://mcp.internal/' }, 'AGENT_UNREACHABLE'],
     [{ url: 'https://mcp.example/', service: 'NOBODY' }, 'AGENT_MISCONFIGURED'],
     [{ url: 'https://mcp.example/', secret: 'NOTHING' }, 'AGENT_MISCONFIGURED'],
-  ])('reports that %j cannot be called without the reason', async (upstream, reason) => {
+  ])('reports an upstream that cannot be called without the details: %j', async (upstream, reason) => {
     const { result } = await callTool('answer', { upstream })
     expect(result).toMatchObject({
       task: { status: { state: 'TASK_STATE_FAILED', message: { metadata: { reason } } } },

@@ -231,7 +231,7 @@ describe('the result of a tool', () => {
       await vi.waitFor(() => expect(agent.server.takeRequests().methods).toContain('notifications/cancelled'))
   })
 
-  it('is requested without a check when this host cannot validate the arguments, which is logged', async () => {
+  it('is requested even when this host cannot validate the arguments, which is logged', async () => {
     await callTool(calls('odd', { a: 7 }))
     expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
       event: 'tool-unchecked',
@@ -284,7 +284,7 @@ describe('a failing server', () => {
     reason: 'AGENT_UNREACHABLE',
   }
 
-  it('is called in a new session after it has dropped the old one, and runs the tool once a call', async () => {
+  it('is called in a new session when it has dropped the old one, once for each call', async () => {
     await callTool(calls('nothing'))
     agent.server.dropSessions()
     agent.server.takeRequests()

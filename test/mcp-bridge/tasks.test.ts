@@ -109,7 +109,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('may be cancelled: the tool runs on and its result is stored', async () => {
+  it('may be closed by the client: the tool runs on and its result is stored', async () => {
     const events = agent.stream('SendStreamingMessage', message(calls('wait', { name: 'disconnected' })))
     const { task } = (await events.next()).value as { task: Task }
     await untilStarted('disconnected')
@@ -119,7 +119,7 @@ describe('a stream', () => {
     expect(cancelled).not.toContain('disconnected')
   })
 
-  it('may be resubscribed to', async () => {
+  it('may be resumed with SubscribeToTask', async () => {
     const { id } = await startTask('again')
     await untilStarted('again')
     const events = agent.stream('SubscribeToTask', { id })

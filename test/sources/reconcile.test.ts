@@ -68,7 +68,7 @@ describe('a pinned card', () => {
     })
   })
 
-  it('rejects a manifest with which it no longer compiles, and names the way out', async () => {
+  it('rejects a new manifest with which it no longer compiles, and names the way out', async () => {
     const result = await reconcileCards(addingSkill, largest, evil)
     expect(result).toMatchObject({
       errors: [{ pointer: '/upstream', message: expect.stringContaining('accept') }, { pointer: '/card/skills' }],

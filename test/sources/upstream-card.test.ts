@@ -124,7 +124,7 @@ describe('a conditional request', () => {
     ])
   })
 
-  it('is not assumed: a 304 without validators is a failure', async () => {
+  it('fails on a 304 to a request without validators', async () => {
     agent.respond(reply(304, {}, ''))
     expect(await get()).toEqual({
       failure: { ...unreachable.failure, message: "The card's address responded with HTTP 304." },
@@ -256,7 +256,7 @@ describe('a response that is not a card', () => {
     expect(logLines).toMatchObject([{ event: 'card-unread', origin: agent.origin }])
   })
 
-  it('is aborted after the first of 100 MB', async () => {
+  it('is aborted after the first of its 100 MB', async () => {
     let sent = 0
     agent.respond(response => {
       response.writeHead(200, json)

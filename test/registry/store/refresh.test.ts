@@ -266,7 +266,7 @@ describe('recordRefresh', () => {
     expect(record('a', { failure: failure() }, began)).toBe('conflict')
   })
 
-  it('uses a seq that no revision uses again', () => {
+  it('uses a seq that no later revision uses', () => {
     record('a', { failure: failure() })
     expect(put('a', 'Two', fetched('Two'))).toMatchObject({ seq: 3, publishedHealth: { seq: 3 } })
     record('a', { failure: failure() })
