@@ -93,7 +93,7 @@ const operations: [string, GetExtendedCard, string][] = [
   ['GET v1/card', rest('v1/card'), '0.3'],
 ]
 const bearer = (name: string) => ({ Authorization: `Bearer ${tokens[name] ?? name}` })
-const cardOf = ({ body }: Received): JsonObject => (body as { result?: JsonObject }).result ?? (body as JsonObject)
+const getCard = ({ body }: Received): JsonObject => (body as { result?: JsonObject }).result ?? (body as JsonObject)
 /** Returns the tiers whose text occurs in a response. */
 const findTiers = (text: string) =>
   Object.entries(textOfTier).flatMap(([tier, tierText]) => (text.includes(tierText) ? [tier] : []))
@@ -125,7 +125,7 @@ describe.each(operations)('%s', (_, getExtendedCard, dialect) => {
   it('returns the card in its dialect', async () => {
     const { body } = await called.send(`/agents/weather?dialect=${dialect}`, { method: 'GET', headers: bearer('gold') })
     const { securitySchemes: _schemes, ...expected } = body as JsonObject
-    const { securitySchemes: _others, ...card } = cardOf(await getExtendedCard('weather', bearer('gold')))
+    const { securitySchemes: _others, ...card } = getCard(await getExtendedCard('weather', bearer('gold')))
     expect(card).toEqual(expected)
   })
 

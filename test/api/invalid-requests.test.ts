@@ -33,7 +33,7 @@ const expectProblem = async (response: Response, status: number, code: string, d
 }
 
 describe('PUT /agents/{id} with a body that is not a card', () => {
-  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  const nest = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   it.each([
     ['an empty body', '', 400, 'not-json', 'The body is empty'],
     ['HTML', '<!doctype html><p>hi', 400, 'not-json', 'HTML or XML'],
@@ -41,7 +41,7 @@ describe('PUT /agents/{id} with a body that is not a card', () => {
     ['truncated JSON', '{"name": "x"', 400, 'not-json', 'This is not JSON'],
     ['NaN', '{"version": NaN}', 400, 'not-json', 'This is not JSON'],
     ['invalid UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), 400, 'not-json', 'not UTF-8'],
-    ['65 levels of nesting', deep(65), 422, 'too-deep', '64 levels'],
+    ['65 levels of nesting', nest(65), 422, 'too-deep', '64 levels'],
     ['100,000 levels of nesting', '['.repeat(100_000), 422, 'too-deep', '64 levels'],
     ['null', 'null', 422, 'invalid-card', 'JSON object'],
     ['an array', '[]', 422, 'invalid-card', 'JSON object'],

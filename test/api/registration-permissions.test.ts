@@ -116,29 +116,32 @@ describe('upstream.secret and upstream.service', () => {
   })
 
   it('cannot be used for another agent at the same URL', async () => {
-    const named = (agentName: string) => ({
+    const manifestFor = (agentName: string) => ({
       card: { ...minimalCard, url: 'https://mine.example.com' },
       upstream: { secret: 'MINE_TOKEN', agentName },
     })
-    await host.put('secret-named', named('One'))
-    expect(await put('secret-named', named('Two'))).toEqual([
+    await host.put('secret-named', manifestFor('One'))
+    expect(await put('secret-named', manifestFor('Two'))).toEqual([
       403,
       expect.stringContaining('is not what is registered now'),
     ])
   })
 
   it('cannot be used for another tenant', async () => {
-    const tenant = (name: string) =>
+    const manifestOf = (tenant: string) =>
       manifest(
         { secret: 'AGENT_TOKEN' },
         {
           supportedInterfaces: [
-            { url: 'https://mine.example.com', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: name },
+            { url: 'https://mine.example.com', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant },
           ],
         },
       )
-    await host.put('secret-tenanted', tenant('one'))
-    expect(await put('secret-tenanted', tenant('two'))).toEqual([403, expect.stringContaining('a different address')])
+    await host.put('secret-tenanted', manifestOf('one'))
+    expect(await put('secret-tenanted', manifestOf('two'))).toEqual([
+      403,
+      expect.stringContaining('a different address'),
+    ])
   })
 
   it('do not hide that a precondition failed: 412', async () => {
@@ -148,7 +151,7 @@ describe('upstream.secret and upstream.service', () => {
 })
 
 describe('the host names of an agent', () => {
-  const hosted = (...hosts: string[]): Json => ({ card: minimalCard, hosts })
+  const manifestWith = (...hosts: string[]): Json => ({ card: minimalCard, hosts })
   const put = async (id: string, document: Json) => {
     const { status, challenge, detail } = await putAsWriter(id, document)
     return [status, challenge, detail]
@@ -171,16 +174,16 @@ describe('the host names of an agent', () => {
       visibility: 'internal',
       hosts: ['secret.hosted.example.com'],
     })
-    await host.put('hosted-public', hosted('taken.hosted.example.com'))
-    expect(await put('hosted-new', hosted(name))).toEqual(forbidden(name, 'hosted-new'))
+    await host.put('hosted-public', manifestWith('taken.hosted.example.com'))
+    expect(await put('hosted-new', manifestWith(name))).toEqual(forbidden(name, 'hosted-new'))
     expect((await host.fetch('/agents/hosted-new')).status).toBe(404)
   })
 
   it('can be kept and dropped with the scope write, but not taken back', async () => {
     const [one, two] = ['one.hosted.example.com', 'two.hosted.example.com']
-    expect((await host.put('hosted-existing', hosted(one, two))).status).toBe(201)
-    expect(await put('hosted-existing', hosted(one, two))).toEqual([200, null, ''])
-    expect(await put('hosted-existing', hosted(two))).toEqual([200, null, ''])
-    expect(await put('hosted-existing', hosted(one, two))).toEqual(forbidden(one, 'hosted-existing'))
+    expect((await host.put('hosted-existing', manifestWith(one, two))).status).toBe(201)
+    expect(await put('hosted-existing', manifestWith(one, two))).toEqual([200, null, ''])
+    expect(await put('hosted-existing', manifestWith(two))).toEqual([200, null, ''])
+    expect(await put('hosted-existing', manifestWith(one, two))).toEqual(forbidden(one, 'hosted-existing'))
   })
 })

@@ -38,7 +38,7 @@ const registerWithRecord = async (id: string, record: SourceRecord, more: JsonOb
 const registerWithoutCard = (id: string, failed = failure(), more: JsonObject = {}): Promise<void> =>
   registerWithRecord(id, { source, failure: failed, by: 'manifest' }, more)
 
-const ago = (milliseconds: number) => ({ checked: Date.now() - milliseconds })
+const checkedAgo = (milliseconds: number) => ({ checked: Date.now() - milliseconds })
 const getCard = (id: string, init: RequestInit = {}, query = '') =>
   host.fetch(`/agents/${id}/.well-known/agent-card.json${query}`, init)
 const freshness = ({ status, headers }: Response) => ({
@@ -51,7 +51,7 @@ const noWarning = { age: null, warning: null }
 describe('a remote card', () => {
   it.each([
     ['card that was just fetched', {}],
-    ['card that was fetched long ago without a failure since', ago(3 * day)],
+    ['card that was fetched long checkedAgo without a failure since', checkedAgo(3 * day)],
     ['card that was just fetched, with a failure since', { failure: failure() }],
   ])('is served without a warning: a %s', async (name, record) => {
     const id = name.replaceAll(/[^a-z]+/g, '-')
@@ -67,7 +67,9 @@ describe('a remote card', () => {
 
 describe('a stale card whose upstream fails', () => {
   beforeAll(() =>
-    registerWithRecord('old', fetched('old', { ...ago(10 * minute), failure: failure() }), { hosts: ['old.example'] }),
+    registerWithRecord('old', fetched('old', { ...checkedAgo(10 * minute), failure: failure() }), {
+      hosts: ['old.example'],
+    }),
   )
 
   it.each<[string, string, RequestInit]>([
@@ -92,7 +94,11 @@ describe('a stale card whose upstream fails', () => {
 
 describe('an expired or missing card whose upstream fails', () => {
   const registerExpired = (id: string, status: 502 | 503 | 504, more: JsonObject = {}) =>
-    registerWithRecord(id, fetched(id, { ...ago(2 * day), failure: failure(status, 'inner.example refused') }), more)
+    registerWithRecord(
+      id,
+      fetched(id, { ...checkedAgo(2 * day), failure: failure(status, 'inner.example refused') }),
+      more,
+    )
 
   it.each([
     [502, 'upstream-unreachable'],
@@ -156,7 +162,11 @@ describe('the extended card of a remote card', () => {
   const extended = { extended: { description: 'For those with a token' } }
 
   it('has Age and Warning when it is stale', async () => {
-    await registerWithRecord('extended', fetched('extended', { ...ago(10 * minute), failure: failure() }), extended)
+    await registerWithRecord(
+      'extended',
+      fetched('extended', { ...checkedAgo(10 * minute), failure: failure() }),
+      extended,
+    )
     const response = await getCard('extended', { headers: bearer })
     expect([freshness(response), await response.json()]).toMatchObject([
       { status: 200, age: expect.stringMatching(/^60\d$/), warning: stale },
@@ -167,7 +177,7 @@ describe('the extended card of a remote card', () => {
   it('is an error when it has expired, over GET and as an A2A call', async () => {
     await registerWithRecord(
       'extended-expired',
-      fetched('extended-expired', { ...ago(2 * day), failure: failure(504) }),
+      fetched('extended-expired', { ...checkedAgo(2 * day), failure: failure(504) }),
       extended,
     )
     const call = await host.fetch('/agents/extended-expired/a2a', {

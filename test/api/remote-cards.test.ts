@@ -25,7 +25,7 @@ beforeEach(() => {
 const json = (response: ServerResponse, text: string) =>
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
 
-/** Makes the upstream respond to every request with a document. */
+/** Makes the upstream respond to every request with a document, such as a card. */
 const serve = (document: Json, headers: Record<string, string> = {}) =>
   called.agent.respond(response =>
     response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(document)),
@@ -45,13 +45,13 @@ const refresh = (id: string, body?: Json) =>
 const revisions = async (id: string) =>
   ((await called.send(`/agents/${id}/revisions`, { method: 'GET', token })).body as { revisions: JsonObject[] })
     .revisions
-const members = ({ body }: Received) => body as JsonObject
+const getBody = ({ body }: Received) => body as JsonObject
 
 describe('PUT /agents/{id} with upstream.card', () => {
   it('registers the fetched card, in any dialect', async () => {
     serve({ name: 'Tides', description: 'Tells the tides of any coast', url: 'https://tides.example.com/a2a' })
     expect((await put('tides')).status).toBe(201)
-    expect(members(await get('tides', '?dialect=0.3'))).toMatchObject({
+    expect(getBody(await get('tides', '?dialect=0.3'))).toMatchObject({
       name: 'Tides',
       url: 'https://tides.example.com/a2a',
     })
@@ -64,7 +64,7 @@ describe('PUT /agents/{id} with upstream.card', () => {
 
   it("merges the manifest's card into the fetched card, skills by their ids", async () => {
     await put('overlaid', { card: { description: 'Better words', skills: [{ id: 'now', tags: ['rain'] }] } })
-    expect(members(await get('overlaid', '?dialect=1.0'))).toMatchObject({
+    expect(getBody(await get('overlaid', '?dialect=1.0'))).toMatchObject({
       name: 'Weather',
       description: 'Better words',
       skills: [{ id: 'now', name: 'Now', tags: ['rain'] }],
@@ -107,7 +107,7 @@ describe('PUT /agents/{id} with upstream.card', () => {
     })
     pending.writeHead(500).end()
     expect([(await registration).status, laterRequests]).toEqual([200, 0])
-    expect(members(await get('overtaken', '?dialect=1.0'))).toMatchObject({
+    expect(getBody(await get('overtaken', '?dialect=1.0'))).toMatchObject({
       description: 'Tells newer weather',
       version: '2.0.0',
     })
@@ -229,7 +229,7 @@ describe('POST /agents/{id}/refresh', () => {
       },
     ]
     expect((await refresh('drifting')).body).toMatchObject({ outcome: 'refreshed', drift })
-    expect(members(await get('drifting')).description).toBe('Tells the weather of tomorrow')
+    expect(getBody(await get('drifting')).description).toBe('Tells the weather of tomorrow')
     expect(await revisions('drifting')).toMatchObject([{ by: 'fetch', drift }, { by: 'manifest' }])
   })
 
@@ -246,7 +246,7 @@ describe('POST /agents/{id}/refresh', () => {
     await put('failing')
     called.agent.respond(response => void response.destroy())
     const response = await refresh('failing')
-    expect([response.status, members(response).code]).toEqual([502, 'upstream-unreachable'])
+    expect([response.status, getBody(response).code]).toEqual([502, 'upstream-unreachable'])
     expect((await get('failing')).status).toBe(200)
   })
 
@@ -255,7 +255,7 @@ describe('POST /agents/{id}/refresh', () => {
     called.agent.respond(response => json(response, JSON.stringify({ ...card, version: `1.0.${++count}` })))
     await put('changing')
     for (let time = 0; time < 5; time++) await refresh('changing')
-    expect(members(await get('changing')).version).toBe(`1.0.${count}`)
+    expect(getBody(await get('changing')).version).toBe(`1.0.${count}`)
   })
 
   it.each([
@@ -267,7 +267,7 @@ describe('POST /agents/{id}/refresh', () => {
     await called.register('local-card', card)
     await put('fresh')
     const response = await refresh(id, body)
-    expect([response.status, members(response).code]).toEqual([status, code])
+    expect([response.status, getBody(response).code]).toEqual([status, code])
   })
 
   it('requires the scope write for the agent', async () => {
@@ -296,7 +296,7 @@ describe('a remote card that is older than its ttl', () => {
     serve({ ...card, version: '3.0.0' })
   }
 
-  const getVersion = async (id: string) => members(await get(id)).version
+  const getVersion = async (id: string) => getBody(await get(id)).version
 
   it('is fetched by the alarm, without a request', async () => {
     await registerOutdated('outdated')

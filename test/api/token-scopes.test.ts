@@ -175,11 +175,11 @@ describe('invalid tokens', () => {
   })
 
   it('include a short ADMIN_TOKEN, except on localhost', async () => {
-    const local = await startHost({ ADMIN_TOKEN: 'dev' })
+    const localHost = await startHost({ ADMIN_TOKEN: 'dev' })
     const headers = { Authorization: 'Bearer dev' }
-    expect((await local.fetch('/tokens', { headers })).status).toBe(200)
+    expect((await localHost.fetch('/tokens', { headers })).status).toBe(200)
     for (const init of [{ headers }, {}]) {
-      const response = await local.fetch('http://cards.example.com/tokens', init)
+      const response = await localHost.fetch('http://cards.example.com/tokens', init)
       expect([response.status, (await readBody(response)).detail]).toEqual([
         401,
         expect.stringContaining(
@@ -187,23 +187,24 @@ describe('invalid tokens', () => {
         ),
       ])
     }
-    await local.close()
+    await localHost.close()
   })
 
   it('get 429 after thirty attempts per minute from one address, which does not affect other addresses', async () => {
-    const guess = (index: number, ip: string) =>
+    const tryToken = (index: number, ip: string) =>
       host.fetch('/tokens', {
         headers: { Authorization: `Bearer guess-${index}`, 'CF-Connecting-IP': ip },
       })
     // A new minute may begin during the test, so that up to twice thirty attempts are checked.
     let rejected: Response | undefined
-    for (let index = 0; index < 70 && rejected?.status !== 429; index++) rejected = await guess(index, '198.51.100.1')
+    for (let index = 0; index < 70 && rejected?.status !== 429; index++)
+      rejected = await tryToken(index, '198.51.100.1')
     expect([
       rejected?.status,
       rejected?.headers.get('retry-after'),
       (await readBody(rejected as Response)).code,
     ]).toEqual([429, '60', 'too-many-attempts'])
-    expect((await guess(0, '198.51.100.2')).status).toBe(401)
+    expect((await tryToken(0, '198.51.100.2')).status).toBe(401)
     const admin = await host.fetch('/tokens', {
       headers: { Authorization: `Bearer ${adminToken}`, 'CF-Connecting-IP': '198.51.100.1' },
     })

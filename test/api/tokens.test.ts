@@ -38,7 +38,7 @@ const issue = async (document: object) => readBody(await post(document))
 const list = async (query = '') => readBody(await host.fetch(`/tokens${query}`, { headers: headersWith(adminToken) }))
 const revoke = (id: string, token = adminToken) =>
   host.fetch(`/tokens/${id}`, { method: 'DELETE', headers: headersWith(token) })
-const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
+const hashToken = (token: string) => createHash('sha256').update(token).digest('hex')
 const canReadInternalCard = async (token: string) =>
   (await host.fetch('/agents/weather-eu', { headers: headersWith(token) })).status === 200
 const daysFromNow = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
@@ -76,8 +76,8 @@ describe('POST /tokens', () => {
     const { token } = await issue({ scopes: ['read'] })
     const { CARDS } = await host.env()
     const keys = (await CARDS.list()).keys.map(({ name }) => name)
-    expect(keys).toContain(`token:${hashOf(token)}`)
-    expect([await CARDS.get(`token:${hashOf(token)}`), ...keys].join()).not.toContain(token)
+    expect(keys).toContain(`token:${hashToken(token)}`)
+    expect([await CARDS.get(`token:${hashToken(token)}`), ...keys].join()).not.toContain(token)
   })
 
   it('removes duplicates from lists', async () => {
@@ -175,7 +175,7 @@ describe('GET /tokens', () => {
       } = issued.find(({ id: issuedId }) => issuedId === id) as Body & { published: true }
       expect(listed).toContainEqual(shown)
       expect(JSON.stringify(listed)).not.toContain(token)
-      expect(JSON.stringify(listed)).not.toContain(hashOf(token))
+      expect(JSON.stringify(listed)).not.toContain(hashToken(token))
     }
   })
 

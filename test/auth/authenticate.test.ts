@@ -6,7 +6,7 @@ import { type IssuerServer, startIssuer } from '../support/issuer.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
-const other = `cc_${'c'.repeat(12)}_${'d'.repeat(32)}`
+const otherToken = `cc_${'c'.repeat(12)}_${'d'.repeat(32)}`
 const record: TokenRecord = {
   id: 'a'.repeat(12),
   note: '',
@@ -152,7 +152,7 @@ describe('authenticate', () => {
   })
 
   it('rejects a token that was never issued', async () => {
-    expect(await authenticate(withBearer(other))).toEqual({
+    expect(await authenticate(withBearer(otherToken))).toEqual({
       authenticated: false,
       reason: 'bad-token',
       error: 'unknown',
@@ -203,7 +203,7 @@ describe('failed attempts', () => {
   it('are counted by address, which is throttled for a minute after too many', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 })
     const results = []
-    for (const letter of 'efghij') results.push(await authenticate(withBearer(other.slice(0, -1) + letter)))
+    for (const letter of 'efghij') results.push(await authenticate(withBearer(otherToken.slice(0, -1) + letter)))
     expect(results.map(caller => !caller.authenticated && caller.reason)).toEqual([
       'bad-token',
       'bad-token',
@@ -215,25 +215,25 @@ describe('failed attempts', () => {
     expect([reads.length, failures.length]).toEqual([4, 4])
     failures = []
     vi.setSystemTime(60_000)
-    expect(await authenticate(withBearer(other))).toMatchObject({ reason: 'bad-token' })
+    expect(await authenticate(withBearer(otherToken))).toMatchObject({ reason: 'bad-token' })
   })
 
   it('of one address do not throttle another', async () => {
     maxFailures = 0
-    expect(await authenticate(withBearer(other, '203.0.113.2'))).toMatchObject({ reason: 'throttled' })
+    expect(await authenticate(withBearer(otherToken, '203.0.113.2'))).toMatchObject({ reason: 'throttled' })
     expect(await authenticate(withBearer(token, '203.0.113.3'))).toMatchObject(reader)
   })
 
   it('do not throttle credentials that were valid before', async () => {
     await authenticate(withBearer(token))
     maxFailures = 0
-    await authenticate(withBearer(other))
+    await authenticate(withBearer(otherToken))
     expect(await authenticate(withBearer(token))).toMatchObject(reader)
   })
 
   it('throttle credentials that were not seen before, even valid ones', async () => {
     maxFailures = 0
-    await authenticate(withBearer(other))
+    await authenticate(withBearer(otherToken))
     expect(await authenticate(withBearer('the-long-admin-token'))).toEqual({
       authenticated: false,
       reason: 'throttled',
@@ -250,7 +250,7 @@ describe('failed attempts', () => {
   })
 
   it.each([
-    ['a token that was never issued', `Bearer ${other}`],
+    ['a token that was never issued', `Bearer ${otherToken}`],
     ['a malformed token', 'Bearer cc_x'],
     ['two tokens in one header', `Bearer ${token}, Bearer ${token}`],
   ])('include %s', async (_, authorization) => {
@@ -322,10 +322,10 @@ describe('authenticateForAgent', () => {
       ],
       { reason: 'bad-token', error: 'malformed' },
     ],
-    ['a token that was never issued', { 'X-API-Key': other }, { reason: 'bad-token', error: 'unknown' }],
+    ['a token that was never issued', { 'X-API-Key': otherToken }, { reason: 'bad-token', error: 'unknown' }],
     [
       'a valid API key with an invalid bearer token',
-      { 'X-API-Key': token, Authorization: `Bearer ${other}` },
+      { 'X-API-Key': token, Authorization: `Bearer ${otherToken}` },
       { reason: 'bad-token', error: 'unknown' },
     ],
     [
@@ -341,9 +341,9 @@ describe('authenticateForAgent', () => {
     const internal = { ...schemes, visibility: 'internal' as const }
     it.each([
       ['no credentials', {}, 0],
-      ['an API key that was never issued', { 'X-API-Key': other }, 0],
+      ['an API key that was never issued', { 'X-API-Key': otherToken }, 0],
       ['a token in another form as an API key', { 'X-API-Key': `Token ${token}` }, 0],
-      ['a bearer token that was never issued', { Authorization: `Bearer ${other}` }, 1],
+      ['a bearer token that was never issued', { Authorization: `Bearer ${otherToken}` }, 1],
       ['a token for another agent', { Authorization: `Bearer ${token}` }, 0],
       ['an API key for another agent', { 'X-API-Key': token }, 0],
     ] as [string, Record<string, string>, number][])(
@@ -411,7 +411,7 @@ describe('authenticateForAgent', () => {
         authenticated: true,
       })
       maxFailures = 0
-      await authenticate(withBearer(other, '203.0.113.77'))
+      await authenticate(withBearer(otherToken, '203.0.113.77'))
       const before = server.paths.length
       const unknown = withBearer(await server.sign({ jti: 'another' }), '203.0.113.77')
       expect(await authenticateForAgent(unknown, profile())).toEqual({ authenticated: false, reason: 'throttled' })

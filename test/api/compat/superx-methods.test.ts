@@ -39,26 +39,26 @@ const env = {
   },
 } as unknown as Env
 
-const idOf = (index: number): string => `page${prefix}-${index}`
+const makeId = (index: number): string => `page${prefix}-${index}`
 
 /** Stores remote cards of the given sizes, fetched `age` seconds ago, and returns their ids. */
 const storeCards = (sizes: readonly number[], age = 0): string[] =>
   sizes.map((size, index) => {
-    const text = JSON.stringify({ name: idOf(index), pad: '' })
+    const text = JSON.stringify({ name: makeId(index), pad: '' })
     const bytes = new TextEncoder().encode(text.replace('""', `"${'x'.repeat(Math.max(0, size - text.length))}"`))
     const source = { checked: Date.now() - age * 1000, ttl: 30, staleIfError: 3600 }
     const representations = { superx: { etag: '"e"', bytes: new Uint8Array(bytes) } }
-    values.set(cardKey(idOf(index)), encodeEnvelope({ seq: 1, modified: '', representations, source }))
-    return idOf(index)
+    values.set(cardKey(makeId(index)), encodeEnvelope({ seq: 1, modified: '', representations, source }))
+    return makeId(index)
   })
 
 const listCards = async (ids: readonly string[]) => {
   const agents = ids.map(id => ({ id }))
-  const { result } = (await listAgents({ includeCard: true }, contextOf(agents))) as { result: JsonObject }
+  const { result } = (await listAgents({ includeCard: true }, makeContext(agents))) as { result: JsonObject }
   const listed = result.agents as JsonObject[]
   return { count: listed.length, hasCards: listed.every(({ card }) => card !== null), cursor: result.cursor }
 }
-const contextOf = (agents: object[] = []) => {
+const makeContext = (agents: object[] = []) => {
   const Catalog = () => ({ fetch: async () => Response.json({ agents, cursor: 'the-last' }) })
   const ctx = { waitUntil: () => undefined, exports: { Catalog } } as unknown as ExecutionContext
   const caller = { authenticated: false, reason: 'anonymous' } as const
@@ -73,7 +73,7 @@ describe('agents/list with includeCard', () => {
     ['at least one card', [5 * MiB, 9], 1],
   ])('returns %s, with a cursor for the rest', async (_, sizes, count) => {
     const ids = storeCards(sizes)
-    const cursor = count === sizes.length ? 'the-last' : idOf(count - 1)
+    const cursor = count === sizes.length ? 'the-last' : makeId(count - 1)
     expect(await listCards(ids)).toEqual({ count, hasCards: true, cursor })
   })
 
@@ -90,7 +90,7 @@ describe('agents/list with includeCard', () => {
     const ids = storeCards([9, 9], 3600)
     expect((await listCards(ids)).hasCards).toBe(true)
     expect(refreshes).toEqual([])
-    await loadCard(idOf(0), 'superx', contextOf())
-    expect(refreshes).toEqual([idOf(0)])
+    await loadCard(makeId(0), 'superx', makeContext())
+    expect(refreshes).toEqual([makeId(0)])
   })
 })

@@ -27,13 +27,13 @@ afterAll(() => called.close())
 
 const rpc = (method: string, params: Json = {}, token?: string) =>
   called.send('/rpc', { body: { jsonrpc: '2.0', id: 1, method, params }, token })
-const resultOf = ({ body }: Received) => (body as { result: JsonObject }).result
-const errorOf = ({ body }: Received) => (body as { error: { code: number; message: string; data: JsonObject } }).error
-const agentsOf = (response: Received) => resultOf(response).agents as JsonObject[]
+const getResult = ({ body }: Received) => (body as { result: JsonObject }).result
+const getError = ({ body }: Received) => (body as { error: { code: number; message: string; data: JsonObject } }).error
+const getAgents = (response: Received) => getResult(response).agents as JsonObject[]
 
 describe('agents/get', () => {
   it('finds an agent by an id with underscores and upper case letters, as SuperX writes them', async () => {
-    expect(resultOf(await rpc('agents/get', { id: 'Plain_' })).agent).toMatchObject({ id: 'plain' })
+    expect(getResult(await rpc('agents/get', { id: 'Plain_' })).agent).toMatchObject({ id: 'plain' })
   })
 
   it.each([
@@ -70,13 +70,13 @@ describe('agents/get', () => {
   })
 
   it('returns agents of every dialect', async () => {
-    const { card } = resultOf(await rpc('agents/get', { id: 'plain' })).agent as { card: JsonObject }
+    const { card } = getResult(await rpc('agents/get', { id: 'plain' })).agent as { card: JsonObject }
     expect(card).toEqual((await called.send('/agents/plain?dialect=superx', { method: 'GET' })).body)
   })
 
   it("returns the extended card of the caller's tier", async () => {
     const getDescription = async (token?: string) =>
-      (resultOf(await rpc('agents/get', { id: 'guarded' }, token)).agent as { card: JsonObject }).card.description
+      (getResult(await rpc('agents/get', { id: 'guarded' }, token)).agent as { card: JsonObject }).card.description
     expect([await getDescription(), await getDescription(tokens.reader)]).toEqual([
       'Does something useful',
       'More for authorized callers',
@@ -87,7 +87,7 @@ describe('agents/get', () => {
     for (const id of ['hidden', 'hidden_agent', 'unknown'])
       for (const token of [undefined, tokens['other reader'], tokens.writer]) {
         const response = await rpc('agents/get', { id }, token)
-        expect([response.status, errorOf(response)]).toEqual([
+        expect([response.status, getError(response)]).toEqual([
           200,
           {
             code: -32001,
@@ -96,14 +96,14 @@ describe('agents/get', () => {
           },
         ])
       }
-    expect(resultOf(await rpc('agents/get', { id: 'hidden_agent' }, tokens.reader)).agent).toMatchObject({
+    expect(getResult(await rpc('agents/get', { id: 'hidden_agent' }, tokens.reader)).agent).toMatchObject({
       id: 'hidden',
     })
   })
 
   it.each([{}, { id: '' }, { id: 7 }, { name: null }, { id: ['plain'] }])('rejects the parameters %j', async params => {
     const response = await rpc('agents/get', params)
-    expect([response.status, errorOf(response)]).toEqual([
+    expect([response.status, getError(response)]).toEqual([
       200,
       {
         code: -32602,
@@ -129,8 +129,8 @@ describe('agents/get', () => {
 describe('agents/list', () => {
   it('lists the public agents', async () => {
     const response = await rpc('agents/list')
-    expect(agentsOf(response).map(({ id }) => id)).toEqual(['guarded', 'my-agent', 'plain'])
-    expect(agentsOf(response)[1]).toEqual({
+    expect(getAgents(response).map(({ id }) => id)).toEqual(['guarded', 'my-agent', 'plain'])
+    expect(getAgents(response)[1]).toEqual({
       id: 'my-agent',
       name: 'my-agent',
       protocol: 'a2a',
@@ -142,21 +142,21 @@ describe('agents/list', () => {
   })
 
   it('lists the internal agents that the token may read', async () => {
-    const listIds = async (token?: string) => agentsOf(await rpc('agents/list', {}, token)).map(({ id }) => id)
+    const listIds = async (token?: string) => getAgents(await rpc('agents/list', {}, token)).map(({ id }) => id)
     expect(await listIds(tokens.reader)).toEqual(['guarded', 'hidden', 'my-agent', 'plain'])
     expect(await listIds(tokens['other reader'])).toEqual(['guarded', 'my-agent', 'plain'])
   })
 
   it('returns the cards too with includeCard', async () => {
     for (const token of [undefined, tokens.reader])
-      for (const { id, card } of agentsOf(await rpc('agents/list', { includeCard: true }, token)))
-        expect(card).toEqual((resultOf(await rpc('agents/get', { id: id as string }, token)).agent as JsonObject).card)
+      for (const { id, card } of getAgents(await rpc('agents/list', { includeCard: true }, token)))
+        expect(card).toEqual((getResult(await rpc('agents/get', { id: id as string }, token)).agent as JsonObject).card)
   })
 
   it('returns pages', async () => {
-    const first = resultOf(await rpc('agents/list', { limit: 2 }))
+    const first = getResult(await rpc('agents/list', { limit: 2 }))
     expect(first).toMatchObject({ agents: [{ id: 'guarded' }, { id: 'my-agent' }], cursor: 'my-agent' })
-    const second = resultOf(await rpc('agents/list', { limit: 2, cursor: 'my-agent' }))
+    const second = getResult(await rpc('agents/list', { limit: 2, cursor: 'my-agent' }))
     expect(second).toMatchObject({ agents: [{ id: 'plain' }] })
     expect(second.cursor).toBeUndefined()
   })
@@ -164,9 +164,9 @@ describe('agents/list', () => {
   it('shows changes at once', async () => {
     await rpc('agents/list')
     await called.register('late', { card: minimalCard })
-    expect(agentsOf(await rpc('agents/list')).map(({ id }) => id)).toContain('late')
+    expect(getAgents(await rpc('agents/list')).map(({ id }) => id)).toContain('late')
     await called.send('/agents/late', { method: 'DELETE', token: admin })
-    expect(agentsOf(await rpc('agents/list')).map(({ id }) => id)).not.toContain('late')
+    expect(getAgents(await rpc('agents/list')).map(({ id }) => id)).not.toContain('late')
   })
 
   it.each([{ limit: 0 }, { limit: 'many' }, { limit: {} }, { cursor: '..' }, { includeCard: 'yes' }])(
@@ -191,18 +191,18 @@ describe('agents/list', () => {
 })
 
 describe('agents/refreshCard', () => {
-  const card = (more: JsonObject = {}): JsonObject => ({ ...minimalCard, name: 'Remote', ...more })
+  const remoteCard = (more: JsonObject = {}): JsonObject => ({ ...minimalCard, name: 'Remote', ...more })
   const serve = (body: Json) =>
     called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(body)))
-  const remote = () => ({
+  const remoteManifest = () => ({
     upstream: { card: `${called.agent.origin}/.well-known/agent-card.json`, url: `${called.agent.origin}/a2a` },
   })
 
   it('fetches the card, and returns it with its drift', async () => {
-    serve(card())
-    await called.register('remote', remote())
-    serve(card({ description: 'Does something else' }))
-    const result = resultOf(await rpc('agents/refreshCard', { id: 'remote' }, tokens.writer))
+    serve(remoteCard())
+    await called.register('remote', remoteManifest())
+    serve(remoteCard({ description: 'Does something else' }))
+    const result = getResult(await rpc('agents/refreshCard', { id: 'remote' }, tokens.writer))
     expect(result).toMatchObject({
       id: 'remote',
       name: 'remote',
@@ -211,7 +211,7 @@ describe('agents/refreshCard', () => {
       drift: [{ op: 'replace', pointer: '/description' }],
       card: { name: 'Remote', description: 'Does something else' },
     })
-    expect(resultOf(await rpc('agents/refreshCard', { name: 'Remote' }, tokens.writer))).toMatchObject({
+    expect(getResult(await rpc('agents/refreshCard', { name: 'Remote' }, tokens.writer))).toMatchObject({
       refreshed: true,
       outcome: 'unchanged',
       card: { description: 'Does something else' },
@@ -219,35 +219,35 @@ describe('agents/refreshCard', () => {
   })
 
   it('reports to the owner why the card could not be fetched', async () => {
-    serve(card())
-    await called.register('failing', remote())
+    serve(remoteCard())
+    await called.register('failing', remoteManifest())
     serve([])
     const response = await rpc('agents/refreshCard', { id: 'failing' }, tokens.writer)
-    expect([response.status, errorOf(response)]).toMatchObject([
+    expect([response.status, getError(response)]).toMatchObject([
       502,
       { code: -32099, data: { agent: 'failing', status: 502, code: 'invalid-card' } },
     ])
-    expect(resultOf(await rpc('agents/get', { id: 'failing' })).agent).toMatchObject({ card: { name: 'Remote' } })
+    expect(getResult(await rpc('agents/get', { id: 'failing' })).agent).toMatchObject({ card: { name: 'Remote' } })
   })
 
   it('fetches a card that was never fetched, for which every endpoint returned 502 before', async () => {
     serve({ error: 'down' })
-    await called.register('card-missing', remote())
+    await called.register('card-missing', remoteManifest())
     expect((await called.send('/agents/card-missing', { method: 'GET' })).status).toBe(502)
     expect((await called.send('/a2a/v1/agents/card-missing', { method: 'GET' })).status).toBe(502)
     const agent = await rpc('agents/get', { id: 'card-missing' })
-    expect([agent.status, errorOf(agent)]).toMatchObject([
+    expect([agent.status, getError(agent)]).toMatchObject([
       502,
       { code: -32099, data: { agent: 'card-missing', status: 502 } },
     ])
     const findListed = async (token?: string) =>
-      agentsOf(await rpc('agents/list', { includeCard: true }, token)).find(({ id }) => id === 'card-missing')
+      getAgents(await rpc('agents/list', { includeCard: true }, token)).find(({ id }) => id === 'card-missing')
     expect([await findListed(), await findListed(tokens.reader)]).toMatchObject([
       undefined,
       { id: 'card-missing', card: null },
     ])
-    serve(card())
-    expect(resultOf(await rpc('agents/refreshCard', { id: 'card-missing' }, tokens.writer))).toMatchObject({
+    serve(remoteCard())
+    expect(getResult(await rpc('agents/refreshCard', { id: 'card-missing' }, tokens.writer))).toMatchObject({
       refreshed: true,
       card: { name: 'Remote' },
     })
@@ -255,7 +255,7 @@ describe('agents/refreshCard', () => {
   })
 
   it('refreshes nothing for an agent with a card in its manifest', async () => {
-    expect(resultOf(await rpc('agents/refreshCard', { id: 'plain' }, tokens.writer))).toMatchObject({
+    expect(getResult(await rpc('agents/refreshCard', { id: 'plain' }, tokens.writer))).toMatchObject({
       id: 'plain',
       refreshed: false,
       outcome: 'no-source',
