@@ -83,12 +83,13 @@ router.all('*', notFound as never)
 
 /**
  * The frequent routes as expressions for whole URLs without a query. The router parses each URL and tries all routes in turn, which
- * takes longer than to serve a card from memory.
+ * takes longer than to serve a card from memory. The runtime does not normalize the URL of a request, so any other character
+ * than those of an agent's id is left to the router: `/agents/../a2a` is `/a2a`.
  */
 const frequentPatterns = frequentRoutes.map(([method, path, handler]) => {
   const parameter = /:(\w+)/.exec(path)?.[1] ?? ''
-  const pattern = path.replaceAll('.', '\\.').replace(`:${parameter}`, '([^/?#]+)')
-  return { method, handler, parameter, pattern: new RegExp(`^https?://[^/?#]+${pattern}$`) }
+  const pattern = path.replaceAll('.', '\\.').replace(`:${parameter}`, '([a-z0-9-]+)')
+  return { method, handler, parameter, pattern: new RegExp(`^https?://[^/?#\\\\]+${pattern}$`) }
 })
 
 const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Record<string, string> } | undefined => {

@@ -1,3 +1,5 @@
+import { request as httpRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
 import pMap from 'p-map'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../src/app.ts'
@@ -99,4 +101,32 @@ describe('every response of every route', () => {
   it('has a status below 500', () => {
     expect(exchanges.filter(({ status }) => status >= 500).map(({ request }) => request)).toEqual([])
   })
+})
+
+describe('a path in an unusual spelling', () => {
+  /** Sends a path exactly as it is written: `fetch` and `URL` would normalize it. */
+  const sendPath = (method: string, path: string): Promise<{ status: number | undefined; body: string }> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = host.url
+      httpRequest({ hostname, port, method, path, headers: { 'Content-Length': '0' } }, async response =>
+        resolve({ status: response.statusCode, body: await text(response) }),
+      )
+        .on('error', reject)
+        .end()
+    })
+
+  it.each(['..', '.', '%2e%2e', '%2E', '.%2e', 'known\\..', '..\\known', 'known\\', '%6bnown', 'KNOWN', 'known;x', ''])(
+    'is routed alike with and without a query: /agents/%s',
+    async id => {
+      const paths = ['', '/a2a', '/.well-known/agent.json', '/.well-known/agent-card.json'].map(
+        end => `/agents/${id}${end}`,
+      )
+      for (const path of paths)
+        for (const method of ['GET', 'POST'])
+          expect({ method, path, ...(await sendPath(method, path)) }).toEqual({
+            ...{ method, path },
+            ...(await sendPath(method, `${path}?`)),
+          })
+    },
+  )
 })
