@@ -5,6 +5,7 @@ import type { CallProfile } from '../../src/card/call-profile.ts'
 import { type ForwardOptions, forward } from '../../src/gateway/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream-request.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { Received } from './called-host.ts'
 
 /** Returns a JSON-RPC call, by default `SendMessage` with a text. */
 export const call = (method = 'SendMessage', params: Json = message(), id: Json = 7): JsonObject => ({
@@ -33,6 +34,23 @@ export const agentResponse = { jsonrpc: '2.0', id: 7, result: { text: 'It rains'
 export const codeOf = (body: Json): Json | undefined => {
   const { error, code } = body as { error?: { code: number }; code?: number }
   return error?.code ?? code
+}
+
+/** A JSON-RPC error: by default with status 200 and the id of `call`. `message` is a part of its message. */
+export type ExpectedError = { status?: number; code: number; id?: Json; message?: string }
+
+/** Expects a response with a JSON-RPC error. */
+export const expectJsonRpcError = ({ status, headers, body }: Received, expected: ExpectedError): void => {
+  expect([status, headers.get('content-type'), headers.get('cache-control'), body]).toEqual([
+    expected.status ?? 200,
+    'application/json',
+    'no-store',
+    {
+      jsonrpc: '2.0',
+      id: expected.id === undefined ? 7 : expected.id,
+      error: expect.objectContaining({ code: expected.code, message: expect.stringContaining(expected.message ?? '') }),
+    },
+  ])
 }
 
 /** Returns a parsed call, by default a message in v1.0 over JSON-RPC, with `changes`. */
