@@ -1,53 +1,55 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { rules } from '../../../src/card/lint/index.ts'
 import { cleanCard } from '../../support/cards/cards.ts'
 import { formatIssues, lintCard, lintFields } from '../../support/cards/compile.ts'
 
-it('finds nothing in a clean card', () => {
-  expect(lintCard(cleanCard)).toEqual([])
-})
+describe('a lint report', () => {
+  it('has no issues for a clean card', () => {
+    expect(lintCard(cleanCard)).toEqual([])
+  })
 
-it('tells an owner what to do', () => {
-  expect(lintFields({ url: 'http://review.example.com/a2a' })).toEqual([
-    {
-      rule: 'insecure-url',
-      severity: 'warning',
-      pointer: '/url',
-      message: expect.stringContaining('use https'),
-    },
-  ])
-})
+  it('has messages that say what to do', () => {
+    expect(lintFields({ url: 'http://review.example.com/a2a' })).toEqual([
+      {
+        rule: 'insecure-url',
+        severity: 'warning',
+        pointer: '/url',
+        message: expect.stringContaining('use https'),
+      },
+    ])
+  })
 
-it('holds a hundred issues, the gravest first, and the number of the rest', () => {
-  const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`q${index}zzz`, 0]))
-  const issues = lintFields({ ...unknown, extras: { note: 'a\u200bb' } })
-  expect([issues.length, issues[0]?.rule, issues.at(-1)]).toEqual([
-    101,
-    'hidden-text',
-    {
-      rule: 'unknown-field',
-      severity: 'info',
-      pointer: '/q99zzz',
-      message: expect.stringContaining('(one of 802 more)'),
-    },
-  ])
-})
+  it('has at most 100 issues, the most severe first, and the number of further ones', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`q${index}zzz`, 0]))
+    const issues = lintFields({ ...unknown, extras: { note: 'a\u200bb' } })
+    expect([issues.length, issues[0]?.rule, issues.at(-1)]).toEqual([
+      101,
+      'hidden-text',
+      {
+        rule: 'unknown-field',
+        severity: 'info',
+        pointer: '/q99zzz',
+        message: expect.stringContaining('(one of 802 more)'),
+      },
+    ])
+  })
 
-it('says nothing of defaults but that they were filled', () => {
-  expect(
-    formatIssues(
-      lintCard({ name: 'My Agent', description: 'Finds flights and hotels', url: 'https://my-agent.example.com' }),
-    ),
-  ).toEqual([
-    'security-undeclared info /securitySchemes',
-    'capability-undeclared info /capabilities',
-    'skills-undeclared info /skills',
-    'modes-undeclared info /defaultInputModes',
-    'modes-undeclared info /defaultOutputModes',
-  ])
-})
+  it('reports missing fields, and checks none of their defaults', () => {
+    expect(
+      formatIssues(
+        lintCard({ name: 'My Agent', description: 'Finds flights and hotels', url: 'https://my-agent.example.com' }),
+      ),
+    ).toEqual([
+      'security-undeclared info /securitySchemes',
+      'capability-undeclared info /capabilities',
+      'skills-undeclared info /skills',
+      'modes-undeclared info /defaultInputModes',
+      'modes-undeclared info /defaultOutputModes',
+    ])
+  })
 
-it('has one rule of each id, in kebab-case', () => {
-  const ids = rules.map(({ id }) => id)
-  expect(ids.filter((id, index) => !/^[a-z]+(?:-[a-z]+)*$/.test(id) || ids.indexOf(id) !== index)).toEqual([])
+  it('has rules with unique ids in kebab-case', () => {
+    const ids = rules.map(({ id }) => id)
+    expect(ids.filter((id, index) => !/^[a-z]+(?:-[a-z]+)*$/.test(id) || ids.indexOf(id) !== index)).toEqual([])
+  })
 })

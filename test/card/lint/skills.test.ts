@@ -1,39 +1,83 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
 import { cleanSkill } from '../../support/cards/cards.ts'
 import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
-it.each<[string, Json | undefined, string[]]>([
-  ['none', undefined, ['skills-undeclared info /skills']],
-  ['an empty list', [], ['skills-undeclared info /skills']],
-  ['one in order', [cleanSkill], []],
-  [
-    'a bare name',
-    ['code_review'],
-    ['thin-description warning /skills/0', 'tags-undeclared info /skills/0', 'few-examples info /skills/0'],
-  ],
-])('skills: %s', (_, skills, expected) => {
-  expect(formatIssues(lintFields({ skills }))).toEqual(expected)
+describe('the linter on skills', () => {
+  it.each<[string, Json | undefined, string[]]>([
+    ['no skills', undefined, ['skills-undeclared info /skills']],
+    ['an empty list', [], ['skills-undeclared info /skills']],
+    ['a complete skill', [cleanSkill], []],
+    [
+      'a bare name',
+      ['code_review'],
+      ['thin-description warning /skills/0', 'tags-undeclared info /skills/0', 'few-examples info /skills/0'],
+    ],
+  ])('checks a card with %s', (_, skills, expected) => {
+    expect(formatIssues(lintFields({ skills }))).toEqual(expected)
+  })
+
+  it.each<[string, Record<string, Json | undefined>, string[]]>([
+    ['an id in snake_case', { id: 'get_contents' }, ['skill-id-kebab-case info /skills/0/id']],
+    ['an id in camelCase', { id: 'getContents' }, ['skill-id-kebab-case info /skills/0/id']],
+    ['an id with two hyphens', { id: 'get--contents' }, ['skill-id-kebab-case info /skills/0/id']],
+    ['an id with a space', { id: 'get contents' }, ['skill-id-kebab-case info /skills/0/id']],
+    ['an id with a slash', { id: 'get/contents' }, ['skill-id-kebab-case info /skills/0/id']],
+    ['an id of 65 characters', { id: 'a'.repeat(65) }, ['skill-id-kebab-case info /skills/0/id']],
+    ['an id with digits', { id: '3d-models-2' }, []],
+    ['no id, which the host adds', { id: undefined }, []],
+    ['no tags', { tags: undefined }, ['tags-undeclared info /skills/0/tags']],
+    ['empty tags', { tags: [] }, ['tags-undeclared info /skills/0/tags']],
+    ['the default tag', { tags: ['general'] }, []],
+    ['no examples', { examples: undefined }, ['few-examples info /skills/0/examples']],
+    ['one example', { examples: ['Review this'] }, ['few-examples info /skills/0/examples']],
+    ['one example, twice', { examples: ['Review this', ' Review this'] }, ['few-examples info /skills/0/examples']],
+    ['three examples', { examples: ['a', 'b', 'c'] }, []],
+  ])('checks a skill with %s: %j', (_, fields, expected) => {
+    expect(formatIssues(lintFields({ skills: [JSON.parse(JSON.stringify({ ...cleanSkill, ...fields }))] }))).toEqual(
+      expected,
+    )
+  })
 })
 
-it.each<[string, Record<string, Json | undefined>, string[]]>([
-  ['id in snake_case', { id: 'get_contents' }, ['skill-id-kebab-case info /skills/0/id']],
-  ['id in camelCase', { id: 'getContents' }, ['skill-id-kebab-case info /skills/0/id']],
-  ['id with two hyphens', { id: 'get--contents' }, ['skill-id-kebab-case info /skills/0/id']],
-  ['id with a space', { id: 'get contents' }, ['skill-id-kebab-case info /skills/0/id']],
-  ['id with a slash', { id: 'get/contents' }, ['skill-id-kebab-case info /skills/0/id']],
-  ['id of 65 characters', { id: 'a'.repeat(65) }, ['skill-id-kebab-case info /skills/0/id']],
-  ['id with digits', { id: '3d-models-2' }, []],
-  ['no id: one was made', { id: undefined }, []],
-  ['no tags', { tags: undefined }, ['tags-undeclared info /skills/0/tags']],
-  ['empty tags', { tags: [] }, ['tags-undeclared info /skills/0/tags']],
-  ['the tag that is the default, authored', { tags: ['general'] }, []],
-  ['no examples', { examples: undefined }, ['few-examples info /skills/0/examples']],
-  ['one example', { examples: ['Review this'] }, ['few-examples info /skills/0/examples']],
-  ['one example, twice', { examples: ['Review this', ' Review this'] }, ['few-examples info /skills/0/examples']],
-  ['three examples', { examples: ['a', 'b', 'c'] }, []],
-])('a skill with %s: %j', (_, fields, expected) => {
-  expect(formatIssues(lintFields({ skills: [JSON.parse(JSON.stringify({ ...cleanSkill, ...fields }))] }))).toEqual(
-    expected,
-  )
+describe('the linter on modes', () => {
+  it.each<[string, Record<string, Json | undefined>, string[]]>([
+    ['no input', { defaultInputModes: undefined }, ['modes-undeclared info /defaultInputModes']],
+    ['empty output', { defaultOutputModes: [] }, ['modes-undeclared info /defaultOutputModes']],
+    ['a word', { defaultInputModes: ['text/plain', 'text'] }, ['mode-media-type warning /defaultInputModes/1']],
+    ['a word in place of a list', { defaultInputModes: 'text' }, ['mode-media-type warning /defaultInputModes']],
+    ['a type without a subtype', { defaultOutputModes: ['image/'] }, ['mode-media-type warning /defaultOutputModes/0']],
+    ['two slashes', { defaultOutputModes: ['a/b/c'] }, ['mode-media-type warning /defaultOutputModes/0']],
+    ['a type with a space', { defaultOutputModes: ['text/ plain'] }, ['mode-media-type warning /defaultOutputModes/0']],
+    ['parameters', { defaultInputModes: ['text/plain; charset=utf-8', 'application/json;profile="a/b;c"'] }, []],
+    ['a wildcard', { defaultInputModes: ['image/*', '*/*'] }, []],
+    ['a vendor type with a suffix', { defaultInputModes: ['application/vnd.acme.v2+json'] }, []],
+    [
+      'a word in a skill',
+      { skills: [{ ...cleanSkill, inputModes: ['image/png', 'file'], outputModes: 'text' }] },
+      ['mode-media-type warning /skills/0/inputModes/1', 'mode-media-type warning /skills/0/outputModes'],
+    ],
+    ['media types in a skill', { skills: [{ ...cleanSkill, inputModes: ['image/png'] }] }, []],
+    [
+      'a word in the snake_case field',
+      { defaultInputModes: undefined, default_input_modes: ['text'] },
+      ['mode-media-type warning /default_input_modes/0'],
+    ],
+  ])('checks modes with %s', (_, fields, expected) => {
+    expect(formatIssues(lintFields(fields))).toEqual(expected)
+  })
+
+  it("points at GopherHole's own field names", () => {
+    const fields = { defaultInputModes: undefined, defaultOutputModes: undefined, preferredTransport: undefined }
+    expect(
+      formatIssues(
+        lintFields({
+          ...fields,
+          protocolVersion: '1.0',
+          supportedInputModes: ['text'],
+          supportedOutputModes: ['text/plain'],
+        }),
+      ),
+    ).toEqual(['mode-media-type warning /supportedInputModes/0'])
+  })
 })

@@ -1,86 +1,142 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
-const on = (rule: string) => [`${rule} /url`]
+describe('the linter on endpoints', () => {
+  const urlIssue = (rule: string) => [`${rule} /url`]
 
-it.each<[string, string[]]>([
-  ['https://review.example.com/a2a', []],
-  ['https://8.8.8.8/a2a', []],
-  ['http://review.example.com/a2a', on('insecure-url warning')],
-  ['http://localhost:8000/', on('private-url error')],
-  ['https://10.1.2.3/a2a', on('private-url error')],
-  ['https://[fd00::1]/a2a', on('private-url error')],
-  ['http://internal-agent:8001/a2a', on('private-url error')],
-  ['https://superx.local/agents/x', on('private-url error')],
-  ['https://review.example.com/.well-known/agent.json', on('endpoint-is-card error')],
-  ['https://review.example.com/.well-known/agent-card.json?x=1', on('endpoint-is-card error')],
-  ['https://review.example.com/.well-known/a2a', on('endpoint-is-card error')],
-  ['https://review.example.com/cards/AGENT.JSON', on('endpoint-is-card error')],
-  ['https://review.example.com/json', []],
-  ['https://review.example.com/a2a?format=.json', []],
-  ['https://your-agent-domain.com/a2a', on('placeholder-url warning')],
-  ['https://yourcompany.com/a2a', on('placeholder-url warning')],
-  ['https://api.your-company.io/a2a', on('placeholder-url warning')],
-  ['https://changeme.dev/a2a', on('placeholder-url warning')],
-  ['https://review.example.com/YOUR_AGENT_ID', on('placeholder-url warning')],
-  ['https://review.example.com/agents/%7Bid%7D', on('placeholder-url warning')],
-  ['https://your-agent.example.com/a2a', []],
-  ['https://my-agent.example.com/book-your-table', []],
-  ['https://yourmechanic.com/a2a', []],
-])('an endpoint at %s: %j', (url, expected) => {
-  expect(formatIssues(lintFields({ url }))).toEqual(expected)
-})
+  it.each<[string, string[]]>([
+    ['https://review.example.com/a2a', []],
+    ['https://8.8.8.8/a2a', []],
+    ['http://review.example.com/a2a', urlIssue('insecure-url warning')],
+    ['http://localhost:8000/', urlIssue('private-url error')],
+    ['https://10.1.2.3/a2a', urlIssue('private-url error')],
+    ['https://[fd00::1]/a2a', urlIssue('private-url error')],
+    ['http://internal-agent:8001/a2a', urlIssue('private-url error')],
+    ['https://superx.local/agents/x', urlIssue('private-url error')],
+    ['https://review.example.com/.well-known/agent.json', urlIssue('endpoint-is-card error')],
+    ['https://review.example.com/.well-known/agent-card.json?x=1', urlIssue('endpoint-is-card error')],
+    ['https://review.example.com/.well-known/a2a', urlIssue('endpoint-is-card error')],
+    ['https://review.example.com/cards/AGENT.JSON', urlIssue('endpoint-is-card error')],
+    ['https://review.example.com/json', []],
+    ['https://review.example.com/a2a?format=.json', []],
+    ['https://your-agent-domain.com/a2a', urlIssue('placeholder-url warning')],
+    ['https://yourcompany.com/a2a', urlIssue('placeholder-url warning')],
+    ['https://api.your-company.io/a2a', urlIssue('placeholder-url warning')],
+    ['https://changeme.dev/a2a', urlIssue('placeholder-url warning')],
+    ['https://review.example.com/YOUR_AGENT_ID', urlIssue('placeholder-url warning')],
+    ['https://review.example.com/agents/%7Bid%7D', urlIssue('placeholder-url warning')],
+    ['https://your-agent.example.com/a2a', []],
+    ['https://my-agent.example.com/book-your-table', []],
+    ['https://yourmechanic.com/a2a', []],
+  ])('checks the URL %s: %j', (url, expected) => {
+    expect(formatIssues(lintFields({ url }))).toEqual(expected)
+  })
 
-it.each<[string, JsonObject, string[]]>([
-  ['public', {}, on('private-url error')],
-  ['closed', { route: 'closed' }, ['private-url error /url', 'capability-impossible warning /capabilities/streaming']],
-  ['internal', { visibility: 'internal' }, []],
-  ['behind the gateway', { route: 'gateway' }, []],
-])('a private endpoint on a card that is %s', (_, manifest, expected) => {
-  expect(formatIssues(lintFields({ url: 'http://10.0.0.7/a2a' }, manifest))).toEqual(expected)
-})
+  it.each<[string, JsonObject, string[]]>([
+    ['a public card', {}, urlIssue('private-url error')],
+    [
+      'a closed route',
+      { route: 'closed' },
+      ['private-url error /url', 'capability-impossible warning /capabilities/streaming'],
+    ],
+    ['an internal card', { visibility: 'internal' }, []],
+    ['the route gateway', { route: 'gateway' }, []],
+  ])('checks a private host with %s', (_, manifest, expected) => {
+    expect(formatIssues(lintFields({ url: 'http://10.0.0.7/a2a' }, manifest))).toEqual(expected)
+  })
 
-const url = 'https://review.example.com/a2a'
-const open = { securitySchemes: undefined }
-it.each<[string, Record<string, Json | undefined>, string[]]>([
-  [
-    'an additional interface',
-    { additionalInterfaces: [{ url: 'http://review.example.com/rest', transport: 'HTTP+JSON' }] },
-    ['insecure-url warning /additionalInterfaces/0/url'],
-  ],
-  [
-    'a listed interface',
-    {
-      supportedInterfaces: [
-        { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-        { url: 'https://192.168.0.9/a2a', protocolBinding: 'GRPC', protocolVersion: '1.0' },
-      ],
-    },
-    ['private-url error /supportedInterfaces/1/url'],
-  ],
-  [
-    'a token endpoint',
-    {
-      ...open,
-      securitySchemes: {
-        bearer: {
-          type: 'oauth2',
-          flows: {
-            clientCredentials: {
-              tokenUrl: 'http://id.example.com/token',
-              refreshUrl: 'https://id.local/r',
-              scopes: {},
+  const url = 'https://review.example.com/a2a'
+  it.each<[string, Record<string, Json | undefined>, string[]]>([
+    [
+      'an additional interface',
+      { additionalInterfaces: [{ url: 'http://review.example.com/rest', transport: 'HTTP+JSON' }] },
+      ['insecure-url warning /additionalInterfaces/0/url'],
+    ],
+    [
+      'a supported interface',
+      {
+        supportedInterfaces: [
+          { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+          { url: 'https://192.168.0.9/a2a', protocolBinding: 'GRPC', protocolVersion: '1.0' },
+        ],
+      },
+      ['private-url error /supportedInterfaces/1/url'],
+    ],
+    [
+      'a token endpoint',
+      {
+        securitySchemes: {
+          bearer: {
+            type: 'oauth2',
+            flows: {
+              clientCredentials: {
+                tokenUrl: 'http://id.example.com/token',
+                refreshUrl: 'https://id.local/r',
+                scopes: {},
+              },
             },
           },
         },
       },
-    },
-    [
-      'private-url error /securitySchemes/bearer/flows/clientCredentials/refreshUrl',
-      'insecure-url warning /securitySchemes/bearer/flows/clientCredentials/tokenUrl',
+      [
+        'private-url error /securitySchemes/bearer/flows/clientCredentials/refreshUrl',
+        'insecure-url warning /securitySchemes/bearer/flows/clientCredentials/tokenUrl',
+      ],
     ],
-  ],
-])('looks at %s', (_, fields, expected) => {
-  expect(formatIssues(lintFields(fields))).toEqual(expected)
+  ])('checks %s', (_, fields, expected) => {
+    expect(formatIssues(lintFields(fields))).toEqual(expected)
+  })
+})
+
+describe('the linter on links', () => {
+  const provider = { organization: 'Acme', url: 'https://acme.example' }
+
+  it.each<[string, JsonObject, string[]]>([
+    [
+      'absolute links',
+      { documentationUrl: 'https://docs.example.com', iconUrl: 'http://cdn.example.com/i.png', provider },
+      [],
+    ],
+    ['a relative link', { documentationUrl: '/docs' }, ['link-url warning /documentationUrl']],
+    ['a mailto URL', { termsOfServiceUrl: 'mailto:legal@example.com' }, ['link-url warning /termsOfServiceUrl']],
+    ['an icon on a private host', { iconUrl: 'http://localhost:3000/icon.png' }, ['link-url warning /iconUrl']],
+    [
+      'a host name in place of a URL',
+      { privacyPolicyUrl: 'example.com/privacy' },
+      ['link-url warning /privacyPolicyUrl'],
+    ],
+    ['a provider without a link', { provider: { organization: 'Acme' } }, ['provider-incomplete warning /provider']],
+    [
+      'a provider without a name',
+      { provider: { url: 'https://acme.example' } },
+      ['provider-incomplete warning /provider'],
+    ],
+    ['a provider that is only a name', { provider: 'Acme' }, ['provider-incomplete warning /provider']],
+    [
+      'a host name in place of the URL of the provider',
+      { provider: { ...provider, url: 'acme.example' } },
+      ['link-url warning /provider/url'],
+    ],
+    ["Shaman's provider", { provider: { name: 'Acme', url: 'https://acme.example' } }, []],
+  ])('checks %s: %j', (_, fields, expected) => {
+    expect(formatIssues(lintFields(fields as Record<string, Json>))).toEqual(expected)
+  })
+
+  it("points at Shaman's own field names", () => {
+    expect(
+      formatIssues(
+        lintFields({
+          icon: 'http://localhost/icon.png',
+          capabilities: { streaming: true, pushNotifications: false, stateHistory: true },
+        }),
+      ),
+    ).toEqual(['link-url warning /icon'])
+  })
+
+  it('allows private hosts in an internal card', () => {
+    expect(formatIssues(lintFields({ documentationUrl: 'http://wiki.internal/' }, { visibility: 'internal' }))).toEqual(
+      [],
+    )
+  })
 })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { formatIssues, lintCard } from '../../support/cards/compile.ts'
 
@@ -125,30 +125,32 @@ const telex = {
   metadata: { tags: ['etymology'], license: 'MIT' },
 }
 
-it.each<[string, Record<string, Json>, string[]]>([
-  ["GopherHole's complete example", gopherhole, ['security-undeclared info /securitySchemes']],
-  ["the guide's full card", guide, []],
-  [
-    "SuperX's synthesised card",
-    superx,
+describe('the linter with published example cards', () => {
+  it.each<[string, Record<string, Json>, string[]]>([
+    ["GopherHole's complete example", gopherhole, ['security-undeclared info /securitySchemes']],
+    ["the guide's full card", guide, []],
     [
-      'security-undeclared info /securitySchemes',
-      'tags-undeclared info /skills/0/tags',
-      'few-examples info /skills/0/examples',
-      'modes-undeclared info /defaultInputModes',
-      'modes-undeclared info /defaultOutputModes',
+      "SuperX's synthesised card",
+      superx,
+      [
+        'security-undeclared info /securitySchemes',
+        'tags-undeclared info /skills/0/tags',
+        'few-examples info /skills/0/examples',
+        'modes-undeclared info /defaultInputModes',
+        'modes-undeclared info /defaultOutputModes',
+      ],
     ],
-  ],
-  [
-    "Shaman's generated card",
-    shaman,
     [
-      'tags-undeclared info /skills/0/tags',
-      'modes-undeclared info /defaultInputModes',
-      'modes-undeclared info /defaultOutputModes',
+      "Shaman's generated card",
+      shaman,
+      [
+        'tags-undeclared info /skills/0/tags',
+        'modes-undeclared info /defaultInputModes',
+        'modes-undeclared info /defaultOutputModes',
+      ],
     ],
-  ],
-  ["Etymo's card for Telex", telex, ['tags-undeclared info /skills/0/tags']],
-])('%s is reasonably clean', (_, card, expected) => {
-  expect(formatIssues(lintCard(card))).toEqual(expected)
+    ["Etymo's card for Telex", telex, ['tags-undeclared info /skills/0/tags']],
+  ])('returns few issues with %s', (_, card, expected) => {
+    expect(formatIssues(lintCard(card))).toEqual(expected)
+  })
 })

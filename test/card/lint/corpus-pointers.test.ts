@@ -3,11 +3,11 @@ import { compile } from '../../../src/card/compile/index.ts'
 import type { Issue } from '../../../src/card/model/report.ts'
 import { formatPointer, type Json, parsePointer } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { corpus, hasReference } from '../../support/cards/reference.ts'
+import { corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
 
-/** Whether a place is there, or names a member that its object lacks. */
-const resolves = (document: Json, place: string): boolean => {
-  const path = parsePointer(place)
+/** Checks whether a pointer is to an existing value, or to a missing member of an existing object. */
+const resolvesPointer = (document: Json, pointer: string): boolean => {
+  const path = parsePointer(pointer)
   const last = path.pop()
   let parent: Json | undefined = document
   for (const token of path) parent = Object(parent)[token]
@@ -22,24 +22,26 @@ const cards = corpus.flatMap(({ file, text }): [string, Json, Issue[]][] => {
   return 'errors' in result ? [] : [[file, parsed.value, result.compiled.report.issues]]
 })
 
-describe.skipIf(!hasReference)('real cards (skipped where ../shared/corpus is absent)', () => {
-  it('holds cards that register', () => {
+describe.skipIf(!hasReference)(`the linter with the cards of the corpus${skipNotice}`, () => {
+  it('finds more than 15 valid cards', () => {
     expect(cards.length).toBeGreaterThan(15)
   })
 
-  it.each(cards)('%s: every issue points into the card', (_, card, issues) => {
-    expect(issues.filter(issue => !resolves(card, issue.pointer))).toEqual([])
+  it.each(cards)('returns only pointers into the card %s', (_, card, issues) => {
+    expect(issues.filter(issue => !resolvesPointer(card, issue.pointer))).toEqual([])
   })
 
-  it('finds something in many, and the worst in few', () => {
+  it('reports errors for less than half of the cards', () => {
     const severe = cards.filter(([, , issues]) => issues.some(issue => issue.severity === 'error'))
     expect(severe.length).toBeLessThan(cards.length / 2)
   })
 })
 
-it.each(['/skills/0', formatPointer('a/b'), ''])('resolves %j', place => {
-  expect(resolves({ skills: ['x'], 'a/b': 1 }, place)).toBe(true)
-})
-it.each(['/skills/0/id', '/skills/1', '/none/of/it'])('does not resolve %j', place => {
-  expect(resolves({ skills: ['x'] }, place)).toBe(false)
+describe('resolvesPointer', () => {
+  it.each(['/skills/0', formatPointer('a/b'), ''])('resolves %j', pointer => {
+    expect(resolvesPointer({ skills: ['x'], 'a/b': 1 }, pointer)).toBe(true)
+  })
+  it.each(['/skills/0/id', '/skills/1', '/none/of/it'])('does not resolve %j', pointer => {
+    expect(resolvesPointer({ skills: ['x'] }, pointer)).toBe(false)
+  })
 })
