@@ -37,6 +37,15 @@ export const MAX_EXTENDED_CARDS_LENGTH = 1024 * 1024
 /** Audiences in `jwt.audience`. */
 export const MAX_AUDIENCES = 16
 
+/** A fetched card after decompression, the time that fetching it may take, and the redirects that are followed. */
+export const MAX_CARD_BYTES = 1024 * 1024
+export const CARD_TIMEOUT_SECONDS = 10
+export const MAX_REDIRECTS = 3
+
+/** The discovery document and the keys of an OpenID Connect issuer: bytes of each, and the time for each. */
+export const MAX_ISSUER_BYTES = 128 * 1024
+export const ISSUER_TIMEOUT_SECONDS = 4
+
 /** `upstream.ttl`: how long a fetched card is fresh. */
 export const MIN_TTL_SECONDS = 30
 export const MAX_TTL_SECONDS = 86_400

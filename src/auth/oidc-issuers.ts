@@ -4,6 +4,7 @@ import { log } from '../http/log.ts'
 import { isJsonType } from '../http/media-type.ts'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
+import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 
 /** An OpenID Connect issuer: its identifier, and its keys. */
@@ -141,8 +142,8 @@ const fetchObject = async (url: string, { ALLOWED_ORIGINS: allowedOrigins }: Iss
   const result = await fetchText(url, {
     headers: { Accept: 'application/json' },
     accepts: isJsonType,
-    maxBytes: 128 * 1024,
-    timeoutSeconds: 4,
+    maxBytes: MAX_ISSUER_BYTES,
+    timeoutSeconds: ISSUER_TIMEOUT_SECONDS,
     maxRedirects: 0,
     allowedOrigins,
   })

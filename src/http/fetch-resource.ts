@@ -1,3 +1,4 @@
+import { CARD_TIMEOUT_SECONDS, MAX_CARD_BYTES } from '../limits.ts'
 import { readText } from './body.ts'
 import { essence } from './media-type.ts'
 import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'
@@ -20,11 +21,11 @@ export type FetchOptions = GetHeaders & {
   allowedOrigins?: string
   /** Makes each request instead of `safeFetch`. */
   fetch?: FetchFn
-  /** Limit of the body after decompression: 1 MiB. */
+  /** Limit of the body after decompression, `MAX_CARD_BYTES` by default. */
   maxBytes?: number
-  /** Limit of the whole, redirects and body included: 10. */
+  /** Limit of the whole, redirects and body included, `CARD_TIMEOUT_SECONDS` by default. */
   timeoutSeconds?: number
-  /** How many redirects are followed: 3. */
+  /** How many redirects are followed, `MAX_REDIRECTS` by default. */
   maxRedirects?: number
 }
 
@@ -33,7 +34,7 @@ export type Resource = { content: string; headers: Headers; redirected: boolean 
 
 /** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
 export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
-  const { timeoutSeconds = 10 } = options
+  const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
   const controller = new AbortController()
   const timeout = Promise.withResolvers<FetchFailure>()
   const timer = setTimeout(
@@ -54,9 +55,12 @@ const fetchWithin = async (
   options: FetchOptions,
   signal: AbortSignal,
 ): Promise<Resource | FetchFailure> => {
-  const { allowedOrigins, maxRedirects = 3, maxBytes = 1024 * 1024 } = options
+  const { allowedOrigins, maxRedirects, maxBytes = MAX_CARD_BYTES } = options
   const { fetch = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
-  const followed = await fetchFollowingRedirects(url, options, fetch, { maxRedirects, signal }).catch(unreachable)
+  const followed = await fetchFollowingRedirects(url, options, fetch, {
+    ...(maxRedirects !== undefined && { maxRedirects }),
+    signal,
+  }).catch(unreachable)
   if ('failed' in followed) return followed
   const { response, redirected } = followed
   const { status, headers } = response

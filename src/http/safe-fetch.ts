@@ -1,3 +1,4 @@
+import { MAX_REDIRECTS } from '../limits.ts'
 import { isPrivateName, isWildcardDnsName } from '../net/names.ts'
 
 /** A request that was not made. `blocked` is for the log only: one response for every reason, so that nobody can probe. */
@@ -57,7 +58,7 @@ export const fetchFollowingRedirects = async (
   address: string,
   { headers, credentials, validators }: GetHeaders,
   fetchFn: FetchFn,
-  { maxRedirects = 3, signal }: { maxRedirects?: number; signal: AbortSignal },
+  { maxRedirects = MAX_REDIRECTS, signal }: { maxRedirects?: number; signal: AbortSignal },
 ): Promise<Followed> => {
   const visited = new Set<string>()
   let sameOrigin = true
