@@ -22,7 +22,7 @@ afterAll(() => server.close())
 /** A Durable Object in Node, whose clock the test sets. */
 let state: TestStorage
 let agent: McpAgent
-const start = () => {
+const startAgent = () => {
   const ctx = { storage: state.storage, waitUntil: () => undefined }
   return new McpAgent(ctx as never, { ALLOWED_ORIGINS: server.origin } as Env)
 }
@@ -43,7 +43,7 @@ beforeEach(() => {
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockReturnValue(undefined)
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
   state = openStorage()
-  agent = start()
+  agent = startAgent()
   server.takeRequests()
 })
 afterEach(() => {
@@ -83,7 +83,7 @@ const callTool = (name: string, more: Partial<BridgeCall> = {}) =>
   })
 
 const idOf = ({ result }: JsonObject) => (result as { task: { id: string } }).task.id
-const methods = () => server.takeRequests().methods
+const takeMethods = () => server.takeRequests().methods
 
 describe('McpAgent', () => {
   it('stays awake while a tool runs, then closes its session, then deletes expired tasks', async () => {
@@ -101,11 +101,11 @@ describe('McpAgent', () => {
     })
     vi.setSystemTime(1_060_000)
     await agent.alarm()
-    expect([state.alarms.at(-1), methods().includes('DELETE')]).toEqual([1_090_000, false])
+    expect([state.alarms.at(-1), takeMethods().includes('DELETE')]).toEqual([1_090_000, false])
 
     vi.setSystemTime(1_090_000)
     await agent.alarm()
-    await until(() => expect(methods()).toContain('DELETE'))
+    await until(() => expect(takeMethods()).toContain('DELETE'))
     const day = 24 * 60 * 60 * 1000
     expect(state.alarms.at(-1)).toBe(1_030_000 + day)
 
@@ -117,7 +117,7 @@ describe('McpAgent', () => {
   it('has its tasks after a restart, those that ran as failed', async () => {
     const done = idOf(await callTool('answer'))
     const running = idOf(await callTool('wait'))
-    const restarted = start()
+    const restarted = startAgent()
     const stateOf = async (id: string) => (await sendForJson('GetTask', { id }, {}, restarted)).result
     expect([await stateOf(done), await stateOf(running)]).toMatchObject([
       { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: '42' }] }] },
@@ -129,9 +129,9 @@ describe('McpAgent', () => {
 
   it('closes the session with a server that the manifest no longer names', async () => {
     await callTool('answer')
-    methods()
+    takeMethods()
     await callTool('answer', { upstream: { url: `${server.url}?again` } })
-    await until(() => expect(methods()).toEqual(expect.arrayContaining(['initialize', 'DELETE'])))
+    await until(() => expect(takeMethods()).toEqual(expect.arrayContaining(['initialize', 'DELETE'])))
   })
 
   it.each<[upstream: BridgeCall['upstream'], reason: string]>([
@@ -202,7 +202,7 @@ describe('McpAgent', () => {
       id: 1,
       error: { code: -32602, message: '`message.parts[0].data.arguments.text` is required.' },
     })
-    expect(methods()).toEqual([])
+    expect(takeMethods()).toEqual([])
   })
 
   it('rejects them as an event of the stream for a client of A2A 0.3', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { McpTool } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { resolveToolCall } from '../../src/mcp-bridge/tool-call.ts'
@@ -177,6 +177,8 @@ describe('resolveToolCall of an invalid message', () => {
 })
 
 describe('rejectInvalidArguments', () => {
+  beforeEach(() => void vi.spyOn(console, 'info').mockReturnValue())
+
   it.each<[args: JsonObject, expected: string[]]>([
     [{}, ['message.parts[0].data.arguments.query is required']],
     [{ query: 7 }, ['message.parts[0].data.arguments.query must be of type string']],

@@ -54,7 +54,7 @@ const createState = () => {
 let upstream: ReturnType<typeof vi.fn<() => Promise<Response>>>
 let registry: Registry
 let objectState: ReturnType<typeof createState>
-let object: RemoteCard
+let remoteCard: RemoteCard
 let env: Env
 
 beforeEach(() => {
@@ -66,12 +66,12 @@ beforeEach(() => {
     ...{ ALLOWED_ORIGINS: '', PUBLIC_URL: '', AGENT: { fetch: () => upstream() } },
     CARDS: { put: async () => undefined },
     REGISTRY: { getByName: () => registry },
-    REMOTE_CARDS: { getByName: () => object },
+    REMOTE_CARDS: { getByName: () => remoteCard },
   }
   env = bindings as unknown as Env
   registry = new Registry(createState() as never, env)
   objectState = createState()
-  object = new RemoteCard(objectState as never, env)
+  remoteCard = new RemoteCard(objectState as never, env)
 })
 
 /** Registers agent `a` as `PUT` does, with a card that was fetched just now, and lets the Registry publish. */
@@ -89,12 +89,12 @@ const put = async (document: JsonObject = manifest(), fetched: JsonObject = card
   await registry.alarm()
   return registered
 }
-const refresh = async (options: RefreshOptions = {}) => (await object.refresh('a', options)).result
-/** Rings the alarm at its time, as the platform does. */
-const ring = async () => {
+const refresh = async (options: RefreshOptions = {}) => (await remoteCard.refresh('a', options)).result
+/** Fires the alarm at its time, as the platform does. */
+const fireAlarm = async () => {
   vi.setSystemTime(objectState.alarm ?? 0)
   objectState.alarm = null
-  await object.alarm()
+  await remoteCard.alarm()
 }
 const servedVersion = async () => JSON.parse(String((await registry.sourceRecord('a'))?.card)).version
 /** Delays the next response of the upstream, and returns the function that sends a card of some version. */
@@ -113,7 +113,7 @@ describe('the alarm of a remote card', () => {
   })
 
   it('is set later when the object is unavailable, and the registration counts as published', async () => {
-    vi.spyOn(object, 'schedule').mockRejectedValueOnce(new Error('unavailable'))
+    vi.spyOn(remoteCard, 'schedule').mockRejectedValueOnce(new Error('unavailable'))
     const { published } = await put()
     const before = objectState.alarm
     await registry.alarm()
@@ -123,7 +123,7 @@ describe('the alarm of a remote card', () => {
   it('fetches and registers the card, and is set again', async () => {
     await put()
     upstream.mockImplementation(async () => Response.json(card('2.0.0')))
-    await ring()
+    await fireAlarm()
     expect([await servedVersion(), objectState.alarm]).toEqual(['2.0.0', start + 2 * DUE_AFTER_MS])
     expect((await registry.revisions('a', 99, 9)).map(({ by }) => by)).toEqual(['fetch', 'manifest'])
   })
@@ -131,7 +131,7 @@ describe('the alarm of a remote card', () => {
   it('fetches nothing before the card is due, and is set for that time', async () => {
     await put()
     objectState.alarm = start + 1
-    await ring()
+    await fireAlarm()
     expect([upstream.mock.calls.length, objectState.alarm]).toEqual([0, start + DUE_AFTER_MS])
   })
 
@@ -140,7 +140,7 @@ describe('the alarm of a remote card', () => {
     upstream.mockImplementation(async () => new Response(null, { status: 500 }))
     const waits: number[] = []
     for (let failures = 0; failures < 3; failures++) {
-      await ring()
+      await fireAlarm()
       waits.push(Math.round(((objectState.alarm ?? 0) - Date.now()) / 1050))
     }
     expect(waits).toEqual([60, 120, 240])
@@ -149,23 +149,23 @@ describe('the alarm of a remote card', () => {
   it('is set to a minute from now while the card is fetched, in case the object is evicted', async () => {
     await put()
     const respond = delayResponse()
-    const ringing = ring()
+    const running = fireAlarm()
     await untilFetched(1)
     const retryAfter = (objectState.alarm ?? 0) - start - DUE_AFTER_MS
     respond('2.0.0')
-    await ringing
+    await running
     expect([Math.round(retryAfter / 1000), (objectState.alarm ?? 0) - Date.now()]).toEqual([60, DUE_AFTER_MS])
   })
 
   it('is set to a minute from now when the Registry is unavailable', async () => {
     await put()
     vi.spyOn(registry, 'refreshBase').mockRejectedValueOnce(new Error('unavailable'))
-    await ring()
+    await fireAlarm()
     expect([objectState.alarm, vi.mocked(console.error).mock.calls]).toEqual([
       start + DUE_AFTER_MS + MINUTE_MS,
       [['{"event":"refresh-failed","agent":"a","error":"Error: unavailable"}']],
     ])
-    await ring()
+    await fireAlarm()
     expect(upstream).toHaveBeenCalledOnce()
   })
 

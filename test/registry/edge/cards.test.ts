@@ -27,7 +27,7 @@ const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent
   return document?.body ? Buffer.from(document.body).toString() : null
 }
 
-describe('getCachedDocument and readDocument', () => {
+describe('reads of documents', () => {
   it('read KV once for a thousand concurrent readers, and not again while the document is fresh', async () => {
     const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
     const all = Promise.all(Array.from({ length: 1000 }, () => read(env)))

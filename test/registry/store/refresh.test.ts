@@ -18,7 +18,7 @@ beforeEach(() => {
   createTables(sql)
 })
 
-const seconds = (count: number) => vi.advanceTimersByTime(count * 1000)
+const advanceSeconds = (count: number) => vi.advanceTimersByTime(count * 1000)
 const put = (id: string, text: string | undefined, record?: SourceRecord, more: Partial<Registration> = {}) => {
   const written = register(sql, registration(id, text, { ...more, ...(record && { source: record }) }), true)
   if ('error' in written) throw new Error(written.error.outcome)
@@ -40,7 +40,7 @@ const envelopeOf = (key: string): Envelope => {
 }
 /** What is published of a public agent with a card. */
 const card = { names: ['1.0', 'agent-card.json', 'agent.json', 'profile'] }
-const published = (id: string) => {
+const readCardEntry = (id: string) => {
   const { seq, representations, source } = envelopeOf(`card:${id}`)
   return { seq, names: Object.keys(representations).sort(), ...(source && { source }) }
 }
@@ -55,15 +55,15 @@ const pendingCard = (text: string) => ({
 describe('an agent with a remote card', () => {
   it('is published with the health of its card', () => {
     put('a', 'One', fetched('One'))
-    expect(published('a')).toEqual({ seq: 1, ...card, source: { checked: start, ttl: 300, staleIfError: 3600 } })
+    expect(readCardEntry('a')).toEqual({ seq: 1, ...card, source: { checked: start, ttl: 300, staleIfError: 3600 } })
   })
 
   it('is registered before its card is fetched: listed with internal agents only, and published with its failure if public', () => {
     put('open', undefined, { source, by: 'manifest', failure: failure(504) })
     put('inner', undefined, { source, by: 'manifest', failure: failure(504) }, { visibility: 'internal' })
     expect([
-      published('open'),
-      published('inner'),
+      readCardEntry('open'),
+      readCardEntry('inner'),
       listAgents(sql, '', 9, false),
       listAgents(sql, '', 1, true),
     ]).toMatchObject([
@@ -72,7 +72,7 @@ describe('an agent with a remote card', () => {
       [],
       [{ id: 'inner' }],
     ])
-    expect(published('inner')).not.toHaveProperty('source')
+    expect(readCardEntry('inner')).not.toHaveProperty('source')
   })
 
   it('loses its source when its manifest contains the card, and when it is removed', () => {
@@ -80,7 +80,7 @@ describe('an agent with a remote card', () => {
     put('a', 'Own', undefined, { manifestEtag: '"own"' })
     put('b', 'One', fetched('One'))
     remove(sql, 'b', {})
-    expect([sourceState(sql, 'a'), published('a'), sourceState(sql, 'b'), published('b')]).toEqual([
+    expect([sourceState(sql, 'a'), readCardEntry('a'), sourceState(sql, 'b'), readCardEntry('b')]).toEqual([
       null,
       { seq: 2, ...card },
       null,
@@ -91,7 +91,7 @@ describe('an agent with a remote card', () => {
 
   it('gets a new check time but no new revision from an unchanged card', () => {
     put('a', 'One', fetched('One'))
-    seconds(100)
+    advanceSeconds(100)
     const again = put('a', 'One', fetched('One'))
     expect([again, sourceState(sql, 'a')]).toMatchObject([
       { seq: 1, revised: false, staleKeys: ['refresh:a'], publishedHealth: { seq: 1 } },
@@ -198,7 +198,7 @@ describe('recordRefresh', () => {
   beforeEach(() => {
     put('a', 'One', fetched('One'), { extended: [{ tier: 'base', representations: {} as never }] })
     sql.exec(`INSERT INTO extended (id, tier, etag, names, body) VALUES ('a', 'base', 'e', '["1.0"]', 'x')`)
-    seconds(400)
+    advanceSeconds(400)
   })
 
   it('publishes nothing while the source does not fail', () => {
@@ -212,21 +212,21 @@ describe('recordRefresh', () => {
 
   it('publishes under a new seq when a source begins to fail, fails in another way, or recovers', () => {
     const staleKeys = [failure(502), failure(502), failure(504)].map(failure => record('a', { failure }))
-    const failing = published('a')
-    seconds(100)
+    const failing = readCardEntry('a')
+    advanceSeconds(100)
     staleKeys.push(record('a', { unchanged: true }))
     expect(staleKeys).toEqual([keys, [], keys, keys])
-    expect([failing, published('a'), envelopeOf('extended:a:base')]).toMatchObject([
+    expect([failing, readCardEntry('a'), envelopeOf('extended:a:base')]).toMatchObject([
       { seq: 3, source: { checked: start, failing: 504 } },
       { seq: 4, source: { checked: start + 500_000 } },
       { seq: 4, source: { checked: start + 500_000 } },
     ])
-    expect(published('a').source).not.toHaveProperty('failing')
+    expect(readCardEntry('a').source).not.toHaveProperty('failing')
   })
 
   it('stores since when the source has failed, and the last failure', () => {
     record('a', { failure: failure(502) })
-    seconds(60)
+    advanceSeconds(60)
     record('a', { failure: { ...failure(503), code: 'not-ready' } })
     expect(sourceState(sql, 'a')).toMatchObject({
       checked: start,
@@ -236,7 +236,7 @@ describe('recordRefresh', () => {
 
   it('continues the count of failures when the same source is registered again, and restarts it with another source', () => {
     record('a', { failure: failure() })
-    seconds(60)
+    advanceSeconds(60)
     const since = [source, { ...source, url: 'https://other.example/card' }].map(source => {
       put('a', 'One', fetched('One', { source, checked: start, failure: failure() }))
       const { due = 0, failing } = sourceState(sql, 'a') ?? {}
@@ -257,7 +257,7 @@ describe('recordRefresh', () => {
       record('a', { pending: pendingCard('Three') }, began),
     ]
     const begunLater = currentState('a')
-    seconds(1)
+    advanceSeconds(1)
     put('a', 'Two', fetched('Two'))
     const before = sourceState(sql, 'a')
     const afterCheck = record('a', { failure: failure() }, begunLater)
@@ -270,7 +270,7 @@ describe('recordRefresh', () => {
     record('a', { failure: failure() })
     expect(put('a', 'Two', fetched('Two'))).toMatchObject({ seq: 3, publishedHealth: { seq: 3 } })
     record('a', { failure: failure() })
-    expect('value' in remove(sql, 'a', {}) && published('a')).toEqual({ seq: 5, names: [] })
+    expect('value' in remove(sql, 'a', {}) && readCardEntry('a')).toEqual({ seq: 5, names: [] })
     expect(put('a', 'Own')).toMatchObject({ seq: 6 })
   })
 
@@ -303,7 +303,7 @@ describe('a pending card', () => {
   it('is stored next to the served card, and reported without its text', () => {
     record('a', { pending: pendingCard('Wide') })
     const { card: _, ...review } = pendingCard('Wide')
-    expect([sourceState(sql, 'a')?.pending, refreshBase(sql, 'a'), published('a').seq]).toMatchObject([
+    expect([sourceState(sql, 'a')?.pending, refreshBase(sql, 'a'), readCardEntry('a').seq]).toMatchObject([
       review,
       { record: { card: '{"name":"One"}', pending: pendingCard('Wide') } },
       1,
@@ -369,6 +369,6 @@ describe('the registration of a refreshed card', () => {
   it('publishes the first card of an agent without one', () => {
     put('a', undefined, { source, by: 'manifest', failure: failure() })
     refreshed('One')
-    expect(published('a')).toEqual({ seq: 2, ...card, source: { checked: start, ttl: 300, staleIfError: 3600 } })
+    expect(readCardEntry('a')).toEqual({ seq: 2, ...card, source: { checked: start, ttl: 300, staleIfError: 3600 } })
   })
 })
