@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path'
 import { privateFields, readFrontMatter } from '../../src/card/manifest/front-matter.ts'
-import { Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
+import { hasRemoteCard, Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
 import type { CardError } from '../../src/card/model/report.ts'
 import { isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
@@ -80,10 +80,6 @@ const manifestErrors = (document: JsonObject): CardError[] => {
 const isManifest = (document: JsonObject): boolean =>
   isJsonObject(document.card) ||
   (!('name' in document) && Object.keys(Manifest.entries).some(field => field in document))
-
-/** A manifest whose card is fetched may have nothing to add to it. */
-const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
-  isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
 const wrapCard = (card: JsonObject, markdown: boolean): Pick<NormalizedManifest, 'manifest' | 'unexposed'> => {
   // Markdown with settings of a model is Shaman's, even without any other mark.

@@ -6,7 +6,7 @@ export type Parsed = { value: Json } | { refused: 'not-json' | 'too-deep'; detai
 
 const CARD = 'a card or a manifest'
 
-/** Parses JSON text, with or without a byte order mark. `expected` says in messages what the text should contain. */
+/** Parses JSON text, with or without a byte order mark. Messages name what the text should contain, `expected`. */
 export const parseJson = (text: string, expected = CARD): Parsed => {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (isDeeperThan(source, MAX_JSON_DEPTH))

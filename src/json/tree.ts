@@ -13,6 +13,15 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
   return Object.fromEntries(merged)
 }
 
+/** Returns a copy of an object with each member mapped. Omits members that are mapped to undefined. */
+export const mapMembers = (object: JsonObject, map: (value: Json, name: string) => Json | undefined): JsonObject =>
+  Object.fromEntries(
+    jsonEntries(object).flatMap(([name, value]) => {
+      const mapped = map(value, name)
+      return mapped === undefined ? [] : [[name, mapped]]
+    }),
+  )
+
 /** A string in a document. Its pointer is computed on demand, as most strings are never reported. */
 export type StringValue = {
   value: string

@@ -2,6 +2,7 @@ import { type OutputUnit, type Schema, type SchemaDraft, Validator } from '@cfwo
 import type { CallError } from '../a2a/errors.ts'
 import { log } from '../http/log.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { mapMembers } from '../json/tree.ts'
 import { MAX_PATTERN_LENGTH, MAX_TOOL_ARGUMENTS_LENGTH, MAX_TOOL_SCHEMA_LENGTH } from '../limits.ts'
 import type { BridgedToolCall } from './bridge-call.ts'
 import { invalidParams } from './tool-call.ts'
@@ -109,14 +110,6 @@ const toCheckable = (schema: JsonObject): Schema | undefined => {
   const checkable = mapMembers(schema, copyKeyword)
   return isUncheckable || (omitsPattern && inverting.test(JSON.stringify(schema))) ? undefined : checkable
 }
-
-const mapMembers = (object: JsonObject, map: (value: Json, name: string) => Json | undefined): JsonObject =>
-  Object.fromEntries(
-    Object.entries(object).flatMap(([name, value = null]) => {
-      const mapped = map(value, name)
-      return mapped === undefined ? [] : [[name, mapped]]
-    }),
-  )
 
 const MAX_VIOLATIONS = 20
 

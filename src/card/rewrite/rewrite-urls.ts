@@ -1,4 +1,5 @@
-import { formatPointer, type Json, type JsonObject, jsonEntries, omit, parsePointer } from '../../json/json.ts'
+import { formatPointer, type Json, type JsonObject, omit, parsePointer } from '../../json/json.ts'
+import { mapMembers } from '../../json/tree.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { canonicalKey } from '../read/field-names.ts'
@@ -52,7 +53,7 @@ const findHiddenLinks = (
   self: URL,
 ): (typeof linkFields)[number][] => {
   const agentUrls = addresses.map(address => new URL(address))
-  // Where the agent has the host name of this host, only the port tells them apart.
+  // Where the agent has the host name of this host, only the port distinguishes them.
   const isOnAgentHost = ({ hostname, host }: URL): boolean =>
     agentUrls.some(agent =>
       hostname === self.hostname ? host !== self.host && host === agent.host : hostname === agent.hostname,
@@ -109,15 +110,12 @@ const rewriteUrls = (document: JsonObject, rewriteUrl: UrlRewriter): JsonObject 
     if (Array.isArray(value)) return value.map(item => rewrite(item, parent))
     if (typeof value !== 'object' || value === null) return value
     // In the parameters of an extension, `id` and `uri` are like any other member.
-    return mapMembers(value, (name, inner) =>
+    return mapMembers(value, (inner, name) =>
       identifiers.has(name) && parent !== 'params' ? inner : rewrite(inner, parent === 'params' ? parent : name),
     )
   }
-  return mapMembers(document, (name, value) => (notRewritten.has(canonicalKey(name, 'card')) ? value : rewrite(value)))
+  return mapMembers(document, (value, name) => (notRewritten.has(canonicalKey(name, 'card')) ? value : rewrite(value)))
 }
-
-const mapMembers = (object: JsonObject, change: (name: string, value: Json) => Json): JsonObject =>
-  Object.fromEntries(jsonEntries(object).map(([name, value]) => [name, change(name, value)]))
 
 const urlInText = /https?:\/\/[^\s"'<>`{}|\\^()[\]]+/gi
 
