@@ -6,9 +6,6 @@ import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/head
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import { isStale, staleHeaders } from '../registry/staleness.ts'
 
-/** The hybrid representations, by the file names of the two well-known paths. */
-export type Hybrid = 'agent-card.json' | 'agent.json'
-
 /** Returns the response with a card, or 304. The response to a request with a token is not for shared caches. */
 export const cardResponse = (
   document: CachedDocument,

@@ -2,7 +2,7 @@ import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { unauthorized } from '../auth/require.ts'
-import { agentIdPattern, type RepresentationName } from '../card/model/constants.ts'
+import { agentIdPattern, type HybridName, type RepresentationName } from '../card/model/constants.ts'
 import type { Handler, RequestContext, RoutedRequest } from '../http/handler.ts'
 import { isCardHost, requestHostname } from '../http/headers.ts'
 import {
@@ -19,12 +19,12 @@ import { findAgentByHost } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { revalidate } from '../sources/revalidate.ts'
-import { cardResponse, type Hybrid, negotiateRepresentation, publicCardResponse } from './card-response.ts'
+import { cardResponse, negotiateRepresentation, publicCardResponse } from './card-response.ts'
 import { agentNotFound, noRootAgent, upstreamCardUnavailable } from './errors.ts'
 
 /** `GET /.well-known/agent-card.json` and `agent.json`: the card of the agent that the hostname stands for. */
 export const hostCard =
-  (hybrid: Hybrid): Handler =>
+  (hybrid: HybridName): Handler =>
   async (request, env, ctx) => {
     const id = await findAgentByHost(requestHostname(request), env, ctx)
     const response = id === undefined ? undefined : await cardResponseFor(id, hybrid, { request, env, ctx })
@@ -35,7 +35,7 @@ export const hostCard =
 
 /** `GET /agents/{id}` and its two well-known paths: the card of one agent. */
 export const agentCard =
-  (hybrid: Hybrid): Handler =>
+  (hybrid: HybridName): Handler =>
   (request, env, ctx) => {
     const { id = '' } = request.params
     if (!agentIdPattern.test(id)) throw agentNotFound(id)
@@ -45,7 +45,7 @@ export const agentCard =
 /** Returns a public card that is in memory, without waiting for anything; undefined if it has to be read. */
 const cachedCardResponse = (
   id: string,
-  hybrid: Hybrid,
+  hybrid: HybridName,
   { headers, query }: RoutedRequest,
   env: Env,
 ): Response | undefined => {
@@ -57,7 +57,7 @@ const cachedCardResponse = (
 
 const uncachedAgentCard = async (
   id: string,
-  hybrid: Hybrid,
+  hybrid: HybridName,
   context: RequestContext<RoutedRequest>,
 ): Promise<Response> => {
   const response = await cardResponseFor(id, hybrid, context)

@@ -46,9 +46,9 @@ export const reconcile = async (
   if ('errors' in result)
     return isOwnersError(agent, card)
       ? result
-      : withPrevious(agent, { ...previous, failure: invalidCard(result.errors) })
+      : withPrevious(agent, { ...previous, failure: toInvalidCardFailure(result.errors) })
   if (!fitsInRow([text, ...servedTexts(result.compiled)]))
-    return withPrevious(agent, { ...previous, failure: invalidCard([tooLarge]) })
+    return withPrevious(agent, { ...previous, failure: toInvalidCardFailure([tooLarge]) })
   const before = previous.card === undefined ? undefined : (JSON.parse(previous.card) as JsonObject)
   const drift = before === undefined || text === previous.card ? [] : diffCards(before, card)
   const widens =
@@ -75,7 +75,7 @@ export const prepareRemote = async (
 }
 
 /** Returns the failure that an owner sees if a card was fetched but cannot be served. */
-export const invalidCard = (errors: CardError[]): SourceFailure => {
+export const toInvalidCardFailure = (errors: CardError[]): SourceFailure => {
   const [first] = errors
   const reason = first ? ` ${first.pointer || 'The document'} ${first.message}.` : ''
   return { status: 502, code: 'invalid-card', message: `The fetched card cannot be served.${reason}`, errors }

@@ -16,7 +16,7 @@ import type {
 } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { fetchSource } from './fetch.ts'
-import { invalidCard, prepareRemote, reconcile } from './reconcile.ts'
+import { prepareRemote, reconcile, toInvalidCardFailure } from './reconcile.ts'
 import type { FetchResult } from './upstream-card.ts'
 
 /** How often a refresh starts over because the agent changed meanwhile. */
@@ -108,7 +108,7 @@ const registerFetched = async (
 ): Promise<RefreshReport> => {
   const document = JSON.parse(base.manifest) as Json
   const read = readManifest(document, id)
-  if ('errors' in read) return recordResult({ failure: invalidCard(read.errors) }, base, id, env)
+  if ('errors' in read) return recordResult({ failure: toInvalidCardFailure(read.errors) }, base, id, env)
   const agent = {
     ...{ id, document, manifest: read.manifest, isAccepted },
     origins: { publicUrl: base.origin, requestOrigin: base.origin },
@@ -117,7 +117,7 @@ const registerFetched = async (
     by: 'fetch',
   } as const
   const reconciled = await reconcile(agent, fetched)
-  if ('errors' in reconciled) return recordResult({ failure: invalidCard(reconciled.errors) }, base, id, env)
+  if ('errors' in reconciled) return recordResult({ failure: toInvalidCardFailure(reconciled.errors) }, base, id, env)
   const { failure, pending, drift = [], notes = [] } = reconciled.record
   if (failure) return recordResult({ failure }, base, id, env)
   if (pending) return recordResult({ pending }, base, id, env)

@@ -1,7 +1,7 @@
 import { type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { type DialectName, dialectNames, type RepresentationName } from '../model/constants.ts'
+import { type DialectName, dialectNames, type HybridName, type RepresentationName } from '../model/constants.ts'
 import { endpointFields, pickV0Interface, presentEndpointFields, superxProtocol } from '../read/interfaces.ts'
 import { gopherholeVersion } from './gopherhole.ts'
 import { dialects } from './index.ts'
@@ -10,7 +10,7 @@ import { writeV0 } from './v0-base.ts'
 /** An authored card: the document to serve in its own dialect, and the document that its signatures cover. */
 type AuthoredCard = { dialect: DialectName; document: JsonObject; signed: JsonObject }
 
-type Representations = {
+type WrittenRepresentations = {
   documents: Record<RepresentationName, JsonObject>
   /** By dialect, pointers to the canonical fields that it has no place for. */
   dropped: Record<DialectName, Pointer[]>
@@ -21,7 +21,7 @@ export const writeRepresentations = (
   card: AgentCard,
   authored: AuthoredCard,
   route: Manifest['route'],
-): Representations => {
+): WrittenRepresentations => {
   const hybrids: Record<HybridName, JsonObject> = {
     'agent-card.json': hybridRepresentation(card, authored, 'agent-card.json'),
     'agent.json': hybridRepresentation(card, authored, 'agent.json'),
@@ -39,8 +39,6 @@ export const writeRepresentations = (
   }
   return { documents, dropped }
 }
-
-type HybridName = Exclude<RepresentationName, DialectName>
 
 /** A hybrid is never the document that was signed. SuperX's clients read it too, and require `protocol`. */
 const hybridRepresentation = (card: AgentCard, authored: AuthoredCard, name: HybridName): JsonObject => {
@@ -71,7 +69,7 @@ export const writeHybrid = (card: AgentCard, name: HybridName): JsonObject => {
 }
 
 /** Fields that the gateway sets, in place of the author. */
-const routingFields = new Set<string>([
+const gatewayFields = new Set<string>([
   ...endpointFields,
   'preferredTransport',
   'preferred_transport',
@@ -82,7 +80,7 @@ const routingFields = new Set<string>([
 /** Returns an authored card with this host's endpoints, if it is served behind the gateway and has endpoints. */
 const withRouting = (own: JsonObject, written: JsonObject, route: Manifest['route']): JsonObject => {
   if (route !== 'gateway' || presentEndpointFields(own).length === 0) return own
-  const routing = Object.fromEntries(Object.entries(written).filter(([name]) => routingFields.has(name)))
-  const rest = Object.entries(own).filter(([name]) => !routingFields.has(name) || name in routing)
+  const routing = Object.fromEntries(Object.entries(written).filter(([name]) => gatewayFields.has(name)))
+  const rest = Object.entries(own).filter(([name]) => !gatewayFields.has(name) || name in routing)
   return { ...Object.fromEntries(rest), ...routing }
 }

@@ -15,6 +15,9 @@ export type DialectName = (typeof dialectNames)[number]
 export const representationNames = ['agent-card.json', 'agent.json', ...dialectNames] as const
 export type RepresentationName = (typeof representationNames)[number]
 
+/** The names of the hybrids, which are in no dialect: one document that readers of several dialects accept. */
+export type HybridName = Exclude<RepresentationName, DialectName>
+
 /** What an agent's id looks like. */
 export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 
