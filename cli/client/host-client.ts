@@ -154,7 +154,7 @@ export const createClient = (connection: Connection) => ({
     return parsed.success ? parsed.output.source : undefined
   },
 
-  /** Has the host fetch an agent's upstream card again, or accept the held one with the entity tag `accept`. */
+  /** Requests that the host fetch an agent's upstream card again, or accept the held one with the entity tag `accept`. */
   refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | Rejection> => {
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)
@@ -163,7 +163,7 @@ export const createClient = (connection: Connection) => ({
 
   /** The tokens of the host. */
   tokens: {
-    /** Issues a token. Never retried: if the response is lost, a token lives on that nobody knows. */
+    /** Issues a token. Never retried: if the response is lost, a token exists that nobody knows. */
     issue: async (wanted: TokenRequest): Promise<IssuedToken | Rejection> => {
       const reply = await request({ ...connection, retries: 0 }, 'POST', '/tokens', { body: wanted })
       return reply.status === 201 ? parseReply(IssuedToken, reply, connection) : toRejection(reply)

@@ -29,7 +29,7 @@ export const toRestError = (error: CallError, version: WireVersion): JsonObject 
 export const errorResponse = (error: CallError, form: ErrorForm): Response => {
   const { status, headers } = describeError(error)
   const text = errorText(error, form)
-  // A 0.3 client that asked for a stream reads JSON only if the status tells it that there is no stream.
+  // A 0.3 client that asked for a stream reads JSON only if the status shows that there is no stream.
   return isEvent(form) && status.JSONRPC === 200
     ? a2aResponse(eventText(text), 200, { ...headers, 'Content-Type': 'text/event-stream' })
     : a2aResponse(text, status[form.binding], headers)

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
 import { type A2ACall, operations } from './operations.ts'
 
-/** What a call asks for, as far as this host checks it. */
+/** What a call requests, as far as this host checks it. */
 export type MessageFacts = {
   /** Empty where the call has no list of parts: the agent will reject it. */
   parts: Json[]

@@ -43,7 +43,7 @@ export const versionForError = (requested: RequestedVersion, method = ''): WireV
   return requested.version ?? inferVersion(method)
 }
 
-/** Tells whether a query parameter names the version, in any case. */
+/** Checks whether a query parameter names the version, in any case. */
 export const isVersionParameter = (name: string): boolean => name.toLowerCase() === 'a2a-version'
 
 const versionsInQuery = (url: string): string[] =>

@@ -6,7 +6,7 @@ type StreamWatch = {
   idleSeconds: number
   /** After how long a silence the caller is sent a comment: only a write shows that the caller has disconnected. */
   heartbeatSeconds: number
-  /** Aborts when the caller disconnects, if the platform can tell. */
+  /** Aborts when the caller disconnects, if the platform notices it. */
   signal?: AbortSignal | undefined
   /** Writes the event that ends a stream in place of the agent. */
   lastEvent: (error: CallError) => string
@@ -37,7 +37,7 @@ class SseRelay {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>
   readonly #watch: StreamWatch
   readonly #framer = new SseFramer()
-  /** Since when this waits for the agent, in ms; undefined while the caller has not read what arrived. */
+  /** When this began to wait for the agent, in ms; undefined while the caller has unread data. */
   #silentSince: number | undefined
   /** When the last heartbeat was sent, in ms. */
   #lastHeartbeat = 0

@@ -40,7 +40,7 @@ type Attempt = { prepared: PreparedWrite; result: Registered | Rejection }
 
 const MAX_ATTEMPTS = 5
 
-/** Tries a registration again if a refresh of its remote card came in between. */
+/** Repeats a registration that failed because the remote card was refreshed at the same time. */
 const retryOnConflict = async (attempt: () => Promise<Attempt>, attempts = MAX_ATTEMPTS): Promise<Attempt> => {
   const made = await attempt()
   return made.result.outcome === 'conflict' && attempts > 1 ? retryOnConflict(attempt, attempts - 1) : made

@@ -23,7 +23,7 @@ const hint = (id: string): string => {
   return id === id.toLowerCase() ? '' : ' Ids are lower case.'
 }
 
-/** The error for a write that another one came before. */
+/** The error for a write that is based on an outdated state of the agent. */
 export const agentConflict = (id: string, reason: string): HttpError =>
   new HttpError(409, 'overtaken', `Agent "${id}" ${reason}. Retry.`, { headers: { 'Retry-After': '1' } })
 
@@ -42,7 +42,7 @@ const upstreamErrors = {
   504: ['upstream-timeout', 'an upstream that did not respond in time'],
 } as const
 
-/** A failing upstream is asked about once a minute, so an earlier retry is in vain. */
+/** A failing upstream is fetched about once a minute, so an earlier retry has no effect. */
 const MIN_RETRY_SECONDS = 60
 
 /** The error for a remote card of which there is no usable copy. */

@@ -1,7 +1,7 @@
 import { HttpError } from '../http/errors.ts'
 import { MAX_PAGE_SIZE } from '../limits.ts'
 
-/** A page of a list: at most `limit` entries whose ids come after `after`. */
+/** A page of a list: at most `limit` entries whose ids follow `after`. */
 export type PageQuery = { after: string; limit: number }
 
 /** Parses `?limit=` and `?cursor=` of a list, whose cursors match `cursorForm`. Rejects every other parameter. */

@@ -132,7 +132,7 @@ const accessFields: readonly (readonly [field: keyof CallProfile, name: string])
 
 /**
  * Asserts that a secret or binding is sent to the same addresses as now, for the same callers. `served` is the fetched card that
- * is served now. Returns the precondition, which holds the write to what was compared.
+ * is served now. Returns the precondition of the write: it fails if what was compared has changed.
  */
 const assertSameTargets = (
   { id, etag, name, document, origin }: BindingUse,

@@ -8,7 +8,7 @@ import { ANONYMOUS, type Authentication, type TokenError } from './principal.ts'
 import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
 import { containsHostToken, isAdminToken, isToken } from './token.ts'
 
-/** What an agent's profile says about how its callers authenticate. */
+/** The part of an agent's profile that determines how its callers authenticate. */
 type SecurityProfile = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' | 'visibility'>
 
 /** A token and the header that carries it, in lower case. */

@@ -3,7 +3,7 @@ import type { Scope } from '../card/model/constants.ts'
 /** Why a token is rejected. */
 export type TokenError = 'unknown' | 'expired' | 'malformed' | 'several'
 
-/** Who makes a request, as far as this host can tell. */
+/** Who makes a request, as far as this host knows. */
 export type Authentication =
   | Principal
   /** No credentials; or credentials that this host does not recognize, which may be the agent's own. */

@@ -23,7 +23,7 @@ export const clientKey = (request: Request): string => clientAddress(request) ??
 
 /**
  * Returns the client's address, or the /64 network of an IPv6 address, which one client has to itself. Undefined for a request
- * that did not come over the network, such as one through a service binding.
+ * that did not arrive over the network, such as one through a service binding.
  */
 const clientAddress = ({ headers }: Request): string | undefined => {
   const address = headers.get('CF-Connecting-IP') ?? undefined
@@ -51,8 +51,8 @@ export const recordSuccess = (digest: string): void => {
 }
 
 /**
- * Counts a failed attempt, and returns whether there have been too many. The binding cannot be asked without counting, so this
- * isolate remembers its answer. Requests without an address are not counted: one client could block all others.
+ * Counts a failed attempt, and returns whether there have been too many. The binding counts every query, so this isolate remembers its
+ * result. Requests without an address are not counted: one client could block all others.
  */
 export const recordFailure = async (request: Request, limit: RateLimit, now = Date.now()): Promise<boolean> => {
   const address = clientAddress(request)

@@ -112,7 +112,7 @@ export const getApiKeyHeaders = ({ securitySchemes = {} }: AgentCard): { scheme:
 
 /**
  * Returns the discovery documents of the OpenID Connect issuers that a card names and that its owner wrote in `ownerCard`. The
- * source of a fetched card must not decide whose tokens open an agent at this host.
+ * source of a fetched card must not decide whose tokens give access to an agent of this host.
  */
 export const trustedIssuers = ({ securitySchemes = {} }: AgentCard, ownerCard: JsonObject): string[] => {
   const isIssuerField = (name: string) => /^open_?id_?connect_?url$/i.test(name)

@@ -39,7 +39,7 @@ export type UpstreamCall = UpstreamMessage &
     extensions: readonly string[]
     /** The headers of the caller's request. */
     headers: Headers
-    /** Aborts when the caller disconnects, if the platform can tell. */
+    /** Aborts when the caller disconnects, if the platform notices it. */
     signal?: AbortSignal
   }
 

@@ -55,7 +55,7 @@ export const fetchService = async (
   return copy
 }
 
-/** What a manifest says about how an upstream is called. */
+/** The part of a manifest that determines how an upstream is called. */
 type UpstreamAddress = {
   url: string
   /** The service binding that is used instead of the network. */
@@ -83,7 +83,7 @@ export const createUpstreamClient = (
   }
 }
 
-/** A service stands for the origin of its upstream only. */
+/** A service receives only requests to the origin of its upstream. */
 const serviceFetch =
   (service: Fetcher, address: string): FetchFn =>
   async (url, init) =>

@@ -50,7 +50,7 @@ export const readText = async (message: Request | Response, maxBytes: number): P
 }
 
 /**
- * Returns `Content-Length`; null if it does not say how many bytes will be read: with `Content-Encoding` they are inflated, and
+ * Returns `Content-Length`; null if it is not the number of bytes that will be read: with `Content-Encoding` they are inflated, and
  * `Transfer-Encoding` overrides it (RFC 9112 §6.3).
  */
 const declaredContentLength = ({ headers }: Request | Response): number | null => {

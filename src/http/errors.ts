@@ -61,7 +61,7 @@ const problemResponse = ({ status, code, message, errors, headers }: HttpError):
 /** The period of the host's rate limits (wrangler.toml). */
 export const RATE_LIMIT_SECONDS = 60
 
-/** The error for a client past a rate limit; `detail` says which. */
+/** The error for a client past a rate limit, which `detail` names. */
 export const tooManyRequests = (detail: string): HttpError =>
   new HttpError(429, 'too-many-requests', `${detail} Try again in a minute.`, {
     headers: { 'Retry-After': String(RATE_LIMIT_SECONDS) },

@@ -29,7 +29,7 @@ export type FetchOptions = GetHeaders & {
   maxRedirects?: number
 }
 
-/** A fetched text. `redirected`: it comes from another URL. */
+/** A fetched text. `redirected`: it was fetched from another URL. */
 export type Resource = { content: string; headers: Headers; redirected: boolean }
 
 /** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */

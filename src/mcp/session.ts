@@ -256,13 +256,13 @@ const reconnectionOptions = {
 
 const MIN_RECONNECTION_DELAY_MS = 1_000
 
-/** Keeps a server that sends `retry: 0` and ends its streams at once from being asked again without a pause. */
+/** Limits how often streams are reopened: a server may send `retry: 0` and end each of them at once. */
 const reconnectionScheduler: ReconnectionScheduler = (reconnect, delay) => {
   const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
   return () => clearTimeout(timer)
 }
 
-/** Tells the server that its session is over, if it has one. Never rejects: servers also end sessions by themselves. */
+/** Ends the session at the server, if there is one. Never rejects: servers also end sessions by themselves. */
 const deleteSession = async (
   url: string,
   fetch: UpstreamFetch,

@@ -128,7 +128,7 @@ const compareRequirements = (before: Requirements = [], after: Requirements = []
   )
 }
 
-/** Returns whether a requirement asks for every scheme and scope of an earlier one. */
+/** Returns whether a requirement includes every scheme and scope of an earlier one. */
 const covers = ({ schemes }: Requirement, { schemes: earlier }: Requirement): boolean =>
   Object.entries(earlier).every(([name, { list = [] }]) => {
     const scopes = Object.hasOwn(schemes, name) ? (schemes[name]?.list ?? []) : undefined

@@ -101,7 +101,7 @@ export const isBridged = ({ upstream: { mcp, url } }: BridgeFields): boolean => 
 /** The only A2A endpoint of an MCP server is this host's. */
 const defaultRoute = (manifest: BridgeFields): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')
 
-/** The names that tell a manifest from a card: no dialect has fields of these names. */
+/** The names that distinguish a manifest from a card: no dialect has fields with these names. */
 const manifestFields = Object.keys(entries).filter(name => name !== 'id' && name !== 'card')
 
 /** Returns the document if it is a manifest; undefined if it is a bare card. */

@@ -30,7 +30,7 @@ const MAX_ENTRIES = 100
 const MAX_POINTER_LENGTH = 128
 const MAX_MESSAGE_LENGTH = 250
 
-/** Bounds a list of notes and the length of each; the last says how many more there are. `toAuthored` maps their pointers. */
+/** Limits a list of notes and the length of each; the last one gives the number of those left out. `toAuthored` maps their pointers. */
 export const truncateNotes = <Entry extends Note>(
   notes: readonly Entry[],
   toAuthored: (pointer: Pointer) => Pointer,
@@ -41,7 +41,7 @@ export const truncateNotes = <Entry extends Note>(
     return { ...note, pointer: truncatePointer(toAuthored(pointer)), message: truncateMessage(message) + more }
   })
 
-/** Removes duplicates from a list of pointers and bounds it; the last entry says how many more there are. */
+/** Removes duplicates from a list of pointers and limits it; the last entry gives the number of those left out. */
 export const truncatePointers = (pointers: readonly Pointer[]): string[] => {
   const unique = [...new Set(pointers.map(truncatePointer))]
   const more = unique.length - MAX_ENTRIES

@@ -144,7 +144,7 @@ const hostnameOf = (url: string): string => new URL(url).hostname.replace(/\.$/,
 
 const escapeRegExp = (text: string): string => text.replace(/\W/g, '\\$&')
 
-/** Returns the texts that give away the host of a URL; where this host has the same name, only those that tell them apart. */
+/** Returns the texts that reveal the host of a URL; if this host has the same name, only those that distinguish the two. */
 const searchTerms = (url: URL, self: URL): string[] => {
   const { pathname } = url
   const [hostname, host] = [url.hostname, url.host].map(name => name.replace(/\.(?=$|:)/, '')) as [string, string]
