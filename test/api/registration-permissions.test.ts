@@ -2,18 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { token as adminToken, sharedHost } from '../support/host.ts'
+import { sharedHost } from '../support/host.ts'
 
 const host = sharedHost()
 
-const issue = async (scopes: string[], agents = ['*']): Promise<string> => {
-  const response = await host.fetch('/tokens', {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ scopes, agents }),
-  })
-  return ((await response.json()) as { token: string }).token
-}
+const issue = async (scopes: string[], agents = ['*']): Promise<string> => (await host.issue({ scopes, agents })).token
 
 /** Registers an agent with a token that has the scope `write`. */
 const putAsWriter = async (id: string, document: Json, headers: Record<string, string> = {}) => {

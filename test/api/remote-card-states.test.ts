@@ -51,7 +51,7 @@ const noWarning = { age: null, warning: null }
 describe('a remote card', () => {
   it.each([
     ['card that was just fetched', {}],
-    ['card that was fetched long checkedAgo without a failure since', checkedAgo(3 * day)],
+    ['card that was fetched long ago without a failure since', checkedAgo(3 * day)],
     ['card that was just fetched, with a failure since', { failure: failure() }],
   ])('is served without a warning: a %s', async (name, record) => {
     const id = name.replaceAll(/[^a-z]+/g, '-')
@@ -141,12 +141,8 @@ describe('an expired or missing card whose upstream fails', () => {
 
   it('gets 404 for an internal agent, unless the caller may read it', async () => {
     const issue = async (agents: string[]) => {
-      const response = await host.fetch('/tokens', {
-        method: 'POST',
-        headers: { ...bearer, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ scopes: ['read'], agents }),
-      })
-      return { headers: { Authorization: `Bearer ${((await response.json()) as { token: string }).token}` } }
+      const { token } = await host.issue({ scopes: ['read'], agents })
+      return { headers: { Authorization: `Bearer ${token}` } }
     }
     await registerWithoutCard('inner-missing', failure(503), { visibility: 'internal' })
     await registerExpired('inner-expired', 504, { visibility: 'internal' })

@@ -32,12 +32,7 @@ beforeAll(async () => {
     visibility: 'internal',
     extended: { description: 'More of it' },
   })
-  const issued = await host.fetch('/tokens', {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' },
-    body: '{"scopes":["read"],"agents":["confidential"]}',
-  })
-  token = ((await issued.json()) as { token: string }).token
+  token = (await host.issue({ scopes: ['read'], agents: ['confidential'] })).token
   agent.respond(reply(200, json, JSON.stringify(agentResponse)))
 })
 afterAll(async () => {

@@ -12,22 +12,18 @@ const failKvWrites = async (times: number) =>
   ((await host.env()).REGISTRY.getByName('default') as unknown as { fail: (times: number) => Promise<void> }).fail(
     times,
   )
-const issue = async () => {
-  const response = await host.fetch('/tokens', { method: 'POST', headers, body: '{"scopes":["read"]}' })
-  return (await response.json()) as { id: string; token: string; published: boolean }
-}
 const getListStatus = async (token: string) =>
   (await host.fetch('/agents', { headers: { Authorization: `Bearer ${token}` } })).status
 
 describe('while KV rejects writes', () => {
   it('issues a token that is not yet published, but is valid in the location that issued it', async () => {
     await failKvWrites(1)
-    const { token, published } = await issue()
+    const { token, published } = await host.issue({ scopes: ['read'] })
     expect([published, await getListStatus(token)]).toEqual([false, 200])
   })
 
   it('revokes a token in the location that revoked it', async () => {
-    const { id, token } = await issue()
+    const { id, token } = await host.issue({ scopes: ['read'] })
     await failKvWrites(1)
     expect((await host.fetch(`/tokens/${id}`, { method: 'DELETE', headers })).status).toBe(204)
     const { keys } = await (await host.env()).CARDS.list({ prefix: 'token:' })

@@ -18,14 +18,7 @@ afterAll(() => host.close())
 let address = 0
 /** Each request has an address of its own, so that failed attempts of one test do not throttle another. */
 const clientHeaders = () => ({ 'CF-Connecting-IP': `203.0.113.${++address % 250}` })
-const issue = async (scopes: string[], agents = ['*']): Promise<string> => {
-  const response = await host.fetch('/tokens', {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ scopes, agents }),
-  })
-  return ((await response.json()) as { token: string }).token
-}
+const issue = async (scopes: string[], agents = ['*']): Promise<string> => (await host.issue({ scopes, agents })).token
 const send = (method: string, path: string, token: string, document?: Json) =>
   host.fetch(path, {
     method,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { JsonObject } from '../../src/json/json.ts'
 import { nextAddress } from '../support/called-host.ts'
-import { token as adminToken, sharedHost } from '../support/host.ts'
+import { sharedHost } from '../support/host.ts'
 import { type IssuerServer, makeKey, startIssuer } from '../support/issuer.ts'
 
 /** An agent whose callers authenticate with a token of an issuer, or with a key in a header. */
@@ -47,14 +48,7 @@ const fetchExtendedCard = async (headers: Record<string, string>) => {
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 const sign = (claims: object = {}, ...options: [] | [object, Awaited<ReturnType<typeof makeKey>>]) =>
   issuer.sign({ aud: 'weather-api', ...claims }, ...options)
-const issue = async (request: object): Promise<string> => {
-  const response = await host.fetch('/tokens', {
-    method: 'POST',
-    headers: { ...bearer(adminToken), 'Content-Type': 'application/json' },
-    body: JSON.stringify(request),
-  })
-  return ((await response.json()) as { token: string }).token
-}
+const issue = async (request: JsonObject): Promise<string> => (await host.issue(request)).token
 
 describe("a JWT of the issuer that an agent's card names", () => {
   it('reads the extended card for concurrent callers before any key is cached', async () => {

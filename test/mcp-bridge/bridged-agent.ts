@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import type { WireVersion } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { type OwnHost, startHost } from '../support/host.ts'
 import { startToolServer, type TestTool, type ToolServer } from '../support/mcp-server.ts'
 
 /** Options of a call: the version of A2A, the token of the caller, the id of the agent. */
@@ -89,15 +89,7 @@ export const startBridgedAgent = async (
       const response = await call('SendMessage', message(parts, more), options)
       return ((response.result as JsonObject | undefined)?.task ?? response) as Task
     },
-    issue: async name => {
-      const issued = await host.fetch('/tokens', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${adminToken}` },
-        body: JSON.stringify({ note: name, scopes: ['read'] }),
-      })
-      if (!issued.ok) throw new Error(await issued.text())
-      return ((await issued.json()) as { token: string }).token
-    },
+    issue: async name => (await host.issue({ note: name, scopes: ['read'] })).token,
     close: async () => {
       await host.close()
       for (const server of Object.values(servers)) server.close()

@@ -35,7 +35,7 @@ export type CalledHost<AnyHost extends Host = OwnHost> = {
   /** Registers an agent, and returns the host's report. */
   register: (id: string, manifest: JsonObject) => Promise<JsonObject>
   /** Issues a token. */
-  issue: (request: JsonObject) => Promise<{ token: string; id: string }>
+  issue: Host['issue']
   close: () => Promise<void>
 }
 
@@ -96,10 +96,7 @@ const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Om
       if (status !== 201 && status !== 200) throw new Error(`${id}: ${status} ${JSON.stringify(body)}`)
       return body as JsonObject
     },
-    issue: async request => {
-      const { body } = await send('/tokens', { token: adminToken, body: request })
-      return body as { token: string; id: string }
-    },
+    issue: host.issue,
   }
 }
 

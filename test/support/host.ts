@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
-import type { Json } from '../../src/json/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import type { SharedHostName } from './global-setup.ts'
 import {
   type HostConfig,
@@ -23,7 +23,12 @@ export type Host = {
   fetch: (path: string, init?: RequestInit) => Promise<Response>
   /** Registers a card or manifest with the admin token. */
   put: (id: string, document: Json, headers?: Record<string, string>) => Promise<Response>
+  /** Issues a token with the admin token. */
+  issue: (request: JsonObject) => Promise<IssuedToken>
 }
+
+/** The members of the response to `POST /tokens` that tests read. */
+export type IssuedToken = { id: string; token: string; published: boolean }
 
 /** A host that only one file uses, which can look inside. */
 export type OwnHost = Host & {
@@ -79,6 +84,15 @@ const hostAt = (url: URL): Host => {
         headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...headers },
         body: JSON.stringify(document),
       }),
+    issue: async request => {
+      const response = await send('/tokens', {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(request),
+      })
+      if (response.status !== 201) throw new Error(`POST /tokens: ${response.status} ${await response.text()}`)
+      return (await response.json()) as IssuedToken
+    },
   }
 }
 

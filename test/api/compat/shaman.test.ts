@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { loadManifests } from '../../../cli/manifests/load.ts'
 import { deploymentRole } from '../../../src/api/compat/shaman.ts'
-import type { Json } from '../../../src/json/json.ts'
 import { bilingualCard, minimalCard } from '../../support/cards/cards.ts'
 import { readSeed } from '../../support/cards/seeds.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
@@ -118,18 +117,9 @@ beforeAll(async () => {
     ['writer', ['write'], ['*']],
   ] as const)
     for (const [role, host] of Object.entries({ public: publicHost, internal: internalHost }))
-      tokens[`${name} ${role}`] = (await post(host, '/tokens', { scopes: [...scopes], agents: [...agents] })).token
+      tokens[`${name} ${role}`] = (await host.issue({ scopes: [...scopes], agents: [...agents] })).token
 })
 afterAll(() => Promise.all([publicHost.close(), internalHost.close()]))
-
-const post = async (host: OwnHost, path: string, body: Json) =>
-  (await (
-    await host.fetch(path, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  ).json()) as { token: string }
 
 let requestCount = 0
 /** Sends each request from an address of its own, so that failed attempts do not throttle later requests. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { sharedHost, token } from '../../support/host.ts'
 import { type ExpressAgent, echoManifestWith, type ManifestChanges, register, startExpressAgent } from './agents.ts'
 import { sdks } from './sdks.ts'
@@ -70,15 +71,7 @@ afterAll(async () => {
   await express.close()
 })
 
-const issue = async (request: object): Promise<string> => {
-  const response = await host.fetch('/tokens', {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(request),
-  })
-  const issued: { token: string } = (await response.json()) as never
-  return issued.token
-}
+const issue = async (request: JsonObject): Promise<string> => (await host.issue(request)).token
 
 /** Requests the first event of a stream, which throws the error of the call. */
 const firstEvent = (events: AsyncGenerator<string>): Promise<unknown> => events.next()
