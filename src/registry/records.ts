@@ -90,7 +90,7 @@ export type Registered = {
   /** False while KV has not been written; the Registry keeps retrying. */
   published: boolean
   /** Tiers that no longer have an extended card. */
-  tiersGone: string[]
+  removedTiers: string[]
   /** Set for an agent with a remote card. */
   publishedHealth?: PublishedHealth
 } & HostChanges
@@ -101,7 +101,7 @@ export type Removed = {
   seq: number
   published: boolean
   changed: HostChange[]
-  tiersGone: string[]
+  removedTiers: string[]
 }
 
 /** Why a write was rejected; nothing was changed. */

@@ -6,7 +6,7 @@ import { cacheHost } from './lookups.ts'
 /** Makes a registration visible in this isolate at once, to readers of the card and to callers of the agent. */
 export const cacheRegistered = (registration: Registration, registered: Registered): void => {
   const { id, visibility, representations, profile, extended } = registration
-  const { publishedHealth, tiersGone, changed } = registered
+  const { publishedHealth, removedTiers, changed } = registered
   const seq = publishedHealth?.seq ?? registered.seq
   const modified = new Date(registered.modified).toUTCString()
   const source = publishedHealth && { source: publishedHealth.health }
@@ -21,16 +21,16 @@ export const cacheRegistered = (registration: Registration, registered: Register
   cacheProfile(id, envelope)
   for (const { tier, representations } of extended)
     cacheExtended(id, tier, { seq, modified, representations, ...source })
-  for (const tier of tiersGone) cacheExtended(id, tier, emptyEnvelope(seq))
+  for (const tier of removedTiers) cacheExtended(id, tier, emptyEnvelope(seq))
   cacheHosts(changed)
 }
 
 /** Makes a removal visible in this isolate at once. */
-export const cacheRemoved = (id: string, { seq, tiersGone, changed }: Removed): void => {
+export const cacheRemoved = (id: string, { seq, removedTiers, changed }: Removed): void => {
   const gone = emptyEnvelope(seq)
   cacheEnvelope(id, gone)
   cacheProfile(id, gone)
-  for (const tier of tiersGone) cacheExtended(id, tier, gone)
+  for (const tier of removedTiers) cacheExtended(id, tier, gone)
   cacheHosts(changed)
 }
 

@@ -23,15 +23,15 @@ export const register = (
   if ('outcome' in hosts) return { error: hosts }
   const modified = same?.modified ?? Date.now()
   const tiers = extended.map(({ tier }) => tier)
-  const tiersGone = storedTiers(sql, id).filter(tier => !tiers.includes(tier))
+  const removedTiers = storedTiers(sql, id).filter(tier => !tiers.includes(tier))
   const seq = same?.seq ?? appendRevision(sql, registration, modified)
   const sourceBefore = sourceRow(sql, id)
   const publishedHealth = source && saveSource(sql, id, source, same ? undefined : seq)
   if (!source) deleteSource(sql, id)
   const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedSeq
   const changed = hosts.changed.map(({ hostname }) => hostname)
-  const allTiers = [...tiers, ...tiersGone]
-  const outcome = { outcome: 'registered', seq, modified, created: !before, revised: !same, tiersGone } as const
+  const allTiers = [...tiers, ...removedTiers]
+  const outcome = { outcome: 'registered', seq, modified, created: !before, revised: !same, removedTiers } as const
   return {
     value: { ...outcome, ...(publishedHealth && { publishedHealth }), ...hosts },
     staleKeys: [
@@ -57,17 +57,17 @@ export const remove = (
   if (!preconditionHolds(precondition, etagsOf(sql, id, before)))
     return { error: { outcome: 'precondition-failed', exists: true } }
   const changed = ownHosts(sql, id).map(({ hostname }) => assignHost(sql, hostname, null, false))
-  const tiersGone = storedTiers(sql, id)
+  const removedTiers = storedTiers(sql, id)
   const seq = appendTombstone(sql, id)
   const isRemote = sourceRow(sql, id) !== undefined
   deleteSource(sql, id)
   const keys = agentKeys(
     id,
     changed.map(({ hostname }) => hostname),
-    tiersGone,
+    removedTiers,
   )
   return {
-    value: { outcome: 'removed', seq, changed, tiersGone },
+    value: { outcome: 'removed', seq, changed, removedTiers },
     staleKeys: isRemote ? [...keys, refreshKey(id)] : keys,
     publishKeys: keys,
   }
