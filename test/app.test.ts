@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import pMap from 'p-map'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../src/app.ts'
+import { nextAddress } from './support/called-host.ts'
 import { minimalCard } from './support/cards/cards.ts'
 import { type OwnHost, startHost, token } from './support/host.ts'
 
@@ -57,7 +58,6 @@ const otherMethods: SentRequest[] = routes.flatMap(([, path]) =>
   })),
 )
 
-let sentCount = 0
 /** Sends requests from many addresses, so that no rate limit applies. */
 const send = ({ method, path, authorization }: SentRequest) =>
   host.fetch(path, {
@@ -65,7 +65,7 @@ const send = ({ method, path, authorization }: SentRequest) =>
     headers: {
       ...(authorization && { Authorization: authorization }),
       'Content-Type': 'application/json',
-      'CF-Connecting-IP': `203.0.113.${sentCount++ % 250}`,
+      'CF-Connecting-IP': nextAddress(),
     },
     ...(method === 'PUT' || method === 'POST' ? { body: '{"not": "a card"}' } : {}),
   })

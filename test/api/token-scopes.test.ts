@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json } from '../../src/json/json.ts'
 import type { TokenRecord } from '../../src/registry/records.ts'
+import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
 
@@ -15,14 +16,15 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-let address = 0
-/** Each request has an address of its own, so that failed attempts of one test do not throttle another. */
-const clientHeaders = () => ({ 'CF-Connecting-IP': `203.0.113.${++address % 250}` })
 const issue = async (scopes: string[], agents = ['*']): Promise<string> => (await host.issue({ scopes, agents })).token
 const send = (method: string, path: string, token: string, document?: Json) =>
   host.fetch(path, {
     method,
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...clientHeaders() },
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      'CF-Connecting-IP': nextAddress(),
+    },
     ...(document !== undefined && { body: JSON.stringify(document) }),
   })
 type Body = { code?: string; detail?: string; agents?: { id: string }[]; cursor?: string }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
 
@@ -23,10 +24,9 @@ type Body = {
 }
 const readBody = (response: Response) => response.json() as Promise<Body>
 /** Each request has an address of its own, so that failed attempts of one test do not throttle another. */
-let address = 0
 const headersWith = (token: string) => ({
   Authorization: `Bearer ${token}`,
-  'CF-Connecting-IP': `203.0.113.${++address % 250}`,
+  'CF-Connecting-IP': nextAddress(),
 })
 const post = (document: unknown, token = adminToken) =>
   host.fetch('/tokens', {
@@ -253,7 +253,7 @@ describe('authorization', () => {
       ['GET', '/tokens'],
       ['DELETE', '/tokens/aaaaaaaaaaaa'],
     ] as const) {
-      const clientAddress = `198.51.100.${++address % 250}`
+      const clientAddress = nextAddress()
       const response = await host.fetch(path, { method, headers: { ...headers, 'CF-Connecting-IP': clientAddress } })
       expect([response.status, response.headers.get('www-authenticate'), await readBody(response)]).toEqual([
         401,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { loadManifests } from '../../../cli/manifests/load.ts'
 import { deploymentRole } from '../../../src/api/compat/shaman.ts'
+import { nextAddress } from '../../support/called-host.ts'
 import { bilingualCard, minimalCard } from '../../support/cards/cards.ts'
 import { readSeed } from '../../support/cards/seeds.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
@@ -121,12 +122,11 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([publicHost.close(), internalHost.close()]))
 
-let requestCount = 0
 /** Sends each request from an address of its own, so that failed attempts do not throttle later requests. */
 const get = async (host: OwnHost, path: string, bearer?: string, headers: Record<string, string> = {}) => {
   const response = await host.fetch(path, {
     headers: {
-      'CF-Connecting-IP': `198.51.100.${++requestCount}`,
+      'CF-Connecting-IP': nextAddress(),
       ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
       ...headers,
     },
