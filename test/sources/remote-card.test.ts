@@ -7,7 +7,7 @@ import { Registry } from '../../src/registry/store/registry.ts'
 import { prepareRemote, reconcile } from '../../src/sources/reconcile.ts'
 import type { RefreshOptions } from '../../src/sources/refresh.ts'
 import { RemoteCard } from '../../src/sources/remote-card.ts'
-import { openSql } from '../support/storage.ts'
+import { openStorage, type TestStorage } from '../support/storage.ts'
 
 const start = Date.parse('2026-11-22T00:00:00Z')
 const MINUTE_MS = 60_000
@@ -25,35 +25,9 @@ const manifest = (upstream: JsonObject = {}): JsonObject => ({
   upstream: { card: 'https://a.example.com/card.json', service: 'AGENT', pin: false, ...upstream },
 })
 
-/** The state of a Durable Object: key-value storage, SQL and one alarm. */
-const createState = () => {
-  const values = new Map<string, unknown>()
-  const state = {
-    values,
-    alarm: null as number | null,
-    waitUntil: () => undefined,
-    exports: { Catalog: () => ({ purge: async () => undefined }) },
-    storage: {
-      sql: openSql(),
-      transactionSync: (run: () => unknown) => run(),
-      get: async (key: string) => values.get(key),
-      put: async (key: string, value: unknown) => void values.set(key, value),
-      deleteAll: async () => values.clear(),
-      getAlarm: async () => state.alarm,
-      setAlarm: async (at: number) => {
-        state.alarm = at
-      },
-      deleteAlarm: async () => {
-        state.alarm = null
-      },
-    },
-  }
-  return state
-}
-
 let upstream: ReturnType<typeof vi.fn<() => Promise<Response>>>
 let registry: Registry
-let objectState: ReturnType<typeof createState>
+let state: TestStorage
 let remoteCard: RemoteCard
 let env: Env
 
@@ -69,9 +43,10 @@ beforeEach(() => {
     REMOTE_CARDS: { getByName: () => remoteCard },
   }
   env = bindings as unknown as Env
-  registry = new Registry(createState() as never, env)
-  objectState = createState()
-  remoteCard = new RemoteCard(objectState as never, env)
+  const ctx = { waitUntil: () => undefined, exports: { Catalog: () => ({ purge: async () => undefined }) } }
+  registry = new Registry({ ...ctx, storage: openStorage().storage } as never, env)
+  state = openStorage()
+  remoteCard = new RemoteCard({ ...ctx, storage: state.storage } as never, env)
 })
 
 /** Registers agent `a` as `PUT` does, with a card that was fetched just now, and lets the Registry publish. */
@@ -92,8 +67,8 @@ const put = async (document: JsonObject = manifest(), fetched: JsonObject = card
 const refresh = async (options: RefreshOptions = {}) => (await remoteCard.refresh('a', options)).result
 /** Fires the alarm at its time, as the platform does. */
 const fireAlarm = async () => {
-  vi.setSystemTime(objectState.alarm ?? 0)
-  objectState.alarm = null
+  vi.setSystemTime(state.alarm ?? 0)
+  state.alarm = null
   await remoteCard.alarm()
 }
 const servedVersion = async () => JSON.parse(String((await registry.sourceRecord('a'))?.card)).version
@@ -109,30 +84,30 @@ const untilFetched = (fetches: number) => vi.waitFor(() => expect(upstream).toHa
 describe('the alarm of a remote card', () => {
   it('is set by the Registry for when the card is due', async () => {
     await put()
-    expect([objectState.alarm, objectState.values.get('id')]).toEqual([start + DUE_AFTER_MS, 'a'])
+    expect([state.alarm, state.values.get('id')]).toEqual([start + DUE_AFTER_MS, 'a'])
   })
 
   it('is set later when the object is unavailable, and the registration counts as published', async () => {
     vi.spyOn(remoteCard, 'schedule').mockRejectedValueOnce(new Error('unavailable'))
     const { published } = await put()
-    const before = objectState.alarm
+    const before = state.alarm
     await registry.alarm()
-    expect([published, before, objectState.alarm]).toEqual([true, null, start + DUE_AFTER_MS])
+    expect([published, before, state.alarm]).toEqual([true, null, start + DUE_AFTER_MS])
   })
 
   it('fetches and registers the card, and is set again', async () => {
     await put()
     upstream.mockImplementation(async () => Response.json(card('2.0.0')))
     await fireAlarm()
-    expect([await servedVersion(), objectState.alarm]).toEqual(['2.0.0', start + 2 * DUE_AFTER_MS])
+    expect([await servedVersion(), state.alarm]).toEqual(['2.0.0', start + 2 * DUE_AFTER_MS])
     expect((await registry.revisions('a', 99, 9)).map(({ by }) => by)).toEqual(['fetch', 'manifest'])
   })
 
   it('fetches nothing before the card is due, and is set for that time', async () => {
     await put()
-    objectState.alarm = start + 1
+    state.alarm = start + 1
     await fireAlarm()
-    expect([upstream.mock.calls.length, objectState.alarm]).toEqual([0, start + DUE_AFTER_MS])
+    expect([upstream.mock.calls.length, state.alarm]).toEqual([0, start + DUE_AFTER_MS])
   })
 
   it('is set later after each failure', async () => {
@@ -141,7 +116,7 @@ describe('the alarm of a remote card', () => {
     const waits: number[] = []
     for (let failures = 0; failures < 3; failures++) {
       await fireAlarm()
-      waits.push(Math.round(((objectState.alarm ?? 0) - Date.now()) / 1050))
+      waits.push(Math.round(((state.alarm ?? 0) - Date.now()) / 1050))
     }
     expect(waits).toEqual([60, 120, 240])
   })
@@ -151,17 +126,17 @@ describe('the alarm of a remote card', () => {
     const respond = delayResponse()
     const running = fireAlarm()
     await untilFetched(1)
-    const retryAfter = (objectState.alarm ?? 0) - start - DUE_AFTER_MS
+    const retryAfter = (state.alarm ?? 0) - start - DUE_AFTER_MS
     respond('2.0.0')
     await running
-    expect([Math.round(retryAfter / 1000), (objectState.alarm ?? 0) - Date.now()]).toEqual([60, DUE_AFTER_MS])
+    expect([Math.round(retryAfter / 1000), (state.alarm ?? 0) - Date.now()]).toEqual([60, DUE_AFTER_MS])
   })
 
   it('is set to a minute from now when the Registry is unavailable', async () => {
     await put()
     vi.spyOn(registry, 'refreshBase').mockRejectedValueOnce(new Error('unavailable'))
     await fireAlarm()
-    expect([objectState.alarm, vi.mocked(console.error).mock.calls]).toEqual([
+    expect([state.alarm, vi.mocked(console.error).mock.calls]).toEqual([
       start + DUE_AFTER_MS + MINUTE_MS,
       [['{"event":"refresh-failed","agent":"a","error":"Error: unavailable"}']],
     ])
@@ -191,7 +166,7 @@ describe('the alarm of a remote card', () => {
     await put()
     await change()
     await registry.alarm()
-    expect([objectState.alarm, objectState.values.size]).toEqual([null, 0])
+    expect([state.alarm, state.values.size]).toEqual([null, 0])
   })
 })
 
@@ -204,7 +179,7 @@ describe('a refresh', () => {
 
   it('of an unknown agent stores nothing', async () => {
     expect(await refresh({ force: true })).toEqual({ outcome: 'no-source' })
-    expect([objectState.alarm, objectState.values.size]).toEqual([null, 0])
+    expect([state.alarm, state.values.size]).toEqual([null, 0])
   })
 
   it('reports a card with its members in another order as unchanged', async () => {
@@ -244,7 +219,7 @@ describe('a refresh', () => {
   it('starts again when a card is due after the last one, even if the alarm was lost', async () => {
     await put()
     await refresh({ force: true })
-    objectState.alarm = null
+    state.alarm = null
     vi.setSystemTime(start + DUE_AFTER_MS)
     expect([await refresh(), upstream.mock.calls.length]).toEqual([{ outcome: 'unchanged' }, 2])
   })
@@ -291,7 +266,7 @@ describe('a refresh', () => {
     await registry.alarm()
     respond('2.0.0')
     expect(await refreshing).toEqual({ outcome: 'no-source' })
-    expect([objectState.alarm, objectState.values.size, await registry.manifest('a')]).toEqual([null, 0, null])
+    expect([state.alarm, state.values.size, await registry.manifest('a')]).toEqual([null, 0, null])
   })
 })
 

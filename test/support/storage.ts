@@ -23,16 +23,35 @@ export const openSql = (): SqlStorage => {
   return { exec } as unknown as SqlStorage
 }
 
-/** The storage of a Durable Object in Node: a database, and the times of its alarms. */
-export type TestStorage = { storage: DurableObjectStorage; alarms: number[] }
+/**
+ * The storage of a Durable Object in Node: a database, key-value pairs and one alarm. `alarms` has every time for which the alarm
+ * was set, `alarm` the time for which it is set now.
+ */
+export type TestStorage = {
+  storage: DurableObjectStorage
+  values: Map<string, unknown>
+  alarms: number[]
+  alarm: number | null
+}
 
 /** Opens an empty storage; a transaction runs by itself, since nothing else uses the storage. */
 export const openStorage = (): TestStorage => {
-  const alarms: number[] = []
+  const values = new Map<string, unknown>()
   const storage = {
     sql: openSql(),
     transactionSync: <Result>(work: () => Result): Result => work(),
-    setAlarm: async (at: number) => void alarms.push(at),
+    get: async (key: string) => values.get(key),
+    put: async (key: string, value: unknown) => void values.set(key, value),
+    deleteAll: async () => values.clear(),
+    getAlarm: async () => state.alarm,
+    setAlarm: async (at: number) => {
+      state.alarms.push(at)
+      state.alarm = at
+    },
+    deleteAlarm: async () => {
+      state.alarm = null
+    },
   }
-  return { storage: storage as unknown as DurableObjectStorage, alarms }
+  const state: TestStorage = { storage: storage as unknown as DurableObjectStorage, values, alarms: [], alarm: null }
+  return state
 }

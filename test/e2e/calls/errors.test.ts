@@ -164,14 +164,14 @@ const rows: Row[] = [
 const agentFor = ({ legacyCompat }: Sdk, agent: string): string => `errors-${agent}${legacyCompat ? '-0' : ''}`
 
 describe.each(sdks)('an error of the host in $title', sdk => {
-  const session = (agent: string, setup?: ConnectOptions) =>
+  const connectTo = (agent: string, setup?: ConnectOptions) =>
     sdk.connect(new URL(`/agents/${agent}/`, host.url).href, setup)
   const isSdk03 = sdk.version === '0.3' && !sdk.legacyCompat
 
   it.each(rows)(
     '$title is $expected, without a request to the agent',
     async ({ agent, expected, code, setup, call }) => {
-      const connected = await session(agentFor(sdk, agent), setup?.())
+      const connected = await connectTo(agentFor(sdk, agent), setup?.())
       express.takeCalls()
       expect(await errorOf(call(connected))).toBe(isSdk03 && code !== undefined ? `code ${code}` : expected)
       expect(express.takeCalls()).toEqual([])
@@ -181,7 +181,7 @@ describe.each(sdks)('an error of the host in $title', sdk => {
   it('a call of an agent that no longer accepts calls is UnsupportedOperation', async () => {
     const versions = sdk.legacyCompat ? ['0.3'] : ['1.0', '0.3']
     await host.put('errors-closed', echoManifestWith({ versions, origin: express.origin }))
-    const { send } = await session('errors-closed')
+    const { send } = await connectTo('errors-closed')
     await host.put(
       'errors-closed',
       echoManifestWith({ versions, origin: express.origin, manifest: { route: 'closed' } }),
@@ -192,12 +192,12 @@ describe.each(sdks)('an error of the host in $title', sdk => {
   })
 
   it('does not occur with the required extension', async () => {
-    const { send } = await session(agentFor(sdk, 'extension'), { extensions: [extension] })
+    const { send } = await connectTo(agentFor(sdk, 'extension'), { extensions: [extension] })
     expect(await send('please')).toMatchObject({ state: 'completed', text: 'please' })
   })
 
   it.runIf(!sdk.legacyCompat)('a version that the agent does not speak is VersionNotSupported', async () => {
-    const { send } = await session(`errors-plain-${sdk.version === '1.0' ? 0 : 1}`)
+    const { send } = await connectTo(`errors-plain-${sdk.version === '1.0' ? 0 : 1}`)
     express.takeCalls()
     expect(await errorOf(send('hello'))).toBe(isSdk03 ? 'code -32009' : 'VersionNotSupported')
     expect(express.takeCalls()).toEqual([])
@@ -211,7 +211,7 @@ describe.each(sdks)('an error of the host in $title', sdk => {
     ['an unknown token', 401, () => ({ token: `cc_${'a'.repeat(12)}_${'b'.repeat(32)}` })],
     ['a token for another agent', 403, () => ({ token: tokenForOtherAgent })],
   ])('the extended card with %s is HTTP %d', async (_, status, setup) => {
-    const { extendedSkills } = await session(agentFor(sdk, 'plain'), setup())
+    const { extendedSkills } = await connectTo(agentFor(sdk, 'plain'), setup())
     express.takeCalls()
     expect(await errorOf(extendedSkills())).toBe(untyped(status))
     expect(express.takeCalls()).toEqual([])
@@ -225,7 +225,7 @@ describe.each(sdks)('an error of the host in $title', sdk => {
       async ({ send, cancel }: Session) => cancel((await send('hello')).id),
     ],
   ])('an error of the agent is passed on: %s is %s', async (_, expected, call) => {
-    expect(await errorOf(call(await session(agentFor(sdk, 'plain'))))).toBe(expected)
+    expect(await errorOf(call(await connectTo(agentFor(sdk, 'plain'))))).toBe(expected)
     expect(express.takeCalls()).not.toEqual([])
   })
 })

@@ -22,7 +22,7 @@ let express: ExpressAgent
 beforeAll(async () => {
   express = await startExpressAgent()
   host = await startHost({ ALLOWED_ORIGINS: express.origin }, { examples: ['echo-agent'] })
-  for (const [name, where] of [
+  for (const [name, location] of [
     ['bound', {}],
     ['express', { origin: express.origin }],
   ] as const)
@@ -31,8 +31,8 @@ beforeAll(async () => {
       ['-old', ['0.3']],
     ] as const)
       await register(host, {
-        [name + suffix]: echoManifestWith({ ...where, versions }),
-        [`${name}${suffix}-secured`]: echoManifestWith({ ...where, versions, card: { securitySchemes } }),
+        [name + suffix]: echoManifestWith({ ...location, versions }),
+        [`${name}${suffix}-secured`]: echoManifestWith({ ...location, versions, card: { securitySchemes } }),
       })
 })
 afterAll(async () => {
@@ -46,11 +46,11 @@ describe.each([
 ])('%s', (_, name) => {
   describe.concurrent.each(sdks)('called by $title', ({ version, binding, legacyCompat, connect }) => {
     const id = legacyCompat ? `${name}-old` : name
-    const session = (token?: string, agent = id) =>
+    const connectTo = (token?: string, agent = id) =>
       connect(new URL(`/agents/${agent}/`, host.url).href, token === undefined ? {} : { token })
 
     it('finds only endpoints of this host in the card', async () => {
-      const { card } = await session()
+      const { card } = await connectTo()
       const patternOf = (transport: string) => new RegExp(`^${transport} 0?${version.replace('.', '\\.')}`)
       expect(card.name).toBe('Echo Agent')
       expect(card.skills).toEqual(['echo', 'stream', 'ask', 'slow'])
@@ -60,7 +60,7 @@ describe.each([
     })
 
     it('sends a message and gets the task', async () => {
-      const { send, get } = await session()
+      const { send, get } = await connectTo()
       const { id: task, ...sent } = await send('hello there')
       expect(sent).toEqual({ state: 'completed', text: 'hello there', historyLength: 1 })
       expect(await get(task)).toEqual({ id: task, ...sent })
@@ -68,14 +68,14 @@ describe.each([
     })
 
     it('continues a task that requires input', async () => {
-      const { send } = await session()
+      const { send } = await connectTo()
       const { id: task, state } = await send('ask')
       expect(state).toBe('input-required')
       expect(await send('bread', { task })).toMatchObject({ id: task, state: 'completed', text: 'bread' })
     })
 
     it('streams a task', async () => {
-      const { stream } = await session()
+      const { stream } = await connectTo()
       expect(await Array.fromAsync(stream('stream one two three'))).toEqual([
         'submitted',
         'working',
@@ -87,7 +87,7 @@ describe.each([
     })
 
     it('cancels a task and receives that from its resubscribed stream', async () => {
-      const { send, resubscribe, cancel } = await session()
+      const { send, resubscribe, cancel } = await connectTo()
       const { id: task } = await send('slow', { returnImmediately: true })
       const events = resubscribe(task)
       const states = [(await events.next()).value]
@@ -97,7 +97,7 @@ describe.each([
     })
 
     it.runIf(version === '1.0')('lists its tasks', async () => {
-      const { send, list } = await session()
+      const { send, list } = await connectTo()
       const { id: task } = await send('listed')
       expect(await list?.()).toContain(task)
     })
@@ -106,7 +106,7 @@ describe.each([
       ['whose card names no security scheme', id],
       ['whose card names every kind of security scheme', `${id}-secured`],
     ])('reads the extended card, with a token, of an agent %s', async (_, agent) => {
-      const { extendedSkills } = await session(token, agent)
+      const { extendedSkills } = await connectTo(token, agent)
       expect(await extendedSkills()).toEqual(['echo', 'stream', 'ask', 'slow', 'backwards'])
     })
   })
