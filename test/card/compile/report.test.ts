@@ -58,7 +58,7 @@ describe('the pointers of a report', () => {
   })
 })
 
-describe('filled', () => {
+describe('report.filled', () => {
   it("lists GopherHole's defaults, then those that A2A requires", () => {
     const skill = { id: 'main', name: 'A', description: 'B', tags: ['general'] }
     expect(compileCard(card).report.filled).toStrictEqual([
@@ -91,7 +91,7 @@ describe('filled', () => {
   })
 })
 
-describe('converted', () => {
+describe('report.converted', () => {
   it.each<[string, JsonObject, JsonObject, { pointer: string; message: string }[]]>([
     [
       'a version that is a number',
@@ -252,7 +252,7 @@ describe('converted', () => {
   })
 })
 
-describe('dropped', () => {
+describe('report.dropped', () => {
   it('lists the fields that each dialect cannot represent', () => {
     const interfaces = [
       { url: 'https://a.example/1', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },

@@ -13,7 +13,7 @@ describe('the linter on field names', () => {
   it.each<[string, JsonObject, string, string | undefined]>([
     ['a field in another case', { IconURL: 'https://example.com/i.png' }, 'misspelt-field warning /IconURL', 'iconUrl'],
     [
-      'underscores',
+      'a field in kebab-case',
       { 'terms-of-service-url': 'x' },
       'misspelt-field warning /terms-of-service-url',
       'termsOfServiceUrl',

@@ -38,3 +38,7 @@ export const lintCard = (card: Record<string, Json | undefined>, manifest: JsonO
 /** Formats each issue as one line: rule, severity, pointer. */
 export const formatIssues = (issues: readonly Issue[]): string[] =>
   issues.map(({ rule, severity, pointer }) => `${rule} ${severity} ${pointer}`)
+
+/** Returns the 1.0 representation of each tier's card. */
+export const compileTiers = (manifest: Json): Record<string, JsonObject> =>
+  Object.fromEntries(compileCard(manifest).extended.map(({ tier, documents }) => [tier, documents['1.0']]))
