@@ -26,9 +26,9 @@ export type InboundCall = {
   /** Writes the call for its agent, from what was parsed and checked. */
   toUpstream: (call: A2ACall, target: CallTarget) => UpstreamMessage
   /** The form of errors before the call is parsed. */
-  errorForm: () => ErrorForm
+  getErrorForm: () => ErrorForm
   /** Wraps an extended card in a response of the binding. */
-  cardResponse: (document: CachedDocument) => Response
+  wrapCard: (document: CachedDocument) => Response
 }
 
 /** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */

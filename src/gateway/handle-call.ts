@@ -22,7 +22,7 @@ export const handleCall = async (
   const context = createCallContext(await authenticate(request, env, ctx), request, env, ctx)
   const result = (await receiveCall(inbound, context)) ?? (await dispatchCall(inbound, context))
   const error = 'kind' in result ? result : undefined
-  const response = 'kind' in result ? errorResponse(result, context.call ?? inbound.errorForm()) : result
+  const response = 'kind' in result ? errorResponse(result, context.call ?? inbound.getErrorForm()) : result
   if (context.warnings.length > 0) response.headers.set('Gate-Warning', kindsOf(context.warnings))
   logCall(context, error, response.status, Date.now() - startedAt)
   return response
@@ -61,7 +61,7 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   if ('kind' in permitted) return permitted
   if (call.operation === 'extendedCard') {
     const card = await loadExtendedCard(context, profile, call.dialect)
-    return 'kind' in card ? card : inbound.cardResponse(card)
+    return 'kind' in card ? card : inbound.wrapCard(card)
   }
   context.warnings = permitted.warnings
   const target = targetOf(call, profile)

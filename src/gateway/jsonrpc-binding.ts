@@ -68,12 +68,12 @@ export class JsonRpcCall implements InboundCall {
     return { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method: this.#rpc.method, params: sent }) }
   }
 
-  errorForm(): ErrorForm {
+  getErrorForm(): ErrorForm {
     const { id, method } = this.#rpc
     return { binding: 'JSONRPC', version: versionForError(readVersion(this.#request), method), id }
   }
 
-  cardResponse({ body }: CachedDocument): Response {
+  wrapCard({ body }: CachedDocument): Response {
     const before = `{"jsonrpc":"2.0","id":${JSON.stringify(this.#rpc.id)},"result":`
     return a2aResponse(new Blob([before, body, '}']), 200, { 'Cache-Control': PRIVATE_NO_STORE })
   }

@@ -87,13 +87,13 @@ class RestCall implements InboundCall {
     }
   }
 
-  errorForm(): ErrorForm {
+  getErrorForm(): ErrorForm {
     const version = 'version' in this.#match ? this.#match.version : versionOfPath(this.#path)
     return { binding: 'HTTP+JSON', version, id: null }
   }
 
-  cardResponse({ body }: CachedDocument): Response {
-    const { version } = this.errorForm()
+  wrapCard({ body }: CachedDocument): Response {
+    const { version } = this.getErrorForm()
     return a2aResponse(version === '0.3' ? wrapSchemesForProto(body) : body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
   }
 

@@ -35,18 +35,18 @@ export class ToolExecutor implements AgentExecutor {
     const status = { state: 'TASK_STATE_WORKING', timestamp: new Date().toISOString() }
     bus.publish(AgentEvent.task({ ...Task.fromJSON({ id: taskId, contextId, status }), history: [userMessage] }))
     const begun = this.#running.begin(taskId, contextId, this.#identity)
-    if ('exceeded' in begun) return reporter.status('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
+    if ('exceeded' in begun) return reporter.publishStatus('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
     const { signal } = begun
     try {
       const onProgress = throttleProgress(text => {
-        if (!signal.aborted) reporter.status('TASK_STATE_WORKING', textMessage(text))
+        if (!signal.aborted) reporter.publishStatus('TASK_STATE_WORKING', textMessage(text))
       })
       const outcome = await tool.call({ signal, onProgress })
       if (!signal.aborted) reportOutcome(tool.name, outcome, reporter)
     } catch (error) {
       // The SDK would send the error's message to the caller.
       log('error', 'unexpected', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-      reporter.status('TASK_STATE_FAILED', textMessage('An internal error of this host stopped the call.'))
+      reporter.publishStatus('TASK_STATE_FAILED', textMessage('An internal error of this host stopped the call.'))
     } finally {
       this.#running.end(taskId)
     }
@@ -54,7 +54,7 @@ export class ToolExecutor implements AgentExecutor {
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const contextId = this.#running.cancel(taskId)
-    if (contextId !== undefined) createReporter({ taskId, contextId }, bus).status('TASK_STATE_CANCELED')
+    if (contextId !== undefined) createReporter({ taskId, contextId }, bus).publishStatus('TASK_STATE_CANCELED')
   }
 }
 
@@ -123,29 +123,29 @@ const progressText = ({ progress, total, message }: Progress): string => {
 
 /** Publishes the events of one task. */
 type TaskReporter = {
-  status: (state: keyof typeof TaskState, message?: StatusMessage) => void
+  publishStatus: (state: keyof typeof TaskState, message?: StatusMessage) => void
   /** Publishes a complete artifact. */
-  artifact: (name: string, parts: JsonObject[]) => void
+  publishArtifact: (name: string, parts: JsonObject[]) => void
 }
 
 const createReporter = (task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter => ({
-  status: (state, content) => {
+  publishStatus: (state, content) => {
     const message = content && { messageId: crypto.randomUUID(), ...task, role: 'ROLE_AGENT', ...content }
     const status = { state, timestamp: new Date().toISOString(), message }
     bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...task, status })))
   },
-  artifact: (name, parts) => {
+  publishArtifact: (name, parts) => {
     const artifact = { artifactId: crypto.randomUUID(), name, parts }
     bus.publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON({ ...task, artifact, lastChunk: true })))
   },
 })
 
-const reportOutcome = (name: string, outcome: ToolOutcome, { status, artifact }: TaskReporter): void => {
+const reportOutcome = (name: string, outcome: ToolOutcome, { publishStatus, publishArtifact }: TaskReporter): void => {
   const failed = !('result' in outcome) || outcome.result.isError === true
   const parts = failed ? [] : toParts(outcome.result)
-  if (parts.length > 0) artifact(name, parts)
-  if (failed) status('TASK_STATE_FAILED', failureMessage(outcome))
-  else status('TASK_STATE_COMPLETED')
+  if (parts.length > 0) publishArtifact(name, parts)
+  if (failed) publishStatus('TASK_STATE_FAILED', failureMessage(outcome))
+  else publishStatus('TASK_STATE_COMPLETED')
 }
 
 /** Logs one call of a tool, without anything that a caller or a tool wrote. */

@@ -43,7 +43,7 @@ export const compileExtendedCards = (
     }
     // An overlay that changes nothing keeps the signatures.
     const signed = jsonEquals(tier.document, manifest.card) ? signedDocument : tier.document
-    const served = serving.representations({ ...read, card: serving.card(read.card), signed })
+    const served = serving.writeRepresentations({ ...read, card: serving.toServedCard(read.card), signed })
     errors.push(...toOverlayErrors(served.errors, tier, errorPointer))
     extended.push({ tier: tier.tier, documents: served.documents })
     findings.filled.push(...newFindings(read.filled, tier, known))

@@ -79,8 +79,8 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   if (inconsistencies.length > 0) return reject(inconsistencies)
 
   const serving = createServing(manifest, direct, fetched, agentUrl)
-  const card = serving.card(direct)
-  const served = serving.representations({ card, authored, dialect, provenance, signed: signedDocument })
+  const card = serving.toServedCard(direct)
+  const served = serving.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return reject(served.errors, errorPointer)
   const issues = lint({ card, authored, manifest, sourceOf: pointer => provenance.sourceOf(pointer) })
   const { filled, converted } = provenance

@@ -8,9 +8,9 @@ import type { Provenance } from '../read/provenance.ts'
 /** Puts this host's URLs of an agent in the place of the agent's own. */
 type GatewayRewriter = {
   /** Rewrites a canonical card. */
-  card: (card: AgentCard) => AgentCard
+  rewriteCard: (card: AgentCard) => AgentCard
   /** Rewrites the card as authored. */
-  document: (authored: JsonObject, provenance: Provenance) => JsonObject
+  rewriteDocument: (authored: JsonObject, provenance: Provenance) => JsonObject
 }
 
 /**
@@ -31,12 +31,12 @@ export const rewriteForGateway = (
   const withoutLinks = (document: JsonObject, nameOf: (field: string) => string): JsonObject =>
     omit(document, ...links.flatMap(field => (document[nameOf(field)] === direct[field] ? [nameOf(field)] : [])))
   return {
-    card: card =>
+    rewriteCard: card =>
       rewriteUrls(
         withoutLinks(card, field => field),
         rewriteUrl,
       ) as AgentCard,
-    document: (authored, provenance) => {
+    rewriteDocument: (authored, provenance) => {
       const authoredName = (field: string) => parsePointer(provenance.sourceOf(formatPointer(field)))[0] ?? field
       return rewriteUrls(withoutLinks(authored, authoredName), rewriteUrl)
     },

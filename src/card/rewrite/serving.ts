@@ -22,9 +22,9 @@ type ServedCard = {
 /** How the cards of one agent are served for its route. */
 export type Serving = {
   /** Returns a canonical card as it is served. */
-  card: (card: AgentCard) => AgentCard
+  toServedCard: (card: AgentCard) => AgentCard
   /** Writes every representation of such a card, and returns the places that reveal the agent's host. */
-  representations: (served: ServedCard) => ReturnType<typeof writeRepresentations> & { errors: CardError[] }
+  writeRepresentations: (served: ServedCard) => ReturnType<typeof writeRepresentations> & { errors: CardError[] }
 }
 
 /** Creates the serving of an agent: unchanged, or with this host's URLs behind a gateway. `fetched` is its remote card. */
@@ -37,8 +37,8 @@ export const createServing = (
   manifest.route === 'gateway'
     ? gatewayServing(manifest, direct, fetched, agentUrl)
     : {
-        card: card => card,
-        representations: ({ card, authored, dialect, signed }) => ({
+        toServedCard: card => card,
+        writeRepresentations: ({ card, authored, dialect, signed }) => ({
           ...writeRepresentations(card, { dialect, document: authored, signed }, manifest.route),
           errors: [],
         }),
@@ -53,18 +53,18 @@ const gatewayServing = (
   const addresses = collectAgentAddresses(manifest, direct, fetched, agentUrl)
   const { mayShow = [] } = manifest.upstream
   const find = createLeakFinder({ ...addresses, agentUrl, fetched: fetched !== undefined, mayShow })
-  const rewrite = fetched && rewriteForGateway(manifest, direct, addresses.hidden, agentUrl)
+  const rewriter = fetched && rewriteForGateway(manifest, direct, addresses.hidden, agentUrl)
   return {
-    card: card => {
+    toServedCard: card => {
       const routed = {
         ...card,
         ...gatewayCardLink(card, agentUrl),
         supportedInterfaces: gatewayInterfaces(withBridgeInterfaces(manifest, card).supportedInterfaces, agentUrl),
       }
-      return rewrite?.card(routed) ?? routed
+      return rewriter?.rewriteCard(routed) ?? routed
     },
-    representations: ({ card, authored, dialect, provenance, signed }) => {
-      const document = rewrite?.document(authored, provenance) ?? authored
+    writeRepresentations: ({ card, authored, dialect, provenance, signed }) => {
+      const document = rewriter?.rewriteDocument(authored, provenance) ?? authored
       const written = writeRepresentations(card, { dialect, document, signed }, manifest.route)
       const leaks = findLeaks(find, { card, dialect, provenance, documents: written.documents })
       const message = fetched ? leakMessage : () => ownerLeakMessage
