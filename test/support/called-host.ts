@@ -24,7 +24,7 @@ export type Sent = {
 /** A response of the host, its body parsed where it is JSON. */
 export type Received = { status: number; headers: Headers; text: string; body: Json }
 
-/** A host with an agent behind it that responds as a test says. */
+/** A host and an agent behind it, whose responses a test sets. */
 export type CalledHost<AnyHost extends Host = OwnHost> = {
   host: AnyHost
   agent: UpstreamServer

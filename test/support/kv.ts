@@ -4,7 +4,7 @@ import { type Envelope, encodeEnvelope } from '../../src/registry/kv-format.ts'
 /** A value as KV stores it: an envelope of documents, or a text with the number of its revision. */
 export type KvValue = Envelope | { value: string; seq: number }
 
-/** Returns a KV namespace in memory, whose reads can be counted, and an environment that has it. */
+/** Returns a KV namespace in memory with mocked reads, and an environment with it. */
 export const kvWith = (stored: Record<string, KvValue> = {}) => {
   const get = vi.fn(async (key: string) => {
     const found = stored[key]
@@ -19,5 +19,5 @@ export const kvWith = (stored: Record<string, KvValue> = {}) => {
   return { get, getWithMetadata, stored, env: { CARDS: { get, getWithMetadata }, ROOT_AGENT: '' } as unknown as Env }
 }
 
-/** The context of a request whose work after the response nobody waits for. */
+/** The context of a request, which ignores work after the response. */
 export const executionContext = { waitUntil: () => undefined } as unknown as ExecutionContext

@@ -11,13 +11,13 @@ export const source: Source = {
   pin: false,
 }
 
-/** A stored document, whose entity tag is its text. */
+/** Returns a stored document whose entity tag is `text`. */
 export const representation = (text: string) => ({
   etag: `"${text}"`,
   bytes: new Uint8Array(new TextEncoder().encode(JSON.stringify({ name: text }))) as Uint8Array<ArrayBuffer>,
 })
 
-/** The registration of an agent whose card is named `text`; of one without a card, where that is undefined. */
+/** Returns the registration of an agent whose card is named `text`, or of an agent without a card. */
 export const registration = (
   id: string,
   text: string | undefined,

@@ -15,7 +15,7 @@ type FaultyRegistry = {
   writes: () => Promise<string[]>
   retry: () => Promise<void>
   purged: () => Promise<string[]>
-  mostAtOnce: () => Promise<number>
+  maxConcurrentWrites: () => Promise<number>
 }
 const registry = async () => (await host.env()).REGISTRY.getByName('default') as unknown as FaultyRegistry
 const parseReceipt = async (response: Response) =>
@@ -111,7 +111,7 @@ describe('publication', () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => host.put('serial', { ...minimalCard, name: `${index}` })),
     )
-    expect(await (await registry()).mostAtOnce()).toBe(1)
+    expect(await (await registry()).maxConcurrentWrites()).toBe(1)
   })
 
   it('ends with the newest of many concurrent writes', async () => {

@@ -2,32 +2,32 @@ import { Catalog as RealCatalog, Registry as RealRegistry } from '../../../src/i
 
 export { default } from '../../../src/index.ts'
 
-/** The host's own lists, behind a cache that records purges: the local runtime has none. */
+/** The Catalog of the host, with a cache that records purges: the local runtime has none. */
 export class Catalog extends RealCatalog {
   override async purge(): Promise<void> {
     const registry = this.env.REGISTRY.getByName('default') as unknown as Registry
-    const purge = (what: { tags: string[] }) => registry.notePurge(what.tags)
+    const purge = ({ tags }: { tags: string[] }) => registry.notePurge(tags)
     Object.defineProperty(this.ctx, 'cache', { value: { purge } })
     await super.purge()
   }
 }
 
-/** The host's own Registry, in front of a KV that fails on command. */
+/** The Registry of the host, with a KV that fails on command. */
 export class Registry extends RealRegistry {
   readonly #purged: string[] = []
-  readonly #faults: { failures: number; puts: string[]; underWay: Map<string, number>; most: number }
+  readonly #faults: { failures: number; puts: string[]; inFlight: Map<string, number>; maxConcurrent: number }
 
   constructor(ctx: DurableObjectState, env: Env) {
-    const faults = { failures: 0, puts: [] as string[], underWay: new Map<string, number>(), most: 0 }
+    const faults = { failures: 0, puts: [] as string[], inFlight: new Map<string, number>(), maxConcurrent: 0 }
     const put = async (key: string, ...rest: unknown[]) => {
       faults.puts.push(key)
       if (faults.failures-- > 0) throw new Error('KV failed')
-      const now = (faults.underWay.get(key) ?? 0) + 1
-      faults.underWay.set(key, now)
-      faults.most = Math.max(faults.most, now)
+      const current = (faults.inFlight.get(key) ?? 0) + 1
+      faults.inFlight.set(key, current)
+      faults.maxConcurrent = Math.max(faults.maxConcurrent, current)
       await scheduler.wait(2)
       await (env.CARDS.put as (...args: unknown[]) => Promise<void>)(key, ...rest)
-      faults.underWay.set(key, now - 1)
+      faults.inFlight.set(key, (faults.inFlight.get(key) ?? 1) - 1)
     }
     super(ctx, { ...env, CARDS: { put } as never })
     this.#faults = faults
@@ -54,8 +54,8 @@ export class Registry extends RealRegistry {
   }
 
   /** Returns the largest number of concurrent writes of one key. */
-  mostAtOnce(): number {
-    return this.#faults.most
+  maxConcurrentWrites(): number {
+    return this.#faults.maxConcurrent
   }
 
   /** Returns the keys that were written to KV, in order. */

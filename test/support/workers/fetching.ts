@@ -19,7 +19,7 @@ export class Upstream extends WorkerEntrypoint {
   }
 }
 
-/** Runs `guardedText` in the real runtime, beside other work: a connection ends only if it is closed. */
+/** Runs `fetchText` in workerd. Keeps working afterwards, so that a connection ends only if `fetchText` closes it. */
 export class Fetching extends WorkerEntrypoint {
   override async fetch(request: Request): Promise<Response> {
     const { url, service = false, ...options }: Settings = JSON.parse(request.headers.get('Settings') ?? '')
