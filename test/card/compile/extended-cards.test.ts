@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, compileTiers } from '../../support/cards/compile.ts'
 import { completeCards } from '../../support/cards/complete.ts'
 
-const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const talk = { id: 'talk', name: 'Talk', description: 'Talks', tags: ['talk'], examples: ['Hello'] }
 const history = { id: 'history', name: 'History', description: 'Remembers', tags: ['past'] }
 

@@ -4,6 +4,7 @@ import { compile } from '../../../src/card/compile/index.ts'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
+import { registration } from '../../support/cards/compile.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 
 /** Returns a string that occurs only in the overlay of a tier. */
@@ -51,11 +52,16 @@ describe('the content of an overlay', () => {
     await fc.assert(
       fc.asyncProperty(manifest, async generated => {
         const document = JSON.parse(JSON.stringify(generated))
-        const result = compile(document, { id: 'a', requestOrigin: 'https://h.example' })
+        const result = compile(document, registration)
         if ('errors' in result) return
         compiledCards++
         const { compiled } = result
-        const { representations, profile, summary, extended } = await prepareRegistration('a', document, compiled, {})
+        const { representations, profile, summary, extended } = await prepareRegistration(
+          registration.id,
+          document,
+          compiled,
+          {},
+        )
         const decode = (documents: typeof representations) =>
           representationNames.map(name => new TextDecoder().decode(documents[name]?.bytes)).join()
         const publicTexts = [

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { MAX_BODY_BYTES } from '../../../src/limits.ts'
-import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
+import { shortCard as card } from '../../support/cards/cards.ts'
+import { compileCard, getCompileErrors, registration } from '../../support/cards/compile.ts'
 
-const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const longName = (length: number, index: number) => String(index).padStart(length, 'n')
 const list = <Item>(length: number, makeItem: (index: number) => Item) =>
   Array.from({ length }, (_, index) => makeItem(index))
@@ -89,7 +89,7 @@ describe('a report', () => {
   it.each(documents)('has fewer than 200,000 characters for a document with %s', (_, fields) => {
     const document = { ...card, ...fields }
     expect(JSON.stringify(document).length).toBeLessThanOrEqual(MAX_BODY_BYTES)
-    const result = compile(document, { id: 'a', requestOrigin: 'https://h.example' })
+    const result = compile(document, registration)
     const report = 'errors' in result ? result.errors : result.compiled.report
     expect(JSON.stringify(report).length).toBeLessThan(200_000)
   })

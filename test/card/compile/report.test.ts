@@ -3,20 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { compileCard } from '../../support/cards/compile.ts'
+import { shortCard as card } from '../../support/cards/cards.ts'
+import { compileCard, registration } from '../../support/cards/compile.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
 import { getValue } from '../../support/cards/pointers.ts'
 import { corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
 import { readSeed, readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
-
-const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 
 /**
  * Returns the pointers of a report that are wrong: converted and dropped fields that the authored card does not have, and
  * defaults for fields that it has.
  */
 const findWrongPointers = (document: Json, authored: Json): string[] => {
-  const result = compile(document, { id: 'a', requestOrigin: 'https://h.example' })
+  const result = compile(document, registration)
   if ('errors' in result) return []
   const { converted, dropped, filled } = result.compiled.report
   const pointers = [...converted.map(note => note.pointer), ...Object.values(dropped).flat()]

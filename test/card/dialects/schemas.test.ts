@@ -9,6 +9,7 @@ import {
   parsePointer,
 } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
+import { registration } from '../../support/cards/compile.ts'
 import { compilePublishedSchema, corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
 import { readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
 import { schemaErrors } from '../../support/schemas/index.ts'
@@ -294,7 +295,7 @@ describe.each(['1.0', '0.3'] as const)('the schema of the Agent Card of A2A %s',
         .map(({ text }) => parseJson(text))
         .flatMap(parsed => ('value' in parsed ? [parsed.value] : []))
       const documents = [...seedNames.map(readSeedManifest), ...found].flatMap(manifest => {
-        const result = compile(manifest, { id: 'weather', requestOrigin: 'https://host.example' })
+        const result = compile(manifest, registration)
         return 'errors' in result ? [] : Object.values(result.compiled.documents)
       })
       expect(documents.length).toBeGreaterThan(8 * 40)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { findWidenings } from '../../../src/card/diff/widening.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../../src/json/json.ts'
-import { compileCard } from '../../support/cards/compile.ts'
+import { compileCard, registration } from '../../support/cards/compile.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 
 const url = 'https://a.example/a2a'
@@ -243,7 +243,7 @@ const reverseOrder = (value: Json, name = ''): Json => {
 }
 
 const compileOptional = (card: JsonObject) => {
-  const result = compile(card, { id: 'a', requestOrigin: 'https://h.example' })
+  const result = compile(card, registration)
   return 'errors' in result ? undefined : result.compiled.direct
 }
 

@@ -3,6 +3,7 @@ import { compile } from '../../../src/card/compile/index.ts'
 import type { Issue } from '../../../src/card/model/report.ts'
 import { formatPointer, type Json, parsePointer } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
+import { registration } from '../../support/cards/compile.ts'
 import { corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
 
 /** Checks whether a pointer is to an existing value, or to a missing member of an existing object. */
@@ -18,7 +19,7 @@ const resolvesPointer = (document: Json, pointer: string): boolean => {
 const cards = corpus.flatMap(({ file, text }): [string, Json, Issue[]][] => {
   const parsed = parseJson(text)
   if (!('value' in parsed)) return []
-  const result = compile(parsed.value, { id: 'agent', requestOrigin: 'https://host.example' })
+  const result = compile(parsed.value, registration)
   return 'errors' in result ? [] : [[file, parsed.value, result.compiled.report.issues]]
 })
 

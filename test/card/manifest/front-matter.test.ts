@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
+import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 import { readSeed } from '../../support/cards/seeds.ts'
 
-const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const internal = { manifest: { visibility: 'internal', card: { protocolVersion: '0.3.0', ...card } } }
 
 describe('an A2A card with a field that Shaman uses too', () => {

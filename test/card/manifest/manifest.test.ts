@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
 import type { Json } from '../../../src/json/json.ts'
+import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
-const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
 
 describe('a manifest', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
+import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
-
-const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 
 describe('`jwt` of a manifest', () => {
   const openIdConnectUrl = 'https://id.example/.well-known/openid-configuration'

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
+import { shortCard as card } from '../../support/cards/cards.ts'
+import { compileCard, getCompileErrors, registration } from '../../support/cards/compile.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
 import { isFasterThan } from '../../support/cpu-time.ts'
 
-const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
 const getErrors = (text: string) => getCompileErrors((parseJson(text) as { value: Json }).value)
 
 describe('a document', () => {
@@ -232,7 +232,7 @@ describe('compile', () => {
   it('never throws: it compiles a document or returns errors, each with a message', () => {
     fc.assert(
       fc.property(document, generated => {
-        const result = compile(JSON.parse(JSON.stringify(generated)), { id: 'a', requestOrigin: 'https://h.example' })
+        const result = compile(JSON.parse(JSON.stringify(generated)), registration)
         if ('errors' in result) {
           expect(result.errors.length).toBeGreaterThan(0)
           expect(result.errors.filter(error => error.message === '')).toStrictEqual([])

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { formatPointer, isJsonObject, type Json, jsonEntries, type Pointer } from '../../../src/json/json.ts'
-import { compileCard } from '../../support/cards/compile.ts'
+import { compileCard, registration } from '../../support/cards/compile.ts'
 import { completeCards } from '../../support/cards/complete.ts'
 import { getValue, replaceValue } from '../../support/cards/pointers.ts'
-
-const registration = { id: 'weather', requestOrigin: 'https://host.example' }
 
 /** Objects without a schema: JSON Schemas, settings, messages of examples. */
 const freeForm =

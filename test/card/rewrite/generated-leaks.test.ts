@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { formatPointer, type Json, type JsonObject, jsonEntries, omit, type Pointer } from '../../../src/json/json.ts'
+import { registration } from '../../support/cards/compile.ts'
 import { completeCards } from '../../support/cards/complete.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 import { replaceValue } from '../../support/cards/pointers.ts'
@@ -64,7 +65,7 @@ describe('a fetched card behind the gateway', () => {
     let [accepted, rejected] = [0, 0]
     fc.assert(
       fc.property(manifest, leakingCard, (document, fetched) => {
-        const result = compile(document, { id: 'a', requestOrigin: 'https://h.example', fetched })
+        const result = compile(document, { ...registration, fetched })
         if ('errors' in result) rejected++
         else {
           accepted++

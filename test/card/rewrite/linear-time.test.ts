@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
+import { registration } from '../../support/cards/compile.ts'
 
 describe('compiling a card with hostile texts', () => {
   const upstream = { card: 'https://up.example/card.json', url: 'https://bücher.example/a2a/' }
@@ -35,10 +36,7 @@ describe('compiling a card with hostile texts', () => {
     const text = part + part.slice(-2).repeat(Math.floor(MAX_LENGTH / 2))
     const fields = Object.fromEntries(endings.map((ending, n) => [`x${n}`, text.slice(0, MAX_LENGTH) + ending]))
     const started = performance.now()
-    compile(
-      { upstream, route: 'gateway' },
-      { id: 'a', requestOrigin: 'https://h.example', fetched: { name: 'A', description: 'B', ...fields } },
-    )
+    compile({ upstream, route: 'gateway' }, { ...registration, fetched: { name: 'A', description: 'B', ...fields } })
     expect(performance.now() - started).toBeLessThan(1000)
   })
 })

@@ -1,5 +1,8 @@
 import type { JsonObject } from '../../../src/json/json.ts'
 
+/** A short valid card. */
+export const shortCard = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
+
 /** The smallest card that GopherHole accepts. */
 export const minimalCard = {
   name: 'My Agent',

@@ -3,7 +3,8 @@ import type { CardError, Issue } from '../../../src/card/model/report.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard } from './cards.ts'
 
-const registration = { id: 'weather', requestOrigin: 'https://host.example' }
+/** The context of a registration at the host `https://host.example`. */
+export const registration = { id: 'weather', requestOrigin: 'https://host.example' }
 
 /** Compiles a document that must be valid. `fetched` is the response of its remote source. */
 export const compileCard = (
@@ -30,7 +31,7 @@ export const lintFields = (fields: Record<string, Json | undefined>, manifest: J
 /** Returns the linter's issues with a card that must be valid. */
 export const lintCard = (card: Record<string, Json | undefined>, manifest: JsonObject = {}): Issue[] => {
   const document = JSON.parse(JSON.stringify({ card, ...manifest }))
-  const result = compile(document, { id: 'agent', requestOrigin: 'https://host.example' })
+  const result = compile(document, registration)
   if ('errors' in result) throw new Error(`the document is rejected: ${JSON.stringify(result.errors)}`)
   return result.compiled.report.issues
 }
