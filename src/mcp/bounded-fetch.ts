@@ -26,8 +26,14 @@ export const boundedFetch = (fetch: UpstreamFetch, bounds: Bounds) => {
     // The client opens the server's own stream by itself. 405 is the answer of a server that has none.
     if (init.method === 'GET' && !listens && !resumes) return new Response(null, { status: 405 })
     const response = await fetch(`${url}`, init).catch(throwNetworkError)
-    if (response.body === null) return response
-    const reader = response.body.getReader()
+    const { body, status, headers } = response
+    // A Response cannot have other statuses.
+    if (status < 200 || status > 599) throw new NetworkError(`HTTP ${status}`)
+    // The client would begin to authorize itself with OAuth, which this host does not do.
+    const passedHeaders = new Headers(headers)
+    passedHeaders.delete('WWW-Authenticate')
+    if (body === null) return new Response(null, { status, headers: passedHeaders })
+    const reader = body.getReader()
     let responseBytes = 0
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
       const { done, value } = await reader.read().catch(throwNetworkError)
@@ -44,7 +50,10 @@ export const boundedFetch = (fetch: UpstreamFetch, bounds: Bounds) => {
       }
       controller.close()
     }
-    return new Response(new ReadableStream({ pull, cancel: reason => reader.cancel(reason) }), response)
+    return new Response(new ReadableStream({ pull, cancel: reason => reader.cancel(reason) }), {
+      status,
+      headers: passedHeaders,
+    })
   }
 }
 

@@ -39,6 +39,13 @@ const pings = (count: number) => Array.from({ length: count }, (_, id) => ({ id:
 const tools = [{ name: 'look', inputSchema: { type: 'object' } }]
 
 describe('discovery', () => {
+  it('reports a server as unreachable that responds with a status no Response can have', async () => {
+    const response = Object.defineProperty(new Response('{}'), 'status', { value: 600 })
+    expect(await discover('https://mcp.example.com/mcp', async () => response)).toMatchObject({
+      failure: { code: 'unreachable', why: 'HTTP 600' },
+    })
+  })
+
   const discoverServer = (script: Script) =>
     discover('https://mcp.example.com/mcp', serverOf(script), { ...discoveryLimits, maxSessionBytes: 50_000 })
 

@@ -220,6 +220,11 @@ describe('a failing server', () => {
       notReady('rejects the credentials of this host (HTTP 401): name its secret in upstream.secret'),
     ],
     [
+      'requires a token with another scope',
+      () => new Response(null, { status: 403, headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' } }),
+      notReady('rejects the credentials of this host (HTTP 403): name its secret in upstream.secret'),
+    ],
+    [
       'responds with HTML',
       respondWith('<!doctype html><p>hello', 'text/html'),
       notReady('answered with neither JSON nor an event stream'),
