@@ -108,9 +108,8 @@ export const startWorkerRuntime = async (
   directory: string,
   { compatibilityDate }: HostConfig,
 ): Promise<Runtime> => {
-  const modules = {
-    'worker.js': await bundle(join(directory, 'worker.js'), [virtualModule(join(directory, 'worker.js'), source)]),
-  }
+  const path = join(directory, 'worker.ts')
+  const modules = { 'worker.js': await bundle(path, [virtualModule(path, source)]) }
   return start([worker(main, modules, { compatibilityDate })], [main])
 }
 
@@ -214,7 +213,7 @@ const nodeModules: Plugin = {
 const virtualModule = (path: string, code: string): Plugin => ({
   name: 'virtual-module',
   resolveId: id => (id === path ? id : null),
-  load: id => (id === path ? { code, moduleType: 'ts' } : null),
+  load: id => (id === path ? code : null),
 })
 
 const textBindings = (texts: Record<string, string>) => mapValues(texts, value => ({ type: 'text' as const, value }))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { registration } from '../../support/cards/compile.ts'
+import { isFasterThan } from '../../support/cpu-time.ts'
 
 describe('compiling a card with hostile texts', () => {
   const upstream = { card: 'https://up.example/card.json', url: 'https://bücher.example/a2a/' }
@@ -35,8 +36,8 @@ describe('compiling a card with hostile texts', () => {
   )('takes less than a second for repetitions of %j', part => {
     const text = part + part.slice(-2).repeat(Math.floor(MAX_LENGTH / 2))
     const fields = Object.fromEntries(endings.map((ending, n) => [`x${n}`, text.slice(0, MAX_LENGTH) + ending]))
-    const started = performance.now()
-    compile({ upstream, route: 'gateway' }, { ...registration, fetched: { name: 'A', description: 'B', ...fields } })
-    expect(performance.now() - started).toBeLessThan(1000)
+    const fetched = { name: 'A', description: 'B', ...fields }
+    const run = () => compile({ upstream, route: 'gateway' }, { ...registration, fetched })
+    expect(isFasterThan(1000, run)).toBe(true)
   })
 })
