@@ -1,4 +1,4 @@
-import type { CallError } from '../a2a/errors.ts'
+import { type CallError, invalidParam } from '../a2a/errors.ts'
 import { firstDefined } from '../a2a/message.ts'
 import { type McpTool, textArgument } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
@@ -17,15 +17,16 @@ export const resolveToolCall = ({ message }: JsonObject, tools: readonly McpTool
   const named = skillId === undefined ? onlyTool : findTool(skillId, tools, 'skillId')
   if (named === undefined && skillId !== undefined) return unknownTool('message.metadata.skillId', skillId, tools)
   const parts = firstDefined(message, 'parts')
-  if (!Array.isArray(parts)) return invalid('message.parts', 'must be a list of parts')
-  if (parts.length > 1) return invalid('message.parts', 'must have one part: the data or the text that calls the tool')
+  if (!Array.isArray(parts)) return invalidParam('message.parts', 'must be a list of parts')
+  if (parts.length > 1)
+    return invalidParam('message.parts', 'must have one part: the data or the text that calls the tool')
   const [part] = parts
   if (part === undefined)
     return named ? { tool: named, arguments: {}, field: 'message.parts' } : toolMissing('message', tools)
   const { text, data } = isJsonObject(part) ? part : {}
   if (data === undefined && typeof text === 'string') return fromText(text, named, tools)
   if (isJsonObject(data) && text === undefined) return fromData(data, named, tools, skillId !== undefined)
-  return invalid('message.parts[0]', `must be a data part, such as ${example}, or a text part`)
+  return invalidParam('message.parts[0]', `must be a data part, such as ${example}, or a text part`)
 }
 
 const example = '{"data": {"tool": "…", "arguments": {…}}}'
@@ -41,7 +42,7 @@ const fromText = (text: string, tool: McpTool | undefined, tools: readonly McpTo
   if (tool === undefined) return toolMissing(field, tools)
   const argument = textArgument(tool.inputSchema)
   return argument === undefined
-    ? invalid(field, `cannot call this tool, which does not take one text: send its arguments, as ${example}`)
+    ? invalidParam(field, `cannot call this tool, which does not take one text: send its arguments, as ${example}`)
     : { tool, arguments: { [argument]: text }, field }
 }
 
@@ -58,12 +59,15 @@ const fromData = (
   const tool = findTool(data.tool, tools, 'name')
   if (tool === undefined) return unknownTool(`${field}.tool`, data.tool, tools)
   if (isNamedBySkill && tool !== named)
-    return invalid(`${field}.tool`, 'names a tool other than `message.metadata.skillId`')
+    return invalidParam(`${field}.tool`, 'names a tool other than `message.metadata.skillId`')
   const extra = Object.keys(data).find(name => name !== 'tool' && name !== 'arguments')
   if (extra !== undefined)
-    return invalid(`${field}.${extra.slice(0, 100)}`, 'is not allowed next to `tool`: put arguments into `arguments`')
+    return invalidParam(
+      `${field}.${extra.slice(0, 100)}`,
+      'is not allowed next to `tool`: put arguments into `arguments`',
+    )
   const args = data.arguments ?? {}
-  if (!isJsonObject(args) || JSON.isRawJSON(args)) return invalid(`${field}.arguments`, 'must be an object')
+  if (!isJsonObject(args) || JSON.isRawJSON(args)) return invalidParam(`${field}.arguments`, 'must be an object')
   return { tool, arguments: args, field: `${field}.arguments` }
 }
 
@@ -71,13 +75,13 @@ const declares = ({ inputSchema: { properties } }: McpTool, name: string): boole
   isJsonObject(properties) && Object.hasOwn(properties, name)
 
 const unknownTool = (field: string, value: Json, tools: readonly McpTool[]): CallError =>
-  invalid(
+  invalidParam(
     field,
     `${typeof value === 'string' ? 'is not a tool of this agent' : 'must be the name of a tool'}. ${listTools(tools)}`,
   )
 
 const toolMissing = (field: string, tools: readonly McpTool[]): CallError =>
-  invalid(field, `names no tool: set \`message.metadata.skillId\` or send ${example}. ${listTools(tools)}`)
+  invalidParam(field, `names no tool: set \`message.metadata.skillId\` or send ${example}. ${listTools(tools)}`)
 
 const MAX_LISTED_TOOLS = 20
 
@@ -85,17 +89,4 @@ const listTools = (tools: readonly McpTool[]): string => {
   if (tools.length === 0) return 'This agent has no tools'
   const names = tools.slice(0, MAX_LISTED_TOOLS).map(({ name }) => name.slice(0, 64).toWellFormed())
   return `Its tools are ${[...names, ...(tools.length > MAX_LISTED_TOOLS ? ['…'] : [])].join(', ')}`
-}
-
-const invalid = (field: string, description: string): CallError => invalidParams([{ field, description }])
-
-/** Refuses a call with these violations, of which the message describes the first. */
-export const invalidParams = (violations: { field: string; description: string }[]): CallError => {
-  const [first] = violations
-  const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''
-  return {
-    kind: 'invalid-params',
-    detail: first === undefined ? '' : `\`${first.field}\` ${first.description}${more}.`,
-    violations,
-  }
 }

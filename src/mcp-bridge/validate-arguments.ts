@@ -1,11 +1,10 @@
 import { type OutputUnit, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
-import type { CallError } from '../a2a/errors.ts'
+import { type CallError, invalidParams } from '../a2a/errors.ts'
 import { log } from '../http/log.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { mapMembers } from '../json/tree.ts'
 import { MAX_PATTERN_LENGTH, MAX_TOOL_ARGUMENTS_LENGTH, MAX_TOOL_SCHEMA_LENGTH } from '../limits.ts'
 import type { BridgedToolCall } from './bridge-call.ts'
-import { invalidParams } from './tool-call.ts'
 
 /**
  * Rejects arguments that the tool's schema does not allow, before the server receives the call. This runs in the agent's own
