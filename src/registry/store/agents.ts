@@ -1,12 +1,12 @@
 import type { RepresentationName } from '../../card/model/constants.ts'
 import type { ListedAgent, NamedAgents, StoredDocument, StoredManifest, Summary } from '../records.ts'
-import { publishedHealth } from './sources.ts'
+import { selectPublishedHealth } from './sources.ts'
 
 /** Internal agents of one name beyond these are not found by it. */
 const MAX_INTERNAL_AGENTS = 10
 
 /** Returns the manifest of an agent; null for no agent. */
-export const getManifest = (sql: SqlStorage, id: string): StoredManifest | null => {
+export const selectManifest = (sql: SqlStorage, id: string): StoredManifest | null => {
   const [row] = sql
     .exec<StoredManifest>(
       `SELECT manifest, manifest_etag AS etag, modified, agents.origin FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
@@ -17,7 +17,7 @@ export const getManifest = (sql: SqlStorage, id: string): StoredManifest | null 
 }
 
 /** Returns a document of an agent, internal agents included; null for no agent. */
-export const getDocument = (sql: SqlStorage, id: string, name: RepresentationName): StoredDocument | null => {
+export const selectDocument = (sql: SqlStorage, id: string, name: RepresentationName): StoredDocument | null => {
   const [row] = sql
     .exec<{ etag: string; body: ArrayBuffer; modified: number }>(
       `SELECT etag, body, modified FROM agents JOIN representations USING (id)
@@ -26,14 +26,14 @@ export const getDocument = (sql: SqlStorage, id: string, name: RepresentationNam
       name,
     )
     .toArray()
-  const source = publishedHealth(sql, id)?.health
+  const source = selectPublishedHealth(sql, id)?.health
   if (!row) return source ? { source } : null
   const { etag, modified, body } = row
   return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
 }
 
 /** Returns a page of agents ordered by id, those after `after`; without `internal`, only public agents that have a card. */
-export const listAgents = (sql: SqlStorage, after: string, limit: number, internal: boolean): ListedAgent[] =>
+export const selectAgents = (sql: SqlStorage, after: string, limit: number, internal: boolean): ListedAgent[] =>
   sql
     .exec<{ id: string; summary: string; origin: string }>(
       `SELECT id, summary, origin FROM agents
@@ -51,7 +51,7 @@ export const listAgents = (sql: SqlStorage, after: string, limit: number, intern
  * Returns the agents of an id, else of a name, in lower case. The oldest holder of a name wins: otherwise a writer of one agent
  * could take over another's calls by taking its name. Callers that may not read internal agents must not learn of them.
  */
-export const findAgentsByName = (sql: SqlStorage, name: string): NamedAgents => {
+export const selectAgentsByName = (sql: SqlStorage, name: string): NamedAgents => {
   const rows = sql
     .exec<{ id: string; visibility: string }>(
       `SELECT id, visibility FROM agents WHERE lower(json_extract(summary, '$.name')) = ?1 OR id = ?1

@@ -1,5 +1,5 @@
 import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
-import { publishedHealth, sourceRow } from './sources.ts'
+import { selectPublishedHealth, selectSource } from './sources.ts'
 import { TOKEN_SEQ } from './tokens.ts'
 
 /** The value of a key in KV, which expires after `seconds`; without them, never. */
@@ -19,7 +19,7 @@ export const refreshKey = (id: string): string => `refresh:${id}`
 export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promise<void> => {
   const { kind, name } = parseKey(key)
   if (kind === 'refresh') {
-    await env.REMOTE_CARDS.getByName(name).schedule(name, sourceRow(sql, name)?.due ?? null)
+    await env.REMOTE_CARDS.getByName(name).schedule(name, selectSource(sql, name)?.due ?? null)
     return
   }
   const { value, metadata, seconds } = buildEntry(sql, key)
@@ -52,7 +52,7 @@ const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
   const { profile, ...cards } = representationsOf(
     sql.exec<DocumentRow>('SELECT names, etag, body FROM representations WHERE id = ?', id),
   )
-  const health = publishedHealth(sql, id)
+  const health = selectPublishedHealth(sql, id)
   const isPublic = visibility === 'public'
   const envelope = {
     seq: health?.seq ?? seq,
@@ -74,7 +74,7 @@ const extendedEntry = (sql: SqlStorage, name: string): KvEntry => {
     .toArray()
   const [first] = rows
   if (!first) return tombstone(sql, id)
-  const health = publishedHealth(sql, id)
+  const health = selectPublishedHealth(sql, id)
   const envelope: Envelope = {
     seq: health?.seq ?? first.seq,
     modified: new Date(first.modified).toUTCString(),

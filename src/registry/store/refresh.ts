@@ -10,25 +10,25 @@ import type {
   SourceState,
   WriteResult,
 } from '../records.ts'
-import { getManifest } from './agents.ts'
-import { authorOf, newestRevision, storedTiers } from './revisions.ts'
+import { selectManifest } from './agents.ts'
+import { authorOf, selectNewestRevision, selectTiers } from './revisions.ts'
 import {
   deletePending,
-  getFetched,
-  getPending,
   healthOf,
-  lastSeq,
   nextRefreshAt,
   type SourceRow,
   savePending,
   saveValidators,
-  sourceRow,
+  selectFetched,
+  selectLastSeq,
+  selectPending,
+  selectSource,
 } from './sources.ts'
 
 /** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */
 export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null => {
-  const row = sourceRow(sql, id)
-  const newest = newestRevision(sql, id)
+  const row = selectSource(sql, id)
+  const newest = selectNewestRevision(sql, id)
   if (!row || !newest) return null
   const { source, checked, failure } = row
   return {
@@ -36,24 +36,24 @@ export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null =
     by: authorOf(sql, id, newest.seq),
     ...(checked !== undefined && { checked }),
     ...(failure && { failure }),
-    ...getFetched(sql, id),
+    ...selectFetched(sql, id),
   }
 }
 
 /** Returns what a refresh of an agent's card is computed from; null for an agent without a remote card. */
 export const refreshBase = (sql: SqlStorage, id: string): RefreshBase | null => {
   const record = sourceRecord(sql, id)
-  const row = sourceRow(sql, id)
-  const stored = getManifest(sql, id)
-  const newest = newestRevision(sql, id)
+  const row = selectSource(sql, id)
+  const stored = selectManifest(sql, id)
+  const newest = selectNewestRevision(sql, id)
   if (!record || !row || !stored || !newest) return null
   return { manifest: stored.manifest, origin: stored.origin, seq: newest.seq, due: row.due, record }
 }
 
 /** Whether an agent and its source record are still those that a write was computed from. */
 export const isUnchanged = (sql: SqlStorage, id: string, { seq, checked }: Expected): boolean =>
-  (seq === undefined || newestRevision(sql, id)?.seq === seq) &&
-  (checked === undefined || (sourceRow(sql, id)?.checked ?? null) === checked)
+  (seq === undefined || selectNewestRevision(sql, id)?.seq === seq) &&
+  (checked === undefined || (selectSource(sql, id)?.checked ?? null) === checked)
 
 /**
  * Records a refresh that brought no new card to serve. The edge learns whether the source fails, and how; it does not learn of
@@ -65,7 +65,7 @@ export const recordRefresh = (
   expected: Expected,
   result: RefreshResult,
 ): WriteResult<RefreshRecorded, Rejection> => {
-  const row = sourceRow(sql, id)
+  const row = selectSource(sql, id)
   if (!row || !isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
   const failure = 'failure' in result ? result.failure : undefined
   if (failure === undefined) recordSuccess(sql, id, row)
@@ -76,8 +76,8 @@ export const recordRefresh = (
     if (result.validators) saveValidators(sql, id, result.validators)
   }
   const isPublished = row.failure?.status === failure?.status
-  if (!isPublished) sql.exec('UPDATE sources SET published_seq = ? WHERE id = ?', lastSeq(sql, id) + 1, id)
-  const keys = isPublished ? [] : agentKeys(id, [], storedTiers(sql, id))
+  if (!isPublished) sql.exec('UPDATE sources SET published_seq = ? WHERE id = ?', selectLastSeq(sql, id) + 1, id)
+  const keys = isPublished ? [] : agentKeys(id, [], selectTiers(sql, id))
   const state = sourceState(sql, id)
   if (!state) return { error: { outcome: 'conflict' } }
   return { value: { outcome: 'recorded', state }, staleKeys: keys, publishKeys: keys }
@@ -85,12 +85,12 @@ export const recordRefresh = (
 
 /** Returns the state of an agent's remote card; null for none. */
 export const sourceState = (sql: SqlStorage, id: string): SourceState | null => {
-  const row = sourceRow(sql, id)
-  const newest = newestRevision(sql, id)
+  const row = selectSource(sql, id)
+  const newest = selectNewestRevision(sql, id)
   if (!row || !newest) return null
   const { source, checked, due, failure, failingSince = 0, publishedSeq } = row
   const { kind, url, ttl, staleIfError, pin } = source
-  const pending = getPending(sql, id)
+  const pending = selectPending(sql, id)
   return {
     ...{ kind, url, ttl, staleIfError, pin, due },
     ...(checked !== undefined && { checked }),

@@ -3,8 +3,8 @@ import { agentKeys, hostKey } from '../kv-format.ts'
 import type { HostChange, HostChanges, Registered, Registration, Rejection, Removed, WriteResult } from '../records.ts'
 import { refreshKey } from './kv-entries.ts'
 import { isUnchanged } from './refresh.ts'
-import { appendRevision, appendTombstone, etagsOf, isCurrent, newestRevision, storedTiers } from './revisions.ts'
-import { deleteSource, saveSource, sourceRow } from './sources.ts'
+import { appendRevision, appendTombstone, etagsOf, isCurrent, selectNewestRevision, selectTiers } from './revisions.ts'
+import { deleteSource, saveSource, selectSource } from './sources.ts'
 
 /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
 export const register = (
@@ -13,7 +13,7 @@ export const register = (
   mayClaim: boolean,
 ): WriteResult<Omit<Registered, 'published'>, Rejection> => {
   const { id, source, expected, extended } = registration
-  const before = newestRevision(sql, id)
+  const before = selectNewestRevision(sql, id)
   if (!isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
   if (!preconditionHolds(expected, before && etagsOf(sql, id, before)))
     return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
@@ -23,9 +23,9 @@ export const register = (
   if ('outcome' in hosts) return { error: hosts }
   const modified = same?.modified ?? Date.now()
   const tiers = extended.map(({ tier }) => tier)
-  const removedTiers = storedTiers(sql, id).filter(tier => !tiers.includes(tier))
+  const removedTiers = selectTiers(sql, id).filter(tier => !tiers.includes(tier))
   const seq = same?.seq ?? appendRevision(sql, registration, modified)
-  const sourceBefore = sourceRow(sql, id)
+  const sourceBefore = selectSource(sql, id)
   const publishedHealth = source && saveSource(sql, id, source, same ? undefined : seq)
   if (!source) deleteSource(sql, id)
   const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedSeq
@@ -49,7 +49,7 @@ export const remove = (
   id: string,
   precondition: Precondition,
 ): WriteResult<Omit<Removed, 'published'>, Rejection> => {
-  const before = newestRevision(sql, id)
+  const before = selectNewestRevision(sql, id)
   if (!before)
     return {
       error: precondition.ifMatch ? { outcome: 'precondition-failed', exists: false } : { outcome: 'unknown-agent' },
@@ -57,9 +57,9 @@ export const remove = (
   if (!preconditionHolds(precondition, etagsOf(sql, id, before)))
     return { error: { outcome: 'precondition-failed', exists: true } }
   const changed = ownHosts(sql, id).map(({ hostname }) => assignHost(sql, hostname, null, false))
-  const removedTiers = storedTiers(sql, id)
+  const removedTiers = selectTiers(sql, id)
   const seq = appendTombstone(sql, id)
-  const isRemote = sourceRow(sql, id) !== undefined
+  const isRemote = selectSource(sql, id) !== undefined
   deleteSource(sql, id)
   const keys = agentKeys(
     id,

@@ -54,32 +54,32 @@ export class Registry extends DurableObject<Env> {
 
   /** Returns the manifest of an agent; null for no agent. */
   async manifest(id: string): Promise<StoredManifest | null> {
-    const { getManifest } = await import('./agents.ts')
-    return getManifest(this.#sql, id)
+    const { selectManifest } = await import('./agents.ts')
+    return selectManifest(this.#sql, id)
   }
 
   /** Returns a document of an agent, internal agents included; null for no agent. */
   async document(id: string, name: RepresentationName): Promise<StoredDocument | null> {
-    const { getDocument } = await import('./agents.ts')
-    return getDocument(this.#sql, id, name)
+    const { selectDocument } = await import('./agents.ts')
+    return selectDocument(this.#sql, id, name)
   }
 
   /** Returns a page of agents ordered by id, those after `after`. */
   async list(after: string, limit: number, internal: boolean): Promise<ListedAgent[]> {
-    const { listAgents } = await import('./agents.ts')
-    return listAgents(this.#sql, after, limit, internal)
+    const { selectAgents } = await import('./agents.ts')
+    return selectAgents(this.#sql, after, limit, internal)
   }
 
   /** Returns the agents of an id, else of a name, in lower case; internal agents included. */
   async namedAgents(name: string): Promise<NamedAgents> {
-    const { findAgentsByName } = await import('./agents.ts')
-    return findAgentsByName(this.#sql, name)
+    const { selectAgentsByName } = await import('./agents.ts')
+    return selectAgentsByName(this.#sql, name)
   }
 
   /** Returns a page of an agent's revisions before a `seq`, newest first. */
   async revisions(id: string, before: number, limit: number): Promise<RevisionRow[]> {
-    const { revisionRows } = await import('./revisions.ts')
-    return revisionRows(this.#sql, id, before, limit)
+    const { selectRevisions } = await import('./revisions.ts')
+    return selectRevisions(this.#sql, id, before, limit)
   }
 
   /** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */
@@ -108,20 +108,20 @@ export class Registry extends DurableObject<Env> {
 
   /** Stores a token under the SHA-256 of its text in hexadecimal. */
   async issueToken(record: TokenRecord, hash: string): Promise<TokenIssued> {
-    const { storeToken } = await import('./tokens.ts')
-    return this.#write(() => storeToken(this.#sql, record, hash))
+    const { issueToken } = await import('./tokens.ts')
+    return this.#write(() => issueToken(this.#sql, record, hash))
   }
 
   /** Returns a page of tokens ordered by id, those after `after`; never the tokens themselves. */
   async tokens(after: string, limit: number): Promise<TokenRecord[]> {
-    const { listTokens } = await import('./tokens.ts')
-    return listTokens(this.#sql, after, limit)
+    const { selectTokens } = await import('./tokens.ts')
+    return selectTokens(this.#sql, after, limit)
   }
 
   /** Revokes a token: at once in the isolate that calls, and everywhere within the cache time. */
   async revokeToken(id: string): Promise<TokenRevoked> {
-    const { deleteToken } = await import('./tokens.ts')
-    return this.#write(() => deleteToken(this.#sql, id))
+    const { revokeToken } = await import('./tokens.ts')
+    return this.#write(() => revokeToken(this.#sql, id))
   }
 
   /** Publishes what is left in the outbox. */

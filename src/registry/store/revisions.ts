@@ -3,19 +3,19 @@ import { MAX_FETCHED_REVISIONS, MAX_PAGE_SIZE } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Extended, Registration, RevisionRow, SourceRecord } from '../records.ts'
 import { namedSince } from './agents.ts'
-import { lastSeq, matchesFetched, serializeDrift } from './sources.ts'
+import { matchesFetched, selectLastSeq, serializeDrift } from './sources.ts'
 
 /** What is registered of an agent now. */
 export type Revision = { seq: number; origin: string; modified: number; manifestEtag: string }
 
 /** Returns the newest revision of an agent; undefined for no agent. */
-export const newestRevision = (sql: SqlStorage, id: string): Revision | undefined =>
+export const selectNewestRevision = (sql: SqlStorage, id: string): Revision | undefined =>
   sql
     .exec<Revision>('SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?', id)
     .toArray()[0]
 
 /** Returns a page of an agent's revisions before a `seq`, newest first. */
-export const revisionRows = (sql: SqlStorage, id: string, before: number, limit: number): RevisionRow[] =>
+export const selectRevisions = (sql: SqlStorage, id: string, before: number, limit: number): RevisionRow[] =>
   sql
     .exec<{ seq: number; created: number; by: RevisionRow['by']; drift: string | null }>(
       `SELECT seq, created, made_by AS "by", drift FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
@@ -30,7 +30,7 @@ export const authorOf = (sql: SqlStorage, id: string, seq: number): SourceRecord
     .by
 
 /** Returns the tiers of an agent that have an extended card. */
-export const storedTiers = (sql: SqlStorage, id: string): string[] =>
+export const selectTiers = (sql: SqlStorage, id: string): string[] =>
   sql
     .exec<{ tier: string }>('SELECT DISTINCT tier FROM extended WHERE id = ?', id)
     .toArray()
@@ -66,7 +66,7 @@ export const isCurrent = (sql: SqlStorage, newest: Revision, registration: Regis
 /** Makes a registration the newest revision of its agent. Returns its `seq`. */
 export const appendRevision = (sql: SqlStorage, registration: Registration, modified: number): number => {
   const { id, visibility, origin, manifest, source } = registration
-  const seq = lastSeq(sql, id) + 1
+  const seq = selectLastSeq(sql, id) + 1
   const summary = { ...registration.summary, named: namedSince(sql, id, registration.summary.name, modified) }
   sql.exec(
     'INSERT INTO revisions (id, seq, created, origin, manifest, made_by, drift) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -85,7 +85,7 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
 
 /** Ends an agent with a revision that marks its removal. Returns its `seq`. */
 export const appendTombstone = (sql: SqlStorage, id: string): number => {
-  const seq = lastSeq(sql, id) + 1
+  const seq = selectLastSeq(sql, id) + 1
   sql.exec(`INSERT INTO revisions (id, seq, created, made_by) VALUES (?, ?, ?, 'removal')`, id, seq, Date.now())
   sql.exec('DELETE FROM agents WHERE id = ?', id)
   storeRepresentations(sql, id, {})

@@ -30,7 +30,7 @@ export type SourceRow = {
 }
 
 /** Returns the source of an agent; undefined where its card is in its manifest. */
-export const sourceRow = (sql: SqlStorage, id: string): SourceRow | undefined => {
+export const selectSource = (sql: SqlStorage, id: string): SourceRow | undefined => {
   const [row] = sql
     .exec<{
       source: string
@@ -56,8 +56,8 @@ export const sourceRow = (sql: SqlStorage, id: string): SourceRow | undefined =>
 }
 
 /** Returns the health of an agent's source for the edge; undefined where its card is in its manifest. */
-export const publishedHealth = (sql: SqlStorage, id: string): PublishedHealth | undefined => {
-  const row = sourceRow(sql, id)
+export const selectPublishedHealth = (sql: SqlStorage, id: string): PublishedHealth | undefined => {
+  const row = selectSource(sql, id)
   return row && { seq: row.publishedSeq, health: healthOf(row) }
 }
 
@@ -83,14 +83,14 @@ export const saveSource = (
   record: SourceRecord,
   revision: number | undefined,
 ): PublishedHealth => {
-  const before = sourceRow(sql, id)
+  const before = selectSource(sql, id)
   const now = Date.now()
   const { source, checked, failure } = record
   const same = before?.source.kind === source.kind && before.source.url === source.url ? before : undefined
   const failures = failure ? (same?.failures ?? 0) + 1 : 0
   const failingSince = failure ? (same?.failingSince ?? now) : null
   const isPublished = before !== undefined && before.failure?.status === failure?.status
-  const seq = revision ?? (isPublished ? before.publishedSeq : lastSeq(sql, id) + 1)
+  const seq = revision ?? (isPublished ? before.publishedSeq : selectLastSeq(sql, id) + 1)
   const due = nextRefreshAt(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
   sql.exec(
     `INSERT OR REPLACE INTO sources (id, source, checked, due, failures, failing_since, failure, published_seq)
@@ -116,7 +116,7 @@ export const nextRefreshAt = (ttl: number, failures: number, now: number): numbe
 }
 
 /** Returns the highest number taken by an agent's revisions and its published health; 0 for none. */
-export const lastSeq = (sql: SqlStorage, id: string): number =>
+export const selectLastSeq = (sql: SqlStorage, id: string): number =>
   sql
     .exec<{ seq: number }>(
       `SELECT COALESCE(MAX(seq), 0) AS seq FROM (
@@ -141,7 +141,7 @@ export const deletePending = (sql: SqlStorage, id: string): void => {
 }
 
 /** Returns the pending card without its text. */
-export const getPending = (sql: SqlStorage, id: string): Omit<PendingCard, 'card'> | undefined => {
+export const selectPending = (sql: SqlStorage, id: string): Omit<PendingCard, 'card'> | undefined => {
   const [row] = sql
     .exec<{ validators: string; review: string }>(
       `SELECT validators, review FROM fetched WHERE id = ? AND name = 'pending'`,
@@ -157,7 +157,7 @@ export const saveValidators = (sql: SqlStorage, id: string, validators: Validato
 }
 
 /** Returns the documents that were fetched for an agent. */
-export const getFetched = (sql: SqlStorage, id: string): Pick<SourceRecord, 'card' | 'validators' | 'pending'> => {
+export const selectFetched = (sql: SqlStorage, id: string): Pick<SourceRecord, 'card' | 'validators' | 'pending'> => {
   const rows = sql
     .exec<{ name: string; card: string; validators: string; review: string | null }>(
       'SELECT name, card, validators, review FROM fetched WHERE id = ?',

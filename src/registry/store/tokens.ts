@@ -10,7 +10,7 @@ type Issued = Stored<Extract<TokenIssued, { outcome: 'issued' }>>
 type Revoked = Stored<Extract<TokenRevoked, { outcome: 'revoked' }>>
 
 /** Stores a token. Where the host has too many, expired ones are deleted first. */
-export const storeToken = (
+export const issueToken = (
   sql: SqlStorage,
   record: TokenRecord,
   hash: string,
@@ -27,7 +27,7 @@ export const storeToken = (
 }
 
 /** Returns a page of tokens ordered by id, those after `after`; expired ones included. */
-export const listTokens = (sql: SqlStorage, after: string, limit: number): TokenRecord[] =>
+export const selectTokens = (sql: SqlStorage, after: string, limit: number): TokenRecord[] =>
   sql
     .exec<{ record: string }>(
       'SELECT record FROM tokens WHERE id > ? ORDER BY id LIMIT ?',
@@ -37,7 +37,7 @@ export const listTokens = (sql: SqlStorage, after: string, limit: number): Token
     .map(({ record }) => JSON.parse(record) as TokenRecord)
 
 /** Deletes a token. */
-export const deleteToken = (
+export const revokeToken = (
   sql: SqlStorage,
   id: string,
 ): WriteResult<Revoked, Exclude<TokenRevoked, { outcome: 'revoked' }>> => {

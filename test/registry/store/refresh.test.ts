@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { decodeEnvelope, type Envelope } from '../../../src/registry/kv-format.ts'
 import type { Expected, RefreshResult, Registration, SourceRecord } from '../../../src/registry/records.ts'
-import { listAgents } from '../../../src/registry/store/agents.ts'
+import { selectAgents } from '../../../src/registry/store/agents.ts'
 import { buildEntry, publishKey } from '../../../src/registry/store/kv-entries.ts'
 import { recordRefresh, refreshBase, sourceRecord, sourceState } from '../../../src/registry/store/refresh.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
@@ -64,8 +64,8 @@ describe('an agent with a remote card', () => {
     expect([
       readCardEntry('open'),
       readCardEntry('inner'),
-      listAgents(sql, '', 9, false),
-      listAgents(sql, '', 1, true),
+      selectAgents(sql, '', 9, false),
+      selectAgents(sql, '', 1, true),
     ]).toMatchObject([
       { names: ['profile'], source: { checked: 0, failing: 504 } },
       { seq: 1, names: ['profile'] },

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Drift } from '../../../src/card/diff/drift.ts'
 import type { SourceRecord } from '../../../src/registry/records.ts'
-import { getManifest } from '../../../src/registry/store/agents.ts'
+import { selectManifest } from '../../../src/registry/store/agents.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
-import { revisionRows } from '../../../src/registry/store/revisions.ts'
+import { selectRevisions } from '../../../src/registry/store/revisions.ts'
 import { serializeDrift } from '../../../src/registry/store/sources.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
 import { fetched, registration } from '../../support/registrations.ts'
@@ -12,7 +12,7 @@ import { openSql } from '../../support/storage.ts'
 const putAgent = (text: string, source?: SourceRecord) =>
   register(sql, registration('a', text, source ? { source } : { manifestEtag: `"${text}"` }), true)
 const drift: Drift = [{ op: 'replace', pointer: '/name', before: 'One', after: 'Two' }]
-const readRevisions = (before = Number.MAX_SAFE_INTEGER, limit = 100) => revisionRows(sql, 'a', before, limit)
+const readRevisions = (before = Number.MAX_SAFE_INTEGER, limit = 100) => selectRevisions(sql, 'a', before, limit)
 
 let sql: SqlStorage
 beforeEach(() => {
@@ -44,9 +44,9 @@ describe('revisionRows', () => {
     putAgent('Own')
     for (let count = 0; count < 120; count++) putAgent(`${count}`, fetched(`${count}`, { by: 'fetch' }))
     putAgent('Last')
-    const seqs = revisionRows(sql, 'a', 22, 100).map(({ seq }) => seq)
+    const seqs = selectRevisions(sql, 'a', 22, 100).map(({ seq }) => seq)
     expect([readRevisions().length, readRevisions().at(-1)?.seq, seqs]).toEqual([100, 23, [1]])
-    expect(getManifest(sql, 'a')).toMatchObject({ etag: '"Last"' })
+    expect(selectManifest(sql, 'a')).toMatchObject({ etag: '"Last"' })
   })
 })
 

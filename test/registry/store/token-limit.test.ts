@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { TokenRecord, WriteResult } from '../../../src/registry/records.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
-import { deleteToken, storeToken } from '../../../src/registry/store/tokens.ts'
+import { issueToken, revokeToken } from '../../../src/registry/store/tokens.ts'
 import { openSql } from '../../support/storage.ts'
 
 /** The limit that docs/reference.md states. */
@@ -26,24 +26,24 @@ beforeEach(() => {
   sql = openSql()
   createTables(sql)
   sql.exec('BEGIN')
-  for (let count = 1; count < maxTokens; count++) storeToken(sql, record(`t${count}`), `h${count}`)
+  for (let count = 1; count < maxTokens; count++) issueToken(sql, record(`t${count}`), `h${count}`)
   sql.exec('COMMIT')
 })
 
 describe('the limit of tokens', () => {
   it('rejects another token until one is revoked', () => {
     const outcomes = [
-      storeToken(sql, record('last'), 'last'),
-      storeToken(sql, record('more'), 'more'),
-      deleteToken(sql, 't1'),
-      storeToken(sql, record('more'), 'more'),
+      issueToken(sql, record('last'), 'last'),
+      issueToken(sql, record('more'), 'more'),
+      revokeToken(sql, 't1'),
+      issueToken(sql, record('more'), 'more'),
     ].map(outcomeOf)
     expect(outcomes).toEqual(['issued', 'too-many-tokens', 'revoked', 'issued'])
   })
 
   it('is not reached while expired tokens can be deleted', () => {
-    storeToken(sql, record('old', Date.now() - 1), 'old')
-    expect([storeToken(sql, record('new'), 'new'), deleteToken(sql, 'old')].map(outcomeOf)).toEqual([
+    issueToken(sql, record('old', Date.now() - 1), 'old')
+    expect([issueToken(sql, record('new'), 'new'), revokeToken(sql, 'old')].map(outcomeOf)).toEqual([
       'issued',
       'unknown',
     ])
