@@ -20,7 +20,7 @@ beforeEach(() => {
   createTables(sql)
 })
 
-describe('revisionRows', () => {
+describe('selectRevisions', () => {
   it('returns the newest first, with the origin of each and the changes of a fetched card', () => {
     putAgent('One', fetched('One'))
     putAgent('Two', fetched('Two', { by: 'fetch', drift }))
