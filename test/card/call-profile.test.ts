@@ -7,7 +7,8 @@ const login = { type: 'openIdConnect', openIdConnectUrl }
 const card = { name: 'A', description: 'B', url: 'https://a.example/a2a', securitySchemes: { login } }
 const upstream = { card: 'https://a.example/card.json' }
 
-const issuers = (manifest: JsonObject, fetched?: JsonObject) => compileCard(manifest, fetched).profile.openIdConnectUrls
+const compileIssuers = (manifest: JsonObject, fetched?: JsonObject) =>
+  compileCard(manifest, fetched).profile.openIdConnectUrls
 
 describe('the OpenID Connect issuers whose tokens are accepted', () => {
   it.each<[string, JsonObject, JsonObject | undefined]>([
@@ -28,7 +29,7 @@ describe('the OpenID Connect issuers whose tokens are accepted', () => {
       card,
     ],
   ])('include the issuer of %s', (_, manifest, fetched) => {
-    expect(issuers(manifest, fetched)).toStrictEqual([openIdConnectUrl])
+    expect(compileIssuers(manifest, fetched)).toStrictEqual([openIdConnectUrl])
   })
 
   it.each<[string, JsonObject]>([
@@ -43,12 +44,12 @@ describe('the OpenID Connect issuers whose tokens are accepted', () => {
     ],
     ['where the manifest has the URL in another field', { card: { documentationUrl: openIdConnectUrl } }],
   ])('exclude the issuer of a fetched card %s', (_, manifest) => {
-    expect(issuers({ upstream, ...manifest }, card)).toStrictEqual([])
+    expect(compileIssuers({ upstream, ...manifest }, card)).toStrictEqual([])
   })
 
   it('exclude an issuer that the fetched card puts in place of the one in the manifest', () => {
     const other = { ...card, securitySchemes: { other: { ...login, openIdConnectUrl: 'https://evil.example/x' } } }
-    expect(issuers({ upstream, card: { securitySchemes: { login } } }, other)).toStrictEqual([openIdConnectUrl])
+    expect(compileIssuers({ upstream, card: { securitySchemes: { login } } }, other)).toStrictEqual([openIdConnectUrl])
   })
 
   it('are required where the manifest has `jwt`', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/json/parse.ts'
 
-const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+const nestArrays = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
 describe('parseJson with valid JSON', () => {
   it.each([
@@ -13,7 +13,7 @@ describe('parseJson with valid JSON', () => {
   })
 
   it('accepts 64 levels of nesting', () => {
-    expect(parseJson(nested(64))).toHaveProperty('value')
+    expect(parseJson(nestArrays(64))).toHaveProperty('value')
   })
 })
 
@@ -36,6 +36,6 @@ describe('parseJson with an invalid document', () => {
 
   it.each([65, 1_000_000])('rejects %i levels of nesting without a stack overflow', levels => {
     const refused = { refused: 'too-deep', detail: 'The document nests deeper than 64 levels.' }
-    expect([parseJson(nested(levels)), parseJson('{"a":'.repeat(levels))]).toStrictEqual([refused, refused])
+    expect([parseJson(nestArrays(levels)), parseJson('{"a":'.repeat(levels))]).toStrictEqual([refused, refused])
   })
 })

@@ -99,7 +99,7 @@ describe('an extended card behind a gateway', () => {
 describe('a signature', () => {
   const signatures = [{ protected: 'eyJ', signature: 'abc' }]
   const whole = completeCards['1.0'] as JsonObject
-  const signed = (extendedAgentCard: boolean) => ({
+  const makeSigned = (extendedAgentCard: boolean) => ({
     ...whole,
     capabilities: { ...(whole.capabilities as JsonObject), extendedAgentCard },
     signatures,
@@ -110,13 +110,13 @@ describe('a signature', () => {
   }
 
   it('is kept while the signed content is unchanged', () => {
-    expect(compileSignatures({ card: signed(true), extended: {} })).toEqual([signatures, signatures])
+    expect(compileSignatures({ card: makeSigned(true), extended: {} })).toEqual([signatures, signatures])
   })
 
   it('is left out of an extended card with other content, unless its overlay has a signature', () => {
     const own = [{ protected: 'eyJ', signature: 'own' }]
     const tiers = { silver: {}, gold: { description: 'Gold', signatures: own } }
-    expect(compileSignatures({ card: signed(true), extended: { description: 'More' }, tiers })).toEqual([
+    expect(compileSignatures({ card: makeSigned(true), extended: { description: 'More' }, tiers })).toEqual([
       signatures,
       undefined,
       undefined,
@@ -125,7 +125,7 @@ describe('a signature', () => {
   })
 
   it('is left out of the public card where the host sets extendedAgentCard', () => {
-    const { documents, report } = compileCard({ card: signed(false), extended: {} })
+    const { documents, report } = compileCard({ card: makeSigned(false), extended: {} })
     expect([documents['1.0'].signatures, report.dropped['1.0']]).toEqual([
       undefined,
       expect.arrayContaining(['/signatures']),

@@ -213,7 +213,7 @@ describe('an overlay', () => {
 
 describe('an overlay with two names of one field', () => {
   const modes = { defaultInputModes: ['text/plain'], default_input_modes: ['image/png'] }
-  const error = (pointer: string) => ({
+  const makeError = (pointer: string) => ({
     pointer,
     message: 'is another spelling of `defaultInputModes`, which has another value here: keep one of them',
   })
@@ -227,12 +227,12 @@ describe('an overlay with two names of one field', () => {
     for (const overlay of [modes, Object.fromEntries(Object.entries(modes).reverse())]) {
       const manifest = { card: { ...card, ...fields }, extended: overlay, tiers: { gold: overlay } }
       expect(getCompileErrors(manifest)).toStrictEqual([
-        error('/extended/default_input_modes'),
-        error('/tiers/gold/default_input_modes'),
+        makeError('/extended/default_input_modes'),
+        makeError('/tiers/gold/default_input_modes'),
       ])
       expect(
         getCompileErrors({ upstream: { card: 'https://a.example/card.json' }, card: overlay }, manifest.card),
-      ).toStrictEqual([error('/card/default_input_modes')])
+      ).toStrictEqual([makeError('/card/default_input_modes')])
     }
   })
 
@@ -242,7 +242,7 @@ describe('an overlay with two names of one field', () => {
   })
 
   it.each(['defaultInputModes', 'default_input_modes', 'supportedInputModes'])(
-    'keeps both if they are aliases, as a card does, and the standard name counts: the card has %s',
+    'keeps both if they are aliases, and the standard name takes precedence: the card has %s',
     name => {
       for (const names of [
         ['defaultInputModes', 'supportedInputModes'],

@@ -5,20 +5,25 @@ import { MAX_BODY_BYTES } from '../../../src/limits.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, getCompileErrors, registration } from '../../support/cards/compile.ts'
 
-const longName = (length: number, index: number) => String(index).padStart(length, 'n')
-const list = <Item>(length: number, makeItem: (index: number) => Item) =>
+const makeLongName = (length: number, index: number) => String(index).padStart(length, 'n')
+const makeList = <Item>(length: number, makeItem: (index: number) => Item) =>
   Array.from({ length }, (_, index) => makeItem(index))
-const members = (length: number, name: (index: number) => string, value: (index: number) => Json): JsonObject =>
-  Object.fromEntries(list(length, index => [name(index), value(index)]))
-const skill = (index: number): JsonObject => ({ id: `s${index}`, name: `S ${index}`, description: 'D', tags: ['t'] })
+const makeMembers = (length: number, name: (index: number) => string, value: (index: number) => Json): JsonObject =>
+  Object.fromEntries(makeList(length, index => [name(index), value(index)]))
+const makeSkill = (index: number): JsonObject => ({
+  id: `s${index}`,
+  name: `S ${index}`,
+  description: 'D',
+  tags: ['t'],
+})
 
 const documents: [string, JsonObject][] = [
   [
     'unknown fields of skills',
     {
-      skills: list(500, i => ({
-        ...skill(i),
-        ...members(
+      skills: makeList(500, i => ({
+        ...makeSkill(i),
+        ...makeMembers(
           30,
           j => `f${i}x${j}`,
           () => 0,
@@ -29,9 +34,9 @@ const documents: [string, JsonObject][] = [
   [
     'long unknown fields',
     {
-      ...members(
+      ...makeMembers(
         15,
-        i => longName(16_000, i),
+        i => makeLongName(16_000, i),
         () => 0,
       ),
     },
@@ -39,9 +44,9 @@ const documents: [string, JsonObject][] = [
   [
     'many unknown fields of medium length',
     {
-      ...members(
+      ...makeMembers(
         990,
-        i => longName(230, i),
+        i => makeLongName(230, i),
         () => 0,
       ),
     },
@@ -50,10 +55,10 @@ const documents: [string, JsonObject][] = [
     'members of a scheme with a long name',
     {
       securitySchemes: {
-        [longName(16_000, 0)]: {
+        [makeLongName(16_000, 0)]: {
           httpAuthSecurityScheme: {
             scheme: 'x',
-            ...members(
+            ...makeMembers(
               990,
               i => `f${i}`,
               () => 0,
@@ -63,26 +68,29 @@ const documents: [string, JsonObject][] = [
       },
     },
   ],
-  ['long names without descriptions', { skills: list(15, i => ({ name: longName(16_000, i) })) }],
-  ['long names of skills', { skills: list(15, i => longName(16_000, i)) }],
-  ['duplicate long ids', { skills: list(15, i => ({ ...skill(i), id: 'n'.repeat(16_000) })) }],
-  ['invalid modes', { skills: list(500, i => ({ ...skill(i), inputModes: list(60, () => 'text') })) }],
+  ['long names without descriptions', { skills: makeList(15, i => ({ name: makeLongName(16_000, i) })) }],
+  ['long names of skills', { skills: makeList(15, i => makeLongName(16_000, i)) }],
+  ['duplicate long ids', { skills: makeList(15, i => ({ ...makeSkill(i), id: 'n'.repeat(16_000) })) }],
+  ['invalid modes', { skills: makeList(500, i => ({ ...makeSkill(i), inputModes: makeList(60, () => 'text') })) }],
   [
     'interfaces with fields that v0.3 cannot represent',
     {
-      supportedInterfaces: list(100, i => ({
+      supportedInterfaces: makeList(100, i => ({
         url: `https://a.example/${i}`,
-        ...members(
+        ...makeMembers(
           30,
-          j => longName(50, j),
+          j => makeLongName(50, j),
           () => 0,
         ),
       })),
     },
   ],
-  ['secrets', { x: list(900, i => ({ [longName(200, i)]: `sk-abcdefgh12345678${i}` })) }],
-  ['requirements', { skills: list(500, i => ({ ...skill(i), security: list(20, j => ({ [`s${j}`]: [] })) })) }],
-  ['wrong types', { skills: list(500, i => ({ ...skill(i), tags: list(60, () => 0) })) }],
+  ['secrets', { x: makeList(900, i => ({ [makeLongName(200, i)]: `sk-abcdefgh12345678${i}` })) }],
+  [
+    'requirements',
+    { skills: makeList(500, i => ({ ...makeSkill(i), security: makeList(20, j => ({ [`s${j}`]: [] })) })) },
+  ],
+  ['wrong types', { skills: makeList(500, i => ({ ...makeSkill(i), tags: makeList(60, () => 0) })) }],
 ]
 
 describe('a report', () => {
@@ -97,7 +105,7 @@ describe('a report', () => {
 
 describe('a list in a report', () => {
   it('ends with the number of further notes', () => {
-    const { report } = compileCard({ ...card, skills: list(250, index => ({ id: `s${index}` })) })
+    const { report } = compileCard({ ...card, skills: makeList(250, index => ({ id: `s${index}` })) })
     expect([report.filled.length, report.filled.at(-1)]).toStrictEqual([
       101,
       { pointer: expect.stringContaining('/skills/'), message: expect.stringMatching(/ \(one of \d+ more\)$/) },
@@ -107,7 +115,7 @@ describe('a list in a report', () => {
   it('ends with the number of further dropped fields', () => {
     const { report } = compileCard({
       ...card,
-      ...members(
+      ...makeMembers(
         300,
         index => `f${index}`,
         () => 0,
@@ -126,7 +134,7 @@ describe('a list in a report', () => {
   })
 
   it('ends with the number of further errors', () => {
-    const errors = getCompileErrors({ ...card, skills: list(250, index => ({ ...skill(index), name: 5 })) })
+    const errors = getCompileErrors({ ...card, skills: makeList(250, index => ({ ...makeSkill(index), name: 5 })) })
     expect([errors.length, errors.at(-1)?.message]).toStrictEqual([101, 'must be a string (one of 150 more)'])
   })
 })

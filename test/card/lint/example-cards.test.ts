@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { formatIssues, lintCard } from '../../support/cards/compile.ts'
 
-const skill = (id: string, name: string, description: string, fields: JsonObject = {}): JsonObject => ({
+const makeSkill = (id: string, name: string, description: string, fields: JsonObject = {}): JsonObject => ({
   id,
   name,
   description,
@@ -20,11 +20,11 @@ const gopherhole = {
   supportedInputModes: ['text/plain', 'application/json', 'application/pdf', 'image/png', 'image/jpeg'],
   supportedOutputModes: ['text/plain', 'text/markdown', 'application/json'],
   skills: [
-    skill('web-search', 'Web Search', 'Search the web for current information', {
+    makeSkill('web-search', 'Web Search', 'Search the web for current information', {
       tags: ['search', 'web', 'research'],
       examples: ['search for latest AI news', 'find papers on quantum computing'],
     }),
-    skill('document-analysis', 'Document Analysis', 'Analyze and summarize documents', {
+    makeSkill('document-analysis', 'Document Analysis', 'Analyze and summarize documents', {
       tags: ['documents', 'analysis', 'pdf'],
       inputModes: ['application/pdf', 'text/plain'],
       outputModes: ['text/markdown', 'application/json'],
@@ -51,7 +51,7 @@ const guide = {
   defaultInputModes: ['text/plain', 'application/json'],
   defaultOutputModes: ['text/plain', 'application/json'],
   skills: [
-    skill(
+    makeSkill(
       'dependency-audit',
       'Dependency Audit',
       'Scans project dependencies for known vulnerabilities and outdated packages.',
@@ -73,7 +73,7 @@ const superx = {
   description: 'Exa MCP Server',
   version: '1.0.0',
   capabilities: { tools: { listChanged: true }, resources: null, prompts: null, sampling: null },
-  skills: [skill('get_contents', 'get_contents', 'Get full contents of URLs', { inputSchema: { type: 'object' } })],
+  skills: [makeSkill('get_contents', 'get_contents', 'Get full contents of URLs', { inputSchema: { type: 'object' } })],
 }
 
 const shaman = {
@@ -95,7 +95,7 @@ const shaman = {
   provider: { name: 'ACME Corp', url: 'https://acme.com' },
 }
 
-const example = (text: string): JsonObject => ({ input: { parts: [{ kind: 'text', text }] } })
+const makeExample = (text: string): JsonObject => ({ input: { parts: [{ kind: 'text', text }] } })
 const telex = {
   name: 'EtymoAgent',
   description: 'AI-powered etymology agent that returns word origins, historical context, and meaning evolution.',
@@ -108,7 +108,7 @@ const telex = {
   defaultOutputModes: ['text/plain'],
   authentication: { required: false, methods: [] },
   skills: [
-    skill(
+    makeSkill(
       'etymology-lookup',
       'Etymology Lookup',
       'Given a word or phrase, returns its etymology and meaning evolution.',
@@ -116,7 +116,7 @@ const telex = {
         inputModes: ['text/plain'],
         outputModes: ['text/plain'],
         parameters: { word: { type: 'string', description: 'The word to look up', required: true } },
-        examples: [example('philosophy'), example('robot')],
+        examples: [makeExample('philosophy'), makeExample('robot')],
       },
     ),
   ],

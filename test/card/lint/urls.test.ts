@@ -3,29 +3,29 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { formatIssues, lintFields } from '../../support/cards/compile.ts'
 
 describe('the linter on endpoints', () => {
-  const urlIssue = (rule: string) => [`${rule} /url`]
+  const makeUrlIssues = (rule: string) => [`${rule} /url`]
 
   it.each<[string, string[]]>([
     ['https://review.example.com/a2a', []],
     ['https://8.8.8.8/a2a', []],
-    ['http://review.example.com/a2a', urlIssue('insecure-url warning')],
-    ['http://localhost:8000/', urlIssue('private-url error')],
-    ['https://10.1.2.3/a2a', urlIssue('private-url error')],
-    ['https://[fd00::1]/a2a', urlIssue('private-url error')],
-    ['http://internal-agent:8001/a2a', urlIssue('private-url error')],
-    ['https://superx.local/agents/x', urlIssue('private-url error')],
-    ['https://review.example.com/.well-known/agent.json', urlIssue('endpoint-is-card error')],
-    ['https://review.example.com/.well-known/agent-card.json?x=1', urlIssue('endpoint-is-card error')],
-    ['https://review.example.com/.well-known/a2a', urlIssue('endpoint-is-card error')],
-    ['https://review.example.com/cards/AGENT.JSON', urlIssue('endpoint-is-card error')],
+    ['http://review.example.com/a2a', makeUrlIssues('insecure-url warning')],
+    ['http://localhost:8000/', makeUrlIssues('private-url error')],
+    ['https://10.1.2.3/a2a', makeUrlIssues('private-url error')],
+    ['https://[fd00::1]/a2a', makeUrlIssues('private-url error')],
+    ['http://internal-agent:8001/a2a', makeUrlIssues('private-url error')],
+    ['https://superx.local/agents/x', makeUrlIssues('private-url error')],
+    ['https://review.example.com/.well-known/agent.json', makeUrlIssues('endpoint-is-card error')],
+    ['https://review.example.com/.well-known/agent-card.json?x=1', makeUrlIssues('endpoint-is-card error')],
+    ['https://review.example.com/.well-known/a2a', makeUrlIssues('endpoint-is-card error')],
+    ['https://review.example.com/cards/AGENT.JSON', makeUrlIssues('endpoint-is-card error')],
     ['https://review.example.com/json', []],
     ['https://review.example.com/a2a?format=.json', []],
-    ['https://your-agent-domain.com/a2a', urlIssue('placeholder-url warning')],
-    ['https://yourcompany.com/a2a', urlIssue('placeholder-url warning')],
-    ['https://api.your-company.io/a2a', urlIssue('placeholder-url warning')],
-    ['https://changeme.dev/a2a', urlIssue('placeholder-url warning')],
-    ['https://review.example.com/YOUR_AGENT_ID', urlIssue('placeholder-url warning')],
-    ['https://review.example.com/agents/%7Bid%7D', urlIssue('placeholder-url warning')],
+    ['https://your-agent-domain.com/a2a', makeUrlIssues('placeholder-url warning')],
+    ['https://yourcompany.com/a2a', makeUrlIssues('placeholder-url warning')],
+    ['https://api.your-company.io/a2a', makeUrlIssues('placeholder-url warning')],
+    ['https://changeme.dev/a2a', makeUrlIssues('placeholder-url warning')],
+    ['https://review.example.com/YOUR_AGENT_ID', makeUrlIssues('placeholder-url warning')],
+    ['https://review.example.com/agents/%7Bid%7D', makeUrlIssues('placeholder-url warning')],
     ['https://your-agent.example.com/a2a', []],
     ['https://my-agent.example.com/book-your-table', []],
     ['https://yourmechanic.com/a2a', []],
@@ -34,7 +34,7 @@ describe('the linter on endpoints', () => {
   })
 
   it.each<[string, JsonObject, string[]]>([
-    ['a public card', {}, urlIssue('private-url error')],
+    ['a public card', {}, makeUrlIssues('private-url error')],
     [
       'a closed route',
       { route: 'closed' },

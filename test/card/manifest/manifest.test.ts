@@ -126,14 +126,14 @@ describe('a manifest', () => {
 
 describe('a card with fields of a manifest', () => {
   const manifestFields = ['visibility', 'extended', 'tiers', 'hosts', 'upstream', 'gate', 'route', 'jwt']
-  const expectedErrors = (names: string[]) =>
+  const makeErrors = (names: string[]) =>
     names.map(name => ({
       pointer: `/${name}`,
       message: `is a field of the manifest, not of the card: move the card under \`card\`, and keep \`${name}\` next to it`,
     }))
 
   it.each(manifestFields)('is rejected with %s', name => {
-    expect(getCompileErrors({ ...card, [name]: { skills: [] } })).toStrictEqual(expectedErrors([name]))
+    expect(getCompileErrors({ ...card, [name]: { skills: [] } })).toStrictEqual(makeErrors([name]))
   })
 
   it('is rejected with one error for each of them, as front matter too', () => {
@@ -142,7 +142,7 @@ describe('a card with fields of a manifest', () => {
       getCompileErrors(document).toSorted(
         (a, b) => manifestFields.indexOf(a.pointer.slice(1)) - manifestFields.indexOf(b.pointer.slice(1)),
       ),
-    ).toStrictEqual(expectedErrors(manifestFields))
+    ).toStrictEqual(makeErrors(manifestFields))
   })
 })
 

@@ -159,29 +159,42 @@ describe('skills', () => {
 })
 
 describe('the size of a document', () => {
-  const list = (length: number, makeItem: (index: number) => Json): Json =>
+  const makeList = (length: number, makeItem: (index: number) => Json): Json =>
     Array.from({ length }, (_, index) => makeItem(index))
-  const members = (length: number, value: Json) =>
+  const makeMembers = (length: number, value: Json) =>
     Object.fromEntries(Array.from({ length }, (_, index) => [`f${index}`, value]))
 
   it.each<[string, JsonObject, string]>([
-    ['/additionalInterfaces', { additionalInterfaces: list(130_000, () => 0) }, 'has 130000 interfaces; at most 100'],
-    ['/supportedInterfaces', { supportedInterfaces: list(60_000, () => ({})) }, 'has 60000 interfaces; at most 100'],
-    ['/additional_interfaces', { additional_interfaces: list(101, () => 0) }, 'has 101 interfaces; at most 100'],
-    ['/signatures', { signatures: list(80_000, () => ({})) }, 'has 80000 items; at most 1000'],
-    ['/security', { security: list(15_000, index => ({ [`s${index}`]: [] })) }, 'has 15000 items; at most 1000'],
-    ['', members(25_000, 0), 'has 25003 members; at most 1000'],
-    ['/capabilities', { capabilities: members(15_000, true) }, 'has 15000 members; at most 1000'],
-    ['/agentcard', { exposed: true, agentcard: members(15_000, 0) }, 'has 15000 members; at most 1000'],
-    ['/x/0/y', { x: [{ y: list(1001, () => 0) }] }, 'has 1001 items; at most 1000'],
+    [
+      '/additionalInterfaces',
+      { additionalInterfaces: makeList(130_000, () => 0) },
+      'has 130000 interfaces; at most 100',
+    ],
+    [
+      '/supportedInterfaces',
+      { supportedInterfaces: makeList(60_000, () => ({})) },
+      'has 60000 interfaces; at most 100',
+    ],
+    ['/additional_interfaces', { additional_interfaces: makeList(101, () => 0) }, 'has 101 interfaces; at most 100'],
+    ['/signatures', { signatures: makeList(80_000, () => ({})) }, 'has 80000 items; at most 1000'],
+    ['/security', { security: makeList(15_000, index => ({ [`s${index}`]: [] })) }, 'has 15000 items; at most 1000'],
+    ['', makeMembers(25_000, 0), 'has 25003 members; at most 1000'],
+    ['/capabilities', { capabilities: makeMembers(15_000, true) }, 'has 15000 members; at most 1000'],
+    ['/agentcard', { exposed: true, agentcard: makeMembers(15_000, 0) }, 'has 15000 members; at most 1000'],
+    ['/x/0/y', { x: [{ y: makeList(1001, () => 0) }] }, 'has 1001 items; at most 1000'],
   ])('is limited at %j, and rejected quickly', (pointer, fields, message) => {
     expect(getCompileErrors({ ...card, ...fields })).toStrictEqual([{ pointer, message: `${message} are allowed` }])
     expect(isFasterThan(200, () => getCompileErrors({ ...card, ...fields }))).toBe(true)
   })
 
   it('may reach the limits', () => {
-    const additionalInterfaces = list(100, index => ({ url: `https://a.example/${index}`, transport: 'GRPC' }))
-    const { card: read } = compileCard({ ...card, additionalInterfaces, x: list(1000, () => 0), y: members(1000, 0) })
+    const additionalInterfaces = makeList(100, index => ({ url: `https://a.example/${index}`, transport: 'GRPC' }))
+    const { card: read } = compileCard({
+      ...card,
+      additionalInterfaces,
+      x: makeList(1000, () => 0),
+      y: makeMembers(1000, 0),
+    })
     expect(read.supportedInterfaces).toHaveLength(101)
   })
 })

@@ -33,9 +33,9 @@ describe('a link to the host of the agent', () => {
 
   it('is rejected in an extended card, unless the public card has the same', () => {
     const documentationUrl = `https://${host}/docs`
-    const extended = (url: string) => makeManifest({}, { extended: { documentationUrl: url } })
-    expect(compileCard(extended(documentationUrl), makeCard({ documentationUrl }))).toHaveProperty('documents')
-    expect(getCompileErrors(extended(`https://${host}/more`), makeCard({ documentationUrl }))).toMatchObject([
+    const makeExtended = (url: string) => makeManifest({}, { extended: { documentationUrl: url } })
+    expect(compileCard(makeExtended(documentationUrl), makeCard({ documentationUrl }))).toHaveProperty('documents')
+    expect(getCompileErrors(makeExtended(`https://${host}/more`), makeCard({ documentationUrl }))).toMatchObject([
       { pointer: '/extended/documentationUrl' },
     ])
   })
@@ -83,17 +83,17 @@ describe('a link to the host of the agent', () => {
 
 describe('the host name of the agent', () => {
   it('is reported with its pointer into the fetched card or the manifest', () => {
-    const hostError = (pointer: string) => ({
+    const makeHostError = (pointer: string) => ({
       pointer,
       message: `names the agent's host ${host}, which \`route: gateway\` hides: override the field under \`card\`, or list the host in \`upstream.mayShow\``,
     })
     const overrides = { card: { 'x-owner': host }, tiers: { gold: { 'x-gold': host } } }
     expect(getCompileErrors(makeManifest({}, overrides), makeCard({ 'x-fetched': host }))).toStrictEqual([
-      hostError('/x-fetched'),
-      hostError('/card/x-owner'),
+      makeHostError('/x-fetched'),
+      makeHostError('/card/x-owner'),
     ])
     expect(getCompileErrors(makeManifest({}, { tiers: overrides.tiers }), makeCard())).toStrictEqual([
-      hostError('/tiers/gold/x-gold'),
+      makeHostError('/tiers/gold/x-gold'),
     ])
   })
 

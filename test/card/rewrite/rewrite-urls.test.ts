@@ -113,7 +113,7 @@ describe('a URL of the agent in a fetched card', () => {
 })
 
 describe("a URL of a fetched card that is this host's own URL of the agent", () => {
-  it('stays as it is, also if the card lists the URL above it as its endpoint', () => {
+  it('is unchanged, even if the endpoint of the card is a URL above it', () => {
     expect(
       serveField([ownEndpoint, `${ownEndpoint}/v1`, ownCardUrl], { url: ownUrl }, { url: endpoint }),
     ).toStrictEqual([ownEndpoint, `${ownEndpoint}/v1`, ownCardUrl])

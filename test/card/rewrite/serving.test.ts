@@ -153,7 +153,7 @@ const makeManifest = (fields: JsonObject, manifest: JsonObject = {}): JsonObject
   route: 'gateway',
   ...manifest,
 })
-const urlError = (pointer: string) => ({
+const makeUrlError = (pointer: string) => ({
   pointer,
   message: "contains the agent's own address, which `route: gateway` hides: remove it",
 })
@@ -194,7 +194,7 @@ describe("the agent's URL in a card with `route: gateway`", () => {
       '/card/securitySchemes/bearer/description',
     ],
   ])('is rejected in %s', (_, fields, pointer) => {
-    expect(getCompileErrors(makeManifest(fields))).toStrictEqual([urlError(pointer)])
+    expect(getCompileErrors(makeManifest(fields))).toStrictEqual([makeUrlError(pointer)])
     expect(compileCard({ ...makeManifest(fields), route: 'direct' })).toHaveProperty('documents')
   })
 
@@ -242,8 +242,8 @@ describe("the agent's URL in a card with `route: gateway`", () => {
       tiers: { gold: { internalUrl: agent } },
     }
     expect(getCompileErrors(makeManifest({ skills: [skill] }, overlays))).toStrictEqual([
-      urlError('/extended/skills/0/examples/0'),
-      urlError('/tiers/gold/internalUrl'),
+      makeUrlError('/extended/skills/0/examples/0'),
+      makeUrlError('/tiers/gold/internalUrl'),
     ])
   })
 
@@ -251,7 +251,7 @@ describe("the agent's URL in a card with `route: gateway`", () => {
     const card = { name: 'Echo', description: 'An echo agent', url: 'http://echo/a2a' }
     expect(compileCard({ card, route: 'gateway' })).toHaveProperty('documents')
     expect(getCompileErrors({ card: { ...card, note: 'see http://echo/a2a' }, route: 'gateway' })).toStrictEqual([
-      urlError('/card/note'),
+      makeUrlError('/card/note'),
     ])
   })
 
@@ -260,15 +260,15 @@ describe("the agent's URL in a card with `route: gateway`", () => {
     for (const url of [card.url, 'https://xn--bcher-kva.example/a2a'])
       for (const note of ['ask Bücher.example', 'ask XN--bcher-kva.example'])
         expect(getCompileErrors({ card: { ...card, url, note }, route: 'gateway' })).toStrictEqual([
-          urlError('/card/note'),
+          makeUrlError('/card/note'),
         ])
     const note = '问bücher.example或者'
-    expect(getCompileErrors({ card: { ...card, note }, route: 'gateway' })).toStrictEqual([urlError('/card/note')])
+    expect(getCompileErrors({ card: { ...card, note }, route: 'gateway' })).toStrictEqual([makeUrlError('/card/note')])
   })
 
   it('is found without the trailing dot of the endpoint', () => {
     const card = { ...base, url: 'https://weather.agents.example./a2a/one', note: 'ask weather.agents.example' }
-    expect(getCompileErrors({ card, route: 'gateway' })).toStrictEqual([urlError('/card/note')])
+    expect(getCompileErrors({ card, route: 'gateway' })).toStrictEqual([makeUrlError('/card/note')])
   })
 
   it("is not found in this host's own URL of the agent, which may be below the endpoint", () => {
@@ -282,7 +282,7 @@ describe("the agent's URL in a card with `route: gateway`", () => {
       'documents',
     )
     expect(getCompileErrors(makeManifest({ supportUrl: agent }, { hosts }))).toStrictEqual([
-      urlError('/card/supportUrl'),
+      makeUrlError('/card/supportUrl'),
     ])
   })
 })
