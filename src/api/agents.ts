@@ -7,7 +7,7 @@ import type { Handler } from '../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/write-through.ts'
-import type { Registered, Rejection } from '../registry/records.ts'
+import type { Registered, WriteRejection } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { agentConflict, agentNotFound } from './errors.ts'
 import type { PreparedWrite } from './registration.ts'
@@ -36,7 +36,7 @@ export const putAgent: Handler = async (request, env, ctx) => {
   })
 }
 
-type Attempt = { prepared: PreparedWrite; result: Registered | Rejection }
+type Attempt = { prepared: PreparedWrite; result: Registered | WriteRejection }
 
 const MAX_ATTEMPTS = 5
 
@@ -69,7 +69,7 @@ export const getManifest: Handler = async (request, env, ctx) => {
   })
 }
 
-const rejectionError = (rejection: Rejection, id: string, precondition: Precondition): HttpError => {
+const rejectionError = (rejection: WriteRejection, id: string, precondition: Precondition): HttpError => {
   switch (rejection.outcome) {
     case 'unknown-agent':
       return agentNotFound(id)

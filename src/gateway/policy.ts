@@ -18,8 +18,11 @@ type PolicyInput = {
   allowedOrigins: string
 }
 
-/** A check, and the member of the manifest's `gate` whose level applies to it. */
-type Check = readonly [gate: keyof CallProfile['gate'] | 'always', check: (input: PolicyInput) => CallError | undefined]
+/** A check, and its group: the member of the manifest's `gate` that sets its level. */
+type Check = readonly [
+  group: keyof CallProfile['gate'] | 'always',
+  check: (input: PolicyInput) => CallError | undefined,
+]
 
 /**
  * Every check, in order. Those with `always` are enforced regardless of gate levels: unchecked fields must not reach the agent,
@@ -65,8 +68,8 @@ export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigi
   const [message, invalid] = 'kind' in read ? [undefined, read] : [read, undefined]
   const input = { call, profile, message, invalid, allowedOrigins }
   const warnings: CallError[] = []
-  for (const [gate, check] of checks) {
-    const level = gate === 'always' ? 'enforce' : profile.gate[gate]
+  for (const [group, check] of checks) {
+    const level = group === 'always' ? 'enforce' : profile.gate[group]
     const error = level === 'off' ? undefined : check(input)
     if (error === undefined) continue
     if (level === 'enforce') return error

@@ -105,7 +105,7 @@ export type Removed = {
 }
 
 /** Why a write was rejected; nothing was changed. */
-export type Rejection =
+export type WriteRejection =
   | { outcome: 'precondition-failed'; exists: boolean }
   | { outcome: 'host-taken'; hostname: string; owner: string }
   | { outcome: 'host-not-owned'; hostname: string }
@@ -177,7 +177,7 @@ export type RefreshBase = {
  * Result of a refresh that brings no new card to serve. `unchanged`: the upstream confirmed the served card, and a pending one is
  * obsolete. `pending`: the upstream has another card, which waits for the owner.
  */
-export type RefreshResult =
+export type RefreshWithoutCard =
   | { unchanged: true; validators?: Validators }
   | { failure: SourceFailure }
   | { pending: PendingCard }

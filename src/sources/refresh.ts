@@ -8,7 +8,7 @@ import type {
   Expected,
   PendingCard,
   RefreshBase,
-  RefreshResult,
+  RefreshWithoutCard,
   Registered,
   Registration,
   SourceFailure,
@@ -131,7 +131,12 @@ const registerFetched = async (
   }
 }
 
-const recordResult = async (result: RefreshResult, base: RefreshBase, id: string, env: Env): Promise<RefreshReport> => {
+const recordResult = async (
+  result: RefreshWithoutCard,
+  base: RefreshBase,
+  id: string,
+  env: Env,
+): Promise<RefreshReport> => {
   const recorded = await getRegistry(env).recordRefresh(id, expectedOf(base), result)
   if (recorded.outcome !== 'recorded') return { result: { outcome: 'conflict' } }
   const { state } = recorded

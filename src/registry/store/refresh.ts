@@ -3,11 +3,11 @@ import type {
   Expected,
   RefreshBase,
   RefreshRecorded,
-  RefreshResult,
-  Rejection,
+  RefreshWithoutCard,
   SourceFailure,
   SourceRecord,
   SourceState,
+  WriteRejection,
   WriteResult,
 } from '../records.ts'
 import { selectManifest } from './agents.ts'
@@ -63,8 +63,8 @@ export const recordRefresh = (
   sql: SqlStorage,
   id: string,
   expected: Expected,
-  result: RefreshResult,
-): WriteResult<RefreshRecorded, Rejection> => {
+  result: RefreshWithoutCard,
+): WriteResult<RefreshRecorded, WriteRejection> => {
   const row = selectSource(sql, id)
   if (!row || !isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
   const failure = 'failure' in result ? result.failure : undefined

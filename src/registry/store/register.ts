@@ -1,6 +1,14 @@
 import { type Precondition, preconditionHolds } from '../../http/conditional.ts'
 import { agentKeys, hostKey } from '../kv-format.ts'
-import type { HostChange, HostChanges, Registered, Registration, Rejection, Removed, WriteResult } from '../records.ts'
+import type {
+  HostChange,
+  HostChanges,
+  Registered,
+  Registration,
+  Removed,
+  WriteRejection,
+  WriteResult,
+} from '../records.ts'
 import { refreshKey } from './kv-entries.ts'
 import { isUnchanged } from './refresh.ts'
 import { appendRevision, appendTombstone, etagsOf, isCurrent, selectNewestRevision, selectTiers } from './revisions.ts'
@@ -11,7 +19,7 @@ export const register = (
   sql: SqlStorage,
   registration: Registration,
   mayClaim: boolean,
-): WriteResult<Omit<Registered, 'published'>, Rejection> => {
+): WriteResult<Omit<Registered, 'published'>, WriteRejection> => {
   const { id, source, expected, extended } = registration
   const before = selectNewestRevision(sql, id)
   if (!isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
@@ -48,7 +56,7 @@ export const remove = (
   sql: SqlStorage,
   id: string,
   precondition: Precondition,
-): WriteResult<Omit<Removed, 'published'>, Rejection> => {
+): WriteResult<Omit<Removed, 'published'>, WriteRejection> => {
   const before = selectNewestRevision(sql, id)
   if (!before)
     return {
@@ -79,7 +87,11 @@ type HostRow = { hostname: string; id: string | null; seq: number; automatic: nu
  * Makes the host names of a manifest the agent's. A name belongs to one agent; but the root name that the host assigned to its
  * first public agent yields to any agent that claims it.
  */
-export const claimHosts = (sql: SqlStorage, registration: Registration, mayClaim: boolean): HostChanges | Rejection => {
+export const claimHosts = (
+  sql: SqlStorage,
+  registration: Registration,
+  mayClaim: boolean,
+): HostChanges | WriteRejection => {
   const { id, visibility, hosts } = registration
   for (const hostname of hosts) {
     const row = hostRow(sql, hostname)

@@ -7,10 +7,9 @@ import type {
   NamedAgents,
   RefreshBase,
   RefreshRecorded,
-  RefreshResult,
+  RefreshWithoutCard,
   Registered,
   Registration,
-  Rejection,
   Removed,
   RevisionRow,
   SourceRecord,
@@ -20,6 +19,7 @@ import type {
   TokenIssued,
   TokenRecord,
   TokenRevoked,
+  WriteRejection,
   WriteResult,
 } from '../records.ts'
 import { Publisher } from './publisher.ts'
@@ -41,13 +41,13 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
-  async register(registration: Registration, mayClaim: boolean): Promise<Registered | Rejection> {
+  async register(registration: Registration, mayClaim: boolean): Promise<Registered | WriteRejection> {
     const { register } = await import('./register.ts')
     return this.#write(() => register(this.#sql, registration, mayClaim))
   }
 
   /** Removes an agent; its revisions stay. */
-  async remove(id: string, precondition: Precondition): Promise<Removed | Rejection> {
+  async remove(id: string, precondition: Precondition): Promise<Removed | WriteRejection> {
     const { remove } = await import('./register.ts')
     return this.#write(() => remove(this.#sql, id, precondition))
   }
@@ -101,7 +101,11 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Records a refresh that brought no new card to serve. */
-  async recordRefresh(id: string, expected: Expected, result: RefreshResult): Promise<RefreshRecorded | Rejection> {
+  async recordRefresh(
+    id: string,
+    expected: Expected,
+    result: RefreshWithoutCard,
+  ): Promise<RefreshRecorded | WriteRejection> {
     const { recordRefresh } = await import('./refresh.ts')
     return this.#write(() => recordRefresh(this.#sql, id, expected, result))
   }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { decodeEnvelope, type Envelope } from '../../../src/registry/kv-format.ts'
-import type { Expected, RefreshResult, Registration, SourceRecord } from '../../../src/registry/records.ts'
+import type { Expected, RefreshWithoutCard, Registration, SourceRecord } from '../../../src/registry/records.ts'
 import { selectAgents } from '../../../src/registry/store/agents.ts'
 import { buildEntry, publishKey } from '../../../src/registry/store/kv-entries.ts'
 import { recordRefresh, refreshBase, sourceRecord, sourceState } from '../../../src/registry/store/refresh.ts'
@@ -30,7 +30,7 @@ const currentState = (id: string) => ({
   checked: sourceState(sql, id)?.checked ?? null,
 })
 /** Records the result of a refresh, by default of one that begins now. Returns the stale keys, or why it is rejected. */
-const record = (id: string, result: RefreshResult, from: Expected = currentState(id)) => {
+const record = (id: string, result: RefreshWithoutCard, from: Expected = currentState(id)) => {
   const written = recordRefresh(sql, id, from, result)
   return 'value' in written ? written.staleKeys : written.error.outcome
 }
