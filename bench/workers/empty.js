@@ -3,6 +3,7 @@
 import { DurableObject } from 'cloudflare:workers'
 
 export class Registry extends DurableObject {}
+export class RemoteCard extends DurableObject {}
 export class McpAgent extends DurableObject {}
 
 export default { fetch: () => new Response('empty') }

@@ -47,20 +47,20 @@ const CardChange = v.object({
   pointer: v.string(),
   before: v.optional(v.unknown()),
   after: v.optional(v.unknown()),
-  leftOut: v.optional(v.array(v.string())),
+  omitted: v.optional(v.array(v.string())),
   count: v.optional(v.number()),
 })
 /** One change of an upstream card. With `op: 'more'`, `count` is how many more there are. */
 export type CardChange = v.InferOutput<typeof CardChange>
 
 const RefreshResult = v.object({
-  outcome: v.picklist(['refreshed', 'unchanged', 'held']),
+  outcome: v.picklist(['refreshed', 'unchanged', 'pending']),
   seq: v.optional(v.number()),
   drift: v.optional(v.array(CardChange), []),
   notes: v.optional(v.array(Note), []),
-  held: v.optional(v.object({ etag: v.string(), widens: v.array(Note), drift: v.array(CardChange) })),
+  pending: v.optional(v.object({ etag: v.string(), widens: v.array(Note), drift: v.array(CardChange) })),
 })
-/** The result of fetching an upstream card again. One that widens access is `held`: it waits for approval. */
+/** The result of fetching an upstream card again. One that widens access is `pending`: it waits for approval. */
 export type RefreshResult = v.InferOutput<typeof RefreshResult>
 
 const Token = v.object({
@@ -154,7 +154,7 @@ export const createClient = (connection: Connection) => ({
     return parsed.success ? parsed.output.source : undefined
   },
 
-  /** Requests that the host fetch an agent's upstream card again, or accept the held one with the entity tag `accept`. */
+  /** Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag `accept`. */
   refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | Rejection> => {
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)

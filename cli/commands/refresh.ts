@@ -38,20 +38,24 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
 }
 
 /** Formats the result for people; `url` is the host's if the command was given it. */
-const refreshText = (id: string, { outcome, drift, notes, held }: RefreshResult, url: string | undefined): string => {
+const refreshText = (
+  id: string,
+  { outcome, drift, notes, pending }: RefreshResult,
+  url: string | undefined,
+): string => {
   const agent = colors.bold(id)
-  if (!held)
+  if (!pending)
     return [
       `${outcome} ${agent}`,
       ...drift.map(changeText),
       ...notes.map(({ pointer, message }) => `    its card: ${withoutControls(`${pointer} ${message}`)}`),
     ].join('\n')
-  const command = `npx sync-card refresh ${id}${url === undefined ? '' : ` --url ${url}`} --accept '${withoutControls(held.etag)}'`
+  const command = `npx sync-card refresh ${id}${url === undefined ? '' : ` --url ${url}`} --accept '${withoutControls(pending.etag)}'`
   return [
-    `${colors.yellow('held')} ${agent} · the new card widens access, so the previous one is still served:`,
-    ...held.widens.map(({ pointer, message }) => `    ${withoutControls(`${pointer} ${message}`)}`),
+    `${colors.yellow('pending')} ${agent} · the new card widens access, so the previous one is still served:`,
+    ...pending.widens.map(({ pointer, message }) => `    ${withoutControls(`${pointer} ${message}`)}`),
     '  all changes:',
-    ...held.drift.map(changeText),
+    ...pending.drift.map(changeText),
     `  To accept: ${colors.cyan(command)}`,
   ].join('\n')
 }
@@ -59,10 +63,10 @@ const refreshText = (id: string, { outcome, drift, notes, held }: RefreshResult,
 const CHANGE_MARKS: Record<string, string> = { add: '+', remove: '-', replace: '~' }
 
 const changeText = (change: CardChange): string => {
-  const { op, pointer, leftOut = [], count } = change
+  const { op, pointer, omitted = [], count } = change
   if (op === 'more') return `    … and ${count} more`
   const values = (['before', 'after'] as const).flatMap(side =>
-    leftOut.includes(side) ? ['(too long to show)'] : change[side] === undefined ? [] : [abbreviate(change[side])],
+    omitted.includes(side) ? ['(too long to show)'] : change[side] === undefined ? [] : [abbreviate(change[side])],
   )
   return `    ${CHANGE_MARKS[op] ?? op} ${withoutControls(pointer)} ${values.join(' → ')}`
 }

@@ -107,7 +107,7 @@ const describeSource = (source: SourceState | undefined): Pick<AgentResult, 'sou
   source === undefined || source.state === 'fresh' ? {} : { source: sourceMessage(source) }
 
 const sourceMessage = ({ state, failure }: SourceState): string => {
-  if (state === 'held')
+  if (state === 'pending')
     return 'its upstream card widens access and waits for approval: sync-card refresh shows the changes'
   const served = state === 'stale' ? 'the previous card is served' : 'there is no card to serve yet'
   return `${served}, and the host keeps retrying. ${failure?.message ?? ''}`.trimEnd()

@@ -6,8 +6,6 @@ type StreamWatch = {
   idleSeconds: number
   /** After how long a silence the caller is sent a comment: only a write shows that the caller has disconnected. */
   heartbeatSeconds: number
-  /** Aborts when the caller disconnects, if the platform notices it. */
-  signal?: AbortSignal | undefined
   /** Writes the event that ends a stream in place of the agent. */
   lastEvent: (error: CallError) => string
 }
@@ -54,7 +52,6 @@ class SseRelay {
   start(): void {
     const cancel = (reason: unknown) => this.#cancel(reason)
     this.#schedule(Math.min(this.#watch.heartbeatSeconds, this.#watch.idleSeconds) * 1000)
-    this.#watch.signal?.addEventListener('abort', () => cancel(this.#watch.signal?.reason), { once: true })
     // While the agent is silent, this is how a disconnected caller shows.
     this.#writer.closed.catch(cancel)
     this.#relay().catch(cancel)

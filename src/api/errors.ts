@@ -25,7 +25,7 @@ const hint = (id: string): string => {
 
 /** The error for a write that is based on an outdated state of the agent. */
 export const agentConflict = (id: string, reason: string): HttpError =>
-  new HttpError(409, 'overtaken', `Agent "${id}" ${reason}. Retry.`, { headers: { 'Retry-After': '1' } })
+  new HttpError(409, 'conflict', `Agent "${id}" ${reason}. Retry.`, { headers: { 'Retry-After': '1' } })
 
 /** The error for a hostname without an agent, on a host without a root agent. */
 export const noRootAgent = (): HttpError =>

@@ -24,7 +24,8 @@ export const postRefresh: Handler = async (request, env, ctx) => {
   if (!state) throw await noSource(id, env)
   if (result.outcome !== 'refreshed' && result.outcome !== 'unchanged' && result.outcome !== 'pending')
     throw refreshError(id, result)
-  const outcome = result.outcome === 'pending' ? { outcome: 'held', held: serializePending(result.pending) } : result
+  const outcome =
+    result.outcome === 'pending' ? { outcome: 'pending', pending: serializePending(result.pending) } : result
   return jsonResponse({ id, ...outcome, source: serializeState(state) }, 200, headers)
 }
 
@@ -74,7 +75,7 @@ const refreshError = (id: string, result: RefreshOutcome): HttpError => {
     case 'not-pending':
       return new HttpError(
         412,
-        'not-held',
+        'not-pending',
         `Agent "${id}" has no pending card with that etag. GET /agents/${id}/source shows the pending card.`,
       )
     default:
@@ -97,7 +98,7 @@ export const serializeSource = ({
   state: stateName(failure !== undefined, card !== undefined, pending !== undefined),
   ...(checked !== undefined && { checked: toIsoTime(checked) }),
   ...(failure && { failure }),
-  ...(pending && { held: serializePending(pending) }),
+  ...(pending && { pending: serializePending(pending) }),
   ...(drift.length > 0 && { drift }),
   ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
 })
@@ -108,11 +109,11 @@ const serializeState = ({ seq, publishedHealth, checked, due, failing, pending, 
   ...(checked !== undefined && { checked: toIsoTime(checked) }),
   due: toIsoTime(due),
   ...(failing && { failure: { ...failing, since: toIsoTime(failing.since) } }),
-  ...(pending && { held: serializePending(pending) }),
+  ...(pending && { pending: serializePending(pending) }),
 })
 
 const stateName = (isFailing: boolean, hasCard: boolean, isPending: boolean) =>
-  isFailing ? (hasCard ? 'stale' : 'no-card') : isPending ? 'held' : 'fresh'
+  isFailing ? (hasCard ? 'stale' : 'no-card') : isPending ? 'pending' : 'fresh'
 
 const serializePending = ({ etag, widens, drift }: Pick<PendingCard, 'etag' | 'widens' | 'drift'>) => ({
   etag,

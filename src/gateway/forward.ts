@@ -55,7 +55,6 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       streams,
       extensions: call.extensions,
       headers: request.headers,
-      ...(streams && { signal: request.signal }),
     },
     {
       timeoutSeconds,
@@ -143,7 +142,7 @@ const exchange = async (
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
   if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
-    return streamResponse(response, upstream, options)
+    return streamResponse(response, upstream.form, options)
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
@@ -170,10 +169,10 @@ const send = async (
 
 const streamResponse = (
   response: Response,
-  { form, signal }: { form: ErrorForm; signal?: AbortSignal },
+  form: ErrorForm,
   { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS }: ForwardOptions,
 ): Response => {
-  const watch = { idleSeconds, heartbeatSeconds, signal, lastEvent: (error: CallError) => toErrorEvent(error, form) }
+  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (error: CallError) => toErrorEvent(error, form) }
   return toClientResponse(
     response.body && relaySse(response.body, watch),
     response.headers.get('Content-Type'),

@@ -39,8 +39,6 @@ export type UpstreamCall = UpstreamMessage &
     extensions: readonly string[]
     /** The headers of the caller's request. */
     headers: Headers
-    /** Aborts when the caller disconnects, if the platform notices it. */
-    signal?: AbortSignal
   }
 
 /** A parameter that selects an agent of this host. */

@@ -156,16 +156,6 @@ describe('relaySse', () => {
     expect([await agent.cancelled, await waiting]).toEqual(['gone', { done: true, value: undefined }])
   })
 
-  it('cancels the stream of the agent when the platform reports that the caller has disconnected', async () => {
-    const agent = startAgent()
-    const caller = new AbortController()
-    const reader = relaySse(agent.body, { ...options, signal: caller.signal }).getReader()
-    agent.send('data: 1\n\n')
-    await reader.read()
-    caller.abort('disconnected')
-    expect(await agent.cancelled).toBe('disconnected')
-  })
-
   it.each([
     ['the agent ends its stream', (agent: ReturnType<typeof startAgent>) => agent.close()],
     ['the agent breaks off', (agent: ReturnType<typeof startAgent>) => agent.fail()],

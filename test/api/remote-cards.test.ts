@@ -93,13 +93,13 @@ describe('PUT /agents/{id} with upstream.card', () => {
   })
 
   it('does not replace a card that was fetched in the meantime', async () => {
-    await put('overtaken')
+    await put('re-registered')
     const requested = Promise.withResolvers<ServerResponse>()
     called.agent.respond(requested.resolve)
-    const registration = put('overtaken', { card: { version: '2.0.0' } })
+    const registration = put('re-registered', { card: { version: '2.0.0' } })
     const pending = await requested.promise
     serve({ ...card, description: 'Tells newer weather' })
-    expect((await refresh('overtaken')).body).toMatchObject({ outcome: 'refreshed' })
+    expect((await refresh('re-registered')).body).toMatchObject({ outcome: 'refreshed' })
     let laterRequests = 0
     called.agent.respond(response => {
       laterRequests++
@@ -107,7 +107,7 @@ describe('PUT /agents/{id} with upstream.card', () => {
     })
     pending.writeHead(500).end()
     expect([(await registration).status, laterRequests]).toEqual([200, 0])
-    expect(getBody(await get('overtaken', '?dialect=1.0'))).toMatchObject({
+    expect(getBody(await get('re-registered', '?dialect=1.0'))).toMatchObject({
       description: 'Tells newer weather',
       version: '2.0.0',
     })
@@ -261,7 +261,7 @@ describe('POST /agents/{id}/refresh', () => {
   it.each([
     ['an unknown agent', 'unknown', undefined, 404, 'agent-not-found'],
     ['an agent whose card is in its manifest', 'local-card', undefined, 409, 'no-source'],
-    ['an entity tag without a pending card', 'fresh', { accept: '"x"' }, 412, 'not-held'],
+    ['an entity tag without a pending card', 'fresh', { accept: '"x"' }, 412, 'not-pending'],
     ['a body with an unknown member', 'fresh', { take: true }, 422, 'invalid-refresh'],
   ])('rejects %s', async (_, id, body, status, code) => {
     await called.register('local-card', card)
@@ -338,17 +338,17 @@ describe('upstream.pin', () => {
   it('withholds a card that names another host, until its owner accepts it', async () => {
     await put('pinned', manifest)
     serve(movedCard())
-    const { held } = (await refresh('pinned')).body as { held: { etag: string; widens: JsonObject[] } }
-    expect(held.widens).not.toEqual([])
+    const { pending } = (await refresh('pinned')).body as { pending: { etag: string; widens: JsonObject[] } }
+    expect(pending.widens).not.toEqual([])
     expect((await get('pinned')).text).toContain(called.agent.origin)
-    expect((await refresh('pinned', { accept: held.etag })).body).toMatchObject({ outcome: 'refreshed' })
+    expect((await refresh('pinned', { accept: pending.etag })).body).toMatchObject({ outcome: 'refreshed' })
     expect((await get('pinned')).text).toContain('other.example.com')
   })
 
   it('withholds it from a registration of the same manifest too', async () => {
     await put('pinned-again', manifest)
     serve(movedCard())
-    expect((await put('pinned-again', manifest)).body).toMatchObject({ source: { state: 'held' } })
+    expect((await put('pinned-again', manifest)).body).toMatchObject({ source: { state: 'pending' } })
     expect((await get('pinned-again')).text).toContain(called.agent.origin)
   })
 
@@ -357,7 +357,7 @@ describe('upstream.pin', () => {
     serve(movedCard())
     await refresh('pinned-failing')
     called.agent.respond(response => response.writeHead(500).end())
-    expect((await put('pinned-failing', manifest)).body).toMatchObject({ source: { state: 'stale', held: {} } })
+    expect((await put('pinned-failing', manifest)).body).toMatchObject({ source: { state: 'stale', pending: {} } })
   })
 
   it('serves a card without widenings at once', async () => {
@@ -370,7 +370,7 @@ describe('upstream.pin', () => {
     const upstream = { secret: 'WEATHER_TOKEN' }
     await put('pinned-by-secret', { upstream })
     serve({ ...card, supportedInterfaces: agentCard(`${called.agent.origin}/other`).supportedInterfaces as Json })
-    expect((await refresh('pinned-by-secret')).body).toMatchObject({ outcome: 'held' })
+    expect((await refresh('pinned-by-secret')).body).toMatchObject({ outcome: 'pending' })
     await put('pinned-by-secret', { upstream: { ...upstream, pin: false } })
     expect((await refresh('pinned-by-secret')).body).toMatchObject({ outcome: 'unchanged' })
   })
@@ -437,20 +437,20 @@ describe('a token with the scope write', () => {
   it('cannot accept a pending card of an agent with a secret', async () => {
     await put('pending', { upstream: serveSecured(withSecret) })
     serve(card)
-    const { held } = (await refresh('pending')).body as { held: { etag: string } }
-    const request = { token: writer, body: { accept: held.etag } }
+    const { pending } = (await refresh('pending')).body as { pending: { etag: string } }
+    const request = { token: writer, body: { accept: pending.etag } }
     expect(summarize(await called.send('/agents/pending/refresh', request))).toEqual(forbidden('scope `admin`'))
     expect((await get('pending')).text).toContain('X-Key')
-    expect((await refresh('pending', { accept: held.etag })).body).toMatchObject({ outcome: 'refreshed' })
+    expect((await refresh('pending', { accept: pending.etag })).body).toMatchObject({ outcome: 'refreshed' })
   })
 
   it('can accept a pending card of an agent without a secret', async () => {
     await put('pending-without-secret', { upstream: serveSecured({ pin: true }) })
     serve(card)
-    const { held } = (await refresh('pending-without-secret')).body as { held: { etag: string } }
+    const { pending } = (await refresh('pending-without-secret')).body as { pending: { etag: string } }
     const response = await called.send('/agents/pending-without-secret/refresh', {
       token: writer,
-      body: { accept: held.etag },
+      body: { accept: pending.etag },
     })
     expect(response.body).toMatchObject({ outcome: 'refreshed' })
   })

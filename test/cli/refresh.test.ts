@@ -6,7 +6,7 @@ let host: FakeHost
 let env: Record<string, string>
 let answers: Record<string, { status: number; body: unknown }>
 
-const held = {
+const pending = {
   etag: '"abc"',
   widens: [{ pointer: '/url', message: 'is on another host: evil.example.com' }],
   drift: [
@@ -42,7 +42,7 @@ describe('sync-card refresh', () => {
 
   it('shows which values are left out, and how many more changes there are', async () => {
     const drift = [
-      { op: 'replace', pointer: '/description', after: 'B', leftOut: ['before'] },
+      { op: 'replace', pointer: '/description', after: 'B', omitted: ['before'] },
       { op: 'more', pointer: '', count: 7 },
     ]
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', seq: 3, drift } }
@@ -50,15 +50,15 @@ describe('sync-card refresh', () => {
     expect(stdout).toBe('refreshed weather\n    ~ /description (too long to show) → "B"\n    … and 7 more\n')
   })
 
-  it('shows how a held card widens access, and the command that accepts it', async () => {
-    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'held', held } }
+  it('shows how a pending card widens access, and the command that accepts it', async () => {
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'pending', pending } }
     const { stdout } = await refresh('weather')
     expect(stdout).toContain('/url is on another host: evil.example.com')
     expect(stdout).toContain(`npx sync-card refresh weather --accept '"abc"'`)
   })
 
-  it('repeats the URL of the host in the command that accepts a held card', async () => {
-    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'held', held } }
+  it('repeats the URL of the host in the command that accepts a pending card', async () => {
+    answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'pending', pending } }
     const { stdout } = await refresh('weather', '--url', host.url)
     expect(stdout).toContain(`npx sync-card refresh weather --url ${host.url} --accept '"abc"'`)
   })
@@ -127,7 +127,7 @@ describe('sync-card with an upstream card', () => {
       1,
       `the previous card is served, and the host keeps retrying. ${failure.message}`,
     ],
-    ['is held', { state: 'held' }, 1, 'waits for approval: sync-card refresh shows the changes'],
+    ['is pending', { state: 'pending' }, 1, 'waits for approval: sync-card refresh shows the changes'],
     ['is fresh', { state: 'fresh' }, 0, '= unchanged weather (cards/weather.json)\n'],
   ])('reports for an unchanged agent that its card %s', async (_, source, code, text) => {
     host.register('weather', { ...manifest, card: {} })

@@ -147,10 +147,10 @@ const serializeOutcome = (result: Exclude<RefreshOutcome, { outcome: 'failed' }>
       return { refreshed: true, outcome: 'unchanged' }
     case 'pending': {
       const { etag, widens, drift } = result.pending
-      return { refreshed: false, outcome: 'held', held: { etag, widens: copyAll(widens), drift: copyAll(drift) } }
+      return { refreshed: false, outcome: 'pending', pending: { etag, widens: copyAll(widens), drift: copyAll(drift) } }
     }
     default:
-      return { refreshed: false, outcome: result.outcome === 'conflict' ? 'overtaken' : result.outcome }
+      return { refreshed: false, outcome: result.outcome }
   }
 }
 

@@ -16,7 +16,7 @@ type Change = {
   before?: Json
   after?: Json
   /** The values that are too long to be included. */
-  leftOut?: ('before' | 'after')[]
+  omitted?: ('before' | 'after')[]
 }
 
 /** A drift is stored with every revision, and read by people. */
@@ -98,11 +98,11 @@ const toPointer = (path: Path, document: JsonObject, byId: boolean): Pointer => 
 }
 
 /** Returns the values of a change, with a list of those that are too long. Copies them back to ordinary objects. */
-const boundedValues = (values: Pick<Change, 'before' | 'after'>): Pick<Change, 'before' | 'after' | 'leftOut'> => {
+const boundedValues = (values: Pick<Change, 'before' | 'after'>): Pick<Change, 'before' | 'after' | 'omitted'> => {
   const texts = (Object.entries(values) as ['before' | 'after', Json][]).map(
     ([name, value]) => [name, JSON.stringify(value)] as const,
   )
-  const leftOut = texts.flatMap(([name, text]) => (text.length > MAX_VALUE_CHARACTERS ? [name] : []))
-  const kept = texts.filter(([name]) => !leftOut.includes(name)).map(([name, text]) => [name, JSON.parse(text) as Json])
-  return { ...Object.fromEntries(kept), ...(leftOut.length > 0 && { leftOut }) }
+  const omitted = texts.flatMap(([name, text]) => (text.length > MAX_VALUE_CHARACTERS ? [name] : []))
+  const kept = texts.filter(([name]) => !omitted.includes(name)).map(([name, text]) => [name, JSON.parse(text) as Json])
+  return { ...Object.fromEntries(kept), ...(omitted.length > 0 && { omitted }) }
 }

@@ -202,8 +202,8 @@ export const serializeDrift = (drift: Drift): string => {
 const withoutValues = (entry: Drift[number]): Drift[number] => {
   if (entry.op === 'more') return entry
   const { op, pointer } = entry
-  const leftOut = (['before', 'after'] as const).filter(name => name in entry || entry.leftOut?.includes(name))
-  return { op, pointer, ...(leftOut.length > 0 && { leftOut }) }
+  const omitted = (['before', 'after'] as const).filter(name => name in entry || entry.omitted?.includes(name))
+  return { op, pointer, ...(omitted.length > 0 && { omitted }) }
 }
 
 /** Documents have rows of their own: one row is too small for two. */

@@ -77,8 +77,8 @@ describe('diffCards', () => {
     expect(diffCards({}, omit(many, ...Array.from({ length: 400 }, (_, n) => `f${n}`)))).toHaveLength(100)
     const long = 'x'.repeat(1000)
     expect(diffCards({ a: long, b: 1 }, { a: 1, b: long })).toStrictEqual([
-      { op: 'replace', pointer: '/a', after: 1, leftOut: ['before'] },
-      { op: 'replace', pointer: '/b', before: 1, leftOut: ['after'] },
+      { op: 'replace', pointer: '/a', after: 1, omitted: ['before'] },
+      { op: 'replace', pointer: '/b', before: 1, omitted: ['after'] },
     ])
   })
 

@@ -59,7 +59,7 @@ describe('serializeDrift', () => {
     [
       'omits the values when they are too large',
       large(50, '/a'),
-      large(50, '/a').map(({ op, pointer }) => ({ op, pointer, leftOut: ['before', 'after'] }) as Drift[number]),
+      large(50, '/a').map(({ op, pointer }) => ({ op, pointer, omitted: ['before', 'after'] }) as Drift[number]),
     ],
     [
       'omits the last changes when the pointers are too large, and counts them',
