@@ -94,7 +94,7 @@ export const readCallBody = async (
 ): Promise<{ value: Json } | CallError> => {
   const { headers } = request
   // A POST without a body has a length of 0 and no content type.
-  if (optional && (request.body === null || headers.get('Content-Length') === '0')) return { value: null }
+  if (optional && (headers.get('Content-Length') === '0' || request.body === null)) return { value: null }
   if (!isAcceptedType(headers)) return { kind: 'content-type', offered: headers.get('Content-Type') }
   const read = await readText(request, MAX_CALL_BYTES)
   if ('failed' in read) return BODY_ERRORS[read.failed]
