@@ -94,7 +94,7 @@ export const cardResponseFor = async (
   return document ? cardResponse(document, name, request, env) : undefined
 }
 
-/** Returns the document of a card for a caller; null if there is none. Throws if a remote card has no usable copy. */
+/** Returns the document of a card for a caller; null if no such card exists. Throws if a remote card has no usable copy. */
 export const loadCard = async (
   id: string,
   name: RepresentationName,
@@ -126,7 +126,7 @@ const assertUsable = (document: RemoteDocument): CachedDocument => {
 
 /**
  * Returns the document that only the request's credentials give access to: an extended card, or the card of an internal agent.
- * Null if there is none, so that the caller gets what everybody gets.
+ * Null for all other requests, which get the public card.
  */
 const readRestricted = async (
   id: string,

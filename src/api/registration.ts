@@ -101,7 +101,7 @@ type BindingUse = { id: string; etag: string; name: 'secret' | 'service'; docume
 
 /**
  * Returns the registered agent whose secret or binding a manifest uses unchanged; undefined if it uses none. Throws if it uses
- * one in another way: whoever may write one agent could otherwise have another's secret sent to himself.
+ * one in another way: otherwise, a writer of one agent could have the secret of another sent to a server of their own.
  */
 const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): Promise<BindingUse | undefined> => {
   const { secret, service } = upstream

@@ -27,7 +27,7 @@ import type { SuperxError } from './superx-errors.ts'
 /** A request to a method, and who makes it. */
 export type MethodContext = RequestContext & { caller: Authentication }
 
-/** The result of a method, or why there is none. `agent` is the id of the agent that the request is about, for the log. */
+/** The result of a method, or its error. `agent` is the id of the agent that the request is about, for the log. */
 export type MethodResult = { agent?: string } & ({ result: JsonObject } | { error: SuperxError })
 
 /** A method of SuperX. May throw an HttpError. */
