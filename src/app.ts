@@ -2,7 +2,7 @@ import { type IRequest, Router } from 'itty-router'
 import { agentCard, hostCard, missingAgentId } from './api/cards.ts'
 import { agentCall, hostCall, namedCall } from './gateway/index.ts'
 import { HttpError, toErrorResponse } from './http/errors.ts'
-import { type Handler, lazy } from './http/handler.ts'
+import { type Handler, lazy, type PathParams } from './http/handler.ts'
 import { preflightResponse } from './http/headers.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
@@ -73,13 +73,24 @@ const otherMethods =
     })
   }
 
-const router = Router<IRequest, [Env, ExecutionContext]>({ catch: toErrorResponse })
+type Routed = (
+  request: Request & Pick<IRequest, 'params'>,
+  env: Env,
+  ctx: ExecutionContext,
+) => Promise<Response> | Response
+
+const routed =
+  (handler: Handler): Routed =>
+  (request, env, ctx) =>
+    handler(request, env, ctx, request.params)
+
+const router = Router<Request & Pick<IRequest, 'params'>, [Env, ExecutionContext]>({ catch: toErrorResponse })
 for (const [method, path, handler] of routes) {
-  router[method.toLowerCase() as 'get'](path, handler as never)
-  if (method === 'GET') router.head?.(path, handler as never)
+  router[method.toLowerCase() as 'get'](path, routed(handler))
+  if (method === 'GET') router.head?.(path, routed(handler))
 }
-for (const path of new Set(routes.map(([, path]) => path))) router.all(path, otherMethods(path) as never)
-router.all('*', notFound as never)
+for (const path of new Set(routes.map(([, path]) => path))) router.all(path, routed(otherMethods(path)))
+router.all('*', routed(notFound))
 
 /**
  * The frequent routes as expressions for whole URLs without a query. The router parses each URL and tries all routes in turn, which
@@ -92,10 +103,10 @@ const frequentPatterns = frequentRoutes.map(([method, path, handler]) => {
   return { method, handler, parameter, pattern: new RegExp(`^https?://[^/?#\\\\]+${pattern}$`) }
 })
 
-const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Record<string, string> } | undefined => {
+const matchFrequent = ({ method, url }: Request): { handler: Handler; params: PathParams } | undefined => {
   for (const { method: supported, handler, parameter, pattern } of frequentPatterns) {
     const match = supported === method ? pattern.exec(url) : null
-    if (match) return { handler, params: parameter === '' ? {} : { [parameter]: match[1] ?? '' } }
+    if (match) return { handler, params: { [parameter]: match[1] } }
   }
   return undefined
 }
@@ -105,7 +116,7 @@ export const handleRequest = (request: Request, env: Env, ctx: ExecutionContext)
   const match = matchFrequent(request)
   if (match === undefined) return router.fetch(request, env, ctx)
   try {
-    const response = match.handler(Object.assign(request, { params: match.params, query: {} }) as never, env, ctx)
+    const response = match.handler(request, env, ctx, match.params)
     return response instanceof Response ? response : response.catch(toErrorResponse)
   } catch (error) {
     return toErrorResponse(error)

@@ -11,24 +11,29 @@ export type RpcError = { code: number; message: string; data?: JsonObject | Json
 export type ErrorForm = Pick<A2ACall, 'binding' | 'version' | 'id'> & { operation?: OperationName }
 
 /** Builds the JSON-RPC error object in the form of a version. */
-export const toJsonRpcError = (error: CallError, version: WireVersion): RpcError => {
-  const description = describeError(error)
+export const toJsonRpcError = (error: CallError, version: WireVersion): RpcError =>
+  writeJsonRpcError(describeError(error), version)
+
+const writeJsonRpcError = (description: ErrorDescription, version: WireVersion): RpcError => {
   const { code, message } = description
   return { code, message, data: version === '1.0' ? toDetails(description) : toData(description) }
 }
 
 /** Builds the body of an HTTP+JSON error: google.rpc.Status in 1.0, the bare JSON-RPC error in 0.3. */
-export const toRestError = (error: CallError, version: WireVersion): JsonObject => {
-  if (version === '0.3') return { ...toJsonRpcError(error, version) }
-  const description = describeError(error)
+export const toRestError = (error: CallError, version: WireVersion): JsonObject =>
+  writeRestError(describeError(error), version)
+
+const writeRestError = (description: ErrorDescription, version: WireVersion): JsonObject => {
+  if (version === '0.3') return { ...writeJsonRpcError(description, version) }
   const { status, grpcStatus, message } = description
   return { error: { code: status['HTTP+JSON'], status: grpcStatus, message, details: toDetails(description) } }
 }
 
 /** Builds the HTTP response of a call that was refused, or failed before any of its response was passed on. */
 export const errorResponse = (error: CallError, form: ErrorForm): Response => {
-  const { status, headers } = describeError(error)
-  const text = errorText(error, form)
+  const description = describeError(error)
+  const { status, headers } = description
+  const text = writeText(description, form)
   // A 0.3 client that asked for a stream reads JSON only if the status shows that there is no stream.
   return isEvent(form) && status.JSONRPC === 200
     ? a2aResponse(eventText(text), 200, { ...headers, 'Content-Type': 'text/event-stream' })
@@ -39,8 +44,12 @@ const isEvent = ({ binding, version, operation }: ErrorForm): boolean =>
   binding === 'JSONRPC' && version === '0.3' && operation !== undefined && operations[operation].streams === true
 
 /** Writes the body of an error response. */
-export const errorText = (error: CallError, { binding, version, id }: ErrorForm): string =>
-  binding === 'JSONRPC' ? rpcErrorText(id, toJsonRpcError(error, version)) : JSON.stringify(toRestError(error, version))
+export const errorText = (error: CallError, form: ErrorForm): string => writeText(describeError(error), form)
+
+const writeText = (description: ErrorDescription, { binding, version, id }: ErrorForm): string =>
+  binding === 'JSONRPC'
+    ? rpcErrorText(id, writeJsonRpcError(description, version))
+    : JSON.stringify(writeRestError(description, version))
 
 /** Writes the event that ends a stream in place of the agent. Over HTTP+JSON, only the event's type marks it as an error. */
 export const toErrorEvent = (error: CallError, form: ErrorForm): string =>

@@ -14,8 +14,8 @@ import type { PreparedWrite } from './registration.ts'
 import { serializeSource } from './sources.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
-export const putAgent: Handler = async (request, env, ctx) => {
-  const { principal, id } = await requireWriter({ request, env, ctx })
+export const putAgent: Handler = async (request, env, ctx, params) => {
+  const { principal, id } = await requireWriter({ request, env, ctx }, params)
   const precondition = parsePrecondition(request.headers)
   const document = await readJson(request)
   // The compiler of cards is loaded for writers only.
@@ -47,8 +47,8 @@ const retryOnConflict = async (attempt: () => Promise<Attempt>, attempts = MAX_A
 }
 
 /** `DELETE /agents/{id}`: removes an agent, here at once and everywhere within the cache time. */
-export const deleteAgent: Handler = async (request, env, ctx) => {
-  const { id } = await requireWriter({ request, env, ctx })
+export const deleteAgent: Handler = async (request, env, ctx, params) => {
+  const { id } = await requireWriter({ request, env, ctx }, params)
   const precondition = parsePrecondition(request.headers)
   const result = await getRegistry(env).remove(id, precondition)
   if (result.outcome !== 'removed') throw rejectionError(result, id, precondition)
@@ -58,8 +58,8 @@ export const deleteAgent: Handler = async (request, env, ctx) => {
 }
 
 /** `GET /agents/{id}/manifest`: the manifest as it was registered. */
-export const getManifest: Handler = async (request, env, ctx) => {
-  const { id } = await requireWriter({ request, env, ctx })
+export const getManifest: Handler = async (request, env, ctx, params) => {
+  const { id } = await requireWriter({ request, env, ctx }, params)
   const found = await getRegistry(env).manifest(id)
   if (!found) throw agentNotFound(id)
   return jsonResponse(found.manifest, 200, {

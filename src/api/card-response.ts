@@ -88,21 +88,21 @@ const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [n
  * its path.
  */
 export const negotiateRepresentation = (
-  headers: Headers,
-  query: Record<string, string | string[] | undefined>,
+  { headers, url }: Request,
   defaultName: RepresentationName,
 ): RepresentationName => {
-  const { dialect } = query
+  const query = url.includes('?') ? new URL(url).searchParams : undefined
+  const dialect = query?.get('dialect') ?? undefined
   if (dialect === 'hybrid') return defaultName === 'agent.json' ? defaultName : 'agent-card.json'
   if (dialect !== undefined) {
-    const requested = dialects.get(String(dialect))
+    const requested = dialects.get(dialect)
     if (requested !== undefined) return requested
     throw new HttpError(
       400,
       'unknown-dialect',
-      `Unknown dialect "${String(dialect).slice(0, 40)}". Supported: ${['hybrid', ...dialectNames].join(', ')}.`,
+      `Unknown dialect "${dialect.slice(0, 40)}". Supported: ${['hybrid', ...dialectNames].join(', ')}.`,
     )
   }
-  const version = headers.get('A2A-Version') || query['A2A-Version']
-  return typeof version === 'string' ? (versions.get(majorMinor(version)) ?? defaultName) : defaultName
+  const version = headers.get('A2A-Version') || query?.get('A2A-Version')
+  return version ? (versions.get(majorMinor(version)) ?? defaultName) : defaultName
 }

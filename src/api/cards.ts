@@ -3,7 +3,7 @@ import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { unauthorized } from '../auth/require.ts'
 import { agentIdPattern, type HybridName, type RepresentationName } from '../card/model/constants.ts'
-import type { Handler, RequestContext, RoutedRequest } from '../http/handler.ts'
+import type { Handler, RequestContext } from '../http/handler.ts'
 import { isCardHost, requestHostname } from '../http/headers.ts'
 import {
   type CachedDocument,
@@ -36,30 +36,21 @@ export const hostCard =
 /** `GET /agents/{id}` and its two well-known paths: the card of one agent. */
 export const agentCard =
   (hybrid: HybridName): Handler =>
-  (request, env, ctx) => {
-    const { id = '' } = request.params
+  (request, env, ctx, { id = '' }) => {
     if (!agentIdPattern.test(id)) throw agentNotFound(id)
     return cachedCardResponse(id, hybrid, request, env) ?? uncachedAgentCard(id, hybrid, { request, env, ctx })
   }
 
 /** Returns a public card that is in memory, without waiting for anything; undefined if it has to be read. */
-const cachedCardResponse = (
-  id: string,
-  hybrid: HybridName,
-  { headers, query }: RoutedRequest,
-  env: Env,
-): Response | undefined => {
+const cachedCardResponse = (id: string, hybrid: HybridName, request: Request, env: Env): Response | undefined => {
+  const { headers } = request
   if (headers.has('Authorization')) return undefined
-  const name = negotiateRepresentation(headers, query, hybrid)
+  const name = negotiateRepresentation(request, hybrid)
   const document = getCachedDocument(id, name)
   return document && !isRemote(document) ? publicCardResponse(document, name, headers, env) : undefined
 }
 
-const uncachedAgentCard = async (
-  id: string,
-  hybrid: HybridName,
-  context: RequestContext<RoutedRequest>,
-): Promise<Response> => {
+const uncachedAgentCard = async (id: string, hybrid: HybridName, context: RequestContext): Promise<Response> => {
   const response = await cardResponseFor(id, hybrid, context)
   if (response === undefined) throw agentNotFound(id)
   return response
@@ -85,11 +76,11 @@ export type CardOptions = {
 export const cardResponseFor = async (
   id: string,
   defaultName: RepresentationName,
-  context: RequestContext<RoutedRequest>,
+  context: RequestContext,
   options: CardOptions = {},
 ): Promise<Response | undefined> => {
   const { request, env } = context
-  const name = negotiateRepresentation(request.headers, request.query, defaultName)
+  const name = negotiateRepresentation(request, defaultName)
   const document = await loadCard(id, name, context, options)
   return document ? cardResponse(document, name, request, env) : undefined
 }

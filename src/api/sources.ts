@@ -16,8 +16,8 @@ import { parsePageQuery } from './pagination.ts'
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 
 /** `POST /agents/{id}/refresh`: fetches a remote card now, or accepts a pending card with `{"accept": etag}`. */
-export const postRefresh: Handler = async (request, env, ctx) => {
-  const { id, principal } = await requireWriter({ request, env, ctx })
+export const postRefresh: Handler = async (request, env, ctx, params) => {
+  const { id, principal } = await requireWriter({ request, env, ctx }, params)
   const etag = await readAcceptedEtag(request)
   const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(principal) } }
   const { result, state } = await requestRefresh(id, { force: true, ...accept }, env)
@@ -30,16 +30,16 @@ export const postRefresh: Handler = async (request, env, ctx) => {
 }
 
 /** `GET /agents/{id}/source`: the state of a remote card. */
-export const getSource: Handler = async (request, env, ctx) => {
-  const { id } = await requireWriter({ request, env, ctx })
+export const getSource: Handler = async (request, env, ctx, params) => {
+  const { id } = await requireWriter({ request, env, ctx }, params)
   const state = await getRegistry(env).sourceState(id)
   if (state === null) throw await noSource(id, env)
   return jsonResponse({ id, source: serializeState(state) }, 200, headers)
 }
 
 /** `GET /agents/{id}/revisions`: the history of an agent, newest first, with what changed in a remote card. */
-export const getRevisions: Handler = async (request, env, ctx) => {
-  const { id } = await requireWriter({ request, env, ctx })
+export const getRevisions: Handler = async (request, env, ctx, params) => {
+  const { id } = await requireWriter({ request, env, ctx }, params)
   const { after, limit } = parsePageQuery(new URL(request.url), /^[1-9]\d{0,15}$/)
   const rows = await getRegistry(env).revisions(id, after === '' ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1)
   if (rows.length === 0 && after === '') throw agentNotFound(id)

@@ -48,9 +48,8 @@ export const listTokens: Handler = async (request, env, ctx) => {
 }
 
 /** `DELETE /tokens/{id}`: revokes a token, here at once and everywhere within the cache time. */
-export const deleteToken: Handler = async (request, env, ctx) => {
+export const deleteToken: Handler = async (request, env, ctx, { id = '' }) => {
   await requireScope({ request, env, ctx }, 'admin', '*')
-  const { id = '' } = request.params
   const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id) : undefined
   if (revoked?.outcome !== 'revoked')
     throw new HttpError(404, 'token-not-found', 'No token with this id exists. GET /tokens lists tokens.')

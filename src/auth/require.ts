@@ -1,7 +1,7 @@
 import type { Scope } from '../card/model/constants.ts'
 import { agentIdPattern } from '../card/model/constants.ts'
 import { HttpError, serviceUnavailable } from '../http/errors.ts'
-import type { RequestContext, RoutedRequest } from '../http/handler.ts'
+import type { PathParams, RequestContext } from '../http/handler.ts'
 import { authenticate } from './authenticate.ts'
 import { hasPermission, isAdmin } from './permissions.ts'
 import type { Authentication, Principal, TokenError } from './principal.ts'
@@ -15,11 +15,11 @@ export const requireScope = async (context: RequestContext, scope: Scope, agentI
   throw insufficientScope(principal, scope, agentId)
 }
 
-/** Returns the principal that may write the agent of the request's path, and the agent's id; throws otherwise. */
+/** Returns the principal that may write the agent of a path, and the agent's id; throws otherwise. */
 export const requireWriter = async (
-  context: RequestContext<RoutedRequest>,
+  context: RequestContext,
+  { id = '' }: PathParams,
 ): Promise<{ principal: Principal; id: string }> => {
-  const { id = '' } = context.request.params
   const principal = await requireScope(context, 'write', id)
   if (!agentIdPattern.test(id)) throw invalidAgentId(id)
   return { principal, id }

@@ -68,17 +68,18 @@ export const recordLimited = (request: Request, now = Date.now()): void => {
   if (address !== undefined) limitedUntil.set(address, { until: now + RATE_LIMIT_SECONDS * 1000, size: 1 })
 }
 
-/**
- * Checks whether a call has to be counted before its agent is looked up and its credentials are verified: its address has exceeded
- * the rate limit, and it has no credentials that were valid before, which have a limit of their own.
- */
-export const isLimited = async (request: Request, now = Date.now()): Promise<boolean> => {
+/** Checks whether an address is known to exceed its rate limit of calls. */
+export const isLimited = (request: Request, now = Date.now()): boolean => {
   const address = clientAddress(request)
-  if (address === undefined || (limitedUntil.get(address)?.until ?? 0) <= now) return false
+  return address !== undefined && (limitedUntil.get(address)?.until ?? 0) > now
+}
+
+/** Checks whether a request has credentials that were valid before in this isolate; such callers have a limit of their own. */
+export const hasKnownCredentials = async (request: Request): Promise<boolean> => {
   const credentials = [...request.headers].flatMap(([name, value]) => {
     const token = value.replace(/^Bearer[ \t]+/i, '')
     return name === 'authorization' || isToken(token) ? [token] : []
   })
   const digests = await Promise.all(credentials.map(sha256Hex))
-  return digests.every(digest => knownGood.get(digest) === undefined)
+  return digests.some(digest => knownGood.get(digest) !== undefined)
 }

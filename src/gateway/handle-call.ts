@@ -2,7 +2,7 @@ import { errorResponse } from '../a2a/error-response.ts'
 import type { CallError } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
 import { authenticate } from '../auth/authenticate.ts'
-import { isLimited } from '../auth/throttle.ts'
+import { hasKnownCredentials, isLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { log } from '../http/log.ts'
 import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
@@ -35,7 +35,7 @@ export const handleCall = async (
 const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<CallError | undefined> => {
   const { request, env } = context
   // An address past its limit is counted first, so that it costs neither a look-up of the agent nor a check of credentials.
-  const countedFirst = !context.caller.authenticated && (await isLimited(request))
+  const countedFirst = !context.caller.authenticated && isLimited(request) && !(await hasKnownCredentials(request))
   const refused = countedFirst ? await checkRateLimit(context.caller, request, env) : undefined
   const unresolved = refused || !inbound.agent ? undefined : await resolveAgent(context, inbound.agent)
   // Credentials that the agent's card names have a limit of their own.

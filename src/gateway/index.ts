@@ -9,8 +9,8 @@ import { handleCall } from './handle-call.ts'
 import { JsonRpcCall } from './jsonrpc-binding.ts'
 
 /** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
-export const agentCall: Handler = (request, env, ctx) =>
-  handleCall(new JsonRpcCall(request, agentById(request.params.id)), request, env, ctx)
+export const agentCall: Handler = (request, env, ctx, { id }) =>
+  handleCall(new JsonRpcCall(request, agentById(id)), request, env, ctx)
 
 /** `POST /a2a`: a JSON-RPC call of the agent that `tenant` names, else of the agent of the hostname. */
 export const hostCall: Handler = (request, env, ctx) =>

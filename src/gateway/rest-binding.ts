@@ -18,8 +18,7 @@ import { preferVersionError } from './policy.ts'
 import { rewriteRoutingParams, type UpstreamMessage } from './upstream-request.ts'
 
 /** Handles the HTTP+JSON binding below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */
-export const restCall: Handler = (request, env, ctx) =>
-  handleCall(new RestCall(request, request.params.id), request, env, ctx)
+export const restCall: Handler = (request, env, ctx, { id }) => handleCall(new RestCall(request, id), request, env, ctx)
 
 /** A call over HTTP+JSON. */
 class RestCall implements InboundCall {

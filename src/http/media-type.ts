@@ -37,17 +37,22 @@ const parameter = /;([^;=]*)=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
 export const parseMediaRange = (text: string): MediaRange => {
   const [name = ''] = text.slice(0, MAX_LENGTH).split(';', 1)
   const type = name.trim().toLowerCase()
-  // Reversed, so that the first of two parameters with one name wins.
-  const matches = [...text.slice(name.length, MAX_LENGTH).toLowerCase().matchAll(parameter)].reverse()
-  const { q, ...parameters } = Object.fromEntries(
-    matches.map(([, name = '', quoted, plain = '']) => [name.trim(), quoted?.replace(/\\(.)/g, '$1') ?? plain.trim()]),
-  )
+  const { q, ...parameters } = parseParameters(text.slice(name.length, MAX_LENGTH))
   return {
     range: aliases.get(type) ?? type,
     parameters: Object.entries(parameters),
     excluded: q !== undefined && /^0(?:\.0*)?$/.test(q),
     isValid: /^\s*(?:[\w.+-]+|\*)\s*$/.test(name) || isMediaTypeName(name.trim().replaceAll('*', 'x')),
   }
+}
+
+const parseParameters = (text: string): Record<string, string> => {
+  if (text === '') return {}
+  // Reversed, so that the first of two parameters with one name wins.
+  const matches = [...text.toLowerCase().matchAll(parameter)].reverse()
+  return Object.fromEntries(
+    matches.map(([, name = '', quoted, plain = '']) => [name.trim(), quoted?.replace(/\\(.)/g, '$1') ?? plain.trim()]),
+  )
 }
 
 /** Checks whether a text can be a mode: a media type, a media range or a single word. */

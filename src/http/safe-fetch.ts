@@ -36,7 +36,9 @@ const notPublicReason = ({ protocol, hostname, port }: URL): string | undefined 
 
 /** A `blob:` URL has the origin of another URL, so only http and https are looked up. */
 const isAllowed = ({ protocol, origin }: URL, allowedOrigins: string): boolean =>
-  /^https?:$/.test(protocol) && allowedOrigins.split(/[\s,]+/).some(allowed => URL.parse(allowed)?.origin === origin)
+  /^https?:$/.test(protocol) &&
+  // Most are written as origins; only the others have to be parsed.
+  allowedOrigins.split(/[\s,]+/).some(allowed => allowed === origin || URL.parse(allowed)?.origin === origin)
 
 /** Headers of a GET, by where they are sent when redirects are followed. */
 export type GetHeaders = {

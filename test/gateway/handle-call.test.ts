@@ -66,7 +66,7 @@ const request = (
   body: string | undefined,
   { method = 'POST', ...headers }: Record<string, string> = {},
 ) => {
-  const created = new Request(`https://host.example${path}`, {
+  return new Request(`https://host.example${path}`, {
     method,
     headers: {
       'Content-Type': 'application/json',
@@ -76,10 +76,11 @@ const request = (
     },
     ...(body !== undefined && { body }),
   })
-  return Object.assign(created, {
-    params: { id: path.split('/')[2] ?? '', name: path.split('/').at(-1) ?? '' },
-    query: {},
-  }) as unknown as Parameters<Handler>[0]
+}
+/** The parameters of the paths that these tests request. */
+const paramsOf = ({ url }: Request) => {
+  const segments = new URL(url).pathname.split('/')
+  return { id: segments[2] ?? '', name: segments.at(-1) ?? '' }
 }
 const send = async (handler: keyof typeof handlers, ...parameters: Parameters<typeof request>) => {
   const response = await handle(handlers[handler], request(...parameters))
@@ -87,9 +88,9 @@ const send = async (handler: keyof typeof handlers, ...parameters: Parameters<ty
   return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
 }
 /** Handles errors as the router does. */
-const handle = async (handler: Handler, incoming: Parameters<Handler>[0]): Promise<Response> => {
+const handle = async (handler: Handler, incoming: Request): Promise<Response> => {
   try {
-    return await handler(incoming, env, ctx)
+    return await handler(incoming, env, ctx, paramsOf(incoming))
   } catch (error) {
     return errors.toErrorResponse(error)
   }
@@ -222,7 +223,7 @@ describe('a client that disconnects while it sends the body', () => {
   ] as const)('is logged as an aborted call: %s', async (handler, path) => {
     const broken = request(path, '{}')
     vi.spyOn(broken, 'text').mockRejectedValue(new Error('Network connection lost.'))
-    const response = await handlers[handler](broken, env, ctx)
+    const response = await handlers[handler](broken, env, ctx, paramsOf(broken))
     expect([response.status, await response.json()]).toMatchObject([
       400,
       { jsonrpc: '2.0', id: null, error: { code: -32600, data: { reason: 'REQUEST_ABORTED' } } },

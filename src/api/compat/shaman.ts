@@ -18,11 +18,11 @@ export const listForShaman: Handler = (request, env, ctx) =>
  * `GET /a2a/v1/agents/{name}`: the card of the agent with a name or id, in any case; in Shaman's dialect unless the request asks
  * for another.
  */
-export const namedCard: Handler = async (request, env, ctx) => {
+export const namedCard: Handler = async (request, env, ctx, { name: segment = '' }) => {
   const context = { request, env, ctx }
   const caller =
     deploymentRole(env) === 'internal' ? await requireAnyAgent(context, 'read') : await authenticate(request, env, ctx)
-  const name = decodeSegment(request.params.name ?? '')
+  const name = decodeSegment(segment)
   const id = name === undefined ? '' : await resolveName(name, caller, context)
   const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', context, { caller })
   if (response !== undefined) return response
