@@ -1,38 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
-import { agentResponse, call, codeOf, type ExpectedError, expectJsonRpcError, message } from '../support/calls.ts'
-import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
-import { reply } from '../support/upstream.ts'
+import { agentResponse, call, codeOf, message } from '../support/calls.ts'
+import { useRefusedCalls } from '../support/refused-calls.ts'
 
-let called: CalledHost<Host>
-beforeAll(async () => {
-  called = await useSharedHost()
-  const { origin } = called.agent
-  await called.register('invalid-calls', { card: agentCard(origin), route: 'gateway' })
-})
-afterAll(() => called.close())
-beforeEach(() =>
-  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
-)
-
-const path = '/agents/invalid-calls/a2a'
-const send = (body: Json | Uint8Array, headers: Record<string, string> = {}, target = path) =>
-  called.send(target, { body, headers })
-const upstreamBodies = () => called.agent.requests.map(({ body }) => body)
-
-/** The host serves the next request after every invalid one. */
-afterEach(async () => {
-  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse)))
-  expect((await send(call())).body).toEqual(agentResponse)
-})
-
-/** Expects a JSON-RPC error, and no request to the agent. */
-const expectRejection = (response: Received, expected: ExpectedError) => {
-  expectJsonRpcError(response, expected)
-  expect(upstreamBodies()).toEqual([])
-}
+const { called, path, send, upstreamBodies, expectRejection } = useRefusedCalls('invalid-calls')
 
 const deep = (levels: number, inner = '1') => `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`
 const deepList = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
@@ -100,7 +71,7 @@ describe('a body that is not a call', () => {
     const body = new ReadableStream({
       pull: controller => (left-- > 0 ? controller.enqueue(chunk) : controller.close()),
     })
-    const response = await fetch(new URL(path, called.host.url), {
+    const response = await fetch(new URL(path, called().host.url), {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body,
@@ -112,7 +83,7 @@ describe('a body that is not a call', () => {
   it('is rejected if it nests deeper than 64 levels', async () => {
     const body = (levels: number) => `{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${deep(levels)}}`
     expect((await send(body(63))).body).toEqual(agentResponse)
-    called.agent.requests.length = 0
+    called().agent.requests.length = 0
     expectRejection(await send(body(64)), { status: 400, code: -32600, id: null })
   })
 })
@@ -243,7 +214,7 @@ describe('the content type', () => {
       id: null,
       message: 'application/json',
     })
-    const { status } = await called.send('/agents/invalid-calls/a2a/message:send', {
+    const { status } = await called().send('/agents/invalid-calls/a2a/message:send', {
       body: JSON.stringify(message()),
       headers: { 'Content-Type': type },
     })
@@ -251,7 +222,7 @@ describe('the content type', () => {
   })
 
   it('must not be missing', async () => {
-    const response = await fetch(new URL(path, called.host.url), {
+    const response = await fetch(new URL(path, called().host.url), {
       method: 'POST',
       body: new TextEncoder().encode(JSON.stringify(call())),
     })
@@ -273,11 +244,11 @@ describe('the content type', () => {
   it('of a form is accepted with credentials, which a page cannot send without CORS', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
     const { body } = await send(JSON.stringify(call()), { ...form, Authorization: 'Bearer of-the-agent' })
-    expect([body, called.agent.requests.map(({ headers }) => headers['content-type'])]).toEqual([
+    expect([body, called().agent.requests.map(({ headers }) => headers['content-type'])]).toEqual([
       agentResponse,
       ['application/json'],
     ])
-    called.agent.requests.length = 0
+    called().agent.requests.length = 0
     expectRejection(await send('a=b', { ...form, Authorization: 'Bearer of-the-agent' }), {
       status: 400,
       code: -32700,
@@ -318,7 +289,7 @@ describe('a call over HTTP+JSON', () => {
     ],
     ['a push configuration of a task', 'tasks/t/pushNotificationConfigs', '{}', 400, 'FAILED_PRECONDITION'],
   ])('is rejected as google.rpc.Status, and in 0.3 as a bare error: %s', async (_, path, body, status, name) => {
-    const v1 = await called.send(`${rest}/${path}`, { body })
+    const v1 = await called().send(`${rest}/${path}`, { body })
     expect([v1.status, v1.body, upstreamBodies()]).toEqual([
       status,
       {
@@ -334,7 +305,7 @@ describe('a call over HTTP+JSON', () => {
       },
       [],
     ])
-    const v03 = await called.send(`${rest}/v1/${path}`, {
+    const v03 = await called().send(`${rest}/v1/${path}`, {
       body: body.replace('taskPushNotificationConfig', 'pushNotificationConfig'),
     })
     expect([v03.status, v03.body, upstreamBodies()]).toEqual([
@@ -345,7 +316,7 @@ describe('a call over HTTP+JSON', () => {
   })
 
   it('is rejected in an unknown version', async () => {
-    const { status, text } = await called.send(`${rest}/message:send`, {
+    const { status, text } = await called().send(`${rest}/message:send`, {
       body: message(),
       headers: { 'A2A-Version': '9.9' },
     })

@@ -1,24 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
-import {
-  agentResponse,
-  call,
-  codeOf,
-  type ExpectedError,
-  expectJsonRpcError,
-  message,
-  messageV03,
-} from '../support/calls.ts'
+import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
-import { reply } from '../support/upstream.ts'
+import { useRefusedCalls } from '../support/refused-calls.ts'
 
-let called: CalledHost<Host>
+const { called, path, send, upstreamBodies, expectRejection } = useRefusedCalls('unsupported-calls')
 beforeAll(async () => {
-  called = await useSharedHost()
-  const { origin } = called.agent
-  await called.register('unsupported-calls', { card: agentCard(origin), route: 'gateway' })
+  const { origin } = called().agent
   const supportOnly = (version: string) => ({
     card: agentCard(origin, {
       supportedInterfaces: [
@@ -26,30 +14,9 @@ beforeAll(async () => {
       ],
     }),
   })
-  await called.register('unsupported-calls-1', supportOnly('1.0'))
-  await called.register('unsupported-calls-0', supportOnly('0.3'))
+  await called().register('unsupported-calls-1', supportOnly('1.0'))
+  await called().register('unsupported-calls-0', supportOnly('0.3'))
 })
-afterAll(() => called.close())
-beforeEach(() =>
-  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
-)
-
-const path = '/agents/unsupported-calls/a2a'
-const send = (body: Json | Uint8Array, headers: Record<string, string> = {}, target = path) =>
-  called.send(target, { body, headers })
-const upstreamBodies = () => called.agent.requests.map(({ body }) => body)
-
-/** The host serves the next request after every unsupported one. */
-afterEach(async () => {
-  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse)))
-  expect((await send(call())).body).toEqual(agentResponse)
-})
-
-/** Expects a JSON-RPC error, and no request to the agent. */
-const expectRejection = (response: Received, expected: ExpectedError) => {
-  expectJsonRpcError(response, expected)
-  expect(upstreamBodies()).toEqual([])
-}
 
 describe('the method', () => {
   it.each<[string, string, string | undefined]>([
@@ -104,7 +71,7 @@ describe('the version', () => {
     ['"1.0" twice', '1.0, 1.0.1', 'SendMessage', '1.0'],
   ])('%s is forwarded in its normal form', async (_, version, method, forwarded) => {
     expect((await send(callOf(method), { 'A2A-Version': version })).body).toEqual(agentResponse)
-    expect(called.agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
+    expect(called().agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
       [`/rpc-${forwarded[0]}`, forwarded],
     ])
   })
@@ -125,7 +92,7 @@ describe('the version', () => {
     '١.٠',
     "1.0'",
   ])('"%s" is not supported', async version => {
-    const { status, body } = await called.sendLines(
+    const { status, body } = await called().sendLines(
       path,
       { 'A2A-Version': encodeURI(version) === version ? version : version.replace(/[^\x20-\x7e]/g, '?') },
       JSON.stringify(call()),
@@ -135,9 +102,9 @@ describe('the version', () => {
   })
 
   it('must agree in two headers', async () => {
-    const different = await called.sendLines(path, { 'A2A-Version': ['1.0', '0.3'] }, JSON.stringify(call()))
+    const different = await called().sendLines(path, { 'A2A-Version': ['1.0', '0.3'] }, JSON.stringify(call()))
     expect([codeOf(different.body), upstreamBodies()]).toEqual([-32009, []])
-    const equal = await called.sendLines(path, { 'A2A-Version': ['1.0', '1.0.1'] }, JSON.stringify(call()))
+    const equal = await called().sendLines(path, { 'A2A-Version': ['1.0', '1.0.1'] }, JSON.stringify(call()))
     expect([equal.body, upstreamBodies().length]).toEqual([agentResponse, 1])
   })
 
@@ -237,14 +204,14 @@ describe('accepted output modes', () => {
       tags: ['art'],
       outputModes: ['image/png'],
     }
-    await called.register('unsupported-calls-extended', {
-      card: agentCard(called.agent.origin),
+    await called().register('unsupported-calls-extended', {
+      card: agentCard(called().agent.origin),
       extended: { skills: [drawing] },
     })
-    const { token } = await called.issue({ scopes: ['read'], agents: ['unsupported-calls-extended'] })
+    const { token } = await called().issue({ scopes: ['read'], agents: ['unsupported-calls-extended'] })
     const body = call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } }))
-    const reader = await called.send('/agents/unsupported-calls-extended/a2a', { body, token })
-    const anonymous = await called.send('/agents/unsupported-calls-extended/a2a', { body })
+    const reader = await called().send('/agents/unsupported-calls-extended/a2a', { body, token })
+    const anonymous = await called().send('/agents/unsupported-calls-extended/a2a', { body })
     expect([reader.body, codeOf(anonymous.body), anonymous.text.includes('image/png, ')]).toEqual([
       agentResponse,
       -32005,
@@ -275,9 +242,9 @@ describe('an error in place of a stream', () => {
 
 describe('a push notification URL', () => {
   beforeAll(async () => {
-    const card = agentCard(called.agent.origin, { capabilities: { streaming: true, pushNotifications: true } })
+    const card = agentCard(called().agent.origin, { capabilities: { streaming: true, pushNotifications: true } })
     // Checked at every gate level, because the agent's network does not belong to its owner alone.
-    await called.register('unsupported-calls-pushing', { card, route: 'gateway', gate: { capabilities: 'off' } })
+    await called().register('unsupported-calls-pushing', { card, route: 'gateway', gate: { capabilities: 'off' } })
   })
   const pushingAgent = '/agents/unsupported-calls-pushing/a2a'
   const inside = 'http://169.254.169.254/latest/meta-data'
@@ -313,7 +280,7 @@ describe('a push notification URL', () => {
   })
 
   it.each([['https://hook.example.com/'], ["the agent's own origin"]])('may be %s', async url => {
-    const hook = url.startsWith('https:') ? url : `${called.agent.origin}/hook`
+    const hook = url.startsWith('https:') ? url : `${called().agent.origin}/hook`
     const { body } = await send(call('CreateTaskPushNotificationConfig', { taskId: 't', url: hook }), {}, pushingAgent)
     expect([body, upstreamBodies().length]).toEqual([agentResponse, 1])
   })
