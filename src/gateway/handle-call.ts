@@ -6,9 +6,9 @@ import { hasKnownCredentials, isLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { log } from '../http/log.ts'
 import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
+import { hasSmallBody } from './call-body.ts'
 import { type CallContext, createCallContext, type InboundCall } from './call-context.ts'
 import { forwardCall } from './forward.ts'
-import { hasSmallBody } from './jsonrpc-binding.ts'
 import { evaluatePolicy, type Permitted, targetOf } from './policy.ts'
 
 /** Handles one call from request to response, and logs it. */

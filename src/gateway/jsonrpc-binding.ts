@@ -1,17 +1,15 @@
 import type { ErrorForm } from '../a2a/error-response.ts'
 import type { CallError } from '../a2a/errors.ts'
-import { type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from '../a2a/jsonrpc.ts'
+import { type JsonRpcRequest, parseJsonRpcRequest } from '../a2a/jsonrpc.ts'
 import { type A2ACall, resolveMethod } from '../a2a/operations.ts'
 import { readExtensions, readVersion, versionForError } from '../a2a/service-parameters.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
-import { type BodyText, readText } from '../http/body.ts'
 import { PRIVATE_NO_STORE } from '../http/headers.ts'
-import { essence, isJsonType } from '../http/media-type.ts'
 import { a2aResponse } from '../http/responses.ts'
-import type { Json, JsonObject } from '../json/json.ts'
-import { MAX_CALL_BYTES, MAX_REFUSED_CALL_BYTES } from '../limits.ts'
+import type { JsonObject } from '../json/json.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
+import { readCallBody } from './call-body.ts'
 import { type AgentRef, agentById, type CallContext, type InboundCall } from './call-context.ts'
 import { preferVersionError, supportedVersions } from './policy.ts'
 import { type AgentParameter, rewriteRoutingParams, type UpstreamMessage } from './upstream-request.ts'
@@ -81,38 +79,4 @@ export class JsonRpcCall implements InboundCall {
   get #params(): JsonObject {
     return 'params' in this.#rpc ? this.#rpc.params : {}
   }
-}
-
-/** Whether a request declares a body that is small enough to be read even if the call is refused. */
-export const hasSmallBody = ({ headers }: Request): boolean =>
-  Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
-
-/** Reads and parses the body of a call. The value of an empty body that is `optional` is null. */
-export const readCallBody = async (
-  request: Request,
-  { optional = false } = {},
-): Promise<{ value: Json } | CallError> => {
-  const { headers } = request
-  // A POST without a body has a length of 0 and no content type.
-  if (optional && (headers.get('Content-Length') === '0' || request.body === null)) return { value: null }
-  if (!isAcceptedType(headers)) return { kind: 'content-type', offered: headers.get('Content-Type') }
-  const read = await readText(request, MAX_CALL_BYTES)
-  if ('failed' in read) return BODY_ERRORS[read.failed]
-  return read.text === '' && optional ? { value: null } : parseJsonLossless(read.text)
-}
-
-const BODY_ERRORS: Record<Extract<BodyText, { failed: string }>['failed'], CallError> = {
-  'too-large': { kind: 'too-large', maxBytes: MAX_CALL_BYTES },
-  'not-utf-8': { kind: 'not-json', detail: 'The body is not UTF-8 text, as JSON must be.' },
-  // The client has disconnected: this error is for the log.
-  incomplete: { kind: 'aborted' },
-}
-
-/**
- * Accepts JSON, and what `curl -d` declares: GopherHole's examples do not override it. A web page could send that type to any
- * host without a preflight, but not together with `Authorization`.
- */
-const isAcceptedType = (headers: Headers): boolean => {
-  const type = headers.get('Content-Type')
-  return isJsonType(type) || (essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
 }
