@@ -5,7 +5,7 @@ import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
-import type { UpstreamMessage } from './upstream-request.ts'
+import type { UpstreamMessage } from './upstream/request.ts'
 
 /** An agent by its id, and as the caller named it: errors repeat only what the caller wrote. The id is empty if there is none. */
 export type AgentRef = { id: string; named: string }

@@ -8,7 +8,7 @@ import { log } from '../http/log.ts'
 import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
 import { hasSmallBody } from './call-body.ts'
 import { type CallContext, createCallContext, type InboundCall } from './call-context.ts'
-import { forwardCall } from './forward.ts'
+import { forwardCall } from './forward-call.ts'
 import { evaluatePolicy, type Permitted, targetOf } from './policy.ts'
 
 /** Handles one call from request to response, and logs it. */

@@ -12,7 +12,7 @@ import type { CachedDocument } from '../registry/edge/cards.ts'
 import { readCallBody } from './call-body.ts'
 import { type AgentRef, agentById, type CallContext, type InboundCall } from './call-context.ts'
 import { preferVersionError, supportedVersions } from './policy.ts'
-import { type AgentParameter, rewriteRoutingParams, type UpstreamMessage } from './upstream-request.ts'
+import { type AgentParameter, rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
 
 /** An endpoint at which a parameter of the call selects the agent. */
 type AgentSelector = {

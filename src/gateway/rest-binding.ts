@@ -15,7 +15,7 @@ import { readCallBody } from './call-body.ts'
 import { type AgentRef, agentById, type InboundCall } from './call-context.ts'
 import { handleCall } from './handle-call.ts'
 import { preferVersionError } from './policy.ts'
-import { rewriteRoutingParams, type UpstreamMessage } from './upstream-request.ts'
+import { rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
 
 /** Handles the HTTP+JSON binding below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */
 export const restCall: Handler = (request, env, ctx, { id }) => handleCall(new RestCall(request, id), request, env, ctx)

@@ -6,7 +6,7 @@ import {
   rewriteRoutingParams,
   upstreamHeaders,
   upstreamUrl,
-} from '../../src/gateway/upstream-request.ts'
+} from '../../src/gateway/upstream/request.ts'
 
 const secret = { secret: 's3cret' }
 const target: CallTarget = { binding: 'JSONRPC', version: '1.0', url: 'https://a.example.com' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toClientResponse } from '../../src/gateway/upstream-response.ts'
+import { toClientResponse } from '../../src/gateway/upstream/response.ts'
 
 describe('toClientResponse', () => {
   it.each([

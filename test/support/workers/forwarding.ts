@@ -1,5 +1,5 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { forward } from '../../../src/gateway/forward.ts'
+import { forward } from '../../../src/gateway/upstream/forward.ts'
 
 /** A test's instructions to the Worker, in the header `Settings`. */
 export type Settings = {

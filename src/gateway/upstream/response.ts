@@ -1,8 +1,8 @@
-import { type CallError, PASSTHROUGH_STATUSES } from '../a2a/errors.ts'
-import { readText } from '../http/body.ts'
-import { isJsonType } from '../http/media-type.ts'
-import { a2aResponse } from '../http/responses.ts'
-import { CLOUDFLARE_ERRORS } from '../http/safe-fetch.ts'
+import { type CallError, PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
+import { readText } from '../../http/body.ts'
+import { isJsonType } from '../../http/media-type.ts'
+import { a2aResponse } from '../../http/responses.ts'
+import { CLOUDFLARE_ERRORS } from '../../http/safe-fetch.ts'
 
 /** The conditions under which a response is passed on. */
 type ResponsePolicy = {

@@ -1,8 +1,8 @@
-import type { ErrorForm } from '../a2a/error-response.ts'
-import type { CallTarget, WireVersion } from '../card/model/calls.ts'
-import { essence } from '../http/media-type.ts'
-import { type JsonObject, omit } from '../json/json.ts'
-import { MAX_HOPS } from '../limits.ts'
+import type { ErrorForm } from '../../a2a/error-response.ts'
+import type { CallTarget, WireVersion } from '../../card/model/calls.ts'
+import { essence } from '../../http/media-type.ts'
+import { type JsonObject, omit } from '../../json/json.ts'
+import { MAX_HOPS } from '../../limits.ts'
 
 /** A call as it is written for its agent. */
 export type UpstreamMessage = {

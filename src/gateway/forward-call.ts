@@ -1,0 +1,78 @@
+import type { CallError } from '../a2a/errors.ts'
+import { type A2ACall, operations } from '../a2a/operations.ts'
+import type { Authentication } from '../auth/principal.ts'
+import type { CallProfile } from '../card/call-profile.ts'
+import type { CallTarget } from '../card/model/calls.ts'
+import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
+import { checkReadAccess } from './access.ts'
+import type { CallContext } from './call-context.ts'
+import { forward, misconfigured } from './upstream/forward.ts'
+import type { UpstreamCredentials, UpstreamMessage, UpstreamRoute } from './upstream/request.ts'
+
+/** A call that passed every check, as it is written for its agent. */
+type PermittedCall = { call: A2ACall; profile: CallProfile; target: CallTarget; message: UpstreamMessage }
+
+/** Forwards a call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
+export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
+  const { agent, caller, request, env } = context
+  const { call, profile, target, message } = permitted
+  // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
+  const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
+  if (denied) return denied
+  const { mcp } = profile
+  // Loaded on first use, because few agents are MCP servers.
+  const route = mcp
+    ? (await import('./tool-invocation.ts')).createToolInvocation(
+        context,
+        call,
+        { ...profile, mcp },
+        message.body ?? '',
+      )
+    : resolveUpstream(profile, caller, env)
+  if ('kind' in route) return route
+  const { timeoutSeconds, service, credentials } = route
+  const streams = operations[call.operation].streams === true
+  const response = await forward(
+    {
+      ...message,
+      form: call,
+      target,
+      service,
+      credentials,
+      streams,
+      extensions: call.extensions,
+      headers: request.headers,
+    },
+    {
+      timeoutSeconds,
+      idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
+      allowedOrigins: env.ALLOWED_ORIGINS,
+      pseudonym: `${agent.id}.${hostOf(request.url)}`,
+    },
+  )
+  if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
+  return response
+}
+
+/** Returns the host of a URL. Cheaper than `URL`, and safe for the valid URL of a request. */
+const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
+
+/** Resolves how to call an agent that supports A2A itself. */
+const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env): UpstreamRoute | CallError => {
+  const service = profile.service === undefined ? undefined : resolveService(profile.service, env)
+  if (profile.service !== undefined && service === undefined)
+    return misconfigured(`This Worker has no service binding "${profile.service}".`)
+  const credentials = resolveCredentials(profile, caller, env)
+  if ('misconfigured' in credentials) return misconfigured(credentials.misconfigured)
+  return { service, credentials, timeoutSeconds: parseSeconds(env.UPSTREAM_TIMEOUT, 60) }
+}
+
+const resolveCredentials = (
+  { secret, apiKeyHeaders }: CallProfile,
+  caller: Authentication,
+  env: Env,
+): UpstreamCredentials | { misconfigured: string } => {
+  if (secret !== undefined) return resolveSecret(secret, env)
+  const stripped = caller.authenticated ? caller.strippedHeaders : []
+  return { pass: ['authorization', ...apiKeyHeaders].filter(name => !stripped.includes(name)) }
+}

@@ -1,0 +1,100 @@
+import { type ErrorForm, errorText, toErrorEvent } from '../../a2a/error-response.ts'
+import type { CallError } from '../../a2a/errors.ts'
+import { relaySse } from '../../a2a/sse.ts'
+import { fetchService } from '../../http/bindings.ts'
+import { essence } from '../../http/media-type.ts'
+import { safeFetch } from '../../http/safe-fetch.ts'
+import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
+import { appendVia, type UpstreamCall, upstreamHeaders, upstreamUrl } from './request.ts'
+import { readUpstreamResponse, toClientResponse, unreachable } from './response.ts'
+
+/** The limits of one forwarded call. */
+export type ForwardOptions = {
+  /** How long the whole response may take, or the headers of a stream. */
+  timeoutSeconds: number
+  /** How long a stream may be silent. */
+  idleSeconds: number
+  heartbeatSeconds?: number
+  /** The maximum size of a response that is not a stream. */
+  maxBytes?: number
+  /** Origins that are exempt from the fetch guard, separated by spaces or commas. */
+  allowedOrigins: string
+  /** The name of this agent of this host in `Via`. */
+  pseudonym: string
+}
+
+/** Sends a call to its agent, and returns the response or stream for the caller. */
+export const forward = async (upstream: UpstreamCall, options: ForwardOptions): Promise<Response | CallError> => {
+  const { form, target, method, path, body, streams, headers, extensions, credentials } = upstream
+  const via = appendVia(headers.get('Via'), options.pseudonym)
+  if (via === undefined) return { kind: 'loop' }
+  const url = upstreamUrl(target, path)
+  if (url === undefined) return misconfigured('The path would lead out of the endpoint.')
+  const hasBody = body !== undefined
+  const { version } = form
+  const sent = upstreamHeaders({ target, version, headers, extensions, credentials, streams, hasBody, via })
+  const exchanged = exchange(url, { method, headers: sent, ...(hasBody && { body }) }, upstream, options)
+  const { timeoutSeconds } = options
+  return (await withTimeout(exchanged, timeoutSeconds)) ?? { kind: 'timeout', seconds: timeoutSeconds }
+}
+
+/** The error of an agent that its owner has not set up correctly; `detail` is for the log. */
+export const misconfigured = (detail: string): CallError => ({ kind: 'misconfigured', detail })
+
+/**
+ * Resolves to undefined after a timeout. The promise is not aborted: a Worker's subrequests end with the request that made them,
+ * and an AbortSignal would slow down every call.
+ */
+const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<Value | undefined> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), seconds * 1000)
+    promise.then(resolve, reject).then(() => clearTimeout(timer))
+  })
+
+const exchange = async (
+  url: string,
+  init: RequestInit,
+  upstream: UpstreamCall,
+  options: ForwardOptions,
+): Promise<Response | CallError> => {
+  const { form, method, streams, credentials } = upstream
+  const response = await send(url, init, upstream, options)
+  if ('kind' in response) return response
+  if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
+    return streamResponse(response, upstream.form, options)
+  const read = await readUpstreamResponse(response, {
+    maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
+    mayBeEmpty: method === 'DELETE',
+    ownCredentials: 'secret' in credentials,
+    errorText: error => errorText(error, form),
+  })
+  if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
+  return read
+}
+
+const send = async (
+  url: string,
+  init: RequestInit,
+  { service }: UpstreamCall,
+  { allowedOrigins }: ForwardOptions,
+): Promise<Response | CallError> => {
+  try {
+    const response = await (service ? fetchService(service, url, init) : safeFetch(url, init, allowedOrigins))
+    return 'blocked' in response ? misconfigured(`The agent's address is ${response.blocked}.`) : response
+  } catch (error) {
+    return unreachable(error)
+  }
+}
+
+const streamResponse = (
+  response: Response,
+  form: ErrorForm,
+  { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS }: ForwardOptions,
+): Response => {
+  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (error: CallError) => toErrorEvent(error, form) }
+  return toClientResponse(
+    response.body && relaySse(response.body, watch),
+    response.headers.get('Content-Type'),
+    response,
+  )
+}
