@@ -37,8 +37,12 @@ export const errorResponse = (error: CallError, form: ErrorForm): Response => {
   // A 0.3 client that asked for a stream reads JSON only if the status shows that there is no stream.
   return isEvent(form) && status.JSONRPC === 200
     ? a2aResponse(eventText(text), 200, { ...headers, 'Content-Type': 'text/event-stream' })
-    : a2aResponse(text, status[form.binding], headers)
+    : a2aResponse(text, status[form.binding], { ...headers, 'Content-Type': jsonTypeOf(form) })
 }
+
+/** Returns the media type of JSON in a binding and version. */
+export const jsonTypeOf = ({ binding, version }: Pick<ErrorForm, 'binding' | 'version'>): string =>
+  binding === 'HTTP+JSON' && version === '1.0' ? 'application/a2a+json' : 'application/json'
 
 const isEvent = ({ binding, version, operation }: ErrorForm): boolean =>
   binding === 'JSONRPC' && version === '0.3' && operation !== undefined && operations[operation].streams === true

@@ -72,6 +72,7 @@ export const invalidParams = (violations: FieldViolation[]): InvalidParams => {
 export const PASSTHROUGH_STATUSES: Readonly<Record<number, { grpcStatus: string; meaning: string }>> = {
   401: { grpcStatus: 'UNAUTHENTICATED', meaning: 'requires credentials' },
   403: { grpcStatus: 'PERMISSION_DENIED', meaning: 'does not permit this with these credentials' },
+  413: { grpcStatus: 'INVALID_ARGUMENT', meaning: 'does not accept a call of this size' },
   429: { grpcStatus: 'RESOURCE_EXHAUSTED', meaning: 'is receiving too many calls' },
 }
 
@@ -86,7 +87,10 @@ export type ErrorSpec<Tagged> = {
   reason: string
   /** Of google.rpc.ErrorInfo: A2A_DOMAIN where the specification defines the reason, else this host's. */
   domain?: typeof A2A_DOMAIN
-  /** Of HTTP+JSON, and of JSON-RPC unless `jsonRpcStatus` differs: JSON-RPC reports errors of a well-formed call with 200. */
+  /**
+   * Of HTTP+JSON, and of JSON-RPC unless `jsonRpcStatus` differs: like the official SDKs, JSON-RPC reports errors with 200, except
+   * where no JSON was read, and those of authentication, of limits and of the agent.
+   */
   httpStatus: number | ((error: Tagged) => number)
   jsonRpcStatus?: 200
   /** The name of the google.rpc.Code. */
@@ -119,7 +123,7 @@ const list = (items: readonly string[]): string => (items.length > 0 ? items.joi
 /** Every error of a call. Messages never reveal where the agent is, nor what it responded. */
 export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError, { kind: Kind }>> } = {
   'not-json': { code: -32700, reason: 'PARSE_ERROR', ...badRequest, message: ({ detail }) => detail },
-  'not-a-request': { code: -32600, reason: 'INVALID_REQUEST', ...badRequest, message: ({ detail }) => detail },
+  'not-a-request': { code: -32600, reason: 'INVALID_REQUEST', ...invalidArgument, message: ({ detail }) => detail },
   'too-large': {
     code: -32600,
     reason: 'REQUEST_TOO_LARGE',
@@ -178,6 +182,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     code: -32602,
     reason: 'AGENT_NOT_FOUND',
     httpStatus: 404,
+    jsonRpcStatus: 200,
     grpcStatus: 'NOT_FOUND',
     // The name is empty where only the hostname selects the agent.
     message: ({ agent }) =>
@@ -251,7 +256,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
     domain: A2A_DOMAIN,
     ...failedPrecondition,
-    message: 'This agent does not support push notifications. Leave out their configuration, and poll the task.',
+    message: 'Push notifications are not supported by this agent. Leave out their configuration, and poll the task.',
     metadata: () => ({ capability: 'pushNotifications' }),
   },
   'extended-card': {

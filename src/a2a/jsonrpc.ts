@@ -6,8 +6,11 @@ import { type CallError, invalidParam } from './errors.ts'
 /** A valid JSON-RPC request; or the error of an invalid one, with as much of it as could be read. */
 export type JsonRpcRequest =
   | { id: Json; method: string; params: JsonObject }
-  /** `id` is null and `method` is empty where they could not be read. */
-  | { id: Json; method: string; error: CallError }
+  /**
+   * `id` is null and `method` is empty where they could not be read. With `params`, nothing but the id is missing: the official
+   * servers first report an unknown method or wrong parameters.
+   */
+  | { id: Json; method: string; params?: JsonObject; error: CallError }
 
 /** Parses one JSON-RPC 2.0 request. Rejects batches, and notifications, which A2A does not have. */
 export const parseJsonRpcRequest = (value: Json): JsonRpcRequest => {
@@ -17,9 +20,14 @@ export const parseJsonRpcRequest = (value: Json): JsonRpcRequest => {
   const method = isMethod(request.method) ? request.method : ''
   if (detail !== undefined) return { id, method, error: { kind: 'not-a-request', detail } }
   const { params = {} } = request
-  return isJsonObject(params) && !JSON.isRawJSON(params)
-    ? { id, method, params }
-    : { id, method, error: invalidParam('params', 'must be an object of named parameters') }
+  if (!isJsonObject(params) || JSON.isRawJSON(params))
+    return { id, method, error: invalidParam('params', 'must be an object of named parameters') }
+  return request.id === undefined ? { id, method, params, error: MISSING_ID } : { id, method, params }
+}
+
+const MISSING_ID: CallError = {
+  kind: 'not-a-request',
+  detail: '`id` is missing. A2A does not support notifications: every call has a response.',
 }
 
 const findFault = (value: Json): string | undefined => {
@@ -27,8 +35,7 @@ const findFault = (value: Json): string | undefined => {
   if (!isJsonObject(value) || JSON.isRawJSON(value))
     return 'A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.'
   if (value.jsonrpc !== '2.0') return '`jsonrpc` must be the string "2.0".'
-  if (value.id === undefined) return '`id` is missing. A2A does not support notifications: every call has a response.'
-  if (!isId(value.id)) return '`id` must be a string, a number or null.'
+  if (value.id !== undefined && !isId(value.id)) return '`id` must be a string, a number or null.'
   if (typeof value.method !== 'string') return '`method` must be a string.'
   return isMethod(value.method) ? undefined : `\`method\` is longer than ${MAX_METHOD_LENGTH} characters.`
 }

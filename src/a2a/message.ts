@@ -48,7 +48,8 @@ export const readMessage = (call: Pick<A2ACall, 'operation' | 'params' | 'versio
     ambiguousPart: ambiguousPart < 0 ? undefined : ambiguousPart,
     skillId: typeof skillId === 'string' ? skillId : undefined,
     acceptedOutputModes: firstDefined(configuration, ...OUTPUT_MODES),
-    hasPushConfig: firstDefined(configuration, ...PUSH_CONFIG_NAMES) !== undefined,
+    // Beside the message, as in 0.1, it is not part of any later version, but an agent may read it there.
+    hasPushConfig: [configuration, params].some(object => firstDefined(object, ...PUSH_CONFIG_NAMES) !== undefined),
     callbackUrls: callbackUrlsOf([...pushConfigs.message, ...pushConfigs.params]),
   }
 }

@@ -1,7 +1,8 @@
 import type { ErrorForm } from '../a2a/error-response.ts'
-import type { CallError } from '../a2a/errors.ts'
+import { type CallError, invalidParam } from '../a2a/errors.ts'
 import { type JsonRpcRequest, parseJsonRpcRequest } from '../a2a/jsonrpc.ts'
-import { type A2ACall, resolveMethod } from '../a2a/operations.ts'
+import { readMessage } from '../a2a/message.ts'
+import { type A2ACall, operations, resolveMethod } from '../a2a/operations.ts'
 import { readExtensions, readVersion, versionForError } from '../a2a/service-parameters.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
@@ -39,7 +40,7 @@ export class JsonRpcCall implements InboundCall {
     const body = await readCallBody(this.#request)
     if ('kind' in body) return body
     this.#rpc = parseJsonRpcRequest(body.value)
-    return 'error' in this.#rpc ? this.#rpc.error : undefined
+    return 'error' in this.#rpc && this.#rpc.params === undefined ? this.#rpc.error : undefined
   }
 
   async findAgent(context: CallContext): Promise<AgentRef | CallError> {
@@ -52,13 +53,14 @@ export class JsonRpcCall implements InboundCall {
     const { id, method } = this.#rpc
     const resolved = resolveMethod(method, requested.version, supportedVersions(profile.targets, 'JSONRPC'))
     if ('kind' in resolved) return preferVersionError(resolved, 'JSONRPC', profile)
-    return {
+    const call: A2ACall = {
       binding: 'JSONRPC',
       ...resolved,
       id,
       params: this.#params,
       extensions: readExtensions(this.#request.headers),
     }
+    return 'error' in this.#rpc ? (rejectParams(call) ?? this.#rpc.error) : call
   }
 
   toUpstream({ id, params }: A2ACall, target: CallTarget): UpstreamMessage {
@@ -77,6 +79,14 @@ export class JsonRpcCall implements InboundCall {
   }
 
   get #params(): JsonObject {
-    return 'params' in this.#rpc ? this.#rpc.params : {}
+    return this.#rpc.params ?? {}
   }
+}
+
+/** Rejects the parameters of a call that is not forwarded, so that no agent can. */
+const rejectParams = (call: A2ACall): CallError | undefined => {
+  const message = readMessage(call)
+  if ('kind' in message) return message
+  const lacksMessage = operations[call.operation].sends && message.parts.length === 0
+  return lacksMessage ? invalidParam('message', 'must be a message with parts') : undefined
 }

@@ -15,7 +15,7 @@ const info = (reason: string, domain: string, metadata?: Record<string, string>)
 const table: readonly (readonly [CallError, code: number, reason: string, rpc: number, rest: number, name: string])[] =
   [
     [{ kind: 'not-json', detail: 'D.' }, -32700, 'PARSE_ERROR', 400, 400, 'INVALID_ARGUMENT'],
-    [{ kind: 'not-a-request', detail: 'D.' }, -32600, 'INVALID_REQUEST', 400, 400, 'INVALID_ARGUMENT'],
+    [{ kind: 'not-a-request', detail: 'D.' }, -32600, 'INVALID_REQUEST', 200, 400, 'INVALID_ARGUMENT'],
     [{ kind: 'too-large', maxBytes: 4194304 }, -32600, 'REQUEST_TOO_LARGE', 413, 413, 'INVALID_ARGUMENT'],
     [
       { kind: 'content-type', offered: 'text/plain' },
@@ -26,7 +26,7 @@ const table: readonly (readonly [CallError, code: number, reason: string, rpc: n
       'INVALID_ARGUMENT',
     ],
     [{ kind: 'content-type', offered: null }, -32005, 'CONTENT_TYPE_NOT_SUPPORTED', 415, 415, 'INVALID_ARGUMENT'],
-    [{ kind: 'unknown-agent', agent: 'nobody' }, -32602, 'AGENT_NOT_FOUND', 404, 404, 'NOT_FOUND'],
+    [{ kind: 'unknown-agent', agent: 'nobody' }, -32602, 'AGENT_NOT_FOUND', 200, 404, 'NOT_FOUND'],
     [
       { kind: 'invalid-params', detail: 'D.', violations: [{ field: 'f', description: 'd' }] },
       -32602,
@@ -124,6 +124,7 @@ const table: readonly (readonly [CallError, code: number, reason: string, rpc: n
     [{ kind: 'broken-off' }, -32603, 'AGENT_BROKE_OFF', 502, 502, 'UNAVAILABLE'],
     [{ kind: 'agent-refused', status: 401 }, -32603, 'AGENT_REFUSED', 401, 401, 'UNAUTHENTICATED'],
     [{ kind: 'agent-refused', status: 403 }, -32603, 'AGENT_REFUSED', 403, 403, 'PERMISSION_DENIED'],
+    [{ kind: 'agent-refused', status: 413 }, -32603, 'AGENT_REFUSED', 413, 413, 'INVALID_ARGUMENT'],
     [{ kind: 'agent-refused', status: 429 }, -32603, 'AGENT_REFUSED', 429, 429, 'RESOURCE_EXHAUSTED'],
   ]
 
@@ -148,6 +149,45 @@ describe('an error', () => {
       status: { JSONRPC: rpc, 'HTTP+JSON': rest },
     })
     expect(toRestError(callError, '0.3')).toStrictEqual(toJsonRpcError(callError, '0.3'))
+  })
+
+  it.each(table)(
+    '%j has its status and media type in each binding and version',
+    (callError, _code, _reason, rpc, rest) => {
+      const answers = (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
+        (['0.3', '1.0'] as const).map(version => {
+          const { status, headers } = errorResponse(callError, {
+            binding,
+            version,
+            id: binding === 'JSONRPC' ? 1 : null,
+          })
+          return [binding, version, status, headers.get('Content-Type')]
+        }),
+      )
+      expect(answers).toStrictEqual([
+        ['JSONRPC', '0.3', rpc, 'application/json'],
+        ['JSONRPC', '1.0', rpc, 'application/json'],
+        ['HTTP+JSON', '0.3', rest, 'application/json'],
+        ['HTTP+JSON', '1.0', rest, 'application/a2a+json'],
+      ])
+    },
+  )
+
+  it('over JSON-RPC has HTTP 200, except where no JSON was read, and those of authentication, limits and the agent', () => {
+    const statuses = table.filter(([, , , rpc]) => rpc !== 200).map(([{ kind }, , , rpc]) => `${rpc} ${kind}`)
+    expect([...new Set(statuses)].sort()).toStrictEqual([
+      ...['400 aborted', '400 not-json', '401 agent-refused', '401 bad-token', '401 no-token', '403 agent-refused'],
+      ...['403 forbidden', '405 http-method', '413 agent-refused', '413 too-large', '415 content-type'],
+      ...['429 agent-refused', '429 rate-limit', '502 broken-off', '502 invalid-response', '502 misconfigured'],
+      ...['502 no-card', '502 redirect', '502 response-too-large', '502 unreachable', '503 token-unchecked'],
+      ...['503 unavailable', '504 silent', '504 timeout', '508 loop'],
+    ])
+  })
+
+  it('of push notifications says that they are not supported', () => {
+    expect(toJsonRpcError({ kind: 'push-notifications' }, '0.3').message).toMatch(
+      /^Push notifications are not supported/,
+    )
   })
 
   it('of every kind is in the table', () => {
@@ -303,7 +343,10 @@ describe('an error response over either binding', () => {
     expect([
       headersOf(errorResponse(callError, { binding: 'JSONRPC', id: 1, version: '1.0' })),
       headersOf(errorResponse(callError, rest)),
-    ]).toStrictEqual(Array(2).fill({ 'Content-Type': 'application/json', ...headers }))
+    ]).toStrictEqual([
+      { 'Content-Type': 'application/json', ...headers },
+      { 'Content-Type': 'application/a2a+json', ...headers },
+    ])
   })
 
   it('has the error as its JSON body', async () => {

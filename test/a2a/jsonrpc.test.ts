@@ -71,14 +71,12 @@ describe('parseJsonRpcRequest, for an invalid request', () => {
     )
   })
 
-  it('rejects a request without an id', () => {
-    expect(parseJsonRpcRequest(request({ id: undefined }))).toStrictEqual(
-      notARequest(
-        '`id` is missing. A2A does not support notifications: every call has a response.',
-        null,
-        'message/send',
-      ),
-    )
+  it('rejects a request without an id, with its parameters', () => {
+    const detail = '`id` is missing. A2A does not support notifications: every call has a response.'
+    expect(parseJsonRpcRequest(request({ id: undefined, params: { a: 1 } }))).toStrictEqual({
+      ...notARequest(detail, null, 'message/send'),
+      params: { a: 1 },
+    })
   })
 
   it.each([[true], [false], [{}], [[]], [[1]], [{ rawJSON: '1' }]])('rejects the id %j', id => {

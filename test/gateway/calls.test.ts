@@ -127,10 +127,10 @@ describe('a JSON-RPC call', () => {
     ['/a2a/v1', { agentName: 'nobody' }, 'nobody'],
     ['/a2a/v1', { agentName: 'x'.repeat(5000) }, `${'x'.repeat(200)}…`],
     ['/a2a/v1', { agentName: "' OR 1=1 --" }, "' OR 1=1 --"],
-  ])('to %s with %j returns 404 for the unknown agent', async (path, params, agent) => {
+  ])('to %s with %j returns an error for the unknown agent', async (path, params, agent) => {
     const { status, body } = await called.send(path, { body: call('SendMessage', message(params)) })
     expect([status, body, upstreamRequests()]).toEqual([
-      404,
+      200,
       {
         jsonrpc: '2.0',
         id: 7,
@@ -206,12 +206,12 @@ describe('an internal agent', () => {
     ['SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })],
   ])('looks like an unknown agent to every method: %s %#', async (method, params) => {
     const { status, body } = await called.send('/agents/hidden/a2a', { body: call(method, params) })
-    expect([status, codeOf(body), upstreamRequests()]).toEqual([404, -32602, []])
+    expect([status, codeOf(body), upstreamRequests()]).toEqual([200, -32602, []])
   })
 
   it('at a host name of its own does not reveal its id', async () => {
     const { status, text } = await called.send('http://internal.example.com/a2a', { body: call() })
-    expect([status, text]).toEqual([404, expect.not.stringContaining('secret-host')])
+    expect([status, text]).toEqual([200, expect.not.stringContaining('secret-host')])
     expect(text).toContain('"No agent is configured for this hostname. GET /agents lists the agents of this host."')
     expect(upstreamRequests()).toEqual([])
   })

@@ -281,7 +281,7 @@ describe('the response to the caller', () => {
   })
 })
 
-describe('an authentication or rate limit error of the agent', () => {
+describe('an authentication error of the agent, or one of its limits', () => {
   it.each([401, 403])("is not passed on if the credentials were the Worker's: %d", async status => {
     agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer' }, '{}'))
     expect(await send({ credentials: { secret: 's3cret' } })).toMatchObject({
@@ -304,9 +304,16 @@ describe('an authentication or rate limit error of the agent', () => {
     expect([response.status, await response.json()]).toEqual([401, error])
     expect(Object.fromEntries(response.headers)).toEqual({
       ...hostHeaders,
-      'content-type': 'application/json',
+      'content-type': `application/${binding === 'HTTP+JSON' && version === '1.0' ? 'a2a+json' : 'json'}`,
       'www-authenticate': 'Bearer realm="agent"',
     })
+  })
+
+  it.each([401, 403, 413, 429])('keeps its status %d, whatever its body', async status => {
+    for (const body of ['<h1>No</h1>', '', '{']) {
+      agent.respond(reply(status, html, body))
+      expect([body, succeeded(await send()).status]).toEqual([body, status])
+    }
   })
 
   it('keeps Retry-After', async () => {

@@ -20,18 +20,18 @@ describe('a body that is not a call', () => {
     ['a comment', '{"jsonrpc":"2.0",/* 7 */"id":7,"method":"SendMessage"}', 400, -32700, null, ''],
     ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), 400, -32700, null, 'UTF-8'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]), 400, -32700, null, ''],
-    ['null', 'null', 400, -32600, null, ''],
-    ['true', 'true', 400, -32600, null, ''],
-    ['a number', '7', 400, -32600, null, ''],
-    ['a number that JavaScript would round', '12345678901234567890', 400, -32600, null, ''],
-    ['a string', '"SendMessage"', 400, -32600, null, ''],
-    ['an empty batch', '[]', 400, -32600, null, 'batch'],
-    ['a batch', JSON.stringify([call(), call()]), 400, -32600, null, 'batch'],
-    ['an empty object', '{}', 400, -32600, null, 'jsonrpc'],
+    ['null', 'null', 200, -32600, null, ''],
+    ['true', 'true', 200, -32600, null, ''],
+    ['a number', '7', 200, -32600, null, ''],
+    ['a number that JavaScript would round', '12345678901234567890', 200, -32600, null, ''],
+    ['a string', '"SendMessage"', 200, -32600, null, ''],
+    ['an empty batch', '[]', 200, -32600, null, 'batch'],
+    ['a batch', JSON.stringify([call(), call()]), 200, -32600, null, 'batch'],
+    ['an empty object', '{}', 200, -32600, null, 'jsonrpc'],
     [
       'params 10,000 deep',
       `{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":${deep(10_000)}}`,
-      400,
+      200,
       -32600,
       null,
       '64',
@@ -39,12 +39,12 @@ describe('a body that is not a call', () => {
     [
       'lists 10,000 deep',
       `{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"a":${deepList(10_000)}}}`,
-      400,
+      200,
       -32600,
       null,
       '64',
     ],
-    ['1,000,000 brackets that never end', '['.repeat(1_000_000), 400, -32600, null, ''],
+    ['1,000,000 brackets that never end', '['.repeat(1_000_000), 200, -32600, null, ''],
     [
       '10 MB',
       `{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"a":"${'x'.repeat(10_000_000)}"}}`,
@@ -56,7 +56,7 @@ describe('a body that is not a call', () => {
     [
       'a number of 2,000 digits',
       `{"jsonrpc":"2.0","id":${'1'.repeat(2000)},"method":"SendMessage"}`,
-      400,
+      200,
       -32600,
       null,
       '1000',
@@ -84,7 +84,7 @@ describe('a body that is not a call', () => {
     const body = (levels: number) => `{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${deep(levels)}}`
     expect((await send(body(63))).body).toEqual(agentResponse)
     called().agent.requests.length = 0
-    expectRejection(await send(body(64)), { status: 400, code: -32600, id: null })
+    expectRejection(await send(body(64)), { status: 200, code: -32600, id: null })
   })
 })
 
@@ -92,21 +92,21 @@ describe('the JSON-RPC envelope', () => {
   const without = (name: string, changes: JsonObject = {}) =>
     Object.fromEntries(Object.entries({ ...call(), ...changes }).filter(([each]) => each !== name))
   it.each<[string, Json, number, number, Json]>([
-    ['no jsonrpc', without('jsonrpc'), 400, -32600, 7],
-    ['jsonrpc 1.0', { ...call(), jsonrpc: '1.0' }, 400, -32600, 7],
-    ['jsonrpc as a number', { ...call(), jsonrpc: 2 }, 400, -32600, 7],
-    ['jsonrpc null', { ...call(), jsonrpc: null }, 400, -32600, 7],
-    ['no method', without('method'), 400, -32600, 7],
-    ['method a number', { ...call(), method: 7 }, 400, -32600, 7],
-    ['method null', { ...call(), method: null }, 400, -32600, 7],
-    ['method a list', { ...call(), method: ['SendMessage'] }, 400, -32600, 7],
-    ['method an object', { ...call(), method: {} }, 400, -32600, 7],
+    ['no jsonrpc', without('jsonrpc'), 200, -32600, 7],
+    ['jsonrpc 1.0', { ...call(), jsonrpc: '1.0' }, 200, -32600, 7],
+    ['jsonrpc as a number', { ...call(), jsonrpc: 2 }, 200, -32600, 7],
+    ['jsonrpc null', { ...call(), jsonrpc: null }, 200, -32600, 7],
+    ['no method', without('method'), 200, -32600, 7],
+    ['method a number', { ...call(), method: 7 }, 200, -32600, 7],
+    ['method null', { ...call(), method: null }, 200, -32600, 7],
+    ['method a list', { ...call(), method: ['SendMessage'] }, 200, -32600, 7],
+    ['method an object', { ...call(), method: {} }, 200, -32600, 7],
     ['method empty', { ...call(), method: '' }, 200, -32601, 7],
-    ['method of 100,000 characters', { ...call(), method: 'x'.repeat(100_000) }, 400, -32600, 7],
-    ['no id', without('id'), 400, -32600, null],
-    ['id true', { ...call(), id: true }, 400, -32600, null],
-    ['id a list', { ...call(), id: [7] }, 400, -32600, null],
-    ['id an object', { ...call(), id: { a: 7 } }, 400, -32600, null],
+    ['method of 100,000 characters', { ...call(), method: 'x'.repeat(100_000) }, 200, -32600, 7],
+    ['no id', without('id'), 200, -32600, null],
+    ['id true', { ...call(), id: true }, 200, -32600, null],
+    ['id a list', { ...call(), id: [7] }, 200, -32600, null],
+    ['id an object', { ...call(), id: { a: 7 } }, 200, -32600, null],
     ['params a list', { ...call(), params: [message()] }, 200, -32602, 7],
     ['params a string', { ...call(), params: 'message' }, 200, -32602, 7],
     ['params null', { ...call(), params: null }, 200, -32602, 7],
@@ -136,7 +136,7 @@ describe('the JSON-RPC envelope', () => {
   })
 
   it('is checked before the agent is looked up', async () => {
-    expectRejection(await send({ ...call(), jsonrpc: '1.0' }, {}, '/agents/nobody/a2a'), { status: 400, code: -32600 })
+    expectRejection(await send({ ...call(), jsonrpc: '1.0' }, {}, '/agents/nobody/a2a'), { status: 200, code: -32600 })
   })
 })
 

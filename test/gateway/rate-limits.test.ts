@@ -86,7 +86,12 @@ describe('the limit of calls', () => {
         response?.headers.get('content-type'),
         response?.headers.get('retry-after'),
         response?.body,
-      ]).toEqual([path, 'application/json', '60', expected])
+      ]).toEqual([
+        path,
+        path.endsWith('a2a/message:send') ? 'application/a2a+json' : 'application/json',
+        '60',
+        expected,
+      ])
     }
     const { token } = await called.issue({ scopes: ['read'] })
     // Other addresses and tokens are not affected.

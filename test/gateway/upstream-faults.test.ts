@@ -126,7 +126,12 @@ describe.each(forms)('over %s, an agent that', (_, path, body, errorBody) => {
       response.headers.get('content-type'),
       response.headers.get('cache-control'),
       response.body,
-    ]).toEqual([status, 'application/json', 'no-store', errorBody(code, status)])
+    ]).toEqual([
+      status,
+      path === '/message:send' ? 'application/a2a+json' : 'application/json',
+      'no-store',
+      errorBody(code, status),
+    ])
     expect(response.text).not.toMatch(/Stack trace|127\.0\.0\.1|169\.254|OpenSSH/)
   })
 

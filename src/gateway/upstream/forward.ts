@@ -1,4 +1,4 @@
-import { type ErrorForm, errorText, toErrorEvent } from '../../a2a/error-response.ts'
+import { type ErrorForm, toErrorEvent } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
 import { relaySse } from '../../a2a/sse.ts'
 import { fetchService } from '../../http/bindings.ts'
@@ -66,7 +66,7 @@ const exchange = async (
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
     ownCredentials: 'secret' in credentials,
-    errorText: error => errorText(error, form),
+    form,
   })
   if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
   return read

@@ -1,3 +1,4 @@
+import { type ErrorForm, errorText, jsonTypeOf } from '../../a2a/error-response.ts'
 import { type CallError, PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
 import { readText } from '../../http/body.ts'
 import { isJsonType } from '../../http/media-type.ts'
@@ -11,8 +12,8 @@ type ResponsePolicy = {
   mayBeEmpty: boolean
   /** Whether the credentials were the Worker's own: if the agent rejects them, the caller cannot correct that. */
   ownCredentials: boolean
-  /** Writes an error in the form of the call. */
-  errorText: (error: CallError) => string
+  /** The form of errors for the caller. */
+  form: ErrorForm
 }
 
 /**
@@ -21,7 +22,7 @@ type ResponsePolicy = {
  */
 export const readUpstreamResponse = async (
   upstream: Response,
-  { maxBytes, mayBeEmpty, ownCredentials, errorText }: ResponsePolicy,
+  { maxBytes, mayBeEmpty, ownCredentials, form }: ResponsePolicy,
 ): Promise<Response | CallError> => {
   const { status, headers } = upstream
   if (status >= 300 && status < 400) return { kind: 'redirect', status }
@@ -38,7 +39,7 @@ export const readUpstreamResponse = async (
     if (isJson && status >= 200 && status < 600 && isValidJson(text)) return toClientResponse(text, type, upstream)
   }
   if (status in PASSTHROUGH_STATUSES)
-    return toClientResponse(errorText({ kind: 'agent-refused', status }), 'application/json', upstream)
+    return toClientResponse(errorText({ kind: 'agent-refused', status }, form), jsonTypeOf(form), upstream)
   const networkError = CLOUDFLARE_ERRORS.get(status)
   return networkError ? { kind: networkError.failed } : { kind: 'invalid-response', status }
 }
