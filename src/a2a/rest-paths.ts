@@ -8,7 +8,7 @@ import { isVersionParameter } from './service-parameters.ts'
 export type RestMatch = { operation: OperationName; version: WireVersion; pathParams: Record<string, string> }
 
 /** The path of an operation below the agent's endpoint; undefined in a version that lacks the operation. */
-const pathOf = (operation: OperationName, version: WireVersion): string | undefined => {
+export const pathOf = (operation: OperationName, version: WireVersion): string | undefined => {
   const { http, pathV0, ...row } = operations[operation]
   const [, path] = http
   if (row[version] === undefined) return undefined

@@ -23,6 +23,8 @@ export type CallProfile = {
   streaming: boolean
   pushNotifications: boolean
   extendedAgentCard: boolean
+  /** Whether the agent itself serves the extended card: then calls for it are forwarded. */
+  agentServesExtendedCard?: true
   /** The tiers of the manifest, the lowest first. */
   tiers: string[]
   /** The URIs of the extensions that a client must declare. */
@@ -63,6 +65,9 @@ export const buildCallProfile = (
     streaming: capabilities.streaming === true,
     pushNotifications: capabilities.pushNotifications === true,
     extendedAgentCard: capabilities.extendedAgentCard === true,
+    ...(capabilities.extendedAgentCard === true &&
+      upstream.card !== undefined &&
+      tiers.length === 0 && { agentServesExtendedCard: true }),
     tiers: [...tiers],
     requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     modes: collectModes(card),

@@ -28,7 +28,7 @@ export type InboundCall = {
   /** The form of errors before the call is parsed. */
   getErrorForm: () => ErrorForm
   /** Wraps an extended card in a response of the binding. */
-  wrapCard: (document: CachedDocument) => Response
+  wrapCard: (document: Pick<CachedDocument, 'body'>) => Response
 }
 
 /** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */

@@ -4,6 +4,7 @@ import type { A2ACall } from '../a2a/operations.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { hasKnownCredentials, isLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
+import type { CallModes } from '../card/model/calls.ts'
 import { log } from '../http/log.ts'
 import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
 import { hasSmallBody } from './call-body.ts'
@@ -59,13 +60,18 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   context.call = call
   const permitted = await checkPolicy(call, profile, context)
   if ('kind' in permitted) return permitted
-  if (call.operation === 'extendedCard') {
+  if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) {
     const card = await loadExtendedCard(context, profile, call.dialect)
     return 'kind' in card ? card : inbound.wrapCard(card)
   }
   context.warnings = permitted.warnings
   const target = targetOf(call, profile)
   if (target === undefined) return { kind: 'closed' }
+  if (call.operation === 'extendedCard') {
+    const { fetchExtendedCard } = await import('./upstream/extended-card.ts')
+    const card = await fetchExtendedCard(context, { call, profile, target })
+    return 'body' in card && !(card instanceof Response) ? inbound.wrapCard(card) : card
+  }
   return forwardCall(context, { call, profile, target, message: inbound.toUpstream(call, target) })
 }
 
@@ -78,10 +84,22 @@ const checkPolicy = (
   const { ALLOWED_ORIGINS } = context.env
   const result = evaluatePolicy(call, profile, ALLOWED_ORIGINS)
   if (!('kind' in result) || !['input-modes', 'output-modes'].includes(result.kind)) return result
-  return readExtendedModes(context, profile).then(modes =>
+  return loadModes(call, profile, context).then(modes =>
     modes ? evaluatePolicy(call, { ...profile, modes }, ALLOWED_ORIGINS) : result,
   )
 }
+
+/** Loads the modes of the extended card that the caller may read, from the agent if that has it. */
+const loadModes = async (call: A2ACall, profile: CallProfile, context: CallContext): Promise<CallModes | undefined> => {
+  if (!profile.agentServesExtendedCard) return readExtendedModes(context, profile)
+  const target = targetOf(call, profile)
+  if (target === undefined || !hasCredentials(context.request, profile)) return undefined
+  const { fetchExtendedModes } = await import('./upstream/extended-card.ts')
+  return fetchExtendedModes(context, { call, profile, target })
+}
+
+const hasCredentials = ({ headers }: Request, { apiKeyHeaders }: CallProfile): boolean =>
+  ['authorization', ...apiKeyHeaders].some(name => headers.has(name))
 
 /** Writes the log line of one call. It contains nothing that a caller or an agent wrote, except for the id of a registered agent. */
 const logCall = (

@@ -73,7 +73,7 @@ export class JsonRpcCall implements InboundCall {
     return { binding: 'JSONRPC', version: versionForError(readVersion(this.#request), method), id }
   }
 
-  wrapCard({ body }: CachedDocument): Response {
+  wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {
     const before = `{"jsonrpc":"2.0","id":${JSON.stringify(this.#rpc.id)},"result":`
     return a2aResponse(new Blob([before, body, '}']), 200, { 'Cache-Control': PRIVATE_NO_STORE })
   }

@@ -61,9 +61,9 @@ const checks: readonly Check[] = [
 /** A call that may be forwarded, with what `warn` levels found. */
 export type Permitted = { warnings: CallError[] }
 
-/** Checks a call against what the agent's card allows. The host itself answers calls for extended cards. */
+/** Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has. */
 export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigins = ''): Permitted | CallError => {
-  if (call.operation === 'extendedCard') return checkExtendedCard(profile)
+  if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) return checkExtendedCard(profile)
   const read = readMessage(call)
   const [message, invalid] = 'kind' in read ? [undefined, read] : [read, undefined]
   const input = { call, profile, message, invalid, allowedOrigins }

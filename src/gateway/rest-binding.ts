@@ -91,7 +91,7 @@ class RestCall implements InboundCall {
     return { binding: 'HTTP+JSON', version, id: null }
   }
 
-  wrapCard({ body }: CachedDocument): Response {
+  wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {
     const { version } = this.getErrorForm()
     return a2aResponse(version === '0.3' ? wrapSchemesForProto(body) : body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
   }

@@ -1,4 +1,12 @@
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  omit,
+  type Pointer,
+} from '../../json/json.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { isBridged, type Manifest } from '../manifest/manifest.ts'
 import { listTiers } from '../manifest/tiers.ts'
@@ -6,6 +14,7 @@ import type { AgentCard } from '../model/agent-card.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import { fillDefaults } from '../read/defaults.ts'
+import { canonicalKey } from '../read/field-names.ts'
 import { presentEndpointFields } from '../read/interfaces.ts'
 import { withMcpEndpoint } from '../read/mcp-tools.ts'
 import { Provenance } from '../read/provenance.ts'
@@ -47,7 +56,62 @@ export const toCanonical = (
 /** Adds to a card what follows from its manifest: the endpoint, if it has none, and how to read the extended card. */
 const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject => {
   const card = withEndpoint(manifest)
-  return listTiers(manifest).length > 0 ? withBearerScheme(withExtendedCard(card, provenance), provenance) : card
+  if (listTiers(manifest).length > 0) return withBearerScheme(withExtendedCard(card, provenance), provenance)
+  const obstacle = extendedCardObstacle(manifest)
+  return obstacle === undefined ? card : withoutExtendedCard(card, obstacle, provenance)
+}
+
+/** Returns why this host cannot fetch the extended card that a remote card declares; undefined if it can. */
+const extendedCardObstacle = ({ route, upstream: { card, mcp } }: Manifest): string | undefined => {
+  if (mcp !== undefined) return 'an MCP server has no extended card'
+  return card !== undefined && route === 'closed' ? '`route: closed` forwards no call for the extended card' : undefined
+}
+
+/** Clears the flag of the extended card, so that no client is promised what it cannot get. */
+const withoutExtendedCard = (card: JsonObject, obstacle: string, provenance: Provenance): JsonObject => {
+  const declared = findExtendedCardFlag(card)
+  if (declared === undefined) return card
+  provenance.noteConversion(declared, `read as false: ${obstacle}`)
+  return setCapabilities(card, { extendedAgentCard: false })
+}
+
+/** Returns where an authored card declares that it has an extended card. */
+const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
+  const { capabilities } = card
+  if (listNames(capabilities)?.some(name => canonicalKey(name, 'capabilities') === 'extendedAgentCard'))
+    return '/capabilities'
+  const flags = isJsonObject(capabilities) ? jsonEntries(capabilities) : []
+  const inCapabilities = flags.find(
+    ([key, value]) => value === true && canonicalKey(key, 'capabilities') === 'extendedAgentCard',
+  )
+  if (inCapabilities) return formatPointer('capabilities', inCapabilities[0])
+  const atTop = jsonEntries(card).find(([key, value]) => value === true && isExtendedCardField(key))
+  return atTop && formatPointer(atTop[0])
+}
+
+/** Whether a field is v0.3's flag of the extended card. */
+const isExtendedCardField = (key: string): boolean => canonicalKey(key, 'card') === 'supportsAuthenticatedExtendedCard'
+
+/** Returns the names in capabilities that are written as a list of names, or as one name. */
+const listNames = (capabilities: Json | undefined): string[] | undefined => {
+  const names = typeof capabilities === 'string' ? [capabilities] : capabilities
+  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : undefined
+}
+
+/** Sets capabilities of an authored card, in the form in which the card declares its capabilities. */
+export const setCapabilities = (card: JsonObject, values: Readonly<Record<string, boolean>>): JsonObject => {
+  const isSet = (key: string): boolean => Object.hasOwn(values, canonicalKey(key, 'capabilities'))
+  const { capabilities } = card
+  const names = listNames(capabilities)
+  const trueNames = Object.keys(values).filter(name => values[name])
+  const others = isJsonObject(capabilities) ? omit(capabilities, ...Object.keys(capabilities).filter(isSet)) : {}
+  const flag = values.extendedAgentCard
+  const atTop = flag === undefined ? [] : Object.keys(card).filter(isExtendedCardField)
+  return {
+    ...card,
+    capabilities: names ? [...names.filter(name => !isSet(name)), ...trueNames] : { ...others, ...values },
+    ...Object.fromEntries(atTop.map(key => [key, flag])),
+  }
 }
 
 /** The card of an MCP server gets its endpoint in `withMcpEndpoint`. */

@@ -14,6 +14,8 @@ import { checkConsistency } from './consistency.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
 import { type MergedCard, mergeFetchedCard } from './overlay.ts'
 
+export { compileAgentExtendedCard } from './agent-extended-card.ts'
+
 /** A manifest with all that is served for it. */
 export type Compiled = {
   manifest: Manifest
@@ -78,7 +80,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const inconsistencies = checkConsistency(merged, direct, provenance, agentUrl)
   if (inconsistencies.length > 0) return reject(inconsistencies)
 
-  const serving = createServing(manifest, direct, fetched, agentUrl)
+  const serving = createServing(manifest, direct, fetched ? [fetched] : [], agentUrl)
   const card = serving.toServedCard(direct)
   const served = serving.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return reject(served.errors, errorPointer)

@@ -35,14 +35,14 @@ type AgentAddresses = {
 export const collectAgentAddresses = (
   { upstream: { url, card, mcp } }: Manifest,
   { supportedInterfaces }: AgentCard,
-  fetched: JsonObject | undefined,
+  fetched: readonly JsonObject[],
   agentUrl: string,
 ): AgentAddresses => {
   const configured = [url, card, mcp].filter(address => address !== undefined)
   const interfaces = supportedInterfaces.map(each => each.url)
-  if (fetched === undefined) return { hidden: configured, interfaces }
+  if (fetched.length === 0) return { hidden: configured, interfaces }
   // An agent that knows its gateway may list this host's URL itself.
-  const listed = [...interfaces, ...endpointUrls(fetched)].filter(address => !isSelfUrl(address, agentUrl))
+  const listed = [...interfaces, ...fetched.flatMap(endpointUrls)].filter(address => !isSelfUrl(address, agentUrl))
   return { hidden: [...new Set([...configured, ...listed])], interfaces: [] }
 }
 

@@ -27,11 +27,14 @@ export type Serving = {
   writeRepresentations: (served: ServedCard) => ReturnType<typeof writeRepresentations> & { errors: CardError[] }
 }
 
-/** Creates the serving of an agent: unchanged, or with this host's URLs behind a gateway. `fetched` is its remote card. */
+/**
+ * Creates the serving of an agent: unchanged, or with this host's URLs behind a gateway. `fetched` are the cards that were fetched
+ * from the agent, none for a written card.
+ */
 export const createServing = (
   manifest: Manifest,
   direct: AgentCard,
-  fetched: JsonObject | undefined,
+  fetched: readonly JsonObject[],
   agentUrl: string,
 ): Serving =>
   manifest.route === 'gateway'
@@ -47,13 +50,14 @@ export const createServing = (
 const gatewayServing = (
   manifest: Manifest,
   direct: AgentCard,
-  fetched: JsonObject | undefined,
+  fetched: readonly JsonObject[],
   agentUrl: string,
 ): Serving => {
   const addresses = collectAgentAddresses(manifest, direct, fetched, agentUrl)
   const { mayShow = [] } = manifest.upstream
-  const find = createLeakFinder({ ...addresses, agentUrl, fetched: fetched !== undefined, mayShow })
-  const rewriter = fetched && rewriteForGateway(manifest, direct, addresses.hidden, agentUrl)
+  const isFetched = fetched.length > 0
+  const find = createLeakFinder({ ...addresses, agentUrl, fetched: isFetched, mayShow })
+  const rewriter = isFetched ? rewriteForGateway(manifest, direct, addresses.hidden, agentUrl) : undefined
   return {
     toServedCard: card => {
       const routed = {
@@ -67,7 +71,7 @@ const gatewayServing = (
       const document = rewriter?.rewriteDocument(authored, provenance) ?? authored
       const written = writeRepresentations(card, { dialect, document, signed }, manifest.route)
       const leaks = findLeaks(find, { card, dialect, provenance, documents: written.documents })
-      const message = fetched ? leakMessage : () => ownerLeakMessage
+      const message = isFetched ? leakMessage : () => ownerLeakMessage
       return { ...written, errors: leaks.map(leak => ({ pointer: leak.pointer, message: message(leak) })) }
     },
   }

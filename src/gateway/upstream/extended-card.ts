@@ -1,0 +1,120 @@
+import type { CallError } from '../../a2a/errors.ts'
+import { type A2ACall, operations } from '../../a2a/operations.ts'
+import { pathOf } from '../../a2a/rest-paths.ts'
+import type { CallProfile } from '../../card/call-profile.ts'
+import { compileAgentExtendedCard } from '../../card/compile/index.ts'
+import type { AgentCard } from '../../card/model/agent-card.ts'
+import { type CallModes, type CallTarget, collectModes } from '../../card/model/calls.ts'
+import type { RepresentationName } from '../../card/model/constants.ts'
+import { log } from '../../http/log.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { parseJson } from '../../json/parse.ts'
+import { MAX_CARD_BYTES } from '../../limits.ts'
+import type { RefreshBase } from '../../registry/records.ts'
+import { getRegistry } from '../../registry/store/client.ts'
+import { checkReadAccess, UNAVAILABLE } from '../access.ts'
+import type { CallContext } from '../call-context.ts'
+import { forwardCall } from '../forward-call.ts'
+import { rewriteRoutingParams, type UpstreamMessage } from './request.ts'
+
+/** A call for the extended card, or one that is checked against it. */
+type CheckedCall = { call: A2ACall; profile: CallProfile; target: CallTarget }
+
+/** The extended card in every representation. */
+type Documents = Record<RepresentationName, JsonObject>
+
+/**
+ * Fetches the extended card from the agent with the caller's own credentials, and returns it as this host serves it in the dialect
+ * of the call. If the agent refuses the call, returns its response. Nothing is cached: the card may be for this caller alone.
+ */
+export const fetchExtendedCard = async (
+  context: CallContext,
+  checked: CheckedCall,
+): Promise<{ body: Uint8Array<ArrayBuffer> } | Response | CallError> => {
+  const documents = await fetchDocuments(context, checked)
+  if (documents instanceof Response || isError(documents)) return documents
+  const body = new TextEncoder().encode(JSON.stringify(documents[checked.call.dialect])) as Uint8Array<ArrayBuffer>
+  return { body }
+}
+
+/** Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none. */
+export const fetchExtendedModes = async (
+  context: CallContext,
+  checked: CheckedCall,
+): Promise<CallModes | undefined> => {
+  // A copy, because the log line is about the call itself.
+  const documents = await fetchDocuments({ ...context }, checked)
+  return documents instanceof Response || isError(documents)
+    ? undefined
+    : collectModes(documents['1.0'] as unknown as AgentCard)
+}
+
+const isError = (documents: Documents | CallError): documents is CallError => 'kind' in documents
+
+const fetchDocuments = async (
+  context: CallContext,
+  { call, profile, target }: CheckedCall,
+): Promise<Documents | Response | CallError> => {
+  // The agent cannot tell the callers of a secret of this Worker apart, so this host decides who may read the card.
+  const denied = profile.secret === undefined ? undefined : checkReadAccess(context)
+  if (denied) return denied
+  const extendedCall: A2ACall = { ...call, operation: 'extendedCard', params: {} }
+  const message = writeMessage(extendedCall, target)
+  const response = await forwardCall(context, { call: extendedCall, profile, target, message })
+  if ('kind' in response) return response
+  const text = await response.text()
+  const read = readCard(text, response, call)
+  if (read === undefined) return new Response(text, response)
+  return 'kind' in read ? read : compileFor(read.card, context)
+}
+
+/** Writes the call for the agent: callers may use the name that another host has for the method. */
+const writeMessage = ({ binding, version, id }: A2ACall, target: CallTarget): UpstreamMessage => {
+  if (binding === 'HTTP+JSON') return { method: 'GET', path: pathOf('extendedCard', version) ?? '' }
+  const method = operations.extendedCard[version]
+  const params = rewriteRoutingParams({}, target)
+  return { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method, params }) }
+}
+
+/** Reads the card in the agent's response. Returns undefined if the response is an error of the agent. */
+const readCard = (
+  text: string,
+  { ok, status }: Response,
+  { binding }: A2ACall,
+): { card: JsonObject } | CallError | undefined => {
+  if (!ok) return undefined
+  if (new TextEncoder().encode(text).byteLength > MAX_CARD_BYTES)
+    return { kind: 'response-too-large', maxBytes: MAX_CARD_BYTES }
+  const parsed = parseJson(text, 'an Agent Card')
+  const value = 'value' in parsed ? parsed.value : null
+  if (binding === 'JSONRPC' && isJsonObject(value) && value.error !== undefined) return undefined
+  const card = binding === 'JSONRPC' && isJsonObject(value) ? value.result : value
+  return isJsonObject(card) ? { card } : { kind: 'invalid-response', status }
+}
+
+/** Compiles the card with the agent's manifest. A card that cannot be served is an invalid response; the log has the reason. */
+const compileFor = async (
+  extendedCard: JsonObject,
+  { agent: { id }, env }: CallContext,
+): Promise<Documents | CallError> => {
+  const base = await loadBase(id, env)
+  if (base === undefined) return UNAVAILABLE
+  if (base?.record.card === undefined) return { kind: 'extended-card-not-configured' }
+  const publicCard = JSON.parse(base.record.card) as JsonObject
+  const document = JSON.parse(base.manifest) as Json
+  const compiled = compileAgentExtendedCard(document, { id, origin: base.origin, publicCard, extendedCard })
+  if ('documents' in compiled) return compiled.documents
+  const [{ pointer, message } = { pointer: '', message: '' }] = compiled.errors
+  log('error', 'extended-card-invalid', { agent: id, pointer, why: message })
+  return { kind: 'invalid-response', status: 200 }
+}
+
+/** Reads what the public card was compiled from; undefined while the Registry is unavailable. */
+const loadBase = async (id: string, env: Env): Promise<RefreshBase | null | undefined> => {
+  try {
+    return await getRegistry(env).refreshBase(id)
+  } catch (error) {
+    log('error', 'registry-unavailable', { agent: id, error: String(error) })
+    return undefined
+  }
+}

@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
+import { call, codeOf, message } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { type Host, token } from '../support/host.ts'
+
+/** What the agent responds to a call for its extended card; undefined for the card itself. */
+let refusal: ((id: Json) => { status: number; headers?: Record<string, string>; body: Json | string }) | undefined
+let extendedCard: JsonObject
+
+let called: CalledHost<Host>
+beforeAll(async () => {
+  called = await useSharedHost()
+  const { origin } = called.agent
+  const upstream = { card: `${origin}/.well-known/agent-card.json` }
+  serve()
+  for (const [id, manifest] of Object.entries<JsonObject>({
+    'far-gateway': { route: 'gateway', upstream },
+    'far-direct': { upstream },
+    'far-closed': { route: 'closed', upstream },
+    'far-secret': { route: 'gateway', upstream: { ...upstream, secret: 'AGENT_TOKEN' } },
+    'far-described': { route: 'gateway', upstream, card: { description: 'Described by the owner' } },
+    'far-overlaid': { route: 'gateway', upstream, extended: { description: 'Of the overlay' } },
+  }))
+    reports.set(id, await called.register(id, manifest))
+})
+afterAll(() => called.close())
+beforeEach(() => {
+  const { origin } = called.agent
+  refusal = undefined
+  extendedCard = {
+    ...publicCard(origin),
+    description: 'Only for callers that the agent knows',
+    capabilities: { streaming: false, pushNotifications: true, extendedAgentCard: true },
+    supportedInterfaces: [{ url: `${origin}/inner`, protocolBinding: 'GRPC', protocolVersion: '1.0' }],
+    documentationUrl: `${origin}/docs`,
+    skills: [
+      { id: 'now', name: 'Now', description: 'The weather now', tags: ['weather'] },
+      {
+        id: 'maps',
+        name: 'Maps',
+        description: `Draws maps, see ${origin}/rpc-1/maps`,
+        tags: ['map'],
+        inputModes: ['image/png'],
+      },
+    ],
+  }
+  serve()
+})
+
+const reports = new Map<string, JsonObject>()
+
+const publicCard = (origin: string) =>
+  agentCard(origin, {
+    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Weather-Key' } } },
+  })
+
+/** The agent publishes its card, and returns its extended card and answers messages over both bindings. */
+const serve = () =>
+  called.agent.respond((response, { url = '' }, body) => {
+    const send = (status: number, document: Json | string, headers: Record<string, string> = {}) =>
+      response
+        .writeHead(status, { 'Content-Type': 'application/json', ...headers })
+        .end(typeof document === 'string' ? document : JSON.stringify(document))
+    if (url.includes('.well-known')) return send(200, publicCard(called.agent.origin))
+    const { id = null, method = '' } = body.length > 0 ? JSON.parse(body.toString()) : {}
+    if (refusal) {
+      const { status, headers, body } = refusal(id)
+      return send(status, body, headers)
+    }
+    if (url.startsWith('/rest')) return send(200, extendedCard)
+    const isCard = /card/i.test(method)
+    const result = isCard
+      ? extendedCard
+      : { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'Rain' }] } }
+    return send(200, { jsonrpc: '2.0', id, result })
+  })
+
+const credentials = { Authorization: 'Bearer a-token-of-the-agent' }
+
+const rpc = (id: string, method = 'GetExtendedAgentCard', headers: Record<string, string> = credentials) =>
+  called.send(`/agents/${id}/a2a`, { body: call(method, {}), headers })
+const rest = (id: string, path = 'extendedAgentCard', headers: Record<string, string> = credentials) =>
+  called.send(`/agents/${id}/a2a/${path}`, { method: 'GET', headers })
+const getCard = ({ body }: Received): JsonObject => (body as { result?: JsonObject }).result ?? (body as JsonObject)
+const lastRequest = () => called.agent.requests.at(-1)
+
+describe('the extended card of an agent whose card is remote', () => {
+  it.each<[string, (id: string) => Promise<Received>, string, string]>([
+    ['GetExtendedAgentCard', id => rpc(id), '/rpc-1', 'GetExtendedAgentCard'],
+    [
+      'agent/getAuthenticatedExtendedCard',
+      id => rpc(id, 'agent/getAuthenticatedExtendedCard'),
+      '/rpc-0',
+      'agent/getAuthenticatedExtendedCard',
+    ],
+    ['agent/extendedCard', id => rpc(id, 'agent/extendedCard'), '/rpc-0', 'agent/getAuthenticatedExtendedCard'],
+    [
+      'agent/authenticatedExtendedCard',
+      id => rpc(id, 'agent/authenticatedExtendedCard'),
+      '/rpc-0',
+      'agent/getAuthenticatedExtendedCard',
+    ],
+    ['GET extendedAgentCard', id => rest(id), '/rest-1/extendedAgentCard', ''],
+    ['GET v1/card', id => rest(id, 'v1/card'), '/rest-0/v1/card', ''],
+  ])('is fetched with the credentials of the caller: %s', async (_, get, path, method) => {
+    const response = await get('far-gateway')
+    expect([response.status, response.headers.get('cache-control'), getCard(response).description]).toEqual([
+      200,
+      'private, no-store',
+      'Only for callers that the agent knows',
+    ])
+    expect(called.agent.requests).toHaveLength(1)
+    expect(lastRequest()?.path).toBe(path)
+    expect(lastRequest()?.headers.authorization).toBe(credentials.Authorization)
+    expect(lastRequest()?.body ?? '').toContain(method)
+  })
+
+  it('is fetched with the API key of the caller', async () => {
+    await rpc('far-gateway', 'GetExtendedAgentCard', { 'X-Weather-Key': 'a-key-of-the-agent' })
+    expect(lastRequest()?.headers).toMatchObject({ 'x-weather-key': 'a-key-of-the-agent' })
+  })
+
+  it('is never fetched with a token of this host', async () => {
+    await rpc('far-gateway', 'GetExtendedAgentCard', { Authorization: `Bearer ${token}` })
+    expect(lastRequest()?.headers.authorization).toBeUndefined()
+  })
+
+  it.each([
+    ['GetExtendedAgentCard', '1.0'],
+    ['agent/getAuthenticatedExtendedCard', '0.3'],
+    ['agent/extendedCard', 'gopherhole'],
+    ['agent/authenticatedExtendedCard', 'shaman'],
+  ])('is in the dialect of %s', async (method, dialect) => {
+    const { body } = await called.send(`/agents/far-gateway?dialect=${dialect}`, { method: 'GET' })
+    const differing = ['description', 'skills', 'documentationUrl', 'securitySchemes']
+    const comparable = (card: JsonObject) =>
+      Object.keys(card)
+        .filter(name => !differing.includes(name))
+        .sort()
+    expect(comparable(getCard(await rpc('far-gateway', method)))).toEqual(comparable(body as JsonObject))
+  })
+
+  it('has the interfaces and the capabilities of the public card behind the gateway', async () => {
+    const { body } = await called.send('/agents/far-gateway?dialect=1.0', { method: 'GET' })
+    const { supportedInterfaces, capabilities } = getCard(await rpc('far-gateway'))
+    expect([supportedInterfaces, capabilities]).toEqual([
+      (body as JsonObject).supportedInterfaces,
+      { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    ])
+  })
+
+  it('names no host of the agent behind the gateway', async () => {
+    const { host } = new URL(called.agent.origin)
+    for (const response of [
+      await rpc('far-gateway'),
+      await rpc('far-gateway', 'agent/extendedCard'),
+      await rest('far-gateway'),
+    ]) {
+      expect(response.text).not.toContain(host)
+      expect(response.text).toContain('/agents/far-gateway/a2a/maps')
+    }
+  })
+
+  it('is refused where it names a host of the agent that this host cannot rewrite', async () => {
+    extendedCard = { ...extendedCard, provider: { organization: 'Weather', url: `${called.agent.origin}/about` } }
+    const response = await rpc('far-gateway')
+    expect([response.status, codeOf(response.body)]).toEqual([502, -32006])
+    expect(response.text).not.toContain(new URL(called.agent.origin).host)
+  })
+
+  it('is unchanged with a direct route', async () => {
+    expect(getCard(await rpc('far-direct'))).toEqual({
+      ...extendedCard,
+      securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Weather-Key' } } },
+    })
+  })
+
+  it('has what the manifest writes over the card', async () => {
+    expect(getCard(await rpc('far-described')).description).toBe('Described by the owner')
+  })
+
+  it('is that of the manifest where the manifest has one', async () => {
+    const response = await rpc('far-overlaid', 'GetExtendedAgentCard', { Authorization: `Bearer ${token}` })
+    expect([getCard(response).description, called.agent.requests.length]).toEqual(['Of the overlay', 0])
+  })
+
+  it('is not cached: each caller gets what the agent returns to it', async () => {
+    await rpc('far-gateway')
+    refusal = id => ({ status: 200, body: { jsonrpc: '2.0', id, error: { code: -32007, message: 'None for you' } } })
+    const response = await rpc('far-gateway', 'GetExtendedAgentCard', { Authorization: 'Bearer another' })
+    expect([codeOf(response.body), response.text.includes('Only for callers')]).toEqual([-32007, false])
+  })
+
+  it('is read over HEAD as with GET', async () => {
+    const response = await called.host.fetch('/agents/far-gateway/a2a/extendedAgentCard', {
+      method: 'HEAD',
+      headers: credentials,
+    })
+    expect([response.status, await response.text(), lastRequest()?.method]).toEqual([200, '', 'GET'])
+  })
+
+  it('decides which media types a caller may send', async () => {
+    const image = message({
+      message: { messageId: 'm', role: 'ROLE_USER', parts: [{ raw: 'AAAA', mediaType: 'image/png' }] },
+    })
+    const send = (headers: Record<string, string>) =>
+      called.send('/agents/far-gateway/a2a', { body: call('SendMessage', image), headers })
+    expect(codeOf((await send({})).body)).toBe(-32005)
+    expect(called.agent.requests).toEqual([])
+    expect((await send(credentials)).text).toContain('Rain')
+    refusal = id => ({ status: 200, body: { jsonrpc: '2.0', id, error: { code: -32007, message: 'None for you' } } })
+    expect(codeOf((await send(credentials)).body)).toBe(-32005)
+  })
+})
+
+describe('an agent that refuses its extended card', () => {
+  it('passes its challenge on to the caller', async () => {
+    refusal = () => ({ status: 401, headers: { 'WWW-Authenticate': 'Bearer realm="weather"' }, body: { error: 'no' } })
+    for (const response of [await rpc('far-gateway', undefined, {}), await rest('far-gateway', undefined, {})])
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="weather"'])
+  })
+
+  it.each<[string, Json | string]>([
+    ['no object', { jsonrpc: '2.0', id: 7, result: 'a card' }],
+    ['a task', { jsonrpc: '2.0', id: 7, result: { id: 't', status: { state: 'TASK_STATE_WORKING' } } }],
+    ['a card that is not valid', { jsonrpc: '2.0', id: 7, result: { name: 'Weather', description: 5 } }],
+    ['a document that nests too deeply', `{"jsonrpc":"2.0","id":7,"result":${'[1,'.repeat(99)}1${']'.repeat(99)}}`],
+    ['a card that is too large', { jsonrpc: '2.0', id: 7, result: { name: 'x'.repeat(1024 * 1024) } }],
+  ])('and returns %s has sent an invalid response', async (_, body) => {
+    refusal = () => ({ status: 200, body })
+    const response = await rpc('far-gateway')
+    expect([response.status, codeOf(response.body)]).toEqual([502, -32006])
+  })
+})
+
+describe("with a secret of this host, the agent's extended card", () => {
+  it('is for callers with read access', async () => {
+    for (const headers of [{}, credentials])
+      expect([(await rpc('far-secret', undefined, headers)).status, called.agent.requests]).toEqual([401, []])
+    const { token: other } = await called.issue({ scopes: ['read'], agents: ['far-gateway'] })
+    expect((await rpc('far-secret', undefined, { Authorization: `Bearer ${other}` })).status).toBe(403)
+    const { token: reader } = await called.issue({ scopes: ['read'], agents: ['far-secret'] })
+    const response = await rpc('far-secret', undefined, { Authorization: `Bearer ${reader}` })
+    expect([response.status, lastRequest()?.headers.authorization]).toEqual([200, 'Bearer the-hosts-own-secret'])
+  })
+})
+
+describe('with `route: closed`, the flag of the extended card', () => {
+  it('is false in every representation', async () => {
+    for (const path of [
+      '',
+      '/.well-known/agent.json',
+      ...['1.0', '0.3', 'gopherhole', 'superx', 'shaman', 'telex'].map(name => `?dialect=${name}`),
+    ]) {
+      const { text } = await called.send(`/agents/far-closed${path}`, { method: 'GET' })
+      expect([path, /"(?:extendedAgentCard|supportsAuthenticatedExtendedCard)":true/.test(text)]).toEqual([path, false])
+    }
+    expect(codeOf((await rpc('far-closed')).body)).toBe(-32004)
+  })
+
+  it('is in the report', () => {
+    expect(reports.get('far-closed')?.report).toMatchObject({
+      converted: expect.arrayContaining([
+        {
+          pointer: '/capabilities/extendedAgentCard',
+          message: 'read as false: `route: closed` forwards no call for the extended card',
+        },
+      ]),
+    })
+  })
+})
