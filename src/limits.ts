@@ -19,8 +19,14 @@ export const MAX_MEMBERS = 1000
 
 // Cards and manifests
 
+/** The name by which a request finds an agent, and the part of a name that an id is made from. */
+export const MAX_NAME_LENGTH = 200
+
 /** Skills of one card. */
 export const MAX_SKILLS = 500
+
+/** Different input modes of one card, those of its skills included; and the same for output modes. */
+export const MAX_MODES = 200
 
 /** Interfaces in one list of a card. */
 export const MAX_INTERFACES = 100
@@ -48,6 +54,10 @@ export const MAX_REDIRECTS = 3
 /** The discovery document and the keys of an OpenID Connect issuer: bytes of each, and the time for each. */
 export const MAX_ISSUER_BYTES = 128 * 1024
 export const ISSUER_TIMEOUT_SECONDS = 4
+
+/** Keys of an issuer, the first that it publishes; and those tried for a token that does not say which one signed it. */
+export const MAX_ISSUER_KEYS = 100
+export const MAX_KEYS_TRIED = 10
 
 /** `upstream.ttl`: how long a fetched card is fresh. */
 export const MIN_TTL_SECONDS = 30

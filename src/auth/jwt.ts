@@ -2,6 +2,7 @@ import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/call-profile.ts'
 import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
+import { MAX_KEYS_TRIED } from '../limits.ts'
 import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, refreshIssuer } from './oidc-issuers.ts'
 import type { Principal, TokenError } from './principal.ts'
 
@@ -79,16 +80,18 @@ const verifySignature = async (token: string, { issuer, getKey }: Issuer, rules:
   }
 }
 
-/** Tries a token without `kid` with each key that its algorithm fits. */
+/** Tries a token without `kid` with the first of the keys that its algorithm fits. */
 const verifyWithAny = async (
   keys: AsyncIterable<CryptoKey>,
   token: string,
   issuer: string,
   rules: JwtRules,
 ): Promise<Verified> => {
+  let tried = 0
   for await (const key of keys) {
     const verified = await verifySignature(token, { issuer, getKey: async () => key }, rules)
     if (verified !== 'unknown-key' && !('error' in verified && verified.error === 'unknown')) return verified
+    if (++tried === MAX_KEYS_TRIED) break
   }
   return { error: 'unknown' }
 }

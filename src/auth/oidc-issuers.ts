@@ -4,7 +4,7 @@ import { log } from '../http/log.ts'
 import { isJsonType } from '../http/media-type.ts'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
-import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES } from '../limits.ts'
+import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES, MAX_ISSUER_KEYS } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 
 /** An OpenID Connect issuer: its identifier, and its keys. */
@@ -132,7 +132,10 @@ const discover = async (url: string, env: IssuerEnv): Promise<FetchedIssuer | un
   const keys = await fetchObject(keysUrl, env)
   if (keys === undefined) return undefined
   if (!isKeySet(keys)) return logFailure(keysUrl, 'not a JSON Web Key Set')
-  return { issuer, getKey: createLocalJWKSet(keys), size: 4 * JSON.stringify(keys).length }
+  const used = { keys: keys.keys.slice(0, MAX_ISSUER_KEYS) }
+  if (keys.keys.length > MAX_ISSUER_KEYS)
+    log('error', 'issuer-keys-ignored', { origin: new URL(url).origin, keys: keys.keys.length, used: MAX_ISSUER_KEYS })
+  return { issuer, getKey: createLocalJWKSet(used), size: 4 * JSON.stringify(used).length }
 }
 
 const isKeySet = (value: JsonObject): value is JsonObject & JSONWebKeySet =>

@@ -120,5 +120,16 @@ export const readExtendedModes = async (
   if (tier === undefined) return undefined
   // While KV is unavailable, the public card decides.
   const document = await readExtended({ id: agent.id, tier, name: '1.0' }, env, ctx).catch(() => null)
-  return document ? collectModes(JSON.parse(new TextDecoder().decode(document.body)) as AgentCard) : undefined
+  return document ? modesOf(document) : undefined
+}
+
+/** The modes of extended cards, parsed once while a card is in memory. */
+const modesOfDocuments = new WeakMap<CachedDocument, CallModes>()
+
+const modesOf = (document: CachedDocument): CallModes => {
+  const known = modesOfDocuments.get(document)
+  if (known) return known
+  const modes = collectModes(JSON.parse(new TextDecoder().decode(document.body)) as AgentCard)
+  modesOfDocuments.set(document, modes)
+  return modes
 }

@@ -1,7 +1,15 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
 import type { MessageFacts } from '../a2a/message.ts'
 import type { CallModes, Modes } from '../card/model/calls.ts'
-import { covers, intersects, isMediaRange, type MediaRange, parseMediaRange, specificity } from '../http/media-type.ts'
+import {
+  covers,
+  intersects,
+  isMediaRange,
+  type MediaRange,
+  MediaRanges,
+  parseMediaRange,
+  specificity,
+} from '../http/media-type.ts'
 import { MAX_OUTPUT_MODES, MAX_PARTS } from '../limits.ts'
 
 /** Refuses a message with a part whose media type the agent does not accept. */
@@ -17,13 +25,11 @@ export const checkInputModes = (
       `message.parts[${ambiguousPart}]`,
       'must declare its media type as one string without wildcards',
     )
-  const unknown = mediaTypes.filter(type => !accepted.includes(type))
+  const listed = new Set(accepted)
+  const unknown = mediaTypes.filter(type => !listed.has(type))
   if (unknown.length === 0) return undefined
-  const ranges = accepted.map(parseMediaRange)
-  const offered = unknown.filter(type => {
-    const mediaType = parseMediaRange(type)
-    return !ranges.some(range => intersects(mediaType, range))
-  })
+  const ranges = new MediaRanges(parseModes(accepted, modes))
+  const offered = unknown.filter(type => !ranges.intersects(parseMediaRange(type)))
   return offered.length > 0 ? { kind: 'input-modes', offered, accepted } : undefined
 }
 
@@ -45,7 +51,7 @@ export const checkOutputModes = (
     offered.push(mode)
   }
   const accepted = modesFor(skillId, modes, 'output')
-  return offered.length === 0 || accepted.length === 0 || canProduce(offered, accepted)
+  return offered.length === 0 || accepted.length === 0 || canProduce(offered, accepted, modes)
     ? undefined
     : { kind: 'output-modes', offered, accepted }
 }
@@ -64,16 +70,33 @@ const modesFor = (
  * Matches as `Accept` does (RFC 9110 §12.5.1): of the caller's ranges that match a mode of the agent, the most specific one
  * decides, and `q=0` wins between two that are equally specific.
  */
-const canProduce = (offered: readonly string[], accepted: readonly string[]): boolean => {
+const canProduce = (offered: readonly string[], accepted: readonly string[], modes: CallModes): boolean => {
   const wanted = offered.map(parseMediaRange)
   const excluded = wanted.filter(range => range.excluded)
-  if (excluded.length === 0 && accepted.some(mode => offered.includes(mode))) return true
+  if (excluded.length === 0) {
+    if (accepted.some(mode => offered.includes(mode))) return true
+    const ranges = new MediaRanges(parseModes(accepted, modes))
+    return wanted.some(range => ranges.intersects(range))
+  }
   const included = wanted.filter(
     range => !range.excluded && !excluded.some(other => covers(other, range) && covers(range, other)),
   )
-  return accepted.map(parseMediaRange).some(mode => {
+  return parseModes(accepted, modes).some(mode => {
     const against = highestSpecificity(excluded.filter(range => covers(range, mode)))
     return highestSpecificity(included.filter(range => intersects(range, mode))) > against
+  })
+}
+
+/** The modes of an agent, parsed once while its profile is in memory. Their number is limited. */
+const parsedModes = new WeakMap<CallModes, Map<string, MediaRange>>()
+
+const parseModes = (accepted: readonly string[], modes: CallModes): MediaRange[] => {
+  const parsed = parsedModes.get(modes) ?? new Map<string, MediaRange>()
+  parsedModes.set(modes, parsed)
+  return accepted.map(mode => {
+    const range = parsed.get(mode) ?? parseMediaRange(mode)
+    parsed.set(mode, range)
+    return range
   })
 }
 

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { exportSPKI, importJWK } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CallProfile } from '../../src/card/call-profile.ts'
+import { MAX_ISSUER_KEYS, MAX_KEYS_TRIED } from '../../src/limits.ts'
 import { type IssuerServer, type Key, makeKey, startIssuer } from '../support/issuer.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
@@ -92,6 +93,34 @@ describe("a JWT of an issuer that the agent's card names", () => {
     expect(await verify(await server.sign({ exp: 1 }, { kid: undefined }, second))).toEqual({ error: 'expired' })
     const unknownKey = await makeKey('third', 'RS256')
     expect(await verify(await server.sign({}, { kid: undefined }, unknownKey))).toEqual({ error: 'unknown' })
+  })
+
+  it('is tried without a kid with the first keys only, so that a large key set costs no more', async () => {
+    const [known] = server.keys as [Key]
+    const { jwk } = await makeKey('other', 'RS256')
+    const token = await server.sign({}, { kid: undefined })
+    const verifications = vi.spyOn(crypto.subtle, 'verify')
+    for (const [others, accepted] of [
+      [MAX_KEYS_TRIED - 1, true],
+      [MAX_KEYS_TRIED, false],
+      [MAX_ISSUER_KEYS - 1, false],
+    ] as const) {
+      verifications.mockClear()
+      vi.resetModules()
+      jwts = await import('../../src/auth/jwt.ts')
+      server.keySet = { keys: [...Array.from({ length: others }, () => jwk), known.jwk] }
+      expect(await verify(token)).toEqual(accepted ? authenticated() : { error: 'unknown' })
+      expect(verifications).toHaveBeenCalledTimes(MAX_KEYS_TRIED)
+    }
+  })
+
+  it('is verified with the first keys of an issuer that publishes too many', async () => {
+    const [known] = server.keys as [Key]
+    const others = Array.from({ length: MAX_ISSUER_KEYS }, (_, index) => ({ ...known.jwk, kid: `other-${index}` }))
+    server.keySet = { keys: [...others, known.jwk] }
+    expect(await verify(await server.sign())).toEqual({ error: 'unknown' })
+    expect(await verify(await server.sign({}, { kid: 'other-0' }))).toEqual(authenticated())
+    expect(console.error).toHaveBeenCalledWith(expect.stringContaining('issuer-keys-ignored'))
   })
 
   it('is valid without a kid, with a single key', async () => {

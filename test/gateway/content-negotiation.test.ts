@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { readMessage } from '../../src/a2a/message.ts'
+import { type MessageFacts, readMessage } from '../../src/a2a/message.ts'
 import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
-import type { Modes, WireVersion } from '../../src/card/model/calls.ts'
+import type { CallModes, Modes, WireVersion } from '../../src/card/model/calls.ts'
 import { checkInputModes } from '../../src/gateway/content-negotiation.ts'
 import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
-import { growth, linear } from '../support/cpu-time.ts'
+import { cpuTime, growth, linear } from '../support/cpu-time.ts'
 
 const passes = { warnings: [] }
 
@@ -416,6 +416,16 @@ describe('the media type of a part', () => {
   it('may be null', () => {
     expect(rejectionOf({ url: 'https://a.example/x', mediaType: null }, '1.0')).toBeUndefined()
   })
+})
+
+it('compares a type with the modes of the same type only, so that a call costs in proportion to its parts', () => {
+  const modes = Array.from({ length: 200 }, (_, index) => `a${index}/b`)
+  const parts = Array.from({ length: 1000 }, (_, index) => ({ text: '', mediaType: `a${index % 200}/c${index}` }))
+  const message = readMessage(callWith({ version: '1.0', params: { message: { parts } } })) as MessageFacts
+  const { modes: listed } = profileFor({ input: modes })
+  const { modes: single } = profileFor({ input: ['a0/b'] })
+  const timeOf = (accepted: CallModes) => cpuTime(() => checkInputModes(message, accepted))
+  expect(timeOf(listed) / timeOf(single)).toBeLessThan(4)
 })
 
 it('takes time linear in the length of hostile lists', () => {

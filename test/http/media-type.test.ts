@@ -1,7 +1,7 @@
 import { parse } from 'content-type'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseMediaRange } from '../../src/http/media-type.ts'
+import { intersects, MediaRanges, parseMediaRange } from '../../src/http/media-type.ts'
 
 describe('parseMediaRange', () => {
   it.each<[string, [string, string][]]>([
@@ -58,6 +58,24 @@ describe('parseMediaRange', () => {
           Object.fromEntries(Object.entries(others).map(([name, value]) => [name, value.toLowerCase()])),
         )
       }),
+    )
+  })
+})
+
+describe('MediaRanges', () => {
+  it('finds the ranges that intersect another one, as a comparison with each does', () => {
+    const segment = fc.constantFrom('*', 'text', 'image', 'a', 'b', '', 'a/*', '*/*')
+    const range = fc
+      .tuple(segment, fc.option(segment), fc.constantFrom('', ';a=1', ';a=2', ';b=1', ';a=1;b=2'))
+      .map(([type, subtype, parameters]) =>
+        parseMediaRange((subtype === null ? type : `${type}/${subtype}`) + parameters),
+      )
+    fc.assert(
+      fc.property(fc.array(range, { maxLength: 6 }), range, (ranges, other) => {
+        const expected = ranges.some(each => intersects(each, other))
+        expect(new MediaRanges(ranges).intersects(other)).toBe(expected)
+      }),
+      { numRuns: 2000 },
     )
   })
 })

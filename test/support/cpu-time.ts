@@ -7,6 +7,10 @@ const rounds = 5
 export const isFasterThan = (limit: number, run: () => unknown): boolean =>
   Array.from({ length: rounds }).some(() => measure(run) < limit)
 
+/** Returns the CPU time that `run` takes, in ms: the least of several runs, as the others may have met a collection of garbage. */
+export const cpuTime = (run: () => unknown): number =>
+  Math.min(...Array.from({ length: 2 * rounds }, () => measure(run)))
+
 /**
  * Returns how many times longer `run` takes for ten times the size: about 10 where the time is linear, 100 where it is
  * quadratic. Work that takes less than 10 ms even then is too short to measure, and returns 1.

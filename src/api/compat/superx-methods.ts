@@ -15,6 +15,7 @@ import { type AgentRef, createCallContext } from '../../gateway/call-context.ts'
 import { HttpError, serviceUnavailable } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/handler.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { MAX_NAME_LENGTH } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/cards.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
@@ -165,6 +166,7 @@ const findAgent = async (
 ): Promise<AgentRef | CallError> => {
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return invalidParam('id', 'must be the id or name of an agent')
+  if (named.length > MAX_NAME_LENGTH) return { id: '', named }
   try {
     const found = await findAgentByName(named, canSee, env, ctx)
     // SuperX's ids may have characters that ids of this host do not have: `my_agent`.

@@ -72,18 +72,23 @@ export const collectModes = ({
   defaultOutputModes: output,
   skills,
 }: AgentCard): CallModes => ({
-  defaults: { input, output },
+  defaults: { input: unique(input), output: unique(output) },
   union: {
-    input: [...new Set([...input, ...skills.flatMap(skill => skill.inputModes ?? [])])],
-    output: [...new Set([...output, ...skills.flatMap(skill => skill.outputModes ?? [])])],
+    input: unique([...input, ...skills.flatMap(skill => skill.inputModes ?? [])]),
+    output: unique([...output, ...skills.flatMap(skill => skill.outputModes ?? [])]),
   },
   skills: Object.fromEntries(
     skills.map(({ id, inputModes, outputModes }) => [
       id,
-      { ...(inputModes?.length && { input: inputModes }), ...(outputModes?.length && { output: outputModes }) },
+      {
+        ...(inputModes?.length && { input: unique(inputModes) }),
+        ...(outputModes?.length && { output: unique(outputModes) }),
+      },
     ]),
   ),
 })
+
+const unique = (modes: readonly string[]): string[] => [...new Set(modes)]
 
 /** Returns the Major.Minor of an A2A version, as patch numbers are ignored. Returns any other text unchanged. */
 export const majorMinor = (version: string): string => /^(\d+\.\d+)(?:\.\d+)?$/.exec(version.trim())?.[1] ?? version

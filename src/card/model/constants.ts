@@ -1,3 +1,5 @@
+import { MAX_NAME_LENGTH } from '../../limits.ts'
+
 // The Worker evaluates this module at every start, so it imports no schema.
 
 /** The tier that `extended` makes. A token that names no other tier of an agent reads this one. */
@@ -21,9 +23,13 @@ export type HybridName = Exclude<RepresentationName, DialectName>
 /** What an agent's id looks like. */
 export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/** Makes an id in kebab-case from a name. Returns `fallback` if the name has no ASCII letter or digit. */
+/**
+ * Makes an id in kebab-case from a name. Returns `fallback` if the name has no ASCII letter or digit. The time to normalize a run of
+ * combining marks grows with the square of its length, so this is the only place that normalizes, and it reads a bounded part.
+ */
 export const toSlug = (name: string, fallback: string): string =>
   name
+    .slice(0, MAX_NAME_LENGTH)
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')

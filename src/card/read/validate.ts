@@ -1,5 +1,5 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
-import { MAX_INTERFACES, MAX_JSON_DEPTH, MAX_MEMBERS, MAX_SKILLS, MAX_STRING_LENGTH } from '../../limits.ts'
+import { MAX_INTERFACES, MAX_JSON_DEPTH, MAX_MEMBERS, MAX_MODES, MAX_SKILLS, MAX_STRING_LENGTH } from '../../limits.ts'
 import { AgentCard } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
 import { dedupeByPointer, validate } from '../model/schema.ts'
@@ -139,6 +139,7 @@ export const validateCard = (canonical: JsonObject, authored: JsonObject, proven
       .filter(({ pointer }) => !provenance.isFilled(pointer))
       .map(({ pointer, message }) => ({ pointer: provenance.sourceOf(pointer), message })),
     ...duplicateSkills(canonical, provenance),
+    ...excessiveModes(canonical, provenance),
   ])
 }
 
@@ -147,6 +148,27 @@ const missingEndpoint = (authored: JsonObject): CardError[] => {
   const pointer = Array.isArray(authored.supportedInterfaces) ? '/supportedInterfaces' : '/url'
   return [{ pointer, message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" }]
 }
+
+/** Rejects more modes than a call can be checked against, at the list that exceeds the limit. */
+const excessiveModes = ({ skills, ...card }: JsonObject, provenance: Provenance): CardError[] =>
+  ['Input', 'Output'].flatMap(direction => {
+    const lists: [Pointer, Json | undefined][] = [
+      [`/default${direction}Modes`, card[`default${direction}Modes`]],
+      ...(Array.isArray(skills) ? skills : []).map((skill, index): [Pointer, Json | undefined] => {
+        const name = `${direction.toLowerCase()}Modes`
+        return [formatPointer('skills', index, name), isJsonObject(skill) ? skill[name] : undefined]
+      }),
+    ]
+    const modes = new Set<Json>()
+    for (const [pointer, list] of lists) {
+      for (const mode of Array.isArray(list) ? list : []) modes.add(mode)
+      if (modes.size > MAX_MODES) return [{ pointer: provenance.sourceOf(pointer), message: tooManyModes(direction) }]
+    }
+    return []
+  })
+
+const tooManyModes = (direction: string): string =>
+  `brings the card to more than ${MAX_MODES} different ${direction.toLowerCase()} modes, the limit: use ranges such as "image/*"`
 
 const duplicateSkills = ({ skills }: JsonObject, provenance: Provenance): CardError[] => {
   const ids = (Array.isArray(skills) ? skills : []).map(skill => (isJsonObject(skill) ? skill.id : undefined))

@@ -1,3 +1,4 @@
+import { MAX_NAME_LENGTH } from '../../limits.ts'
 import { hostKey, KV_CACHE_SECONDS, tokenKey } from '../kv-format.ts'
 import type { NamedAgents, TokenRecord } from '../records.ts'
 import { getRegistry } from '../store/client.ts'
@@ -40,22 +41,19 @@ export const cacheToken = (hash: string, record: TokenRecord | null, seq: number
   tokens.put(hash, { value: record, seq })
 }
 
-/** No agent has a longer name. In characters. */
-const MAX_NAME_LENGTH = 200
-
 const noAgents: NamedAgents = { public: null, internal: [] }
 
 /** Returns the agents of a name or an id, in any case, from memory; undefined: call `findByName`. */
-export const getCachedByName = (name: string): NamedAgents | undefined => {
-  const key = toLowerCase(name)
-  return key.length > MAX_NAME_LENGTH ? noAgents : (names.getFresh(key) ?? undefined)
-}
+export const getCachedByName = (name: string): NamedAgents | undefined =>
+  name.length > MAX_NAME_LENGTH ? noAgents : (names.getFresh(toLowerCase(name)) ?? undefined)
 
 /** Returns the same, read from the Registry where needed: few clients call agents by name, so KV has no names. */
 export const findByName = async (name: string, env: Env, ctx: ExecutionContext): Promise<NamedAgents> => {
+  const cached = getCachedByName(name)
+  if (cached !== undefined) return cached
   const key = toLowerCase(name)
   const read = async () => ({ value: await getRegistry(env).namedAgents(key), seq: 0 })
-  return getCachedByName(name) ?? (await names.fetch(key, read, ctx)) ?? noAgents
+  return (await names.fetch(key, read, ctx)) ?? noAgents
 }
 
 const readHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | null> => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { loadCard } from '../../../src/api/cards.ts'
-import { listAgents } from '../../../src/api/compat/superx-methods.ts'
+import { getAgent, listAgents } from '../../../src/api/compat/superx-methods.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { cardKey, encodeEnvelope } from '../../../src/registry/kv-format.ts'
 
@@ -92,5 +92,12 @@ describe('agents/list with includeCard', () => {
     expect(refreshes).toEqual([])
     await loadCard(makeId(0), 'superx', makeContext())
     expect(refreshes).toEqual([makeId(0)])
+  })
+})
+
+describe('agents/get', () => {
+  it('finds no agent by a name of more than 200 characters, without looking it up', async () => {
+    for (const named of ['a'.repeat(201), '\u0301\u0316'.repeat(256 * 1024)])
+      expect(await getAgent({ id: named }, makeContext())).toEqual({ error: { kind: 'unknown-agent', agent: named } })
   })
 })

@@ -149,6 +149,23 @@ describe('skills', () => {
     ])
   })
 
+  it.each(['inputModes', 'outputModes'])('have at most 200 different %s, with those of the card', name => {
+    const defaults = { defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] }
+    const withModes = (...lists: string[][]) => ({
+      ...card,
+      ...defaults,
+      skills: lists.map((modes, index) => ({ id: `s${index}`, name: 'S', [name]: modes })),
+    })
+    const modes = Array.from({ length: 199 }, (_, index) => `a/b${index}`)
+    expect(compileCard(withModes(modes, modes, ['text/plain'])).card.skills).toHaveLength(3)
+    expect(getCompileErrors(withModes(modes, modes, ['a/b200']))).toStrictEqual([
+      {
+        pointer: `/skills/2/${name}`,
+        message: `brings the card to more than 200 different ${name.replace('Modes', '')} modes, the limit: use ranges such as "image/*"`,
+      },
+    ])
+  })
+
   it('are limited to 500', () => {
     const skills = Array.from({ length: 501 }, () => 'Same')
     expect(compileCard({ ...card, skills: skills.slice(1) }).card.skills).toHaveLength(500)
