@@ -44,7 +44,7 @@ export type CallError =
   | { kind: 'timeout'; seconds?: number }
   | { kind: 'loop' }
   /** The status is the agent's own, here and below. */
-  | { kind: 'invalid-response'; status: number }
+  | { kind: 'invalid-response'; status: number; detail?: string }
   | { kind: 'response-too-large'; maxBytes: number; status?: number }
   | { kind: 'redirect'; status?: number }
   /** The agent refused the call with one of `PASSTHROUGH_STATUSES`, but not in a form of A2A. */

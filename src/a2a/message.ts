@@ -104,7 +104,8 @@ const readParts = (params: JsonObject): Json[] => {
   return lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
 }
 
-const partMediaTypes = (part: Json, version: WireVersion): string[] =>
+/** Returns the media types that a part declares or implies. */
+export const partMediaTypes = (part: Json, version: WireVersion): string[] =>
   isJsonObject(part) ? mediaTypeReaders[version](part) : []
 
 const mediaTypeReaders: Record<WireVersion, (part: JsonObject) => string[]> = {

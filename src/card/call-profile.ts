@@ -13,7 +13,7 @@ import { allowsAnonymous } from './read/security-requirements.ts'
 export type CallProfile = {
   visibility: Manifest['visibility']
   route: Manifest['route']
-  gate: Record<'capabilities' | 'modes' | 'extensions' | 'version', 'off' | 'warn' | 'enforce'>
+  gate: Record<'capabilities' | 'modes' | 'extensions' | 'version' | 'responses', 'off' | 'warn' | 'enforce'>
   /** Where calls are forwarded, preferred first. Empty if this host cannot forward calls to any of the agent's interfaces. */
   targets: CallTarget[]
   /** The service binding to use instead of the network. */
@@ -107,6 +107,7 @@ const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
   modes: gate.modes ?? 'enforce',
   extensions: gate.extensions ?? 'enforce',
   version: gate.version ?? 'enforce',
+  responses: gate.responses ?? 'off',
 })
 
 /** Returns the headers of a card's API keys, as authored, with the names of their schemes. */

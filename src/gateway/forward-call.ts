@@ -48,6 +48,12 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
       pseudonym: `${agent.id}.${hostOf(request.url)}`,
+      answers: {
+        level: profile.gate.responses,
+        warn: error => {
+          context.warnings = [...context.warnings, error]
+        },
+      },
     },
   )
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status

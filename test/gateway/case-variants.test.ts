@@ -4,7 +4,7 @@ import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 
-const gateOff = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off' } as const
+const gateOff = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off', responses: 'off' } as const
 const metadata = 'http://169.254.169.254/latest/meta-data'
 const text = { text: 'hello' }
 const evaluate = (params: JsonObject, operation: OperationName = 'send') =>

@@ -113,7 +113,7 @@ describe('a forwarded stream', () => {
   ] as const)('reports a broken connection over HTTP+JSON %s in an event of the type error', async (version, data) => {
     agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n', () => response.destroy()))
     const target = { binding: 'HTTP+JSON', version, url: agent.origin } as const
-    const outgoing = { target, form: { binding: 'HTTP+JSON', version, id: null } } as const
+    const outgoing = { target, form: { binding: 'HTTP+JSON', version, id: null, operation: 'stream' } } as const
     expect(parseEvents(await (await openStream(outgoing)).text())).toEqual([{ data: 1 }, { event: 'error', data }])
   })
 

@@ -63,7 +63,7 @@ describe('the upstream request', () => {
   ] as const)('declares A2A %s, its own version, to an endpoint of %s', async (version, endpoint, expected) => {
     agent.respond(reply(200, json, answer))
     const target = { binding: 'JSONRPC', version: endpoint, url: `${agent.origin}/a2a` } as const
-    await send({ form: { binding: 'JSONRPC', version, id: 7 }, target, extensions: ['urn:a'] })
+    await send({ form: { binding: 'JSONRPC', version, id: 7, operation: 'send' }, target, extensions: ['urn:a'] })
     const { headers = {} } = agent.requests[0] ?? {}
     expect(['a2a-version', 'a2a-extensions', 'x-a2a-extensions'].map(name => headers[name])).toEqual(expected)
   })
@@ -300,7 +300,7 @@ describe('an authentication error of the agent, or one of its limits', () => {
   ] as const)('is converted from HTML into an error of %s %s', async (binding, version, error) => {
     agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
     const target = { binding, version, url: agent.origin }
-    const response = succeeded(await send({ target, form: { binding, version, id: 7 } }))
+    const response = succeeded(await send({ target, form: { binding, version, id: 7, operation: 'send' } }))
     expect([response.status, await response.json()]).toEqual([401, error])
     expect(Object.fromEntries(response.headers)).toEqual({
       ...hostHeaders,
@@ -328,6 +328,7 @@ it('does not report a defect of this host as an unreachable agent', async () => 
   const form = {
     binding: 'JSONRPC',
     version: '1.0',
+    operation: 'send',
     get id(): never {
       throw new TypeError('a defect')
     },

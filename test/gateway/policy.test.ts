@@ -203,7 +203,7 @@ describe('the extended card', () => {
   })
 
   it('is checked at every gate level', () => {
-    const gate = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off' } as const
+    const gate = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off', responses: 'off' } as const
     expect([evaluate({ gate, extendedAgentCard: false }), evaluate({ gate, tiers: [] })]).toStrictEqual([
       { kind: 'extended-card' },
       { kind: 'extended-card-not-configured' },

@@ -74,7 +74,7 @@ describe.each(shapes)('the push notification URL in %s', (_, operation, params, 
   })
 
   it.each(['off', 'warn', 'enforce'] as const)('is checked at the gate level %s', level => {
-    const gate = { capabilities: level, modes: level, extensions: level, version: level }
+    const gate = { capabilities: level, modes: level, extensions: level, version: level, responses: level }
     expect(evaluatePolicy(callWith({ operation, params: params(metadata) }), profileWith({ gate }))).toEqual(
       rejected(field),
     )

@@ -69,7 +69,7 @@ export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
 export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => ({
   visibility: 'public',
   route: 'gateway',
-  gate: { capabilities: 'enforce', modes: 'enforce', extensions: 'enforce', version: 'enforce' },
+  gate: { capabilities: 'enforce', modes: 'enforce', extensions: 'enforce', version: 'enforce', responses: 'enforce' },
   targets: (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
     (['1.0', '0.3'] as const).map(version => ({
       binding,
@@ -100,7 +100,7 @@ export const forwardTo = (
 ): Promise<Response | CallError> =>
   forward(
     {
-      form: { binding: outgoing.target?.binding ?? 'JSONRPC', version: '1.0', id: 7 },
+      form: { binding: outgoing.target?.binding ?? 'JSONRPC', version: '1.0', id: 7, operation: 'send' },
       target: { binding: 'JSONRPC', version: '1.0', url: `${origin}/a2a` },
       method: 'POST',
       body: forwardedBody,
@@ -116,6 +116,7 @@ export const forwardTo = (
       heartbeatSeconds: 5,
       allowedOrigins: origin,
       pseudonym: 'weather.cards.example.com',
+      answers: { level: 'off', warn: () => undefined },
       ...options,
     },
   )

@@ -27,6 +27,7 @@ const entries = {
         modes: v.optional(gateLevel),
         extensions: v.optional(gateLevel),
         version: v.optional(gateLevel),
+        responses: v.optional(gateLevel),
       },
       'must be an object that sets its checks to off, warn or enforce',
     ),

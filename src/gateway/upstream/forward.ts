@@ -5,6 +5,7 @@ import { fetchService } from '../../http/bindings.ts'
 import { essence } from '../../http/media-type.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
+import { type AnswerPolicy, checkAnswer } from './check-answer.ts'
 import { appendVia, type UpstreamCall, upstreamHeaders, upstreamUrl } from './request.ts'
 import { readUpstreamResponse, toClientResponse, unreachable } from './response.ts'
 
@@ -21,6 +22,8 @@ export type ForwardOptions = {
   allowedOrigins: string
   /** The name of this agent of this host in `Via`. */
   pseudonym: string
+  /** How the agent's answers are checked. */
+  answers: AnswerPolicy
 }
 
 /** Sends a call to its agent, and returns the response or stream for the caller. */
@@ -67,6 +70,8 @@ const exchange = async (
     mayBeEmpty: method === 'DELETE',
     ownCredentials: 'secret' in credentials,
     form,
+    check: (text, status) =>
+      checkAnswer(text, response.ok ? 'response' : 'error-response', form, { ...options.answers, status }),
   })
   if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
   return read

@@ -1,4 +1,5 @@
 import type { ErrorForm } from '../../a2a/error-response.ts'
+import type { A2ACall } from '../../a2a/operations.ts'
 import type { CallTarget, WireVersion } from '../../card/model/calls.ts'
 import { essence } from '../../http/media-type.ts'
 import { type JsonObject, omit } from '../../json/json.ts'
@@ -30,8 +31,8 @@ export type UpstreamCredentials = { secret: string } | { pass: readonly string[]
 /** A call that passed every check, on its way to the agent. */
 export type UpstreamCall = UpstreamMessage &
   Pick<UpstreamRoute, 'service' | 'credentials'> & {
-    /** The form of errors for the caller. */
-    form: ErrorForm
+    /** The call that the agent answers, and the form of errors for the caller. */
+    form: ErrorForm & Pick<A2ACall, 'operation'>
     target: CallTarget
     /** Whether the response is a stream of events. */
     streams: boolean

@@ -4,6 +4,7 @@ import { readText } from '../../http/body.ts'
 import { isJsonType } from '../../http/media-type.ts'
 import { a2aResponse } from '../../http/responses.ts'
 import { CLOUDFLARE_ERRORS } from '../../http/safe-fetch.ts'
+import type { CheckedAnswer } from './check-answer.ts'
 
 /** The conditions under which a response is passed on. */
 type ResponsePolicy = {
@@ -14,6 +15,8 @@ type ResponsePolicy = {
   ownCredentials: boolean
   /** The form of errors for the caller. */
   form: ErrorForm
+  /** Checks a body of JSON, which may be replaced. */
+  check: (text: string, status: number) => CheckedAnswer | Promise<CheckedAnswer>
 }
 
 /**
@@ -22,12 +25,13 @@ type ResponsePolicy = {
  */
 export const readUpstreamResponse = async (
   upstream: Response,
-  { maxBytes, mayBeEmpty, ownCredentials, form }: ResponsePolicy,
+  { maxBytes, mayBeEmpty, ownCredentials, form, check }: ResponsePolicy,
 ): Promise<Response | CallError> => {
   const { status, headers } = upstream
   if (status >= 300 && status < 400) return { kind: 'redirect', status }
   if (ownCredentials && (status === 401 || status === 403))
     return { kind: 'misconfigured', detail: `The agent responds with ${status} to the Worker's own credentials.` }
+  let invalid: CallError = { kind: 'invalid-response', status }
   const type = headers.get('Content-Type')
   const isJson = isJsonType(type)
   if (isJson || mayBeEmpty) {
@@ -36,12 +40,17 @@ export const readUpstreamResponse = async (
     const { text } = read
     if (mayBeEmpty && upstream.ok && text === '') return toClientResponse(null, null, upstream)
     // A Response cannot have other statuses.
-    if (isJson && status >= 200 && status < 600 && isValidJson(text)) return toClientResponse(text, type, upstream)
+    if (isJson && status >= 200 && status < 600) {
+      const checked = await check(text, status)
+      if (checked === undefined || 'text' in checked) return toClientResponse(checked?.text ?? text, type, upstream)
+      if (checked.kind !== 'invalid-response') return checked
+      invalid = checked
+    }
   }
   if (status in PASSTHROUGH_STATUSES)
     return toClientResponse(errorText({ kind: 'agent-refused', status }, form), jsonTypeOf(form), upstream)
   const networkError = CLOUDFLARE_ERRORS.get(status)
-  return networkError ? { kind: networkError.failed } : { kind: 'invalid-response', status }
+  return networkError ? { kind: networkError.failed } : invalid
 }
 
 const readBody = async (upstream: Response, maxBytes: number): Promise<{ text: string } | CallError> => {
@@ -62,15 +71,6 @@ export const unreachable = (error: unknown): CallError => ({
   kind: 'unreachable',
   detail: (error instanceof Error ? error.message : String(error)).slice(0, 200),
 })
-
-const isValidJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** The headers of an agent's response that are passed on. */
 const PASSED_HEADERS = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']

@@ -35,7 +35,7 @@ export class Forwarding extends WorkerEntrypoint {
     const agent = (this.ctx.exports as unknown as { Agent: Fetcher }).Agent
     const result = await forward(
       {
-        form: { binding: 'JSONRPC', version: '1.0', id: 7 },
+        form: { binding: 'JSONRPC', version: '1.0', id: 7, operation: 'send' },
         target: { binding: 'JSONRPC', version: '1.0', url },
         service: service ? agent : undefined,
         method: 'POST',
@@ -45,7 +45,14 @@ export class Forwarding extends WorkerEntrypoint {
         headers: request.headers,
         credentials: { pass: [] },
       },
-      { timeoutSeconds: 5, idleSeconds: 5, allowedOrigins: new URL(url).origin, pseudonym: 'test', ...options },
+      {
+        timeoutSeconds: 5,
+        idleSeconds: 5,
+        allowedOrigins: new URL(url).origin,
+        pseudonym: 'test',
+        answers: { level: 'off', warn: () => undefined },
+        ...options,
+      },
     )
     return 'kind' in result ? Response.json(result, { status: 599 }) : result
   }

@@ -1,0 +1,248 @@
+import type { WireVersion } from '../card/model/calls.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+
+/** Returns what is wrong with a value: a path and what must be there, such as `.status.state must be a task state`. */
+export type Check = (value: unknown) => string | undefined
+
+/** Reads a member of an object under the names that the form has for it; undefined if it is absent or null. */
+export type ReadMember = (object: JsonObject, field: string) => Json | undefined
+
+/** The objects of A2A in one form. */
+export type Shapes = Readonly<
+  Record<'task' | 'message' | 'statusUpdate' | 'artifactUpdate' | 'pushConfig', Check> & {
+    read: ReadMember
+    /** The name of the parts of a message. */
+    messageParts: 'parts' | 'content'
+    /** The version whose parts these are. */
+    version: WireVersion
+  }
+>
+
+/**
+ * The forms in which agents write objects of A2A: plain JSON with `kind`, which is 0.3's over JSON-RPC; and ProtoJSON, which is that
+ * of 1.0, and of 0.3 over HTTP.
+ */
+export type Form = 'kinds' | 'proto 0.3' | 'proto 1.0'
+
+const check =
+  (description: string, isValid: (value: unknown) => boolean): Check =>
+  value =>
+    isValid(value) ? undefined : ` must be ${description}`
+
+const string = check('a string', value => typeof value === 'string')
+const nonEmpty = check('a string that is not empty', value => typeof value === 'string' && value !== '')
+const integer = check('an integer', value => Number.isInteger(value))
+const boolean = check('true or false', value => typeof value === 'boolean')
+const object = check('an object', isJsonObject)
+
+const oneOf = (description: string, values: readonly unknown[]): Check => {
+  const known = new Set(values)
+  return check(description, value => known.has(value))
+}
+
+const list =
+  (item: Check): Check =>
+  value => {
+    if (!Array.isArray(value)) return ' must be a list'
+    for (let index = 0; index < value.length; index++) {
+      const fault = item(value[index])
+      if (fault !== undefined) return `[${index}]${fault}`
+    }
+    return undefined
+  }
+
+type Fields = Readonly<Record<string, Check>>
+
+/** Checks the members of an object. Unknown members are ignored, and null counts as absent. */
+const objectWith = (read: ReadMember, required: Fields, optional: Fields = {}): Check => {
+  const fields = [...Object.entries(required), ...Object.entries(optional)]
+  const requiredCount = Object.keys(required).length
+  return value => {
+    if (!isJsonObject(value)) return ' must be an object'
+    for (let index = 0; index < fields.length; index++) {
+      const [field, checkField] = fields[index] as [string, Check]
+      const member = read(value, field)
+      if (member === undefined && index >= requiredCount) continue
+      const fault = checkField(member)
+      if (fault !== undefined) return `.${field}${fault}`
+    }
+    return undefined
+  }
+}
+
+const readPlain: ReadMember = (value, field) => value[field] ?? undefined
+
+/** Readers of ProtoJSON accept two names of a field. */
+const readProto: ReadMember = (value, field) => value[field] ?? value[snakeNames[field] ?? ''] ?? undefined
+
+const snakeNames: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ...[
+      'artifactId',
+      'artifactUpdate',
+      'contextId',
+      'lastChunk',
+      'mediaType',
+      'messageId',
+      'mimeType',
+      'nextPageToken',
+    ],
+    ...['fileWithBytes', 'fileWithUri', 'pageSize', 'pushNotificationConfig', 'statusUpdate', 'taskId', 'totalSize'],
+  ].map(name => [name, name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]),
+)
+
+// Errors
+
+/** An error object of JSON-RPC, the `error` of google.rpc.Status, and a bare error of 0.3 over HTTP. */
+export const checkError: Check = objectWith(readPlain, { code: integer, message: string })
+
+/** The official Python server of 0.3 sends only the message of an error over HTTP. */
+export const checkErrorMessage: Check = objectWith(readPlain, { message: string })
+
+/** An Agent Card, whose other fields its own reader checks. */
+export const checkCard: Check = objectWith(readPlain, { name: string, skills: list(object) })
+
+// Objects
+
+const metadata = { metadata: object }
+
+/** JSON with `kind`, whose official clients require every member that the schema requires. */
+const kindShapes = (): Shapes => {
+  const kind = (value: string) => ({ kind: oneOf(`"${value}"`, [value]) })
+  const file = objectWith(readPlain, {}, { bytes: string, uri: string, name: string, mimeType: string })
+  const contents: Readonly<Record<string, Check>> = {
+    text: objectWith(readPlain, { text: string }, metadata),
+    data: objectWith(readPlain, { data: object }, metadata),
+    file: objectWith(readPlain, { file: both(file, hasOne(readPlain, ['bytes', 'uri'])) }, metadata),
+  }
+  const kinds = oneOf('text, data or file', Object.keys(contents))
+  const part = both(objectWith(readPlain, { kind: kinds }), value =>
+    contents[(value as { kind: string }).kind]?.(value),
+  )
+  const message = objectWith(
+    readPlain,
+    { ...kind('message'), messageId: string, role: oneOf('user or agent', ['user', 'agent']), parts: list(part) },
+    { ...metadata, taskId: string, contextId: string },
+  )
+  const state = oneOf('a task state', [
+    ...['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected', 'auth-required'],
+    'unknown',
+  ])
+  const status = objectWith(readPlain, { state }, { message, timestamp: string })
+  const artifact = objectWith(
+    readPlain,
+    { artifactId: string, parts: list(part) },
+    { ...metadata, name: string, description: string },
+  )
+  const ids = { taskId: nonEmpty, contextId: string }
+  return {
+    read: readPlain,
+    messageParts: 'parts',
+    version: '0.3',
+    message,
+    task: objectWith(
+      readPlain,
+      { ...kind('task'), id: nonEmpty, contextId: string, status },
+      { ...metadata, artifacts: list(artifact), history: list(message) },
+    ),
+    statusUpdate: objectWith(readPlain, { ...kind('status-update'), ...ids, status, final: boolean }, metadata),
+    artifactUpdate: objectWith(
+      readPlain,
+      { ...kind('artifact-update'), ...ids, artifact },
+      { ...metadata, append: boolean, lastChunk: boolean },
+    ),
+    pushConfig: objectWith(readPlain, {
+      taskId: nonEmpty,
+      pushNotificationConfig: objectWith(readPlain, { url: string }),
+    }),
+  }
+}
+
+/** ProtoJSON, whose writers leave out what is empty, and whose readers take its absence for that. */
+const protoShapes = (version: WireVersion): Shapes => {
+  const messageParts = version === '0.3' ? 'content' : 'parts'
+  const part = version === '0.3' ? protoPartV03() : protoPartV1()
+  const role = protoEnum('a role', ['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT'])
+  const message = objectWith(
+    readProto,
+    { messageId: nonEmpty },
+    { ...metadata, role, [messageParts]: list(part), taskId: string, contextId: string },
+  )
+  const state = protoEnum(
+    'a task state',
+    ['UNSPECIFIED', 'SUBMITTED', 'WORKING', 'COMPLETED', 'FAILED', version === '0.3' ? 'CANCELLED' : 'CANCELED']
+      .concat('INPUT_REQUIRED', 'REJECTED', 'AUTH_REQUIRED')
+      .map(name => `TASK_STATE_${name}`),
+  )
+  const status = objectWith(readProto, { state }, { message, timestamp: string })
+  const artifact = objectWith(
+    readProto,
+    { artifactId: nonEmpty },
+    { ...metadata, parts: list(part), name: string, description: string },
+  )
+  const ids = { taskId: nonEmpty }
+  const config = objectWith(readProto, { url: string })
+  return {
+    read: readProto,
+    messageParts,
+    version,
+    message,
+    task: objectWith(
+      readProto,
+      { id: nonEmpty, status },
+      { ...metadata, contextId: string, artifacts: list(artifact), history: list(message) },
+    ),
+    statusUpdate: objectWith(readProto, { ...ids, status }, { ...metadata, contextId: string }),
+    artifactUpdate: objectWith(
+      readProto,
+      { ...ids, artifact },
+      { ...metadata, contextId: string, append: boolean, lastChunk: boolean },
+    ),
+    pushConfig: version === '0.3' ? objectWith(readProto, { name: nonEmpty, pushNotificationConfig: config }) : config,
+  }
+}
+
+/** Readers of ProtoJSON accept the number of a value, too. */
+const protoEnum = (description: string, names: readonly string[]): Check =>
+  oneOf(description, [...names, ...names.keys()])
+
+const protoPartV1 = (): Check =>
+  both(
+    objectWith(
+      readProto,
+      {},
+      { ...metadata, text: string, raw: string, url: string, filename: string, mediaType: string },
+    ),
+    // Of `data`, null is a value, too.
+    value =>
+      (value as JsonObject).data === null ? undefined : hasOne(readProto, ['text', 'raw', 'url', 'data'])(value),
+  )
+
+const protoPartV03 = (): Check => {
+  const file = objectWith(readProto, {}, { fileWithBytes: string, fileWithUri: string, mimeType: string, name: string })
+  return both(
+    objectWith(readProto, {}, { ...metadata, text: string, file, data: object }),
+    hasOne(readProto, ['text', 'file', 'data']),
+  )
+}
+
+const both =
+  (first: Check, second: Check): Check =>
+  value =>
+    first(value) ?? second(value)
+
+/** Checks that an object has exactly one of some members. */
+const hasOne =
+  (read: ReadMember, fields: readonly string[]): Check =>
+  value => {
+    let count = 0
+    for (const field of fields) if (read(value as JsonObject, field) !== undefined) count++
+    return count === 1 ? undefined : ` must have one of ${fields.join(', ')}`
+  }
+
+/** The shapes of every form. */
+export const shapes: Readonly<Record<Form, Shapes>> = {
+  kinds: kindShapes(),
+  'proto 0.3': protoShapes('0.3'),
+  'proto 1.0': protoShapes('1.0'),
+}

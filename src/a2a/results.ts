@@ -1,0 +1,255 @@
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { partMediaTypes } from './message.ts'
+import type { A2ACall, OperationName } from './operations.ts'
+import {
+  type Check,
+  checkCard,
+  checkError,
+  checkErrorMessage,
+  type Form,
+  type Shapes,
+  shapes,
+} from './result-shapes.ts'
+
+/** A task that an answer names, with its context if the answer has one. */
+export type NamedTask = { id: string; contextId?: string }
+
+/** What an answer or an event of an agent contains, as far as this host uses it. */
+export type ResultFacts = {
+  kind: ResultKind
+  /** The tasks that the result is, lists or belongs to; not those that only its history or its references mention. */
+  tasks: readonly NamedTask[]
+  /** The contexts of these tasks, and that of a message without a task. */
+  contexts: readonly string[]
+  /** The media types of the parts in messages, status messages and artifacts, each once. Those of the history do not count. */
+  mediaTypes: readonly string[]
+  /** Of an error: its code, if it has one. */
+  error?: { code?: number }
+}
+
+type ResultKind = (typeof objectKinds)[ObjectName] | 'task-list' | 'push-config-list' | 'card' | 'empty' | 'error'
+
+const NOTHING: Omit<ResultFacts, 'kind'> = { tasks: [], contexts: [], mediaTypes: [] }
+
+const objectKinds = {
+  task: 'task',
+  message: 'message',
+  statusUpdate: 'status-update',
+  artifactUpdate: 'artifact-update',
+  pushConfig: 'push-config',
+} as const
+type ObjectName = keyof typeof objectKinds
+
+/**
+ * The facts of an answer; or, if it is not one of A2A, the path in it and what must be there. Such a fault has no text of the
+ * agent.
+ */
+export type ReadResult = ResultFacts | { fault: string }
+
+/** What an answer is: the body of a response, that of one with an error status, or the data of an event. */
+export type AnswerPlace = 'response' | 'error-response' | 'event'
+
+/**
+ * Reads the answer to a call from its parsed JSON: over JSON-RPC the response object, whose id is not checked; over HTTP+JSON the
+ * body. Only HTTP+JSON, which tells errors by the status of the response, needs `place`.
+ */
+export const readResult = (
+  call: Pick<A2ACall, 'operation' | 'version' | 'binding'>,
+  body: unknown,
+  place: AnswerPlace = 'response',
+): ReadResult => {
+  const { binding, version, operation } = call
+  if (binding === 'JSONRPC') return readJsonRpcResult(call, body)
+  const isError = place === 'error-response' || (place === 'event' && isRestError(body))
+  return isError ? readRestError(body, version === '0.3') : readOperationResult(operation, formsOf(call, body), body)
+}
+
+const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'binding'>, body: unknown): ReadResult => {
+  if (!isJsonObject(body)) return { fault: 'the response must be an object' }
+  if (body.jsonrpc !== '2.0') return { fault: 'jsonrpc must be "2.0"' }
+  const { result, error } = body
+  if (error !== undefined && result !== undefined) return { fault: 'result and error must not both be present' }
+  if (error !== undefined) return readError(error, checkError)
+  // The official Python server of 0.3 leaves out a result that is null.
+  const mayBeAbsent = call.operation === 'deletePushConfig' && call.version === '0.3'
+  if (result === undefined && !mayBeAbsent) return { fault: 'result or error must be present' }
+  return readOperationResult(call.operation, formsOf(call, result), result)
+}
+
+// Errors
+
+const readError = (error: unknown, check: Check): ReadResult => {
+  const fault = check(error)
+  if (fault !== undefined) return { fault: `error${fault}` }
+  const { code } = error as { code?: number }
+  return { ...NOTHING, kind: 'error', error: code === undefined ? {} : { code } }
+}
+
+/** Whether the data of an event is an error: a google.rpc.Status, or a bare error. */
+const isRestError = (body: unknown): boolean =>
+  isJsonObject(body) && (body.error !== undefined || typeof body.message === 'string')
+
+const readRestError = (body: unknown, mayLackCode: boolean): ReadResult => {
+  const error = isJsonObject(body) && body.error !== undefined ? body.error : body
+  const lacksCode = isJsonObject(error) && error.code === undefined
+  return readError(error, mayLackCode && lacksCode ? checkErrorMessage : checkError)
+}
+
+// Results
+
+/** Returns the form in which a result is written. Over HTTP, 0.3 has two; the one with `kind` shows it. */
+const formsOf = ({ binding, version }: Pick<A2ACall, 'version' | 'binding'>, result: unknown): Form => {
+  if (version === '1.0') return 'proto 1.0'
+  if (binding === 'JSONRPC') return 'kinds'
+  const first = Array.isArray(result) ? result[0] : result
+  return isJsonObject(first) && (typeof first.kind === 'string' || Array.isArray(result)) ? 'kinds' : 'proto 0.3'
+}
+
+type Answer = { value: unknown; form: Form }
+type ResultReader = (answer: Answer) => ReadResult
+
+const readOperationResult = (operation: OperationName, form: Form, value: unknown): ReadResult =>
+  resultReaders[operation]({ value, form })
+
+/** Reads one object of A2A. */
+const one =
+  (name: ObjectName): ResultReader =>
+  ({ value, form }) => {
+    const fault = shapes[form][name](value)
+    if (fault !== undefined) return { fault: `result${fault}` }
+    const found = new FoundFacts()
+    collectors[name](value as JsonObject, shapes[form], found)
+    return found.toFacts(objectKinds[name])
+  }
+
+/** Reads one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
+const oneOf = (...names: ObjectName[]): ResultReader => {
+  const byKind = new Map<unknown, ObjectName>(names.map(name => [objectKinds[name], name]))
+  return ({ value, form }) => {
+    if (!isJsonObject(value)) return { fault: 'result must be an object' }
+    if (form === 'kinds') {
+      const name = byKind.get(value.kind)
+      return name === undefined
+        ? { fault: `result.kind must be ${[...byKind.keys()].join(' or ')}` }
+        : one(name)({ value, form })
+    }
+    const present = names.filter(name => readWrapped(value, name, form) !== undefined)
+    const [name] = present
+    if (name === undefined || present.length > 1) return { fault: `result must have one of ${names.join(', ')}` }
+    const read = one(name)({ value: readWrapped(value, name, form), form })
+    return 'fault' in read ? { fault: read.fault.replace('result', `result.${name}`) } : read
+  }
+}
+
+/** The proto of 0.3 calls a message `msg`, and its JSON `message`. */
+const readWrapped = (value: JsonObject, name: ObjectName, form: Form): Json | undefined =>
+  shapes[form].read(value, name) ?? (form === 'proto 0.3' && name === 'message' ? (value.msg ?? undefined) : undefined)
+
+/** Reads a list: in the form with `kind` it is the value itself, in ProtoJSON a member that is absent if the list is empty. */
+const listOf =
+  (member: string, name: ObjectName, kind: ResultKind): ResultReader =>
+  ({ value, form }) => {
+    const items = form === 'kinds' ? value : readList(value, member)
+    if (!Array.isArray(items)) return { fault: `result must have a list of ${member}` }
+    const found = new FoundFacts()
+    for (let index = 0; index < items.length; index++) {
+      const fault = shapes[form][name](items[index])
+      if (fault !== undefined) return { fault: `result.${member}[${index}]${fault}` }
+      collectors[name](items[index], shapes[form], found)
+    }
+    return found.toFacts(kind)
+  }
+
+const PAGE_FIELDS = new Set(
+  ['nextPageToken', 'pageSize', 'totalSize'].flatMap(field => [field, field.replace(/[A-Z]/g, '_$&').toLowerCase()]),
+)
+
+/** An object with other members than those of a page is no empty list. */
+const readList = (value: unknown, member: string): unknown => {
+  if (!isJsonObject(value)) return undefined
+  const items = value[member] ?? undefined
+  return items === undefined && Object.keys(value).every(name => name === member || PAGE_FIELDS.has(name)) ? [] : items
+}
+
+const empty: ResultReader = ({ value }) =>
+  value === undefined || value === null || (isJsonObject(value) && Object.keys(value).length === 0)
+    ? { ...NOTHING, kind: 'empty' }
+    : { fault: 'result must be empty' }
+
+const extendedCard: ResultReader = ({ value }) => {
+  const fault = checkCard(value)
+  return fault === undefined ? { ...NOTHING, kind: 'card' } : { fault: `result${fault}` }
+}
+
+const events = oneOf('task', 'message', 'statusUpdate', 'artifactUpdate')
+
+const resultReaders: Readonly<Record<OperationName, ResultReader>> = {
+  send: oneOf('task', 'message'),
+  stream: events,
+  getTask: one('task'),
+  listTasks: listOf('tasks', 'task', 'task-list'),
+  cancel: one('task'),
+  resubscribe: events,
+  createPushConfig: one('pushConfig'),
+  getPushConfig: one('pushConfig'),
+  listPushConfigs: listOf('configs', 'pushConfig', 'push-config-list'),
+  deletePushConfig: empty,
+  extendedCard,
+}
+
+// Facts
+
+/** What is found in the objects of one answer. */
+class FoundFacts {
+  readonly #tasks: NamedTask[] = []
+  readonly #contexts = new Set<string>()
+  readonly #mediaTypes = new Set<string>()
+
+  addTask(id: Json | undefined, contextId: Json | undefined): void {
+    const context = typeof contextId === 'string' && contextId !== '' ? contextId : undefined
+    if (typeof id === 'string' && id !== '')
+      this.#tasks.push(context === undefined ? { id } : { id, contextId: context })
+    if (context !== undefined) this.#contexts.add(context)
+  }
+
+  /** Adds the media types of the parts of a message or an artifact. */
+  addParts(object: Json | undefined, member: string, { version }: Shapes): void {
+    const parts = isJsonObject(object) ? object[member] : undefined
+    if (!Array.isArray(parts)) return
+    for (const part of parts) for (const type of partMediaTypes(part, version)) this.#mediaTypes.add(type)
+  }
+
+  addStatus({ status }: JsonObject, shape: Shapes): void {
+    if (isJsonObject(status)) this.addParts(status.message, shape.messageParts, shape)
+  }
+
+  toFacts(kind: ResultKind): ResultFacts {
+    return { kind, tasks: this.#tasks, contexts: [...this.#contexts], mediaTypes: [...this.#mediaTypes] }
+  }
+}
+
+/** The readers of facts, for objects that have passed their check. */
+const collectors: Readonly<Record<ObjectName, (value: JsonObject, shape: Shapes, found: FoundFacts) => void>> = {
+  task: (task, shape, found) => {
+    found.addTask(task.id, shape.read(task, 'contextId'))
+    found.addStatus(task, shape)
+    if (Array.isArray(task.artifacts)) for (const artifact of task.artifacts) found.addParts(artifact, 'parts', shape)
+  },
+  message: (message, shape, found) => {
+    found.addTask(shape.read(message, 'taskId'), shape.read(message, 'contextId'))
+    found.addParts(message, shape.messageParts, shape)
+  },
+  statusUpdate: (event, shape, found) => {
+    found.addTask(shape.read(event, 'taskId'), shape.read(event, 'contextId'))
+    found.addStatus(event, shape)
+  },
+  artifactUpdate: (event, shape, found) => {
+    found.addTask(shape.read(event, 'taskId'), shape.read(event, 'contextId'))
+    found.addParts(event.artifact, 'parts', shape)
+  },
+  pushConfig: (config, shape, found) => {
+    // Over HTTP, 0.3 names the configuration as a resource.
+    const [, taskId] = typeof config.name === 'string' ? (/^tasks\/([^/]+)/.exec(config.name) ?? []) : []
+    found.addTask(shape.read(config, 'taskId') ?? taskId, undefined)
+  },
+}

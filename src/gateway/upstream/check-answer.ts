@@ -1,0 +1,86 @@
+import type { CallError } from '../../a2a/errors.ts'
+import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
+import type { A2ACall } from '../../a2a/operations.ts'
+import { type AnswerPlace, type ResultFacts, readResult } from '../../a2a/results.ts'
+import type { CallProfile } from '../../card/call-profile.ts'
+import { isJsonObject, type Json } from '../../json/json.ts'
+
+/** The call that an agent answers. */
+export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
+
+/**
+ * What an inspection decides about an answer: nothing if it passes as it is, an error that the caller gets in its place, or the ids
+ * of the tasks that a list keeps.
+ */
+export type Inspected = CallError | { keepTasks: ReadonlySet<string> } | undefined
+
+/** How answers are checked. */
+export type AnswerPolicy = {
+  level: CallProfile['gate'][keyof CallProfile['gate']]
+  /** Sees the facts of each answer and event before it passes on, whatever the level. */
+  inspect?: ((facts: ResultFacts) => Inspected | Promise<Inspected>) | undefined
+  /** Receives what the level `warn` found. */
+  warn: (error: CallError) => void
+}
+
+/** What becomes of an answer: undefined if it passes as it is, the text that replaces it, or the error in its place. */
+export type CheckedAnswer = { text: string } | CallError | undefined
+
+/** Checks the JSON text of an answer, or of an event. Its promise is only for an inspection that returns one. */
+export const checkAnswer = (
+  text: string,
+  place: AnswerPlace,
+  call: AnsweredCall,
+  policy: AnswerPolicy & { status: number },
+): CheckedAnswer | Promise<CheckedAnswer> => {
+  const { level, inspect, warn, status } = policy
+  const body = parse(text)
+  if (body === undefined) return { kind: 'invalid-response', status }
+  if (level === 'off' && inspect === undefined) return undefined
+  const read = readResult(call, body.value, place)
+  if ('fault' in read) {
+    const error: CallError = { kind: 'invalid-response', status, detail: read.fault }
+    if (level === 'enforce') return error
+    if (level === 'warn') warn(error)
+    return undefined
+  }
+  const hasCallersId = level !== 'enforce' || call.binding !== 'JSONRPC' || hasId(text, body.value, call.id)
+  const inspected = inspect?.(read)
+  const rewrite = (decision: Inspected): CheckedAnswer => {
+    if (decision !== undefined && 'kind' in decision) return decision
+    return hasCallersId && decision === undefined ? undefined : rewriteAnswer(text, call, status, decision?.keepTasks)
+  }
+  return inspected instanceof Promise ? inspected.then(rewrite) : rewrite(inspected)
+}
+
+const parse = (text: string): { value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Compares the ids as they are written where JavaScript would round them. */
+const hasId = (text: string, body: unknown, id: Json): boolean => {
+  const answered = (body as { id?: Json }).id
+  if (typeof id === 'string' || id === null || Number.isSafeInteger(id)) return answered === id
+  const lossless = parseJsonLossless(text)
+  return 'value' in lossless && isJsonObject(lossless.value) && JSON.stringify(lossless.value.id) === JSON.stringify(id)
+}
+
+/** Writes an answer again, with every number as the agent wrote it: with the caller's id, and with a part of its tasks. */
+const rewriteAnswer = (
+  text: string,
+  { binding, id }: AnsweredCall,
+  status: number,
+  keepTasks: ReadonlySet<string> | undefined,
+): CheckedAnswer => {
+  const parsed = parseJsonLossless(text)
+  if (!('value' in parsed) || !isJsonObject(parsed.value)) return { kind: 'invalid-response', status }
+  const body = binding === 'JSONRPC' ? { ...parsed.value, id } : parsed.value
+  const list = binding === 'JSONRPC' ? body.result : body
+  if (keepTasks && isJsonObject(list) && Array.isArray(list.tasks))
+    list.tasks = list.tasks.filter(task => isJsonObject(task) && typeof task.id === 'string' && keepTasks.has(task.id))
+  return { text: JSON.stringify(body) }
+}
