@@ -11,6 +11,7 @@ const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agent-lists.ts')
 const rest = () => import('./gateway/rest-binding.ts')
 const shaman = () => import('./api/compat/shaman.ts')
+const keySet = () => import('./signing/key-set.ts')
 const sources = () => import('./api/sources.ts')
 const superx = () => import('./api/compat/superx.ts')
 const tokens = () => import('./api/tokens.ts')
@@ -45,6 +46,7 @@ export const routes: readonly Route[] = [
   ['GET', '/agents/.well-known/:file', missingAgentId],
   ['GET', '/agents', lazy(lists, 'listAgents')],
   ['GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')],
+  ['GET', '/.well-known/jwks.json', lazy(keySet, 'getKeySet')],
   ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],
   ['POST', '/rpc', lazy(superx, 'handleSuperxRpc')],
   ['POST', '/tokens', lazy(tokens, 'postToken')],

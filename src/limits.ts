@@ -126,6 +126,9 @@ export const MAX_EXTENSIONS = 200
 /** Hops in `Via`: a call that took more is refused. */
 export const MAX_HOPS = 10
 
+/** The lifetime of a signed assertion of a caller. Calls share one for half of it. */
+export const ASSERTION_SECONDS = 60
+
 /** A stream that is silent for so long gets a comment, which shows whether its client is still connected. */
 export const HEARTBEAT_SECONDS = 15
 

@@ -87,10 +87,11 @@ describe('docs/reference.md', () => {
     )
   })
 
-  it('lists every variable of wrangler.toml with its default', () => {
+  it('lists the secrets of the host, and every variable of wrangler.toml with its default', () => {
     const { ADMIN_TOKEN, ...variables } = inject('hostConfig').vars
     expectTable('Configuration', [
       ['ADMIN_TOKEN', ''],
+      ['SIGNING_KEY', ''],
       ...Object.entries(variables).map(([name, value]) => [name, value === '' ? '' : `\`${value}\``]),
     ])
   })

@@ -4,6 +4,7 @@ import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { isJsonObject } from '../json/json.ts'
+import { findIdentityErrors } from '../signing/identity-errors.ts'
 
 /** `POST /lint`: returns the report on a card or manifest. Stores nothing. */
 export const postLint: Handler = async (request, env) => {
@@ -13,6 +14,7 @@ export const postLint: Handler = async (request, env) => {
   const id = isJsonObject(document) && typeof document.id === 'string' ? document.id : 'agent'
   const { compile } = await import('../card/compile/index.ts')
   const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
-  if ('errors' in result) return jsonResponse({ valid: false, errors: result.errors })
+  const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
+  if ('errors' in result || errors.length > 0) return jsonResponse({ valid: false, errors })
   return jsonResponse({ valid: true, errors: [], ...result.compiled.report })
 }

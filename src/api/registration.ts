@@ -12,6 +12,7 @@ import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
 import { prepareRegistration } from '../registry/prepare.ts'
 import type { Registration, SourceRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
+import { findIdentityErrors } from '../signing/identity-errors.ts'
 import { checkSourceAllowed, fetchSource } from '../sources/fetch.ts'
 import { prepareRemote, reconcile } from '../sources/reconcile.ts'
 
@@ -55,6 +56,8 @@ const prepareWrite = async (
   const read = readManifest(document, id)
   if ('errors' in read) throw invalidCard(read.errors)
   const { manifest } = read
+  const identityErrors = await findIdentityErrors(manifest, env)
+  if (identityErrors.length > 0) throw invalidCard(identityErrors)
   const source = resolveSource(manifest.upstream)
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)

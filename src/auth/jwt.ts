@@ -111,6 +111,7 @@ const toResult = async (verified: Verified, id: string, { scope, tiers }: JwtRul
       scopes: scope === undefined || scopes.includes(scope) ? ['read'] : [],
       agents: [id],
       tiers: granted.map(([tier]) => tier),
+      oidcSubject: oidcSubjectOf(payload),
     },
   }
 }
@@ -125,4 +126,8 @@ const hasClaim = (payload: JWTPayload, claim: string, wanted: string | number | 
 
 /** Returns one name for one subject of one issuer. `sub` may be an e-mail address, which must not be logged, so it is hashed. */
 const subjectOf = async ({ iss = '', sub = '' }: JWTPayload): Promise<string> =>
-  `jwt:${URL.parse(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 16)}`
+  `jwt:${URL.parse(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 32)}`
+
+/** Returns the issuer's own name for a caller. jose checks neither that there is a subject, nor its type. */
+const oidcSubjectOf = ({ iss = '', sub }: JWTPayload): NonNullable<Principal['oidcSubject']> =>
+  typeof sub === 'string' && sub !== '' ? { iss, sub } : 'none'

@@ -28,6 +28,11 @@ export type Principal = {
   agents: readonly string[]
   /** The tiers, besides the base tier, whose extended cards the caller may read. */
   tiers: readonly string[]
+  /**
+   * With a JWT: how its issuer names the caller, or `none` if it does not. Personal data: only for an agent whose owner asks for it,
+   * never for a log.
+   */
+  oidcSubject?: { iss: string; sub: string } | 'none'
   /** Headers, in lower case, that carry credentials of this host and are never forwarded. */
   strippedHeaders: readonly string[]
 }

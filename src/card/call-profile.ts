@@ -20,6 +20,8 @@ export type CallProfile = {
   service?: string
   /** The Worker secret to send as a bearer token. */
   secret?: string
+  /** Set if the agent gets a signed assertion of each caller, from this issuer: an origin of this host. */
+  identity?: { issuer: string }
   streaming: boolean
   pushNotifications: boolean
   extendedAgentCard: boolean
@@ -45,13 +47,13 @@ export type CallProfile = {
 }
 
 /** What a profile depends on besides the manifest and the card. `issuers` are the trusted ones. */
-type ProfileContext = { tiers: readonly string[]; issuers: string[]; agentUrl: string }
+type ProfileContext = { tiers: readonly string[]; issuers: string[]; origin: string; agentUrl: string }
 
 /** Builds the profile of an agent. `card` still has the agent's own URLs, not those of this host. */
 export const buildCallProfile = (
   manifest: Manifest,
   card: AgentCard,
-  { tiers, issuers, agentUrl }: ProfileContext,
+  { tiers, issuers, origin, agentUrl }: ProfileContext,
 ): CallProfile => {
   const { visibility, route, gate, upstream, jwt } = manifest
   const { capabilities } = card
@@ -62,6 +64,7 @@ export const buildCallProfile = (
     targets: resolveTargets(card, upstream),
     ...(upstream.service !== undefined && { service: upstream.service }),
     ...(upstream.secret !== undefined && { secret: upstream.secret }),
+    ...(upstream.identity !== undefined && { identity: { issuer: origin } }),
     streaming: capabilities.streaming === true,
     pushNotifications: capabilities.pushNotifications === true,
     extendedAgentCard: capabilities.extendedAgentCard === true,

@@ -30,6 +30,14 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       )
     : resolveUpstream(profile, caller, env)
   if ('kind' in route) return route
+  const { identity } = profile
+  // Loaded on first use, because few agents ask who calls them.
+  const asserted =
+    identity &&
+    (await (
+      await import('../signing/assertion.ts')
+    ).assertCaller({ caller, agent: agent.id, profile: { ...profile, identity }, audience: target.url }, env))
+  if (asserted && 'misconfigured' in asserted) return misconfigured(asserted.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
   const response = await forward(
@@ -39,6 +47,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       target,
       service,
       credentials,
+      assertion: asserted?.assertion,
       streams,
       extensions: call.extensions,
       headers: request.headers,

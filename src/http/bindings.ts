@@ -1,6 +1,13 @@
 import { type FetchFn, safeFetch } from './safe-fetch.ts'
 
-/** The variables of wrangler.toml and the ADMIN_TOKEN. The type makes the compiler compare the list with the generated `Env`. */
+declare global {
+  interface Env {
+    /** The host's own signing key. It is optional, and `wrangler types` declares required secrets only. */
+    SIGNING_KEY?: string
+  }
+}
+
+/** The variables of wrangler.toml and the host's own secrets. The type makes the compiler compare the list with the generated `Env`. */
 const hostVariables = {
   ADMIN_TOKEN: true,
   ALLOWED_ORIGINS: true,
@@ -9,11 +16,12 @@ const hostVariables = {
   PUBLIC_URL: true,
   ROLE: true,
   ROOT_AGENT: true,
+  SIGNING_KEY: true,
   STREAM_IDLE_TIMEOUT: true,
   UPSTREAM_TIMEOUT: true,
 } satisfies Record<NamesOfStrings<Env>, true>
 
-type NamesOfStrings<T> = { [Name in keyof T]-?: T[Name] extends string ? Name : never }[keyof T]
+type NamesOfStrings<T> = { [Name in keyof T]-?: T[Name] extends string | undefined ? Name : never }[keyof T]
 
 /** Returns the service binding that a manifest names; undefined if this Worker has none of that name. */
 export const resolveService = (name: string, env: Env): Fetcher | undefined => {

@@ -40,7 +40,11 @@ const verify = async (
   return discoveryUrl && jwts.verifyJwt(token, { id: 'a', discoveryUrl, rules: jwt }, { ALLOWED_ORIGINS }, ctx)
 }
 const authenticated = (more: object = {}) => ({
-  principal: { authenticated: true, subject: expect.any(String), scopes: ['read'], agents: ['a'], tiers: [], ...more },
+  principal: {
+    ...{ authenticated: true, subject: expect.any(String), scopes: ['read'], agents: ['a'], tiers: [] },
+    oidcSubject: { iss: server.issuer, sub: 'somebody' },
+    ...more,
+  },
 })
 const encodePart = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const nowInSeconds = () => Math.floor(Date.now() / 1000)
@@ -62,7 +66,7 @@ describe("a JWT of an issuer that the agent's card names", () => {
       ),
     )
     const [ann, annAgain, bob] = subjects.map(({ principal }) => principal.subject)
-    expect(ann).toMatch(/^jwt:127\.0\.0\.1:[0-9a-f]{16}$/)
+    expect(ann).toMatch(/^jwt:127\.0\.0\.1:[0-9a-f]{32}$/)
     expect([annAgain === ann, bob === ann]).toEqual([true, false])
   })
 
@@ -75,13 +79,16 @@ describe("a JWT of an issuer that the agent's card names", () => {
     ['with several audiences', () => ({ aud: ['https://other.example', audience] })],
     ['that expired within the clock tolerance', now => ({ exp: now - 5 })],
     ['that becomes valid within the clock tolerance', now => ({ nbf: now + 5 })],
-    ['without a subject', () => ({ sub: undefined })],
   ])('is valid %s', async (_, claims) => {
     expect(await verify(await server.sign(claims(nowInSeconds())))).toEqual(authenticated())
   })
 
   it.each(['JWT', 'at+jwt'])('is valid with the typ %s', async typ => {
     expect(await verify(await server.sign({}, { typ }))).toEqual(authenticated())
+  })
+
+  it.each([undefined, '', 7, {}])('names no user with the subject %j', async sub => {
+    expect(await verify(await server.sign({ sub }))).toEqual(authenticated({ oidcSubject: 'none' }))
   })
 
   it('is valid without a kid, with each of several keys', async () => {

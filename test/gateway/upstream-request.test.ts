@@ -66,6 +66,13 @@ describe('upstreamHeaders', () => {
     })
   })
 
+  it("sends the assertion of the caller, and never the caller's own", () => {
+    const own = { 'Calling-Card-Assertion': 'forged', Connection: 'Calling-Card-Assertion' }
+    expect(build(own)).toEqual(defaultHeaders)
+    for (const credentials of [secret, { pass: ['calling-card-assertion'] }])
+      expect(build(own, { assertion: 'signed', credentials })).toMatchObject({ 'Calling-Card-Assertion': 'signed' })
+  })
+
   it('drops credentials that `pass` does not name', () => {
     expect(build({ Authorization: 'Bearer of-this-host' }, { credentials: { pass: [] } })).toEqual(defaultHeaders)
   })
@@ -96,6 +103,9 @@ describe('upstreamHeaders', () => {
     'te',
     'upgrade',
     'origin',
+    'calling-card-assertion',
+    'calling_card_assertion',
+    'x_forwarded_for',
   ])('never passes on the reserved header %s as an API key', name => {
     const source = new Headers({ [name]: 'key' })
     expect(build({}, { headers: source, credentials: { pass: [name] } })).toEqual(defaultHeaders)

@@ -104,6 +104,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
     ...buildCallProfile(manifest, withBridgeInterfaces(manifest, direct), {
       tiers: extended.map(({ tier }) => tier),
       issuers: trustedIssuers(direct, ownerCard),
+      origin,
       agentUrl,
     }),
     ...bridgeProfile(manifest, authored, direct),

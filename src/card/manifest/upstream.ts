@@ -10,6 +10,7 @@ const variableName = (message: string) => v.pipe(v.string(message), v.regex(/^[A
 const secretName = v.pipe(
   variableName('must be the name of a Worker secret, such as WEATHER_TOKEN, never its value'),
   v.notValue('ADMIN_TOKEN', 'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host'),
+  v.notValue('SIGNING_KEY', 'must not be SIGNING_KEY: the upstream could sign in the name of this host'),
 )
 
 const seconds = (min: number, max: number) => {
@@ -33,6 +34,8 @@ export const Upstream = v.pipe(
       service: v.optional(variableName('must be the name of a service binding, such as WEATHER')),
       /** The Worker secret to send as a bearer token. */
       secret: v.optional(secretName),
+      /** How the agent learns who calls: by a signed assertion in a header of each call. */
+      identity: v.optional(v.picklist(['header'], 'must be "header"')),
       /** The agent's name at a Shaman host, sent as `params.agentName`. */
       agentName: v.optional(singleLine),
       /** How long a fetched card is fresh. */
@@ -49,6 +52,10 @@ export const Upstream = v.pipe(
   v.check(
     ({ card, mcp }) => card === undefined || mcp === undefined,
     'has both `card` and `mcp`: remove one of them, as the card has one source',
+  ),
+  v.check(
+    ({ identity, mcp, url }) => identity === undefined || mcp === undefined || url !== undefined,
+    'has `identity` for an MCP server, whose one session serves every caller: remove it, or set `url` to an A2A endpoint',
   ),
   v.check(
     ({ card, mcp, ...rest }) => (card ?? mcp) !== undefined || fetchOptions.every(name => rest[name] === undefined),

@@ -34,6 +34,8 @@ export type UpstreamCall = UpstreamMessage &
     /** The call that the agent answers, and the form of errors for the caller. */
     form: ErrorForm & Pick<A2ACall, 'operation'>
     target: CallTarget
+    /** The signed assertion of the caller, for an agent that asks for it. */
+    assertion?: string | undefined
     /** Whether the response is a stream of events. */
     streams: boolean
     /** The extensions that the caller names. */
@@ -60,7 +62,10 @@ export const rewriteRoutingParams = (
 })
 
 /** What the headers of a call to an agent are built from. */
-export type HeaderSource = Pick<UpstreamCall, 'target' | 'headers' | 'extensions' | 'credentials' | 'streams'> & {
+export type HeaderSource = Pick<
+  UpstreamCall,
+  'target' | 'headers' | 'extensions' | 'credentials' | 'assertion' | 'streams'
+> & {
   /** The version in which the call is written, which is the caller's. */
   version: WireVersion
   hasBody: boolean
@@ -72,17 +77,18 @@ const TRACE_HEADERS = ['traceparent', 'tracestate']
 
 /** Names that a card may declare as API keys, but that mean something else to the agent, to a proxy or to this host. */
 const reservedHeaders =
-  /^(?:(?:cf|x-forwarded|x-original|x-rewrite|x-envoy|fastly|proxy|sec|access-control|content|accept|if)-.*|x-cluster-client-ip|max-forwards|cache-control|pragma|early-data|cookie2?|set-cookie2?|host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|expect|via|forwarded|x-real-ip|true-client-ip|x-client-ip|cdn-loop|accept|origin|referer|date|range|user-agent|(?:x-)?a2a-.*|traceparent|tracestate|x-http-method(?:-override)?|x-method-override)$/
+  /^(?:(?:cf|calling-card|x-forwarded|x-original|x-rewrite|x-envoy|fastly|proxy|sec|access-control|content|accept|if)-.*|x-cluster-client-ip|max-forwards|cache-control|pragma|early-data|cookie2?|set-cookie2?|host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|expect|via|forwarded|x-real-ip|true-client-ip|x-client-ip|cdn-loop|accept|origin|referer|date|range|user-agent|(?:x-)?a2a-.*|traceparent|tracestate|x-http-method(?:-override)?|x-method-override)$/
 
 /** Builds the headers of a call to an agent from an allow-list. */
 export const upstreamHeaders = (source: HeaderSource): Record<string, string> => {
-  const { target, version, headers, extensions, credentials, streams, hasBody, via } = source
+  const { target, version, headers, extensions, credentials, assertion, streams, hasBody, via } = source
   const sent: Record<string, string> = { Accept: accept(target, version, streams), 'A2A-Version': version, Via: via }
   if (hasBody) sent['Content-Type'] = contentType(headers.get('Content-Type'))
   if (extensions.length > 0) sent[EXTENSIONS_HEADER[version]] = extensions.join(', ')
   copyHeaders(TRACE_HEADERS, headers, sent)
   if ('pass' in credentials) copyHeaders(credentials.pass.filter(isCredentialHeader), headers, sent)
   else sent.Authorization = `Bearer ${credentials.secret}`
+  if (assertion !== undefined) sent['Calling-Card-Assertion'] = assertion
   return sent
 }
 
@@ -98,8 +104,9 @@ const accept = ({ binding }: CallTarget, version: WireVersion, streams: boolean)
 const contentType = (header: string | null): string =>
   essence(header) === 'application/a2a+json' ? 'application/a2a+json' : 'application/json'
 
+/** Many servers pass headers on as CGI variables (RFC 3875 §4.1.18), in which `_` and `-` are the same. */
 const isCredentialHeader = (name: string): boolean =>
-  /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !reservedHeaders.test(name)
+  /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !reservedHeaders.test(name.replaceAll('_', '-'))
 
 const copyHeaders = (names: readonly string[], from: Headers, to: Record<string, string>): void => {
   for (const name of names) {

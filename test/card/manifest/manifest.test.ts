@@ -31,7 +31,7 @@ describe('a manifest', () => {
       'an unknown field of upstream',
       { card, upstream: { uri: 'x' } },
       '/upstream/uri',
-      'is not a known field here. Known fields: url, card, mcp, service, secret, agentName, ttl, staleIfError, pin, mayShow',
+      'is not a known field here. Known fields: url, card, mcp, service, secret, identity, agentName, ttl, staleIfError, pin, mayShow',
     ],
     [
       'no card',

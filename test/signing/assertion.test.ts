@@ -1,0 +1,181 @@
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
+import { describe, expect, it } from 'vitest'
+import type { Authentication, Principal } from '../../src/auth/principal.ts'
+import { ASSERTION_TYPE, type Assertable, assertCaller } from '../../src/signing/assertion.ts'
+import { getSigningKeys } from '../../src/signing/keys.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
+
+const issuer = 'https://cards.example.com'
+const audience = 'https://weather.example.com/a2a'
+const key = makeSigningKey()
+const now = Date.parse('2026-11-22T12:00:00.400Z')
+
+const principal = (more: Partial<Principal> = {}): Principal => ({
+  authenticated: true,
+  subject: 'token:k3v7q2mzt5ab',
+  scopes: ['read'],
+  agents: ['*'],
+  tiers: [],
+  strippedHeaders: ['authorization'],
+  ...more,
+})
+
+type Options = Partial<Omit<Assertable, 'caller'>> & { secret?: object; now?: number }
+
+const sign = async (caller: Authentication, { secret = key, now: at = now, ...more }: Options = {}) => {
+  const profile = { tiers: ['base', 'partner', 'staff'], identity: { issuer } }
+  const result = await assertCaller(
+    { caller, agent: 'weather', audience, profile, ...more },
+    { SIGNING_KEY: JSON.stringify(secret) },
+    at,
+  )
+  if ('misconfigured' in result) throw new Error(result.misconfigured)
+  return result.assertion
+}
+
+/** Verifies an assertion as an agent does. */
+const verify = async (assertion: string, { secret = key, at = now, aud = audience } = {}) => {
+  const keys = await getSigningKeys({ SIGNING_KEY: JSON.stringify(secret) })
+  if ('misconfigured' in keys) throw new Error(keys.misconfigured)
+  const keySet = createLocalJWKSet({ keys: [...keys.published] })
+  const currentDate = new Date(at)
+  return jwtVerify(assertion, keySet, { issuer, audience: aud, typ: ASSERTION_TYPE, currentDate })
+}
+
+describe('the assertion of a caller', () => {
+  it('is a JWT with the type of an assertion and the thumbprint of the key', async () => {
+    const keys = await getSigningKeys({ SIGNING_KEY: JSON.stringify(key) })
+    expect(decodeProtectedHeader(await sign(principal()))).toEqual({
+      alg: 'ES256',
+      typ: 'calling-card-assertion+jwt',
+      kid: 'kid' in keys && keys.kid,
+    })
+  })
+
+  it('names this host, the endpoint, the agent and the caller, for a minute', async () => {
+    expect((await verify(await sign(principal()))).payload).toEqual({
+      iss: issuer,
+      aud: audience,
+      sub: 'token:k3v7q2mzt5ab',
+      agent: 'weather',
+      scopes: ['read'],
+      tiers: ['base'],
+      iat: Math.floor(now / 1000),
+      exp: Math.floor(now / 1000) + 60,
+      jti: expect.stringMatching(/^[\da-f-]{36}$/),
+    })
+  })
+
+  it.each<[string, Authentication, object]>([
+    ['an anonymous caller', { authenticated: false, reason: 'anonymous' }, { scopes: [], tiers: [] }],
+    ["a caller with the agent's own credentials", { authenticated: false, reason: 'unrecognized' }, {}],
+    [
+      'the administrator',
+      principal({ subject: 'admin', scopes: ['admin'], tiers: ['*'] }),
+      { sub: 'admin', scopes: ['admin'], tiers: ['base', 'partner', 'staff'] },
+    ],
+    [
+      'a token with a tier',
+      principal({ tiers: ['partner', 'not-of-this-agent'] }),
+      { sub: 'token:k3v7q2mzt5ab', scopes: ['read'], tiers: ['base', 'partner'] },
+    ],
+    [
+      'a token that does not read',
+      principal({ scopes: ['write'], tiers: ['*'] }),
+      { sub: 'token:k3v7q2mzt5ab', scopes: ['write'] },
+    ],
+    ['a token for other agents', principal({ agents: ['news'], tiers: ['*'] }), { sub: 'token:k3v7q2mzt5ab' }],
+    [
+      'a JWT',
+      principal({ subject: 'jwt:login.example.com:0f', oidcSubject: { iss: 'https://login.example.com', sub: 'ann' } }),
+      {
+        sub: 'jwt:login.example.com:0f',
+        sub_id: { format: 'iss_sub', iss: 'https://login.example.com', sub: 'ann' },
+        scopes: ['read'],
+        tiers: ['base'],
+      },
+    ],
+    [
+      'a JWT without a subject',
+      principal({ subject: 'jwt:login.example.com:0f', oidcSubject: 'none' }),
+      { scopes: ['read'], tiers: ['base'] },
+    ],
+  ])('has exactly the claims of %s', async (_, caller, expected) => {
+    const { iss, aud, agent, iat, exp, jti, ...claims } = decodeJwt(await sign(caller))
+    expect(claims).toEqual({ scopes: [], tiers: [], ...expected })
+  })
+
+  it('has a `sub` of this host for a user whom an issuer names like a token', async () => {
+    const caller = principal({
+      subject: 'jwt:login.example.com:0f',
+      oidcSubject: { iss: 'https://login.example.com', sub: 'token:k3v7q2mzt5ab' },
+    })
+    expect(decodeJwt(await sign(caller)).sub).toBe('jwt:login.example.com:0f')
+  })
+
+  it('expires after a minute', async () => {
+    const assertion = await sign(principal())
+    await expect(verify(assertion, { at: now + 59_000 })).resolves.toBeTruthy()
+    await expect(verify(assertion, { at: now + 60_000 })).rejects.toThrow('"exp" claim timestamp check failed')
+  })
+
+  it('is invalid for another audience', async () => {
+    await expect(verify(await sign(principal()), { aud: 'https://news.example.com/a2a' })).rejects.toThrow(
+      'unexpected "aud" claim value',
+    )
+  })
+
+  it('is reused for half a minute, then signed again', async () => {
+    const caller = principal({ subject: 'token:reused' })
+    const first = await sign(caller)
+    expect(await sign(caller, { now: now + 29_000 })).toBe(first)
+    const second = await sign(caller, { now: now + 30_000 })
+    expect(decodeJwt(second)).toMatchObject({ iat: Math.floor(now / 1000) + 30 })
+    expect(decodeJwt(second).jti).not.toBe(decodeJwt(first).jti)
+    expect(await sign(caller, { now: now + 31_000 })).toBe(second)
+  })
+
+  it('is not reused for another caller, right, agent, endpoint, issuer or key', async () => {
+    const caller = principal({ subject: 'token:one' })
+    const profile = { tiers: ['base'], identity: { issuer: 'https://other.example.com' } }
+    const assertions = await Promise.all([
+      sign(caller),
+      sign({ ...caller, subject: 'token:two' }),
+      sign({ ...caller, tiers: ['partner'] }),
+      sign({ ...caller, scopes: ['write'] }),
+      sign({ ...caller, oidcSubject: { iss: 'https://login.example.com', sub: 'ann' } }),
+      sign({ ...caller, oidcSubject: { iss: 'https://login.example.com', sub: 'bob' } }),
+      sign({ authenticated: false, reason: 'anonymous' }),
+      sign(caller, { agent: 'news' }),
+      sign(caller, { audience: `${audience}/rest` }),
+      sign(caller, { profile }),
+      sign(caller, { secret: makeSigningKey() }),
+    ])
+    expect(new Set(assertions).size).toBe(assertions.length)
+  })
+
+  it('leaves memory when many others are signed', async () => {
+    const caller = (name: string) => principal({ subject: `token:${name.padEnd(20_000, '.')}` })
+    const first = await sign(caller('first'))
+    for (let index = 0; index < 60; index++) await sign(caller(`${index}`))
+    expect(await sign(caller('first'))).not.toBe(first)
+  })
+
+  it('verifies during a rotation, before and after the new key signs', async () => {
+    const next = makeSigningKey()
+    const before = await sign(principal(), { secret: { keys: [key, next] } })
+    const after = await sign(principal(), { secret: { keys: [next, key] } })
+    expect(decodeProtectedHeader(after).kid).not.toBe(decodeProtectedHeader(before).kid)
+    for (const secret of [{ keys: [key, next] }, { keys: [next, key] }])
+      for (const assertion of [before, after])
+        await expect(verify(assertion, { secret: secret as never })).resolves.toBeTruthy()
+    await expect(verify(before, { secret: next })).rejects.toThrow('no applicable key found')
+  })
+
+  it('cannot be made without a key', async () => {
+    const profile = { tiers: [], identity: { issuer } }
+    expect(await assertCaller({ caller: principal(), agent: 'weather', audience, profile }, {})).toEqual({
+      misconfigured: expect.stringContaining('npx sync-card keys create'),
+    })
+  })
+})

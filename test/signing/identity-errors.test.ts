@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { readManifest } from '../../src/card/manifest/manifest.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { findIdentityErrors } from '../../src/signing/identity-errors.ts'
+import { agentCard, shortCard } from '../support/cards/cards.ts'
+import { compileCard, getCompileErrors, registration } from '../support/cards/compile.ts'
+import { sharedHost } from '../support/host.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
+
+const upstream = { identity: 'header' }
+const SIGNING_KEY = JSON.stringify(makeSigningKey())
+const noIssuer =
+  'needs a public origin of this host as the issuer: set PUBLIC_URL in wrangler.toml, or give the agent a host name in `hosts`'
+const noKey = 'needs a key to sign with. This Worker has no SIGNING_KEY. Create one: npx sync-card keys create'
+
+const find = async (more: JsonObject, env: { SIGNING_KEY?: string; PUBLIC_URL?: string }) => {
+  const read = readManifest({ card: shortCard, upstream, ...more })
+  if ('errors' in read) throw new Error(JSON.stringify(read.errors))
+  const errors = await findIdentityErrors(read.manifest, { PUBLIC_URL: '', ...env })
+  for (const { pointer } of errors) expect(pointer).toBe('/upstream/identity')
+  return errors.map(({ message }) => message)
+}
+
+describe('a manifest with `upstream.identity`', () => {
+  it.each<[string, JsonObject, { SIGNING_KEY?: string; PUBLIC_URL?: string }, unknown[]]>([
+    ['with PUBLIC_URL', {}, { SIGNING_KEY, PUBLIC_URL: 'https://cards.example.com' }, []],
+    ['with a host name of the agent', { hosts: ['*', 'weather.example.com'] }, { SIGNING_KEY }, []],
+    ['without either', {}, { SIGNING_KEY }, [noIssuer]],
+    ['for any host name', { hosts: ['*'] }, { SIGNING_KEY }, [noIssuer]],
+    ['without a key', {}, { PUBLIC_URL: 'https://cards.example.com' }, [noKey]],
+    [
+      'with a malformed key',
+      {},
+      { PUBLIC_URL: 'https://cards.example.com', SIGNING_KEY: '{"keys":[]}' },
+      [expect.stringContaining('is not a private key for ES256')],
+    ],
+    ['without anything', {}, {}, [noIssuer, noKey]],
+    ['in another manifest', { upstream: {} }, {}, []],
+  ])('needs a key and an origin: %s', async (_, more, env, expected) => {
+    expect(await find(more, env)).toEqual(expected)
+  })
+
+  it.each<[string, JsonObject, JsonObject, string]>([
+    [
+      'of an MCP server',
+      { upstream: { ...upstream, mcp: 'https://mcp.example.com/mcp' } },
+      {},
+      'has `identity` for an MCP server, whose one session serves every caller: remove it, or set `url` to an A2A endpoint',
+    ],
+    ['of another kind', { upstream: { identity: 'body' } }, shortCard, 'must be "header"'],
+    [
+      'whose secret is the signing key',
+      { upstream: { secret: 'SIGNING_KEY' } },
+      shortCard,
+      'must not be SIGNING_KEY: the upstream could sign in the name of this host',
+    ],
+  ])('is rejected: %s', (_, manifest, card, message) => {
+    expect(getCompileErrors({ card, ...manifest })).toEqual([expect.objectContaining({ message })])
+  })
+
+  it('is accepted for the A2A endpoint of an MCP server', () => {
+    const mcp = { identity: 'header', mcp: 'https://mcp.example.com/mcp', url: 'https://mcp.example.com/a2a' }
+    expect(readManifest({ upstream: mcp })).toHaveProperty('manifest')
+  })
+
+  it.each<[string, JsonObject, object, string]>([
+    [
+      'PUBLIC_URL',
+      { hosts: ['weather.example.com'] },
+      { publicUrl: 'https://cards.example.com/' },
+      'https://cards.example.com',
+    ],
+    [
+      "the agent's first host name",
+      { hosts: ['*', 'weather.example.com', 'b.example.com'] },
+      {},
+      'https://weather.example.com',
+    ],
+  ])('has the issuer of %s', (_, more, origins, issuer) => {
+    expect(
+      compileCard({ card: shortCard, upstream, ...more }, undefined, { ...registration, ...origins }).profile.identity,
+    ).toEqual({ issuer })
+  })
+
+  it('is rejected by a host that cannot sign, in the same words by registration and linter', async () => {
+    const host = sharedHost()
+    const manifest = { card: agentCard('https://weather.example.com'), upstream }
+    const errors = [noIssuer, noKey].map(message => ({ pointer: '/upstream/identity', message }))
+    const registered = await host.put('identity-without-key', manifest)
+    expect([registered.status, await registered.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: 'invalid-card', errors }),
+    ])
+    const linted = await host.fetch('/lint', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(manifest),
+    })
+    expect(await linted.json()).toEqual({ valid: false, errors })
+  })
+
+  it('is answered with 404 for its keys', async () => {
+    const response = await sharedHost().fetch('/.well-known/jwks.json')
+    expect([response.status, response.headers.get('Cache-Control'), await response.json()]).toEqual([
+      404,
+      'no-store',
+      expect.objectContaining({ code: 'no-signing-key' }),
+    ])
+  })
+})
