@@ -5,7 +5,7 @@ import { calculateJwkThumbprint, decodeJwt, type JWTPayload, SignJWT } from 'jos
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
-import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
+import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken, startHost } from '../support/host.ts'
 import { type IssuerServer, makeKey, startIssuer } from '../support/issuer.ts'
@@ -198,8 +198,8 @@ describe('a caller that sends an assertion of its own', () => {
   it('is not authenticated by an assertion of this host', async () => {
     const assertion = assertionOf(await forwardedHeaders(bearer(adminToken)))
     for (const headers of [bearer(assertion), { 'X-Weather-Key': assertion }, { [header]: assertion }]) {
-      const { status } = await called.send('/agents/internal/a2a', { body: call(), headers })
-      expect([status, called.agent.requests]).toEqual([404, []])
+      const { body } = await called.send('/agents/internal/a2a', { body: call(), headers })
+      expect([codeOf(body), called.agent.requests]).toEqual([-32602, []])
       expect(decodeJwt(assertionOf(await forwardedHeaders(headers)))).not.toHaveProperty('sub')
     }
     expect((await called.send('/tokens', { method: 'GET', token: assertion })).status).toBe(401)
