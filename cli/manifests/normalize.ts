@@ -36,7 +36,7 @@ export const normalizeDocument = (label: string, document: JsonObject, markdown:
 export const normalizeManifest = (document: JsonObject, markdown: boolean): NormalizedManifest => {
   if (!isManifest(document)) return { ...wrapCard(document, markdown), cardPointers: SHAMAN_CARD_POINTERS }
   const { card, exposed, ...hosting } = markdown ? omit(document, ...privateFields) : document
-  const inner = isJsonObject(card) ? wrapCard(card, markdown) : undefined
+  const inner = isJsonObject(card) ? wrapCard(card, markdown, hasRemoteCard(document)) : undefined
   const visibility = markdown ? toVisibility(exposed) : exposed !== undefined && { exposed }
   const manifest = { ...(inner?.manifest ?? (hasRemoteCard(document) && { card: {} })), ...visibility, ...hosting }
   return {
@@ -81,11 +81,15 @@ const isManifest = (document: JsonObject): boolean =>
   isJsonObject(document.card) ||
   (!('name' in document) && Object.keys(Manifest.entries).some(field => field in document))
 
-const wrapCard = (card: JsonObject, markdown: boolean): Pick<NormalizedManifest, 'manifest' | 'unexposed'> => {
+const wrapCard = (
+  card: JsonObject,
+  markdown: boolean,
+  isRemote = false,
+): Pick<NormalizedManifest, 'manifest' | 'unexposed'> => {
   // Markdown with settings of a model is Shaman's, even without any other mark.
   const isShaman = markdown && privateFields.some(field => field in card)
   const { exposed } = card
-  const manifest = readFrontMatter(isShaman ? { ...card, exposed: exposed ?? null } : card)
+  const manifest = readFrontMatter(isShaman ? { ...card, exposed: exposed ?? null } : card, isRemote)
   return {
     manifest: { ...(manifest ?? { card }), ...toVisibility(exposed) },
     unexposed: manifest !== undefined && exposed === undefined,

@@ -1,4 +1,4 @@
-import { hiddenByDefault } from '../../src/card/compile/index.ts'
+import { hiddenByDefault } from '../../src/card/manifest/front-matter.ts'
 import type { Report } from '../../src/card/model/report.ts'
 import {
   type Diagnostic,

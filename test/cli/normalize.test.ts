@@ -10,6 +10,9 @@ const shaman = {
   agentcard: { skills: [], customFields: { maxFileSize: '10MB' } },
 }
 
+/** What Shaman generates for front matter. */
+const generated = { protocolVersion: '0.3.0', capabilities: { streaming: true, pushNotifications: true } }
+
 describe('normalizeManifest', () => {
   it.each([
     ['a bare card', { name: 'A' }, false, { card: { name: 'A' } }],
@@ -18,6 +21,16 @@ describe('normalizeManifest', () => {
       { hosts: ['a.example.com'], card: { name: 'A' } },
       false,
       { hosts: ['a.example.com'], card: { name: 'A' } },
+    ],
+    [
+      'front matter over a card that is fetched, which has its own capabilities',
+      { upstream: { card: 'https://a.example.com/card.json' }, card: { name: 'A', exposed: true } },
+      true,
+      {
+        upstream: { card: 'https://a.example.com/card.json' },
+        visibility: 'public',
+        card: { name: 'A' },
+      },
     ],
     [
       'another dialect in Markdown',
@@ -35,19 +48,19 @@ describe('normalizeManifest', () => {
       'Shaman’s front matter',
       shaman,
       true,
-      { visibility: 'internal', card: { protocolVersion: '0.3.0', name: 'A', skills: [], maxFileSize: '10MB' } },
+      { visibility: 'internal', card: { ...generated, name: 'A', skills: [], maxFileSize: '10MB' } },
     ],
     [
       'front matter that is exposed',
       { ...shaman, exposed: true },
       true,
-      { visibility: 'public', card: { protocolVersion: '0.3.0', name: 'A', skills: [], maxFileSize: '10MB' } },
+      { visibility: 'public', card: { ...generated, name: 'A', skills: [], maxFileSize: '10MB' } },
     ],
     [
       'front matter with nothing but a model',
       { name: 'A', model: 'gpt-4' },
       true,
-      { visibility: 'internal', card: { protocolVersion: '0.3.0', name: 'A' } },
+      { visibility: 'internal', card: { ...generated, name: 'A' } },
     ],
     [
       'a YAML card with a field called model',
@@ -59,7 +72,7 @@ describe('normalizeManifest', () => {
       'front matter with a manifest and settings of a model',
       { model: 'gpt-4', tools: [], hosts: ['a.example.com'], card: { name: 'A', temperature: 1 } },
       true,
-      { hosts: ['a.example.com'], visibility: 'internal', card: { protocolVersion: '0.3.0', name: 'A' } },
+      { hosts: ['a.example.com'], visibility: 'internal', card: { ...generated, name: 'A' } },
     ],
     [
       'a manifest in Markdown with a plain card and settings of a model',

@@ -33,7 +33,12 @@ describe('sync-card', () => {
     expect(create?.headers).toMatchObject({ 'if-none-match': '*', authorization: `Bearer ${host.token}` })
     expect(JSON.parse(create?.body ?? '')).toEqual({
       visibility: 'public',
-      card: { protocolVersion: '0.3.0', name: 'New', description: 'A new agent' },
+      card: {
+        protocolVersion: '0.3.0',
+        capabilities: { streaming: true, pushNotifications: true },
+        name: 'New',
+        description: 'A new agent',
+      },
       upstream: { url: 'https://acme.example.com/a2a' },
     })
     expect(

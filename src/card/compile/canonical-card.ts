@@ -10,7 +10,7 @@ import {
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { isBridged, type Manifest } from '../manifest/manifest.ts'
 import { listTiers } from '../manifest/tiers.ts'
-import type { AgentCard } from '../model/agent-card.ts'
+import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import { fillDefaults } from '../read/defaults.ts'
@@ -23,35 +23,51 @@ import { validateCard } from '../read/validate.ts'
 import { bridgeCapabilities } from '../rewrite/mcp-bridge.ts'
 
 /** A valid canonical card with all defaults, and the authored card with what the manifest adds to it. */
-export type CanonicalCard = { card: AgentCard; authored: JsonObject; dialect: DialectName }
+export type CanonicalCard = { card: AgentCard; authored: JsonObject } & Reading
 
-/** Reads the card of a manifest, in its own dialect or in `dialectOverride`, fills its defaults and validates it. */
+/** How a card is read: its dialect, and the capabilities that it gets where it declares none. */
+type Reading = { dialect: DialectName; capabilities: CapabilityDefaults }
+
+/** Reads the card of a manifest, fills its defaults and validates it. `reading` takes precedence over what the card itself implies. */
 export const readCanonicalCard = (
   manifest: Manifest,
   provenance: Provenance,
-  dialectOverride?: DialectName,
+  reading: Partial<Reading> = {},
 ): CanonicalCard | { errors: CardError[] } => {
   const isMcp = manifest.upstream.mcp !== undefined
   const authored = applyManifest(manifest, provenance)
-  const dialect = dialectOverride ?? (isMcp ? 'superx' : detectDialect(authored))
+  const dialect = reading.dialect ?? (isMcp ? 'superx' : detectDialect(authored))
   const document = isMcp ? withMcpEndpoint(manifest, authored, provenance) : authored
-  const capabilities = manifest.route === 'gateway' && isBridged(manifest) ? bridgeCapabilities : undefined
+  const isBehindBridge = manifest.route === 'gateway' && isBridged(manifest)
+  const capabilities =
+    reading.capabilities ?? (isBehindBridge ? bridgeCapabilities : dialects[dialect].capabilityDefaults(document))
   const canonical = toCanonical(document, dialect, provenance, capabilities)
   const errors = validateCard(canonical, document, provenance)
   // The schema has just found it to be an AgentCard. What is served is the author's own value, not a copy by the parser.
-  return errors.length > 0 ? { errors } : { card: canonical as AgentCard, authored, dialect }
+  return errors.length > 0 ? { errors } : { card: canonical as AgentCard, authored, dialect, capabilities }
 }
 
-/** Reads a document and fills its defaults without validating it. `capabilities` override the defaults of the dialect. */
+/** Reads a document and fills its defaults without validating it. */
 export const toCanonical = (
   document: JsonObject,
   dialect: DialectName,
   provenance: Provenance,
-  capabilities?: Record<string, boolean>,
-): JsonObject => {
-  const { read, capabilityDefaults } = dialects[dialect]
-  return fillDefaults(read(document, provenance), capabilities ?? capabilityDefaults?.(document) ?? {}, provenance)
-}
+  capabilities = dialects[dialect].capabilityDefaults(document),
+): JsonObject =>
+  fillDefaults(
+    dialects[dialect].read(document, provenance),
+    listsNames(document.capabilities) ? onlyNamed(capabilities) : capabilities,
+    provenance,
+  )
+
+/** Whether capabilities are written as names, which then are all that the agent has. */
+const listsNames = (capabilities: Json | undefined): boolean =>
+  typeof capabilities === 'string' || (Array.isArray(capabilities) && capabilities.length > 0)
+
+const onlyNamed = ({ flags }: CapabilityDefaults): CapabilityDefaults => ({
+  flags: Object.fromEntries(Object.keys(flags).map(name => [name, false])),
+  reason: 'the list of capabilities does not name it',
+})
 
 /** Adds to a card what follows from its manifest: the endpoint, if it has none, and how to read the extended card. */
 const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject => {

@@ -100,7 +100,7 @@ const readTierCard = (
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return { errors: documentErrors }
   const provenance = new Provenance()
-  const read = readCanonicalCard({ ...manifest, card: document }, provenance, publicCard.dialect)
+  const read = readCanonicalCard({ ...manifest, card: document }, provenance, publicCard)
   if ('errors' in read) return read
   const isEnforced = (manifest.gate.capabilities ?? 'enforce') === 'enforce'
   const errors = isEnforced ? capabilityMismatches(read.card, publicCard.card) : []

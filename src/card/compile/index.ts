@@ -44,12 +44,6 @@ export type CompileContext = {
   fetched?: JsonObject | undefined
 }
 
-/** The note on front matter without `exposed`. */
-export const hiddenByDefault = {
-  pointer: '/exposed',
-  message: 'set to false: only front matter that sets it to true is public',
-}
-
 type Compilation = { compiled: Compiled } | { errors: CardError[] }
 
 /**
@@ -66,7 +60,7 @@ export const compile = (document: Json, context: CompileContext): Compilation =>
   const foreign = detectForeignDocument(merged.manifest.card)
   if (foreign.length > 0) return reject(foreign, merged.errorPointer)
   const provenance = new Provenance()
-  if (parsed.isHiddenByDefault) provenance.noteDefault(hiddenByDefault.pointer, hiddenByDefault.message)
+  for (const { pointer, message } of parsed.filled) provenance.noteDefault(pointer, message)
   return compileCard(merged, provenance, context)
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
-import type { AgentCard } from '../model/agent-card.ts'
+import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
 import { json, looseObject, validate } from '../model/schema.ts'
 import type { ObjectKind } from '../read/field-names.ts'
 import type { Provenance } from '../read/provenance.ts'
@@ -16,8 +16,8 @@ export type Written = { document: JsonObject; dropped: Pointer[] }
 export type Dialect = {
   /** Returns whether a document is written in this dialect. Runs in the order of `dialectNames`. */
   detect: (card: JsonObject) => boolean
-  /** Returns the values of undeclared capabilities, where the dialect's documentation defines them. */
-  capabilityDefaults?: (card: JsonObject) => Record<string, boolean>
+  /** Returns the values of undeclared capabilities: the dialect's own, or false as in A2A. */
+  capabilityDefaults: (card: JsonObject) => CapabilityDefaults
   /** Reads a document into the canonical model, without defaults. Leaves wrong types to the schema of the canonical card. */
   read: (card: JsonObject, provenance: Provenance) => JsonObject
   /** Writes a complete canonical card. */

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, omit } from '../../json/json.ts'
-import type { AgentCard } from '../model/agent-card.ts'
+import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
 import { toPatchVersion } from '../model/calls.ts'
 import { link } from '../model/schema.ts'
 import { readCard } from '../read/card.ts'
-import { capabilityDefaults, modeDefaults } from '../read/defaults.ts'
+import { modeDefaults } from '../read/defaults.ts'
 import { applyAliases, fieldAliases } from '../read/field-names.ts'
 import { pickV1Interface, superxProtocol } from '../read/interfaces.ts'
 import { checkFields, type Dialect } from './dialect.ts'
@@ -12,9 +12,16 @@ import { writeV0 } from './v0-base.ts'
 
 const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) }
 
+/** What GopherHole adds to the capabilities of a card that it serves. */
+const capabilityDefaults: CapabilityDefaults = {
+  flags: { streaming: true, pushNotifications: true, extendedAgentCard: false, multiTurn: true },
+  reason: "GopherHole's default, as the card has no mark of an A2A version or of another dialect",
+}
+
 /** GopherHole's card. The last in the table: it requires only name, description and url, so any card may be one. */
 export const gopherhole: Dialect = {
   detect: () => true,
+  capabilityDefaults: () => capabilityDefaults,
   read: (card, provenance) => {
     checkFields(card, fields, provenance)
     return readCard(card, '1.0', provenance)
@@ -43,7 +50,7 @@ export const gopherhole: Dialect = {
     return {
       ...authored,
       protocolVersion: authored.protocolVersion ?? gopherholeVersion(card),
-      capabilities: { ...capabilityDefaults, ...declared },
+      capabilities: { ...capabilityDefaults.flags, ...declared },
       supportedInputModes: authored.supportedInputModes ?? [...modeDefaults],
       supportedOutputModes: authored.supportedOutputModes ?? [...modeDefaults],
     }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { link, looseObject, stringList } from '../model/schema.ts'
+import { absentMeansFalse } from '../read/defaults.ts'
 import { fieldAliases } from '../read/field-names.ts'
 import { type Dialect, members } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
@@ -34,6 +35,7 @@ export const shaman: Dialect = {
     (hasAny(card.provider, ['name']) && !hasAny(card.provider, ['organization'])) ||
     ['additionalCapabilities', 'inputSchema', 'outputSchema', 'supportUrl'].some(name => name in card) ||
     (/^0\.3/.test(String(card.protocolVersion)) && hasSkillsWithoutIds(card)),
+  capabilityDefaults: () => absentMeansFalse('Shaman'),
   writeAuthored: (authored, card) => ({ ...authored, ...generatedFields(authored, base.write(card).document) }),
   ownFields: {
     card: ['tags', 'icon', 'supportUrl', 'inputSchema', 'outputSchema', 'additionalCapabilities', 'rateLimits'],

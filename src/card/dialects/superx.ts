@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { type JsonObject, omit } from '../../json/json.ts'
+import type { CapabilityDefaults } from '../model/agent-card.ts'
 import { json, looseObject } from '../model/schema.ts'
+import { absentMeansFalse } from '../read/defaults.ts'
 import { superxProtocol } from '../read/interfaces.ts'
 import { readToolCard } from '../read/mcp-tools.ts'
 import { type Dialect, skillMembers } from './dialect.ts'
@@ -13,12 +15,17 @@ const base = defineV0Dialect(
   { skills: skillMembers({ inputSchema: schema, outputSchema: schema }), resources: list, prompts: list },
 )
 
+/** The tools of an MCP server, called by its own protocol, have none of A2A's capabilities. */
+const toolCapabilities: CapabilityDefaults = {
+  flags: { streaming: false, pushNotifications: false, extendedAgentCard: false, multiTurn: false },
+  reason: 'the card is of an MCP server',
+}
+
 /** SuperX's card: v0.3 that names its protocol. With `protocol: mcp` it describes an MCP server and its tools. */
 export const superx: Dialect = {
   ...base,
   detect: card => card.protocol === 'a2a' || card.protocol === 'mcp',
-  capabilityDefaults: card =>
-    card.protocol === 'mcp' ? { streaming: false, pushNotifications: false, multiTurn: false } : {},
+  capabilityDefaults: card => (card.protocol === 'mcp' ? toolCapabilities : absentMeansFalse('SuperX')),
   read: (card, provenance) =>
     base.read(card.protocol === 'mcp' ? readToolCard(card, isBareTool, provenance) : card, provenance),
   write: card => {

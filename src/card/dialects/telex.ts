@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../json/json.ts'
 import { looseObject, stringList } from '../model/schema.ts'
+import { absentMeansFalse } from '../read/defaults.ts'
 import { type Dialect, members, skillMembers } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 
@@ -24,7 +25,7 @@ export const telex: Dialect = {
     'supportedProtocols' in card ||
     (isJsonObject(card.authentication) && ('required' in card.authentication || 'methods' in card.authentication)) ||
     (isJsonObject(card.capabilities) && 'contextWindow' in card.capabilities),
-  capabilityDefaults: () => ({ streaming: false, pushNotifications: false }),
+  capabilityDefaults: () => absentMeansFalse('Telex'),
   ownFields: {
     card: ['authentication', 'supportedProtocols', 'metadata'],
     capabilities: ['contextWindow'],

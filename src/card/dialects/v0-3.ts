@@ -1,27 +1,35 @@
-import { formatPointer, isJsonObject, omit } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, omit } from '../../json/json.ts'
 import { readCard } from '../read/card.ts'
+import { absentMeansFalse } from '../read/defaults.ts'
+import { hasField } from '../read/field-names.ts'
 import { pickV0Interface } from '../read/interfaces.ts'
+import { getWrappers } from '../read/security-schemes.ts'
 import { checkFields, type Dialect, sharedV0Fields, type Written } from './dialect.ts'
 import { writeV0 } from './v0-base.ts'
 
 /** Fields of v0.1, v0.2 and v0.3 that GopherHole's card does not have. */
-const markerFields = [
+const markerFields = new Set([
   'defaultInputModes',
   'defaultOutputModes',
-  'default_input_modes',
   'preferredTransport',
   'additionalInterfaces',
   'supportsAuthenticatedExtendedCard',
   'authentication',
   'interfaces',
-]
+  'signatures',
+])
+
+/** Capabilities of A2A that GopherHole does not have. */
+const markerCapabilities = new Set(['stateTransitionHistory', 'extensions'])
 
 /** A2A v0.3. Reads v0.2 and v0.1 as well. */
 export const v0_3: Dialect = {
   detect: card =>
-    markerFields.some(name => name in card) ||
+    hasField(card, 'card', markerFields) ||
+    hasField(card.capabilities, 'capabilities', markerCapabilities) ||
     /^0\./.test(String(card.protocolVersion ?? card.protocol_version ?? '')) ||
-    (isJsonObject(card.capabilities) && 'stateTransitionHistory' in card.capabilities),
+    hasWrappedScheme(card.securitySchemes ?? card.security_schemes),
+  capabilityDefaults: () => absentMeansFalse('A2A 0.3'),
   read: (card, provenance) => {
     checkFields(card, sharedV0Fields, provenance)
     return readCard(card, '0.3', provenance)
@@ -29,6 +37,10 @@ export const v0_3: Dialect = {
   write: card => dropIncomplete(writeV0(card, pickV0Interface(card.supportedInterfaces))),
   ownFields: { card: ['authentication', 'interfaces'] },
 }
+
+/** Whether a security scheme is in the form of the proto, which v0.3 has besides its JSON Schema. */
+const hasWrappedScheme = (schemes: Json | undefined): boolean =>
+  isJsonObject(schemes) && Object.values(schemes).some(scheme => isJsonObject(scheme) && getWrappers(scheme).length > 0)
 
 /** Drops a provider and security schemes that do not fit v0.3's schema, which allows unknown fields but no incomplete objects. */
 const dropIncomplete = ({ document, dropped }: Written): Written => {

@@ -1,11 +1,18 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { readCard } from '../read/card.ts'
+import { absentMeansFalse } from '../read/defaults.ts'
+import { hasField } from '../read/field-names.ts'
 import { getWrappers, oauthFlows } from '../read/security-schemes.ts'
 import type { Dialect } from './dialect.ts'
 
+const markerFields = new Set(['supportedInterfaces', 'securityRequirements'])
+
 /** A2A v1.0. Writes strict ProtoJSON: a parser may reject fields that the proto does not define. */
 export const v1_0: Dialect = {
-  detect: card => ['supportedInterfaces', 'supported_interfaces', 'securityRequirements'].some(name => name in card),
+  detect: card =>
+    hasField(card, 'card', markerFields) ||
+    (Array.isArray(card.skills) && card.skills.some(skill => hasField(skill, 'skill', markerFields))),
+  capabilityDefaults: () => absentMeansFalse('A2A 1.0'),
   read: (card, provenance) => readCard(card, '1.0', provenance),
   write: card => {
     const dropped: Pointer[] = []

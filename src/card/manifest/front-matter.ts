@@ -1,11 +1,18 @@
 import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, parsePointer } from '../../json/json.ts'
+import type { Note } from '../model/report.ts'
 
 /** The agent's own settings in Shaman's front matter: never published, and never sent to a host. */
 export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
 const frontMatterFields = [...privateFields, 'exposed', 'agentcard']
 
-/** The protocol version that Shaman generates cards with. A fetched card names its own. */
-const generatedVersion = { protocolVersion: '0.3.0' }
+/** What Shaman generates where front matter has no such field: its own server streams and notifies. A fetched card has its own. */
+const generatedFields = { protocolVersion: '0.3.0', capabilities: { streaming: true, pushNotifications: true } }
+
+/** The note on front matter without `exposed`. */
+export const hiddenByDefault: Note = {
+  pointer: '/exposed',
+  message: 'set to false: only front matter that sets it to true is public',
+}
 
 /**
  * Reads Shaman's authoring front matter as a manifest; undefined where a document is not front matter. Members of `agentcard`
@@ -16,13 +23,30 @@ export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): Js
   const { agentcard, customFields } = partsOf(document)
   return {
     card: {
-      ...(!hasRemoteCard && generatedVersion),
+      ...(!hasRemoteCard && generatedFields),
       ...omit(document, ...frontMatterFields),
       ...agentcard,
       ...customFields,
     },
     ...(document.exposed !== true && { visibility: 'internal' }),
   }
+}
+
+/** Returns a note on each field that Shaman generates for front matter. */
+export const generatedNotes = (document: JsonObject): Note[] => {
+  const { agentcard, customFields } = partsOf(document)
+  const authored = { ...document, ...agentcard, ...customFields }
+  const { protocolVersion, capabilities } = omit(generatedFields, ...Object.keys(authored))
+  const because = 'as Shaman generates it from front matter'
+  return [
+    ...(protocolVersion === undefined
+      ? []
+      : [{ pointer: '/protocolVersion', message: `set to "${protocolVersion}", ${because}` }]),
+    ...Object.entries(isJsonObject(capabilities) ? capabilities : {}).map(([name, value]) => ({
+      pointer: formatPointer('capabilities', name),
+      message: `set to ${value}, ${because}`,
+    })),
+  ]
 }
 
 /**

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { agentIdPattern } from '../model/constants.ts'
-import type { CardError } from '../model/report.ts'
+import type { CardError, Note } from '../model/report.ts'
 import { hostList, jsonObject, strictObject, unknownField, validate } from '../model/schema.ts'
-import { createFrontMatterLocator, readFrontMatter } from './front-matter.ts'
+import { createFrontMatterLocator, generatedNotes, hiddenByDefault, readFrontMatter } from './front-matter.ts'
 import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
 
@@ -47,8 +47,8 @@ export type ParsedManifest = {
   cardPointer: Pointer
   /** Returns where a value of the manifest's card is in the authored card: front matter nests some of them. */
   authoredPointer: (pointer: Pointer) => Pointer
-  /** Whether the agent is internal only because its front matter does not set `exposed`. */
-  isHiddenByDefault: boolean
+  /** What was added to front matter. */
+  filled: Note[]
 }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter, to be registered under `id`. */
@@ -76,7 +76,10 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
     },
     cardPointer,
     authoredPointer: frontMatter ? createFrontMatterLocator(cardObject) : pointer => pointer,
-    isHiddenByDefault: frontMatter !== undefined && exposed === undefined && authored?.visibility === undefined,
+    filled: [
+      ...(frontMatter && exposed === undefined && authored?.visibility === undefined ? [hiddenByDefault] : []),
+      ...(frontMatter && !isRemote ? generatedNotes(cardObject) : []),
+    ],
   }
 }
 

@@ -88,6 +88,9 @@ const AgentCapabilities = looseObject(
   'must be an object of flags, such as { "streaming": true }',
 )
 
+/** Values of the capabilities that a card does not declare, and the reason for them, which the report gives. */
+export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string }
+
 /** Something that an agent can do. */
 export const AgentSkill = looseObject({
   id: singleLine,

@@ -1,24 +1,23 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { CapabilityDefaults } from '../model/agent-card.ts'
 import type { Provenance } from './provenance.ts'
 
-/** GopherHole's defaults for capabilities. */
-export const capabilityDefaults = {
-  streaming: true,
-  pushNotifications: true,
-  extendedAgentCard: false,
-  multiTurn: true,
-} as const
+/** The defaults of A2A, where an absent capability means false, for a card in the named format. */
+export const absentMeansFalse = (format: string): CapabilityDefaults => ({
+  flags: { streaming: false, pushNotifications: false, extendedAgentCard: false },
+  reason: `an absent capability means false in ${format}`,
+})
 
 /** GopherHole's default media types for input and output. */
 export const modeDefaults = ['text/plain', 'application/json'] as const
 
 /**
- * Adds what the author left out of a canonical card: GopherHole's defaults, then what A2A requires. `capabilities` are defaults
- * of the card's dialect, which take precedence over GopherHole's. Authored values stay, even of a wrong type.
+ * Adds what the author left out of a canonical card: capabilities by the defaults of its dialect, then what A2A requires. Authored
+ * values stay, even of a wrong type.
  */
 export const fillDefaults = (
   card: JsonObject,
-  capabilities: Record<string, boolean>,
+  capabilities: CapabilityDefaults,
   provenance: Provenance,
 ): JsonObject => {
   const { name, description } = card
@@ -52,10 +51,11 @@ export const fillDefaults = (
 
 const fillCapabilities = (
   declared: JsonObject,
-  defaults: Record<string, boolean>,
+  { flags, reason }: CapabilityDefaults,
   provenance: Provenance,
 ): JsonObject => {
-  const missing = Object.entries({ ...capabilityDefaults, ...defaults }).filter(([name]) => !(name in declared))
-  for (const [name, value] of missing) provenance.noteDefault(formatPointer('capabilities', name), `set to ${value}`)
+  const missing = Object.entries(flags).filter(([name]) => !(name in declared))
+  for (const [name, value] of missing)
+    provenance.noteDefault(formatPointer('capabilities', name), `set to ${value}: ${reason}`)
   return { ...declared, ...Object.fromEntries(missing) }
 }

@@ -41,6 +41,10 @@ const canonicalKeys = Object.fromEntries(
 /** Returns the canonical spelling of a key, or the key itself if it is unknown. */
 export const canonicalKey = (key: string, kind: ObjectKind): string => canonicalKeys[kind].get(key) ?? key
 
+/** Whether a value is an object that has one of the fields, in any spelling. */
+export const hasField = (value: Json | undefined, kind: ObjectKind, fields: ReadonlySet<string>): boolean =>
+  isJsonObject(value) && Object.keys(value).some(key => fields.has(canonicalKey(key, kind)))
+
 /**
  * Returns an object with the canonical spelling of its known keys, and without known fields that are null: servers write null
  * for "absent". Where a field has two spellings, the canonical one takes precedence.

@@ -30,11 +30,22 @@ export class Provenance {
 
   /** Returns where a canonical field was authored, or would have been. */
   sourceOf(canonical: Pointer): Pointer {
+    const found = this.#findSource(canonical)
+    return found?.isWhole ? found.pointer : this.#placeOf(canonical)
+  }
+
+  /** Returns where a canonical field would have been authored, also within a value that has no members. */
+  #placeOf(canonical: Pointer): Pointer {
+    const found = this.#findSource(canonical)
+    return found === undefined ? canonical : found.pointer + canonical.slice(found.end)
+  }
+
+  #findSource(canonical: Pointer): { pointer: Pointer; isWhole: boolean; end: number } | undefined {
     for (let end = canonical.length; end > 0; end = canonical.lastIndexOf('/', end - 1)) {
       const source = this.#sources.get(canonical.slice(0, end))
-      if (source !== undefined) return source.isWhole ? source.pointer : source.pointer + canonical.slice(end)
+      if (source !== undefined) return { ...source, end }
     }
-    return canonical
+    return undefined
   }
 
   /** Notes that a value was read in another form. */
@@ -44,7 +55,7 @@ export class Provenance {
 
   /** Notes that a field the author left out got a default. */
   noteDefault(canonical: Pointer, message: string): void {
-    this.filled.push({ pointer: this.sourceOf(canonical), message })
+    this.filled.push({ pointer: this.#placeOf(canonical), message })
     this.#filled.add(canonical)
   }
 

@@ -1,12 +1,15 @@
 import { formatPointer, type JsonObject } from '../../json/json.ts'
 import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/manifest.ts'
-import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
+import type { AgentCard, AgentInterface, CapabilityDefaults } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
 import { listMcpTools } from '../read/mcp-tools.ts'
 
 /** The capabilities of an agent whose tools the bridge calls. */
-export const bridgeCapabilities = { streaming: true, pushNotifications: false, multiTurn: false } as const
+export const bridgeCapabilities: CapabilityDefaults = {
+  flags: { streaming: true, pushNotifications: false, extendedAgentCard: false, multiTurn: false },
+  reason: 'this host calls the tools of the MCP server itself',
+}
 
 /** Puts the bridge's A2A interfaces in the place of the MCP server's; returns any other card unchanged. */
 export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): AgentCard => {

@@ -21,15 +21,9 @@ const findWrongPointers = (document: Json, authored: Json): string[] => {
   const pointers = [...converted.map(note => note.pointer), ...Object.values(dropped).flat()]
   return [
     ...pointers.filter(pointer => getValue(authored, pointer) === undefined),
-    ...filled
-      .map(note => note.pointer)
-      .filter(pointer => isPresent(getValue(authored, pointer)) && !isListOfFlags(authored, pointer)),
+    ...filled.map(note => note.pointer).filter(pointer => isPresent(getValue(authored, pointer))),
   ]
 }
-
-/** Flags in a list of names have no pointers of their own. */
-const isListOfFlags = (authored: Json, pointer: string): boolean =>
-  pointer === '/capabilities' && Array.isArray(getValue(authored, pointer))
 
 const isPresent = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
@@ -60,12 +54,13 @@ describe('the pointers of a report', () => {
 describe('report.filled', () => {
   it("lists GopherHole's defaults, then those that A2A requires", () => {
     const skill = { id: 'main', name: 'A', description: 'B', tags: ['general'] }
+    const gopherhole = "GopherHole's default, as the card has no mark of an A2A version or of another dialect"
     expect(compileCard(card).report.filled).toStrictEqual([
       { pointer: '/protocolVersion', message: 'set to "1.0"' },
-      { pointer: '/capabilities/streaming', message: 'set to true' },
-      { pointer: '/capabilities/pushNotifications', message: 'set to true' },
-      { pointer: '/capabilities/extendedAgentCard', message: 'set to false' },
-      { pointer: '/capabilities/multiTurn', message: 'set to true' },
+      { pointer: '/capabilities/streaming', message: `set to true: ${gopherhole}` },
+      { pointer: '/capabilities/pushNotifications', message: `set to true: ${gopherhole}` },
+      { pointer: '/capabilities/extendedAgentCard', message: `set to false: ${gopherhole}` },
+      { pointer: '/capabilities/multiTurn', message: `set to true: ${gopherhole}` },
       { pointer: '/version', message: 'set to "1.0.0"' },
       { pointer: '/defaultInputModes', message: 'set to ["text/plain","application/json"]' },
       { pointer: '/defaultOutputModes', message: 'set to ["text/plain","application/json"]' },

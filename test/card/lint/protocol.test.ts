@@ -9,18 +9,36 @@ describe('the linter on capabilities', () => {
     'capability-impossible warning /capabilities/streaming',
     'capability-impossible warning /capabilities/pushNotifications',
   ]
+  /** The clean card without the marks of A2A 0.3. */
+  const gopherhole = {
+    protocolVersion: '1.0',
+    preferredTransport: undefined,
+    defaultInputModes: undefined,
+    defaultOutputModes: undefined,
+    supportedInputModes: ['text/plain'],
+    supportedOutputModes: ['text/plain'],
+  }
   const undeclared = ['capability-undeclared info /capabilities']
+
+  it.each<[string, Json | undefined, string[]]>([
+    ['none', undefined, []],
+    ['streaming only', { streaming: true }, []],
+    ['both', bothFlags, []],
+    ['both as false', { streaming: false, pushNotifications: false }, []],
+    ['push in snake_case', { streaming: false, push_notifications: true }, []],
+    ['a list of names', ['streaming'], []],
+    ['a list of both names', ['streaming', 'push_notifications'], []],
+  ])('checks a card that declares %s', (_, capabilities, expected) => {
+    expect(formatIssues(lintFields({ capabilities }))).toEqual(expected)
+  })
 
   it.each<[string, Json | undefined, string[]]>([
     ['none', undefined, undeclared],
     ['streaming only', { streaming: true }, undeclared],
     ['both', bothFlags, []],
-    ['both as false', { streaming: false, pushNotifications: false }, []],
-    ['push in snake_case', { streaming: false, push_notifications: true }, []],
-    ['a list of names', ['streaming'], undeclared],
-    ['a list of both names', ['streaming', 'push_notifications'], []],
-  ])('checks a card that declares %s', (_, capabilities, expected) => {
-    expect(formatIssues(lintFields({ capabilities }))).toEqual(expected)
+    ['a list of names', ['streaming'], []],
+  ])("checks a card in GopherHole's form that declares %s", (_, capabilities, expected) => {
+    expect(formatIssues(lintFields({ ...gopherhole, capabilities }))).toEqual(expected)
   })
 
   it.each<[string, JsonObject, JsonObject, string[]]>([
