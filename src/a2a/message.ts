@@ -178,23 +178,34 @@ const rejectAlias = (
     : undefined
 
 /** The names that are checked in an object: as they are written, and by their folded form. */
-type FieldNames = { exact: ReadonlySet<string>; folded: ReadonlyMap<string, string> }
+type FieldNames = {
+  exact: ReadonlySet<string>
+  folded: ReadonlyMap<string, string>
+  fold: (name: string) => string
+}
 
 /** Upper case first: the long s and the Kelvin sign are variants of S and K only in that direction. */
-const fold = (name: string): string => name.toUpperCase().toLowerCase().replaceAll('_', '')
+const foldField = (name: string): string => name.toUpperCase().toLowerCase().replaceAll('_', '')
 
-const fieldNames = (...exact: string[]): FieldNames => ({
+/** In a query, servers also read `tenant[]`, `tenant[0]`, `tenant.name` and ` tenant` as the parameter `tenant`. */
+const foldParameter = (name: string): string => /[^\W_]+/.exec(foldField(name).replaceAll('-', ''))?.[0] ?? ''
+
+const fieldNames = (exact: readonly string[], fold = foldField): FieldNames => ({
   exact: new Set(exact),
   // Of two names with the same folded form, errors suggest the first.
   folded: new Map(exact.toReversed().map(name => [fold(name), name])),
+  fold,
 })
 
 const NAMES = {
-  params: fieldNames(...MESSAGE_NAMES, 'configuration', 'tenant', 'agentName', 'url', ...PUSH_WRAPPERS),
-  message: fieldNames(...PART_LISTS),
-  part: fieldNames('kind', 'text', 'data', 'file', ...MEDIA_TYPE_NAMES),
-  configuration: fieldNames(...OUTPUT_MODES, ...PUSH_CONFIG_NAMES),
-  pushConfig: fieldNames('url', ...PUSH_WRAPPERS),
+  params: fieldNames(
+    [...MESSAGE_NAMES, 'configuration', 'tenant', 'agentName', 'A2A-Version', 'url', ...PUSH_WRAPPERS],
+    foldParameter,
+  ),
+  message: fieldNames(PART_LISTS),
+  part: fieldNames(['kind', 'text', 'data', 'file', ...MEDIA_TYPE_NAMES]),
+  configuration: fieldNames([...OUTPUT_MODES, ...PUSH_CONFIG_NAMES]),
+  pushConfig: fieldNames(['url', ...PUSH_WRAPPERS]),
 }
 
 /** Rejects case variants in the parameters, the message, its parts and the configuration. */
@@ -217,10 +228,10 @@ const rejectPartVariants = (part: Json): InvalidParams | undefined =>
       rejectCaseVariants(part.file, NAMES.part, 'message.parts.file.'))
     : undefined
 
-/** Rejects names that differ from a checked name only in case or underscores. */
+/** Rejects names that an agent could take for a checked name. */
 const rejectCaseVariants = (
   object: Json | undefined,
-  { exact, folded }: FieldNames,
+  { exact, folded, fold }: FieldNames,
   path: string,
 ): InvalidParams | undefined => {
   if (!isJsonObject(object)) return undefined

@@ -28,8 +28,14 @@ const routes = wireVersions
   .toSorted((left, right) => Number(left.path.endsWith('}')) - Number(right.path.endsWith('}')))
 
 /**
- * Finds the operation of an HTTP+JSON request. `path` is what follows the agent's endpoint and a slash, percent-encoded as
- * it was sent. A path that no version has is a 404, in the form of the version that its prefix suggests.
+ * Normalizes what follows the agent's endpoint and a slash, as it was sent: clients encode the colon of a custom verb, and some
+ * append a slash.
+ */
+export const normalizeRestPath = (path: string): string => path.replaceAll(/%3a/gi, ':').replace(/\/$/, '')
+
+/**
+ * Finds the operation of an HTTP+JSON request by its normalized path, which is still percent-encoded. A path that no version has
+ * is a 404, in the form of the version that its prefix suggests.
  */
 export const matchRestPath = (method: string, path: string): RestMatch | CallError => {
   const first = routes.find(({ pattern }) => pattern.test(path))
@@ -45,17 +51,23 @@ export const matchRestPath = (method: string, path: string): RestMatch | CallErr
 /** Returns the version of a path, for errors of paths that do not exist. */
 export const versionOfPath = (path: string): WireVersion => (path.startsWith('v1/') ? '0.3' : '1.0')
 
-/** Matches values that could leave their segment of a path, a header or a log line. */
+/** Matches values that could leave their part of a path, a header or a log line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
-const unsafe = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\.{1,2}\s*(?:;|$)/
+const unsafe = /[\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\/|\/(?:\/|$)|(?:^|\/)\.{1,2}\s*(?:[;/]|$)/
+
+/** The literal segments after a parameter, such as `pushNotificationConfigs`. */
+const subresources = new Set(routes.flatMap(({ path }) => /\}\/(\w+)/.exec(path)?.[1] ?? []))
 
 const customVerbs = new Set(routes.flatMap(({ path }) => /\}:(\w+)$/.exec(path)?.[1] ?? []))
 
 /**
- * Matches values that end in a custom verb, such as `1:cancel`. They are another operation to a server that decodes before it
- * routes, ignores case, or cuts off what follows a semicolon.
+ * Matches values that end in a custom verb, such as `1:cancel`, or contain a subresource, such as `1/pushNotificationConfigs`. They
+ * are another operation to a server that decodes before it routes, ignores case, or cuts off what follows a semicolon.
  */
-const otherOperation = new RegExp(`:(?:${[...customVerbs].join('|')})\\s*(?:;|$)`, 'i')
+const otherOperation = new RegExp(
+  `(?::(?:${[...customVerbs].join('|')})|(?:^|/)\\s*(?:${[...subresources].join('|')}))\\s*(?:[;/]|$)`,
+  'i',
+)
 
 const readPathParams = (pattern: RegExp, path: string): Record<string, string> | undefined => {
   try {

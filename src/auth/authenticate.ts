@@ -67,7 +67,8 @@ const authenticateBearer = async (context: RequestContext): Promise<Authenticati
   const header = headers.get('Authorization')?.trim() ?? ''
   // Possibly the agent's own credentials: never counted, and never withheld from the agent.
   if (!containsHostToken(header, context.env)) return UNRECOGNIZED
-  const token = credentials.scheme === 'bearer' ? credentials.token : header
+  if (credentials.scheme !== 'bearer') return countFailure(badToken('malformed'), context)
+  const { token } = credentials
   return countFailure(await verifyHostToken({ header: 'authorization', token }, context), context)
 }
 

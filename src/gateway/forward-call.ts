@@ -1,6 +1,7 @@
 import type { CallError } from '../a2a/errors.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { Authentication } from '../auth/principal.ts'
+import { containsHostToken } from '../auth/token.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
 import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
@@ -51,6 +52,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       streams,
       extensions: call.extensions,
       headers: request.headers,
+      containsHostToken: value => containsHostToken(value, env),
     },
     {
       timeoutSeconds,

@@ -106,8 +106,11 @@ const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins: string):
 const isCallable = (url: Json, allowedOrigins: string): boolean =>
   typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
 
-/** The agent has a URL parser of its own, so only URLs that all parsers read in the same way are passed on. */
-const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:[/?#][^\\\s\p{Cc}]*)?$/iu
+/**
+ * The agent has a URL parser of its own, so only URLs that all parsers read in the same way are passed on. Some parsers end the
+ * host at a slash only, or at the last `@` before it.
+ */
+const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:\/[^\\\s\p{Cc}]*|[?#][^@\\\s\p{Cc}]*)?$/iu
 
 /**
  * Returns the agent's endpoint for a call: the one with the same binding and version, else one with the same binding, which is

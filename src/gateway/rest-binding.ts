@@ -1,7 +1,14 @@
 import type { ErrorForm } from '../a2a/error-response.ts'
 import type { CallError } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
-import { matchRestPath, type RestMatch, rejectVersionMismatch, restParams, versionOfPath } from '../a2a/rest-paths.ts'
+import {
+  matchRestPath,
+  normalizeRestPath,
+  type RestMatch,
+  rejectVersionMismatch,
+  restParams,
+  versionOfPath,
+} from '../a2a/rest-paths.ts'
 import { isVersionParameter, readExtensions, readVersion } from '../a2a/service-parameters.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
@@ -24,7 +31,7 @@ export const restCall: Handler = (request, env, ctx, { id }) => handleCall(new R
 class RestCall implements InboundCall {
   readonly agent: AgentRef
   readonly #request: Request
-  /** Path below the agent's endpoint, percent-encoded as it was sent. */
+  /** Path below the agent's endpoint, normalized and percent-encoded. */
   readonly #path: string
   readonly #match: RestMatch | CallError
   /** The value is null if there is no body. */
@@ -35,7 +42,7 @@ class RestCall implements InboundCall {
     this.agent = agentById(agentId)
     this.#request = request
     // By position, because an agent's id may be `a2a` too.
-    this.#path = new URL(url).pathname.split('/').slice(4).join('/')
+    this.#path = normalizeRestPath(new URL(url).pathname.split('/').slice(4).join('/'))
     this.#match = matchRestPath(method, this.#path)
     // HEAD is supported for the extended card only, which this host serves: agents may not support it.
     if (method === 'HEAD') {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchRestPath, rejectVersionMismatch, restParams } from '../../src/a2a/rest-paths.ts'
+import { matchRestPath, normalizeRestPath, rejectVersionMismatch, restParams } from '../../src/a2a/rest-paths.ts'
 import { anyCharacter } from '../support/cards/generated.ts'
 
 /** The paths of the specification; `:subscribe` also as GET, which the official servers accept. */
@@ -74,12 +74,31 @@ describe('matchRestPath', () => {
     expect(matchRestPath('POST', path)).toStrictEqual(notFound('POST', path))
   })
 
-  it.each(['tasks/1%3Asubscribe', 'tasks/1%3acancel', 'v1/tasks/1%3Asubscribe'])(
-    'does not decode the path %s before matching',
-    path => {
-      expect(matchRestPath('GET', path)).toMatchObject({ kind: 'method' })
+  it.each(table)(
+    'matches %s %s with an encoded colon and with a slash at the end',
+    (method, path, operation, pathParams) => {
+      for (const version of ['1.0', '0.3'] as const)
+        for (const colon of [':', '%3A', '%3a'])
+          for (const end of ['', '/']) {
+            const sent = (version === '0.3' ? 'v1/' : '') + path.replace(':', colon) + end
+            expect(matchRestPath(method, normalizeRestPath(sent))).toStrictEqual({ operation, version, pathParams })
+          }
     },
   )
+})
+
+describe('normalizeRestPath', () => {
+  it.each([
+    ['message%3Asend', 'message:send'],
+    ['tasks/1%3acancel/', 'tasks/1:cancel'],
+    ['tasks/', 'tasks'],
+    ['tasks//', 'tasks/'],
+    ['tasks/a%2Fb', 'tasks/a%2Fb'],
+    ['tasks/a%253Ab', 'tasks/a%253Ab'],
+    ['', ''],
+  ])('normalizes %j to %j', (path, normalized) => {
+    expect(normalizeRestPath(path)).toBe(normalized)
+  })
 })
 
 describe('path parameters', () => {
@@ -92,12 +111,23 @@ describe('path parameters', () => {
     ['tasks/...:cancel', '...'],
     ['tasks/%2e%2ea:cancel', '..a'],
     ['tasks/a%252Fb:cancel', 'a%2Fb'],
+    ['tasks/a%2Fb:cancel', 'a/b'],
+    ['tasks/projects%2F1%2ftasks%2F..a:cancel', 'projects/1/tasks/..a'],
   ])('are decoded once: %s is %j', (path, id) => {
     expect(matchRestPath('POST', path)).toStrictEqual({ operation: 'cancel', version: '1.0', pathParams: { id } })
   })
 
   it.each([
-    ['a slash', 'tasks/a%2Fb:cancel'],
+    ['a slash at its start', 'tasks/%2Fa:cancel'],
+    ['a slash at its end', 'tasks/a%2F:cancel'],
+    ['two slashes', 'tasks/a%2F%2Fb:cancel'],
+    ['the parent folder in it', 'tasks/a%2F..%2Fb:cancel'],
+    ['the same folder at its end', 'tasks/a%2F.:cancel'],
+    ['the parent folder in it and a matrix parameter', 'tasks/a%2F..;x%2Fb'],
+    ['a subresource', 'tasks/a%2FpushNotificationConfigs'],
+    ['a subresource and an id', 'tasks/a%2FpushNotificationConfigs%2Fc'],
+    ['a subresource in another case', 'tasks/a%2Fpushnotificationconfigs;x'],
+    ['an operation before a slash', 'tasks/a%3Acancel%2Fb'],
     ['a backslash', 'tasks/a%5Cb:cancel'],
     ['the parent folder', 'tasks/%2e%2e:cancel'],
     ['the same folder', 'tasks/.:cancel'],
@@ -119,7 +149,7 @@ describe('path parameters', () => {
     ])
   })
 
-  it('never throw, and never contain a separator', () => {
+  it('never throw, and never lead to another path', () => {
     fc.assert(
       fc.property(fc.constantFrom('GET', 'POST', 'DELETE'), fc.string({ unit: anyCharacter }), (method, text) => {
         for (const path of [
@@ -130,8 +160,8 @@ describe('path parameters', () => {
         ]) {
           const match = matchRestPath(method, path)
           for (const value of Object.values('pathParams' in match ? match.pathParams : {})) {
-            expect(value).not.toMatch(/[/\\\p{Cc}]/u)
-            expect(['.', '..']).not.toContain(value)
+            expect(value).not.toMatch(/[\\\p{Cc}]/u)
+            for (const segment of value.split('/')) expect(['', '.', '..']).not.toContain(segment)
           }
         }
       }),

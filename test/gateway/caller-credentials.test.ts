@@ -85,6 +85,45 @@ describe("a caller's credentials", () => {
     },
   )
 
+  /** Every header of a caller that is passed on in some form, and a prefix with which it may carry a token. */
+  const passedHeaders: [header: string, prefix: string][] = [
+    ['traceparent', ''],
+    ['tracestate', 'vendor=1,token='],
+    ['Via', '1.1 edge, 1.1 '],
+    ['A2A-Extensions', 'urn:a, urn:token:'],
+    ['X-A2A-Extensions', ''],
+    ['A2A-Version', ''],
+    ['Accept', 'application/json, '],
+    ['X-Weather-Key', ''],
+    ['X-Weather-Key', 'theirs, '],
+  ]
+  it.each(passedHeaders)('for this host are not forwarded in %s: %j', async (header, prefix) => {
+    for (const name of ['reader', 'admin']) {
+      await send('open', { [header]: prefix + tokens[name] })
+      await called.send('/agents/open/a2a/message:send', {
+        body: message(),
+        headers: { ...bearer('theirs'), [header]: prefix + tokens[name] },
+      })
+      expect(JSON.stringify(called.agent.requests)).not.toContain(tokens[name])
+    }
+  })
+
+  it('for this host are removed from a list of which the rest is forwarded', async () => {
+    await send('open', { tracestate: `a=1,b=${tokens.reader}`, 'A2A-Extensions': `urn:a, ${tokens.reader}` })
+    const { headers } = called.agent.requests[0] ?? {}
+    expect([headers?.tracestate, headers?.['a2a-extensions']]).toEqual(['a=1', 'urn:a'])
+  })
+
+  it.each(['reader', 'admin'])('for this host need the scheme Bearer in Authorization: %s', async name => {
+    const headers = { Authorization: tokens[name] ?? '' }
+    const statuses = [
+      (await send('open', headers)).status,
+      (await called.send('/agents', { method: 'GET', headers })).status,
+      (await called.send('/agents/open/manifest', { method: 'GET', headers })).status,
+    ]
+    expect([statuses, called.agent.requests]).toEqual([[401, 401, 401], []])
+  })
+
   it.each(['cc_oops', `cc_${'a'.repeat(12)}_${'a'.repeat(32)}`, 'one, Bearer two', 'one, Basic two'])(
     'for this host that are invalid return 401: %s',
     async name => {

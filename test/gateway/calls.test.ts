@@ -245,6 +245,13 @@ describe('a call over HTTP+JSON', () => {
     ['POST', 'v1/message:send', messageV03(), 'POST /rest-0/v1/message:send'],
     ['GET', 'v1/tasks/t-1', undefined, 'GET /rest-0/v1/tasks/t-1'],
     ['POST', 'v1/tasks/t-1:cancel', {}, 'POST /rest-0/v1/tasks/t-1:cancel'],
+    ['POST', 'message%3Asend', message(), 'POST /rest-1/message:send'],
+    ['POST', 'v1/message%3asend/', messageV03(), 'POST /rest-0/v1/message:send'],
+    ['POST', 'tasks/t-1%3Acancel', {}, 'POST /rest-1/tasks/t-1:cancel'],
+    ['GET', 'tasks/t-1/?historyLength=2', undefined, 'GET /rest-1/tasks/t-1?historyLength=2'],
+    ['GET', 'tasks/', undefined, 'GET /rest-1/tasks'],
+    ['GET', 'tasks/projects%2F7%2Ft-1', undefined, 'GET /rest-1/tasks/projects%2F7%2Ft-1'],
+    ['POST', 'v1/tasks/projects%2Ft-1:cancel', {}, 'POST /rest-0/v1/tasks/projects%2Ft-1:cancel'],
   ])('%s %s is forwarded', async (method, path, body, expected) => {
     const { status, body: responseBody } = await called.send(`/agents/weather/a2a/${path}`, {
       method,
@@ -253,6 +260,16 @@ describe('a call over HTTP+JSON', () => {
     expect([status, responseBody]).toEqual([200, agentResponse])
     expect(upstreamRequests()).toEqual([expected])
   })
+
+  it.each(['tenant[]', 'tenant[0]', 'Tenant', 'tenant.id', '%20tenant', 'tenant%00', 'agentName[]', 'A2A-Version[]'])(
+    'is rejected with another spelling of a routing parameter: ?%s=',
+    async name => {
+      const get = await called.send(`/agents/weather/a2a/tasks/t-1?${name}=other`, { method: 'GET' })
+      const post = await called.send(`/agents/weather/a2a/message:send?${name}=other`, { body: message() })
+      expect([get.status, post.status, upstreamRequests()]).toEqual([400, 400, []])
+      expect(get.text).toContain('in A2A')
+    },
+  )
 
   it('is forwarded to an agent whose id is also a path segment', async () => {
     await called.register('a2a', { card: agentCard(called.agent.origin) })

@@ -58,3 +58,40 @@ describe('a case variant of a field that the gate reads', () => {
     expect(evaluate(params)).toStrictEqual({ warnings: [] })
   })
 })
+
+describe('another spelling of a parameter', () => {
+  it.each([
+    ['tenant[]', 'tenant'],
+    ['tenant[0]', 'tenant'],
+    ['tenant[id]', 'tenant'],
+    ['tenant.', 'tenant'],
+    ['tenant.id', 'tenant'],
+    [' tenant', 'tenant'],
+    ['tenant ', 'tenant'],
+    ['tenant\u0000', 'tenant'],
+    ['[tenant]', 'tenant'],
+    ['TENANT[]', 'tenant'],
+    ['agentName[]', 'agentName'],
+    ['agent-name', 'agentName'],
+    ['agent_name.x', 'agentName'],
+    ['A2A_Version', 'A2A-Version'],
+    ['A2A-Version[]', 'A2A-Version'],
+    ['message[parts][0][text]', 'message'],
+    ['configuration[pushNotificationConfig][url]', 'configuration'],
+    ['configuration.acceptedOutputModes', 'configuration'],
+    ['pushNotificationConfig[url]', 'pushNotificationConfig'],
+    ['url[]', 'url'],
+  ])('is rejected, because some servers read it as the parameter: %j', (field, name) => {
+    expect(evaluate({ [field]: 'other' }, 'getTask')).toMatchObject({
+      kind: 'invalid-params',
+      violations: [{ field, description: `is spelled \`${name}\` in A2A` }],
+    })
+  })
+
+  it.each(['tenants', 'mytenant', 'xtenant[]', 'historyLength', 'pageToken', 'contextId[]', '', '[]', '名前'])(
+    'is not every other name: %j',
+    field => {
+      expect(evaluate({ [field]: 'other' }, 'getTask')).toStrictEqual({ warnings: [] })
+    },
+  )
+})

@@ -166,6 +166,18 @@ describe('the capabilities check', () => {
     },
   )
 
+  it.each(configurations)(
+    'requires push notifications for a message next to the configuration %j: %s',
+    (params, needed) => {
+      const verdicts = (['0.3', '1.0'] as const).flatMap(version =>
+        (['send', 'stream'] as const).map(operation =>
+          evaluatePolicy(callWith({ version, operation, params }), profileWith({ pushNotifications: false })),
+        ),
+      )
+      expect(verdicts).toStrictEqual(Array(4).fill(needed ? { kind: 'push-notifications' } : passes))
+    },
+  )
+
   it('requires no push notifications for an operation without a message', () => {
     const params = { configuration: { pushNotificationConfig: {} } }
     expect(

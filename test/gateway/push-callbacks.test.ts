@@ -110,8 +110,22 @@ describe('a push notification URL', () => {
     ['https://hook.exam\nple.com/'],
     ['https://hook.example.com/\r\nHost: a'],
     ['https:///hook.example.com/'],
+    ['https://hook.example.com#@10.0.0.1/'],
+    ['https://hook.example.com?@10.0.0.1/'],
+    ['https://hook.example.com#?x=@localhost'],
+    ['https://hook.example.com?a=b@metadata.internal/latest'],
+    ['https://hook.example.com#\\@10.0.0.1/'],
   ])('must mean the same to every URL parser: not %j', url => {
     expect(create(url)).toEqual(rejected('url'))
+  })
+
+  it.each([
+    ['https://hook.example.com'],
+    ['https://hook.example.com/@me?to=a@b.example#c@d'],
+    ['https://hook.example.com?a=b'],
+    ['https://hook.example.com#fragment'],
+  ])('may have every other part of a URL: %s', url => {
+    expect(create(url)).toEqual(passes)
   })
 
   it.each([[['https://10.0.0.1/']], [{ href: 'https://10.0.0.1/' }], [7], [true]])('must be a string: not %j', url => {

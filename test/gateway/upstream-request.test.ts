@@ -21,6 +21,7 @@ const build = (headers: Record<string, string>, source: Partial<HeaderSource> = 
     streams: false,
     hasBody: true,
     via: '1.1 here',
+    containsHostToken: value => value.includes('cc_') || value.includes('the,admin,token'),
     ...source,
   })
 
@@ -113,6 +114,32 @@ describe('upstreamHeaders', () => {
 
   it.each(['', 'bad name', 'x:y', 'x\r\ny', 'schlüssel', 'X-Upper'])('ignores the invalid header name %j', name => {
     expect(build({}, { credentials: { pass: [name] } })).toEqual(defaultHeaders)
+  })
+
+  it('removes tokens of this host from every header', () => {
+    const headers = {
+      traceparent: 'cc_a',
+      tracestate: 'vendor=1, cc=cc_a, other=2',
+      Authorization: 'Bearer cc_a',
+      'X-API-Key': 'cc_a',
+    }
+    const source = {
+      credentials: { pass: ['authorization', 'x-api-key'] },
+      extensions: ['https://e.example/1', 'urn:cc_a'],
+      via: '1.1 cc_a, 1.1 edge, 1.1 here',
+    }
+    const sent = build(headers, source)
+    expect(sent).toEqual({
+      ...defaultHeaders,
+      'A2A-Extensions': 'https://e.example/1',
+      tracestate: 'vendor=1, other=2',
+      Via: '1.1 edge, 1.1 here',
+    })
+    expect(build(headers, { ...source, version: '0.3' })).toMatchObject({ 'X-A2A-Extensions': 'https://e.example/1' })
+  })
+
+  it('removes a token that contains commas', () => {
+    expect(build({ tracestate: 'a=the,admin,token' })).toEqual(defaultHeaders)
   })
 
   it('drops hop-by-hop headers that `Connection` names', () => {

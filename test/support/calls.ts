@@ -107,6 +107,7 @@ export const forwardTo = (
       streams: false,
       extensions: [],
       headers: new Headers({ 'Content-Type': 'application/json' }),
+      containsHostToken: () => false,
       credentials: { pass: ['authorization'] },
       ...outgoing,
     },

@@ -28,14 +28,13 @@ export type ForwardOptions = {
 
 /** Sends a call to its agent, and returns the response or stream for the caller. */
 export const forward = async (upstream: UpstreamCall, options: ForwardOptions): Promise<Response | CallError> => {
-  const { form, target, method, path, body, streams, headers, extensions, credentials, assertion } = upstream
+  const { form, target, method, path, body, headers } = upstream
   const via = appendVia(headers.get('Via'), options.pseudonym)
   if (via === undefined) return { kind: 'loop' }
   const url = upstreamUrl(target, path)
   if (url === undefined) return misconfigured('The path would lead out of the endpoint.')
   const hasBody = body !== undefined
-  const { version } = form
-  const sent = upstreamHeaders({ target, version, headers, extensions, credentials, assertion, streams, hasBody, via })
+  const sent = upstreamHeaders({ ...upstream, version: form.version, hasBody, via })
   const exchanged = exchange(url, { method, headers: sent, ...(hasBody && { body }) }, upstream, options)
   const { timeoutSeconds } = options
   return (await withTimeout(exchanged, timeoutSeconds)) ?? { kind: 'timeout', seconds: timeoutSeconds }

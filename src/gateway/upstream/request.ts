@@ -42,6 +42,8 @@ export type UpstreamCall = UpstreamMessage &
     extensions: readonly string[]
     /** The headers of the caller's request. */
     headers: Headers
+    /** Checks whether a value contains a token of this host, which no agent may see. */
+    containsHostToken: (value: string) => boolean
   }
 
 /** A parameter that selects an agent of this host. */
@@ -64,7 +66,7 @@ export const rewriteRoutingParams = (
 /** What the headers of a call to an agent are built from. */
 export type HeaderSource = Pick<
   UpstreamCall,
-  'target' | 'headers' | 'extensions' | 'credentials' | 'assertion' | 'streams'
+  'target' | 'headers' | 'extensions' | 'credentials' | 'assertion' | 'streams' | 'containsHostToken'
 > & {
   /** The version in which the call is written, which is the caller's. */
   version: WireVersion
@@ -81,15 +83,32 @@ const reservedHeaders =
 
 /** Builds the headers of a call to an agent from an allow-list. */
 export const upstreamHeaders = (source: HeaderSource): Record<string, string> => {
-  const { target, version, headers, extensions, credentials, assertion, streams, hasBody, via } = source
-  const sent: Record<string, string> = { Accept: accept(target, version, streams), 'A2A-Version': version, Via: via }
+  const { target, version, headers, extensions, credentials, streams, hasBody, via, containsHostToken } = source
+  const received: Record<string, string> = { Via: via }
+  if (extensions.length > 0) received[EXTENSIONS_HEADER[version]] = extensions.join(', ')
+  copyHeaders(TRACE_HEADERS, headers, received)
+  if ('pass' in credentials) copyHeaders(credentials.pass.filter(isCredentialHeader), headers, received)
+  const sent = removeHostTokens(received, containsHostToken)
+  sent.Accept = accept(target, version, streams)
+  sent['A2A-Version'] = version
   if (hasBody) sent['Content-Type'] = contentType(headers.get('Content-Type'))
-  if (extensions.length > 0) sent[EXTENSIONS_HEADER[version]] = extensions.join(', ')
-  copyHeaders(TRACE_HEADERS, headers, sent)
-  if ('pass' in credentials) copyHeaders(credentials.pass.filter(isCredentialHeader), headers, sent)
-  else sent.Authorization = `Bearer ${credentials.secret}`
-  if (assertion !== undefined) sent['Calling-Card-Assertion'] = assertion
+  if ('secret' in credentials) sent.Authorization = `Bearer ${credentials.secret}`
+  if (source.assertion !== undefined) sent['Calling-Card-Assertion'] = source.assertion
   return sent
+}
+
+/** Removes every item of a list that contains a token of this host, and headers that consist of nothing else. */
+const removeHostTokens = (
+  headers: Record<string, string>,
+  containsHostToken: HeaderSource['containsHostToken'],
+): Record<string, string> => {
+  if (!Object.values(headers).some(containsHostToken)) return headers
+  const cleaned = Object.entries(headers).map(([name, value]): [string, string] => {
+    const items = value.split(',').filter(item => !containsHostToken(item))
+    return [name, items.join(',').trim()]
+  })
+  // The ADMIN_TOKEN may contain a comma.
+  return Object.fromEntries(cleaned.filter(([, value]) => value !== '' && !containsHostToken(value)))
 }
 
 const EXTENSIONS_HEADER = { '0.3': 'X-A2A-Extensions', '1.0': 'A2A-Extensions' } as const

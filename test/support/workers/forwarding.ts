@@ -43,6 +43,7 @@ export class Forwarding extends WorkerEntrypoint {
         streams,
         extensions: [],
         headers: request.headers,
+        containsHostToken: () => false,
         credentials: { pass: [] },
       },
       {
