@@ -76,7 +76,10 @@ export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PO
 
 /** Returns a warning if the token would travel unencrypted to another machine. */
 export const warnUnencrypted = (url: string): string | undefined =>
-  url.startsWith('http:') && !isLoopback(url) ? `The token goes to ${url} unencrypted: use https.` : undefined
+  isUnencrypted(url) ? `The token goes to ${url} unencrypted: use https.` : undefined
+
+/** Whether what is sent to a URL travels unencrypted to another machine. */
+export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
 
 /** Parses the URL of a host, without its trailing slash. Rejects one with a password, a query or a fragment. */
 export const parseHostUrl = (text: string): string => {

@@ -81,6 +81,14 @@ export type IssuedToken = v.InferOutput<typeof IssuedToken>
 
 const TokenPage = v.object({ tokens: v.array(Token), cursor: v.optional(v.string()) })
 
+/** The public keys of a host; members that are not for verifying signatures are left out. */
+const KeySet = v.object({
+  keys: v.array(
+    v.object({ kty: v.literal('EC'), crv: v.literal('P-256'), x: v.string(), y: v.string(), kid: v.string() }),
+  ),
+})
+type PublicKey = v.InferOutput<typeof KeySet>['keys'][number]
+
 /** The permissions of a token that is to be issued. `expires`: seconds from now, or a date. */
 export type TokenRequest = {
   scopes: string[]
@@ -159,6 +167,12 @@ export const createClient = (connection: Connection) => ({
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)
     return reply.status === 200 ? parseReply(RefreshResult, reply, connection) : toRejection(reply)
+  },
+
+  /** Returns the public keys with which the host's signatures are verified; undefined if it has none. */
+  getKeys: async (): Promise<PublicKey[] | undefined> => {
+    const reply = await request(connection, 'GET', '/.well-known/jwks.json', { anonymous: true })
+    return reply.status === 404 ? undefined : parseReply(KeySet, reply, connection).keys
   },
 
   /** The tokens of the host. */

@@ -6,6 +6,8 @@ import { delimiter, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import type { Environment } from '../config.ts'
+import { UsageError } from '../exit-codes.ts'
+import { isSystemError } from '../manifests/index.ts'
 
 /** How `wrangler deploy` ended, and what it wrote to its output file. */
 export type WranglerResult = { exitCode: number; output: string }
@@ -36,6 +38,32 @@ export const createWrangler =
       rmSync(folder, { recursive: true, force: true })
     }
   }
+
+/**
+ * Stores a secret of the Worker with `wrangler secret put`, and returns its exit code. The value goes through stdin, because ps shows
+ * arguments.
+ */
+export const putSecret = async (
+  name: string,
+  value: string,
+  args: readonly string[],
+  { cwd, env }: { cwd: string; env: Environment },
+): Promise<number> => {
+  const wrangler = spawn('wrangler', ['secret', 'put', name, ...args], {
+    cwd,
+    stdio: ['pipe', 'inherit', 'inherit'],
+    env: withLocalBin(env, cwd),
+  })
+  // If wrangler ends without reading the value, its exit code says so.
+  wrangler.stdin.on('error', () => {}).end(value)
+  try {
+    const [exitCode] = (await once(wrangler, 'exit')) as [number | null]
+    return exitCode ?? 1
+  } catch (error) {
+    if (isSystemError(error)) throw new UsageError(`wrangler cannot be run (${error.message}): run npm ci first.`)
+    throw error
+  }
+}
 
 /** Adds the commands of this project to the end of PATH. npm does so too, but a shell may not. */
 export const withLocalBin = (env: Environment, cwd: string): NodeJS.ProcessEnv => {

@@ -8,6 +8,7 @@ import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
 import { poll } from '../clock.ts'
 import type { Context } from '../config.ts'
 import { withLocalBin } from '../deploy/wrangler.ts'
+import { createSigningKey } from '../signing-key.ts'
 
 /** How long the runtime may take until it responds. */
 const START_TIMEOUT_MS = 60_000
@@ -52,6 +53,7 @@ const isPortFree = async (port: number): Promise<boolean> => {
  * the environment, because ps shows flags.
  */
 export const startDevServer = (port: string, adminToken: string, { env, cwd }: Context): ChildProcess => {
+  const signingKey = JSON.stringify(createSigningKey())
   const variables = WORKER_VARIABLES.flatMap(name => (env[name] ? ['--var', `${name}:${env[name]}`] : []))
   // wrangler reads the environment only if its files are named, not if it finds .dev.vars by itself.
   const files = ['.dev.vars', '.env'].filter(file => existsSync(join(cwd, file))).flatMap(file => ['--env-file', file])
@@ -65,6 +67,8 @@ export const startDevServer = (port: string, adminToken: string, { env, cwd }: C
       ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
       ...['--log-level', env.VERBOSE ? 'info' : 'error', '--show-interactive-dev-session=false'],
       ...variables,
+      // ps shows this key, but it is for this run only.
+      ...['--var', `SIGNING_KEY:${signingKey}`],
       ...files,
     ],
     {

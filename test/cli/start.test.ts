@@ -75,7 +75,8 @@ describe('npm start', () => {
       ...configs.flatMap(config => ['-c', config]),
       ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
       ...['--log-level', 'error', '--show-interactive-dev-session=false'],
-      ...['--var', 'ROOT_AGENT:a', '--env-file', '.env'],
+      ...['--var', 'ROOT_AGENT:a', '--var', expect.stringMatching(/^SIGNING_KEY:{"kty":"EC".*"d":"/)],
+      ...['--env-file', '.env'],
     ])
     child.kill('SIGTERM')
     const { code, stdout } = await end
@@ -102,7 +103,7 @@ describe('npm start', () => {
     child.kill('SIGINT')
     expect((await end).code).toBe(0)
     expect(called().token).toBe('dev')
-    expect(called().args).not.toContain('--var')
+    expect(called().args.filter((arg: string) => arg.startsWith('ROOT_AGENT'))).toEqual([])
   })
 
   it('leaves no runtime behind when it fails itself', async () => {
@@ -121,8 +122,9 @@ describe('npm start', () => {
     await runtime.ended
   })
 
-  it('keeps the admin token out of the process list and of its output', async () => {
-    const { child, end, called } = start({ PORT: await freePort(), ADMIN_TOKEN: 'very-secret' })
+  it('keeps the admin token and a signing key of production out of the process list and of its output', async () => {
+    const secrets = { ADMIN_TOKEN: 'very-secret', SIGNING_KEY: 'very-secret' }
+    const { child, end, called } = start({ PORT: await freePort(), ...secrets })
     await waitForText(child.stdout, 'Ctrl-C stops')
     expect(called().token).toBe('very-secret')
     expect(called().args.join(' ')).not.toContain('very-secret')

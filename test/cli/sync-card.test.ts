@@ -200,7 +200,7 @@ describe('sync-card', () => {
     [
       'a word',
       ['bogus'],
-      /"bogus" is neither a file nor a command; the commands are lint, convert, refresh, token and help\.\n/,
+      /"bogus" is neither a file nor a command; the commands are lint, convert, refresh, token, keys and help\.\n/,
     ],
     ['a word next to a file', ['empty/x.txt', 'bogus'], /"bogus" is neither a file nor a command/],
     ['a word as a file of lint', ['lint', 'bogus'], /bogus does not exist\./],

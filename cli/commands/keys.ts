@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import { createClient } from '../client/index.ts'
+import { type Context, isUnencrypted, parseHostUrl } from '../config.ts'
+import { putSecret } from '../deploy/wrangler.ts'
+import { ExitCode, UsageError } from '../exit-codes.ts'
+import { createSigningKey } from '../signing-key.ts'
+import { DEFAULT_RETRIES } from './host-options.ts'
+
+type CreateFlags = { print?: true; keep?: string }
+
+/** Adds `keys`, which makes the keys that a host signs with. */
+export const addKeys = (program: Command, context: Context, exit: (code: number) => void): void => {
+  const keys = program.command('keys').description('make the key that a host signs with')
+  keys
+    .command('create')
+    .description('make a key and store it as the secret SIGNING_KEY, which it replaces')
+    .argument('[args...]', 'arguments for `wrangler secret put`, such as: -- --env staging')
+    .option('--print', 'print the secret on stdout instead')
+    .option('--keep <url>', 'publish the keys that this host publishes now as well')
+    .action(async (args: string[], flags: CreateFlags) => exit(await create(args, flags, context)))
+}
+
+const create = async (args: readonly string[], { print, keep }: CreateFlags, context: Context): Promise<number> => {
+  const { terminal, cwd, env } = context
+  const key = createSigningKey()
+  const kept = keep === undefined ? [] : await fetchKeys(keep, context)
+  const secret = JSON.stringify(kept.length > 0 ? { keys: [key, ...kept] } : key)
+  if (print) {
+    terminal.out(secret)
+    return ExitCode.ok
+  }
+  const exitCode = await putSecret('SIGNING_KEY', secret, args, { cwd, env })
+  if (exitCode !== 0) return exitCode
+  terminal.info(`SIGNING_KEY is now ${key.kid}, which nobody has seen.`)
+  if (keep === undefined)
+    terminal.info('What another key signed is no longer valid; to keep such a key published: --keep <url of the host>')
+  return ExitCode.ok
+}
+
+/** Returns the public keys of a host. */
+const fetchKeys = async (text: string, { fetch, clock, terminal }: Context) => {
+  const url = parseHostUrl(text)
+  if (isUnencrypted(url))
+    throw new UsageError(`${url} is not encrypted, so anybody on the way could add a key of their own: use https.`)
+  const client = createClient({ url, token: '', retries: DEFAULT_RETRIES, fetch, clock, onRetry: terminal.info })
+  const keys = await client.getKeys()
+  if (keys === undefined) throw new UsageError(`${url} publishes no keys: leave out --keep.`)
+  return keys
+}
