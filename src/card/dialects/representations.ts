@@ -2,7 +2,7 @@ import { type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { type DialectName, dialectNames, type HybridName, type RepresentationName } from '../model/constants.ts'
-import { endpointFields, pickV0Interface, presentEndpointFields, superxProtocol } from '../read/interfaces.ts'
+import { endpointFields, pickV0Interface, presentEndpointFields, speaksV1, superxProtocol } from '../read/interfaces.ts'
 import { gopherholeVersion } from './gopherhole.ts'
 import { dialects } from './index.ts'
 import { writeV0 } from './v0-base.ts'
@@ -22,9 +22,14 @@ export const writeRepresentations = (
   authored: AuthoredCard,
   route: Manifest['route'],
 ): WrittenRepresentations => {
+  const forV1 = speaksV1Only(card, authored, route)
   const hybrids: Record<HybridName, JsonObject> = {
-    'agent-card.json': hybridRepresentation(card, authored, 'agent-card.json'),
-    'agent.json': hybridRepresentation(card, authored, 'agent.json'),
+    'agent-card.json': toServedHybrid(
+      forV1 ? writeV1Hybrid(card) : writeHybrid(card, 'agent-card.json'),
+      card,
+      authored,
+    ),
+    'agent.json': toServedHybrid(writeHybrid(card, 'agent.json'), card, authored),
   }
   const documents = { ...hybrids } as Record<RepresentationName, JsonObject>
   const dropped = {} as Record<DialectName, Pointer[]>
@@ -41,9 +46,34 @@ export const writeRepresentations = (
 }
 
 /** A hybrid is never the document that was signed. SuperX's clients read it too, and require `protocol`. */
-const hybridRepresentation = (card: AgentCard, authored: AuthoredCard, name: HybridName): JsonObject => {
-  const document = omit(writeHybrid(card, name), 'signatures')
-  return authored.dialect === 'superx' ? { ...document, protocol: superxProtocol(card.supportedInterfaces) } : document
+const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect }: AuthoredCard): JsonObject => ({
+  ...omit(hybrid, 'signatures'),
+  ...(dialect === 'superx' && { protocol: superxProtocol(card.supportedInterfaces) }),
+})
+
+/**
+ * Whether readers of v0.x could not call an agent. In a card that is not in the form of 1.0, `url` is its author's own field, and
+ * the version may be a default; behind the gateway, calls in another version are refused.
+ */
+const speaksV1Only = (
+  { supportedInterfaces }: AgentCard,
+  { dialect }: AuthoredCard,
+  route: Manifest['route'],
+): boolean => supportedInterfaces.every(speaksV1) && (dialect === '1.0' || route === 'gateway')
+
+/**
+ * Writes the hybrid of an agent that speaks A2A 1.0 only: without the fields that lead readers of v0.x to call it with methods that
+ * it does not have, and with what 1.0 defines in its form: an incomplete provider and unknown security schemes are left out. Without
+ * a URL, readers of v0.x report an error at discovery. Unknown fields stay, because readers of 1.0 ignore them.
+ */
+const writeV1Hybrid = (card: AgentCard): JsonObject => {
+  const { provider, securitySchemes } = dialects['1.0'].write(card).document
+  return {
+    ...omit(card, 'securitySchemes', ...(provider === undefined ? ['provider'] : [])),
+    ...(securitySchemes !== undefined && { securitySchemes }),
+    supportedInputModes: card.supportedInputModes ?? card.defaultInputModes,
+    supportedOutputModes: card.supportedOutputModes ?? card.defaultOutputModes,
+  }
 }
 
 /**

@@ -35,13 +35,20 @@ export const versionErrors = (documents: Documents): Result[] =>
     ['0.3', schemaErrors('0.3', documents['0.3'])],
   ])
 
+/** Whether a document has no address for readers of 0.3, and none of its interfaces is for them. */
+const isForV1Only = (document: Readonly<Record<string, unknown>>): boolean =>
+  !('url' in document) &&
+  (document.supportedInterfaces as { protocolVersion: string }[]).every(each => each.protocolVersion.startsWith('1.'))
+
 /**
- * Returns what the schemas reject in the documents of the well-known paths, which readers of 1.0 and 0.3 share.
- * Not for every card: a provider without a URL and a security scheme of an unknown type stay in these documents.
+ * Returns what the schemas reject in the documents of the well-known paths, which readers of 1.0 and 0.3 share, unless the agent
+ * speaks 1.0 only. Not for every card: a provider without a URL and a security scheme of an unknown type stay in these documents.
  */
 export const hybridErrors = (documents: Documents): Result[] =>
   failures(
     (['agent-card.json', 'agent.json'] as const).flatMap((name): Result[] => {
+      if (name === 'agent-card.json' && isForV1Only(documents[name]))
+        return [[`${name} as 1.0`, schemaErrors('1.0', documents[name])]]
       // The security schemes have the form of 0.3.
       const { securitySchemes: _, ...withoutSchemes } = documents[name]
       return [

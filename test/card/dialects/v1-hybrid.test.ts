@@ -1,0 +1,122 @@
+import { AgentCard } from '@a2a-js/sdk'
+import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver } from '@a2a-js/sdk/client'
+import { A2AClient as V03Client, ClientFactory as V03ClientFactory } from 'a2a-sdk-v0.3/client'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { bilingualCard } from '../../support/cards/cards.ts'
+import { compileCard } from '../../support/cards/compile.ts'
+import { schemaErrors } from '../../support/schemas/index.ts'
+
+const securitySchemes = {
+  bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
+  key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } },
+}
+const v1Card = {
+  ...bilingualCard,
+  supportedInterfaces: bilingualCard.supportedInterfaces.slice(0, 1),
+  capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true, multiTurn: true },
+  securitySchemes,
+  termsOfServiceUrl: 'https://bilingual.example.com/terms',
+  'x-team': 'weather',
+}
+const gopherholeCard = {
+  name: 'Gopher',
+  description: 'Digs tunnels',
+  url: 'https://gopher.example.com/a2a',
+  protocolVersion: '1.0',
+}
+
+const v0Fields = ['url', 'preferredTransport', 'additionalInterfaces', 'protocolVersion', 'security'] as const
+const fieldsForV0 = (document: JsonObject) =>
+  [...v0Fields, 'supportsAuthenticatedExtendedCard'].filter(name => name in document)
+const documentsOf = (card: JsonObject, manifest: JsonObject = {}) => compileCard({ card, ...manifest }).documents
+const behindGateway = { route: 'gateway', upstream: { url: 'https://inner.example/a2a' } }
+
+/** Returns a `fetch` that responds with a document to every request. */
+const fetchWith = (document: JsonObject) => (async () => Response.json(document)) as unknown as typeof fetch
+
+describe('agent-card.json of an agent that speaks A2A 1.0 only', () => {
+  const document = documentsOf(v1Card)['agent-card.json']
+
+  it('has no field by which readers of v0.x would call the agent', () => {
+    expect(fieldsForV0(document)).toEqual([])
+    expect(JSON.stringify(document)).not.toMatch(/"(?:security|in|type)":/)
+  })
+
+  it('is a card of 1.0, with the unknown fields of its author', () => {
+    expect(schemaErrors('1.0', document)).toEqual([])
+    expect(document).toMatchObject({
+      termsOfServiceUrl: 'https://bilingual.example.com/terms',
+      'x-team': 'weather',
+      securitySchemes,
+      capabilities: { multiTurn: true },
+    })
+  })
+
+  it('leaves out what 1.0 does not allow', () => {
+    const provider = { organization: 'ACME' }
+    const schemes = { ...securitySchemes, odd: { type: 'odd' } }
+    const document = documentsOf({ ...v1Card, provider, securitySchemes: schemes })['agent-card.json']
+    expect([document.provider, document.securitySchemes]).toEqual([undefined, securitySchemes])
+    expect(schemaErrors('1.0', document)).toEqual([])
+  })
+
+  it('is read by the official SDK of 1.x as the card of 1.0 is, also without a version in the request', async () => {
+    const read = async (document: JsonObject) => {
+      const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchWith(document), legacyCompat: { enabled: true } })
+      return AgentCard.toJSON(await resolver.resolve('https://host.example/'))
+    }
+    expect(await read(document)).toEqual(await read(documentsOf(v1Card)['1.0']))
+    const cardResolver = new DefaultAgentCardResolver({ fetchImpl: fetchWith(document) })
+    const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { cardResolver })
+    const client = await new ClientFactory(options).createFromUrl('https://host.example/')
+    expect(client.protocolVersion).toBe('1.0')
+  })
+
+  it('makes the official SDK of 0.3 report an error before it calls the agent', async () => {
+    const card = document as unknown as Parameters<V03ClientFactory['createFromAgentCard']>[0]
+    await expect(new V03ClientFactory().createFromAgentCard(card)).rejects.toThrow('No compatible transport found')
+    expect(() => new V03Client(card)).toThrow("does not contain a valid 'url'")
+  })
+
+  it('has the fields of v0.x at the path of GopherHole', () => {
+    expect(fieldsForV0(documentsOf(v1Card)['agent.json'])).toEqual([
+      'url',
+      'preferredTransport',
+      'protocolVersion',
+      'security',
+      'supportsAuthenticatedExtendedCard',
+    ])
+  })
+
+  it('is the same in every extended card', () => {
+    const { extended } = compileCard({ card: v1Card, extended: { description: 'More for callers with a token' } })
+    expect(extended.map(({ documents }) => fieldsForV0(documents['agent-card.json']))).toEqual([[]])
+  })
+})
+
+describe('the fields of v0.x in agent-card.json', () => {
+  const v0Interface = { url: 'https://bilingual.example.com/v0', protocolBinding: 'JSONRPC', protocolVersion: '0.3' }
+  const mcpCard = {
+    name: 'Tools',
+    description: 'Has tools',
+    url: 'https://mcp.example/mcp',
+    protocol: 'mcp',
+    skills: [],
+  }
+
+  it.each<[string, JsonObject, JsonObject, boolean]>([
+    ['an agent that speaks both', bilingualCard, {}, true],
+    ['an agent that speaks both, behind the gateway', bilingualCard, behindGateway, true],
+    ['an agent that speaks 0.3 only', { ...v1Card, supportedInterfaces: [v0Interface] }, {}, true],
+    ['an MCP server', { ...mcpCard, protocolVersion: '2025-06-18' }, {}, true],
+    ["a card of GopherHole's, whose `url` is its own field", gopherholeCard, {}, true],
+    ['a card without a version', { ...gopherholeCard, protocolVersion: undefined }, {}, true],
+    ["a card of GopherHole's behind the gateway, which refuses calls of 0.3", gopherholeCard, behindGateway, false],
+    ['a card of 1.0 behind the gateway', v1Card, behindGateway, false],
+    ['a card of 1.0 with `route: closed`', v1Card, { route: 'closed' }, false],
+  ])('%s', (_, card, manifest, expected) => {
+    const documents = documentsOf(JSON.parse(JSON.stringify(card)), manifest)
+    expect(['url' in documents['agent-card.json'], 'url' in documents['agent.json']]).toEqual([expected, true])
+  })
+})
