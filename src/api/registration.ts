@@ -3,7 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import { adminRequired } from '../auth/require.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
-import { type Manifest, readManifest, resolveOrigin } from '../card/manifest/manifest.ts'
+import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
 import type { Precondition } from '../http/conditional.ts'
@@ -56,8 +56,8 @@ const prepareWrite = async (
   const read = readManifest(document, id)
   if ('errors' in read) throw invalidCard(read.errors)
   const { manifest } = read
-  const identityErrors = await findIdentityErrors(manifest, env)
-  if (identityErrors.length > 0) throw invalidCard(identityErrors)
+  const errors = [...findLocalHost(manifest, origins), ...(await findIdentityErrors(manifest, env))]
+  if (errors.length > 0) throw invalidCard(errors)
   const source = resolveSource(manifest.upstream)
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)

@@ -1,7 +1,7 @@
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { diffCards } from '../card/diff/drift.ts'
 import { findWidenings } from '../card/diff/widening.ts'
-import { type Manifest, resolveOrigin } from '../card/manifest/manifest.ts'
+import { type KnownOrigins, type Manifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import type { Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
 import { strongEtag } from '../http/conditional.ts'
@@ -15,8 +15,7 @@ export type RemoteAgent = {
   id: string
   document: Json
   manifest: Manifest
-  /** `PUBLIC_URL`, and the origin that the registration was sent to. */
-  origins: { publicUrl?: string | undefined; requestOrigin: string }
+  origins: KnownOrigins
   source: Source
   known?: SourceRecord | undefined
   by: SourceRecord['by']

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/json.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { lint } from '../lint/index.ts'
-import { type Manifest, readManifest, resolveOrigin } from '../manifest/manifest.ts'
+import { findLocalHost, type KnownOrigins, type Manifest, readManifest, resolveOrigin } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { RepresentationName } from '../model/constants.ts'
 import { type CardError, type Report, truncateNotes, truncatePointers } from '../model/report.ts'
@@ -33,13 +33,9 @@ export type Compiled = {
 }
 
 /** What the host knows about a registration besides its document. */
-export type CompileContext = {
+export type CompileContext = KnownOrigins & {
   /** The agent's id. */
   id: string
-  /** `PUBLIC_URL`, if it is set. */
-  publicUrl?: string | undefined
-  /** The origin of the registration request. */
-  requestOrigin: string
   /** The document fetched from the card's source, required if the manifest has one. */
   fetched?: JsonObject | undefined
 }
@@ -55,6 +51,8 @@ export const compile = (document: Json, context: CompileContext): Compilation =>
   if (documentErrors.length > 0) return reject(documentErrors)
   const parsed = readManifest(document, context.id)
   if ('errors' in parsed) return reject(parsed.errors)
+  const localHosts = findLocalHost(parsed.manifest, context)
+  if (localHosts.length > 0) return reject(localHosts)
   const merged = mergeFetchedCard(parsed, context.fetched)
   if ('errors' in merged) return reject(merged.errors)
   const foreign = detectForeignDocument(merged.manifest.card)

@@ -87,15 +87,34 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
-/** Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the registration. */
-export const resolveOrigin = (
-  { hosts }: Manifest,
-  { publicUrl, requestOrigin }: { publicUrl?: string | undefined; requestOrigin: string },
-): string => {
+/** What is known of the origin of this host: `PUBLIC_URL`, if it is set, and the origin of the registration request. */
+export type KnownOrigins = { publicUrl?: string | undefined; requestOrigin: string }
+
+/**
+ * Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the registration. A host
+ * name through which the agent is registered keeps its port, and one of this machine its port and scheme.
+ */
+export const resolveOrigin = ({ hosts }: Manifest, { publicUrl, requestOrigin }: KnownOrigins): string => {
   if (publicUrl) return publicUrl.replace(/\/+$/, '')
-  const host = hosts.find(name => name !== '*')
-  return host === undefined ? requestOrigin : `https://${host}`
+  const host = firstHost(hosts)
+  if (host === undefined) return requestOrigin
+  const { hostname, port, protocol } = new URL(requestOrigin)
+  if (isLocal(host)) return `${protocol}//${host}${port && `:${port}`}`
+  return hostname === host && port !== '' ? requestOrigin : `https://${host}`
 }
+
+/** Finds a host name that the URLs of the card would have, although no client of this host could use them. */
+export const findLocalHost = ({ hosts }: Manifest, { publicUrl, requestOrigin }: KnownOrigins): CardError[] => {
+  const host = firstHost(hosts)
+  const { hostname } = new URL(requestOrigin)
+  if (publicUrl || host === undefined || !isLocal(host) || isLocal(hostname)) return []
+  const message = `begins with "${host}", which is no public host name: clients of ${hostname} could not use the URLs of the card. Begin with a host name of this host, or set PUBLIC_URL`
+  return [{ pointer: '/hosts', message }]
+}
+
+const firstHost = (hosts: Manifest['hosts']): string | undefined => hosts.find(name => name !== '*')
+
+const isLocal = (hostname: string): boolean => /^(?:(?:.+\.)?localhost|[\d.]+|\[.+\])$/.test(hostname)
 
 type BridgeFields = { upstream: { mcp?: string | undefined; url?: string | undefined } }
 

@@ -141,6 +141,45 @@ describe('route: gateway', () => {
   })
 })
 
+describe('the origin of an agent with host names', () => {
+  const compileAt = (requestOrigin: string, hosts: string[], publicUrl?: string) => {
+    const manifest = { card: cards.gopherhole as Json, route: 'gateway', hosts }
+    return compile(manifest, { id: 'a', requestOrigin, publicUrl })
+  }
+
+  it.each([
+    ['http://127.0.0.1:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
+    ['http://localhost:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
+    ['http://127.0.0.1:8787', ['localhost'], 'http://localhost:8787'],
+    ['http://[::1]:8787', ['*', 'agents.localhost'], 'http://agents.localhost:8787'],
+    ['http://192.168.0.7', ['192.168.0.7'], 'http://192.168.0.7'],
+    ['https://cards.example:8443', ['cards.example'], 'https://cards.example:8443'],
+    ['https://cards.example:8443', ['other.example'], 'https://other.example'],
+    ['http://127.0.0.1:8787', ['cards.example'], 'https://cards.example'],
+    ['http://cards.example', ['cards.example'], 'https://cards.example'],
+  ])('registered through %s with %j is %s', (requestOrigin, hosts, origin) => {
+    expect(compileAt(requestOrigin, hosts)).toMatchObject({
+      compiled: { origin, documents: { gopherhole: { url: `${origin}/agents/a/a2a` } } },
+    })
+  })
+
+  it.each(['127.0.0.1', '10.0.0.5', 'localhost', 'agents.localhost'])(
+    'is rejected with the reason if it is no public name, and the host is reached by one: %s',
+    name => {
+      expect(compileAt('https://cards.example', [name, 'cards.example'])).toEqual({
+        errors: [
+          {
+            pointer: '/hosts',
+            message: `begins with "${name}", which is no public host name: clients of cards.example could not use the URLs of the card. Begin with a host name of this host, or set PUBLIC_URL`,
+          },
+        ],
+      })
+      expect(compileAt('https://cards.example', ['cards.example', name])).toHaveProperty('compiled')
+      expect(compileAt('https://cards.example', [name], 'https://cards.example')).toHaveProperty('compiled')
+    },
+  )
+})
+
 describe.each(['direct', 'closed'])('route: %s', route => {
   it("keeps the agent's URL", () => {
     expect(compileCard({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
