@@ -1,8 +1,8 @@
 import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { adminRequired } from '../auth/require.ts'
-import type { CallProfile } from '../card/call-profile.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
+import { findNewUse } from '../card/diff/profile-changes.ts'
 import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
@@ -65,7 +65,7 @@ const prepareWrite = async (
     const result = compile(document, { id, ...origins })
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
-    const expected = bindingUse ? assertSameTargets(bindingUse, compiled, precondition) : precondition
+    const expected = bindingUse ? assertSameUse(bindingUse, compiled, precondition) : precondition
     return { compiled, registration: await prepareRegistration(id, document, compiled, expected) }
   }
   const blocked = checkSourceAllowed(source, env)
@@ -81,7 +81,7 @@ const prepareWrite = async (
     bindingUse === undefined
       ? precondition
       : compiled && served
-        ? assertSameTargets(bindingUse, compiled, precondition, served)
+        ? assertSameUse(bindingUse, compiled, precondition, served)
         : assertSameManifest(bindingUse, document, precondition)
   const expected = { ...condition, checked: known?.checked ?? null }
   return { compiled, record, registration: await prepareRemote(agent, reconciled, expected) }
@@ -122,22 +122,11 @@ const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): 
   return { id, etag: registered.etag, name, document, origin: registered.origin }
 }
 
-/** Fields of the call profile that decide who can trigger a call with a secret or binding, and the fields of a manifest behind them. */
-const accessFields: readonly (readonly [field: keyof CallProfile, name: string])[] = [
-  ['visibility', 'visibility'],
-  ['route', 'route'],
-  ['gate', 'gate'],
-  ['requiresAuthentication', 'card.security'],
-  ['apiKeyHeaders', 'card.securitySchemes'],
-  ['openIdConnectUrls', 'card.securitySchemes'],
-  ['jwt', 'jwt'],
-]
-
 /**
- * Asserts that a secret or binding is sent to the same addresses as now, for the same callers. `served` is the fetched card that
- * is served now. Returns the precondition of the write: it fails if what was compared has changed.
+ * Asserts that a secret or binding is used as it is now: for the same addresses, calls and callers. `served` is the fetched card
+ * that is served now. Returns the precondition of the write: it fails if what was compared has changed.
  */
-const assertSameTargets = (
+const assertSameUse = (
   { id, etag, name, document, origin }: BindingUse,
   { profile }: Compiled,
   precondition: Precondition,
@@ -145,12 +134,8 @@ const assertSameTargets = (
 ): Precondition => {
   const before = compile(document, { id, publicUrl: origin, requestOrigin: origin, fetched: served })
   if (!('compiled' in before)) throw bindingChanged(name, 'is not what is registered now')
-  const { profile: current } = before.compiled
-  const knownTargets = new Set(current.targets.map(targetKey))
-  if (!profile.targets.every(target => knownTargets.has(targetKey(target))))
-    throw bindingChanged(name, 'would be sent to a different address')
-  const changed = accessFields.find(([field]) => JSON.stringify(current[field]) !== JSON.stringify(profile[field]))
-  if (changed) throw bindingChanged(name, `would be available to other callers: ${changed[1]} has changed`)
+  const newUse = findNewUse(before.compiled.profile, profile)
+  if (newUse !== undefined) throw bindingChanged(name, newUse)
   return expectEtag(precondition, etag)
 }
 
@@ -170,8 +155,5 @@ const expectEtag = (precondition: Precondition, etag: string): Precondition =>
 
 const bindingChanged = (name: BindingUse['name'], reason: string): HttpError =>
   adminRequired(
-    `upstream.${name} ${reason}. Changing where a secret or binding of the host is sent, or who can trigger it,`,
+    `upstream.${name} ${reason}. Changing where a secret or binding of the host is sent, for which calls, or who can trigger it,`,
   )
-
-const targetKey = ({ url, tenant, agentName }: CallProfile['targets'][number]): string =>
-  JSON.stringify([url, tenant, agentName])

@@ -108,6 +108,54 @@ describe('upstream.secret and upstream.service', () => {
     ])
   })
 
+  it.each<[string, JsonObject]>([
+    [
+      'the interface HTTP+JSON 1.0 is new',
+      {
+        supportedInterfaces: ['JSONRPC', 'HTTP+JSON'].map(protocolBinding => ({
+          protocolBinding,
+          protocolVersion: '1.0',
+        })),
+      },
+    ],
+    [
+      'the interface JSONRPC 0.3 is new',
+      { supportedInterfaces: ['1.0', '0.3'].map(protocolVersion => ({ protocolBinding: 'JSONRPC', protocolVersion })) },
+    ],
+    ['card.capabilities.streaming is new', { capabilities: { streaming: true } }],
+    ['card.capabilities.pushNotifications is new', { capabilities: { pushNotifications: true } }],
+    [
+      'an extension of card.capabilities.extensions is no longer required',
+      { capabilities: { extensions: [{ uri: 'urn:a', required: false }] } },
+    ],
+  ])('cannot be used for other calls with the scope write: %s', async (reason, change) => {
+    const url = 'https://mine.example.com/a2a'
+    const interfaces = (change.supportedInterfaces ?? [
+      { protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    ]) as JsonObject[]
+    const declared = { streaming: false, pushNotifications: false, extensions: [{ uri: 'urn:a', required: true }] }
+    const manifestOf = (supportedInterfaces: JsonObject[], capabilities = {}) =>
+      manifest(
+        { secret: 'AGENT_TOKEN' },
+        {
+          url: undefined,
+          supportedInterfaces: supportedInterfaces.map(each => ({ url, ...each })),
+          capabilities: { ...declared, ...capabilities },
+        },
+      )
+    const id = `secret-${reason.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`.slice(0, 60)
+    await host.put(id, manifestOf(interfaces.slice(0, 1)))
+    const changed = manifestOf(interfaces, change.capabilities as JsonObject)
+    expect(await put(id, changed)).toEqual([
+      403,
+      expect.stringMatching(
+        new RegExp(`^upstream.secret would be used for other calls: ${reason.replace('+', '.')}.*admin`),
+      ),
+    ])
+    expect((await host.put(id, changed)).status).toBe(200)
+    expect(await put(id, changed)).toEqual([200, ''])
+  })
+
   it('cannot be used for another agent at the same URL', async () => {
     const manifestFor = (agentName: string) => ({
       card: { ...minimalCard, url: 'https://mine.example.com' },

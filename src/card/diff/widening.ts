@@ -1,7 +1,8 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
 import { getApiKeyHeaders } from '../call-profile.ts'
-import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
+import type { AgentCard, AgentInterface, AgentSkill } from '../model/agent-card.ts'
+import { majorMinor, wireVersionOf } from '../model/calls.ts'
 import type { CardError } from '../model/report.ts'
 import { allowsAnonymous } from '../read/security-requirements.ts'
 import { getWrappers } from '../read/security-schemes.ts'
@@ -12,6 +13,7 @@ import { getWrappers } from '../read/security-schemes.ts'
  */
 export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] => [
   ...findNewEndpoints(before, after),
+  ...findNewCapabilities(before, after),
   ...findNewAuthorities(before, after),
   ...findNewApiKeyHeaders(before, after),
   ...findWeakerRequirements(before, after),
@@ -22,12 +24,42 @@ export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] 
 /** A URL and its role: a known token endpoint is not thereby a known issuer, nor an endpoint known for another tenant. */
 type Destination = { url: URL; role: string; pointer: Pointer }
 
-/** Compares whole URLs: another path on the same host may belong to another agent. */
-const findNewEndpoints = (before: AgentCard, after: AgentCard): CardError[] =>
-  findAdded(listEndpoints(before), listEndpoints(after)).map(({ url, role: tenant, pointer }) => ({
-    pointer,
-    message: `sends calls to a new address: ${withoutHash(url)}${tenant && ` for the tenant ${JSON.stringify(tenant)}`}`,
-  }))
+/**
+ * Compares whole URLs: another path on the same host may belong to another agent. Where the URL is known, it compares binding and
+ * version: over HTTP+JSON, calls go to other paths below it.
+ */
+const findNewEndpoints = (before: AgentCard, after: AgentCard): CardError[] => {
+  const addresses = findAdded(listEndpoints(before), listEndpoints(after))
+  const found = new Set(addresses.map(({ pointer }) => pointer))
+  const usages = findAdded(listEndpoints(before, usageOf), listEndpoints(after, usageOf))
+  return [
+    ...addresses.map(({ url, role: tenant, pointer }) => ({
+      pointer,
+      message: `sends calls to a new address: ${withoutHash(url)}${tenant && ` for the tenant ${JSON.stringify(tenant)}`}`,
+    })),
+    ...usages
+      .filter(({ pointer }) => !found.has(pointer))
+      .map(({ url, role: usage, pointer }) => ({
+        pointer,
+        message: `sends calls to ${withoutHash(url)} in a new way: ${usage}`,
+      })),
+  ]
+}
+
+/** Returns the binding of an interface, and its version, of which patch numbers make no difference to calls. */
+const usageOf = ({ protocolBinding, protocolVersion }: AgentInterface): string =>
+  `${protocolBinding} ${wireVersionOf.get(majorMinor(protocolVersion)) ?? majorMinor(protocolVersion)}`
+
+const capabilityNames = ['streaming', 'pushNotifications', 'extendedAgentCard'] as const
+
+/** The gate refuses calls of an operation whose capability is not declared. */
+const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): CardError[] =>
+  capabilityNames
+    .filter(name => after[name] === true && before[name] !== true)
+    .map(name => ({
+      pointer: formatPointer('capabilities', name),
+      message: 'is new: the agent receives calls that were refused',
+    }))
 
 /** Compares whole URLs: one host may have many issuers. */
 const findNewAuthorities = (before: AgentCard, after: AgentCard): CardError[] =>
@@ -36,10 +68,12 @@ const findNewAuthorities = (before: AgentCard, after: AgentCard): CardError[] =>
     message: `sends credentials to a new address: ${withoutHash(url)}`,
   }))
 
-const listEndpoints = ({ supportedInterfaces }: AgentCard): Destination[] =>
-  supportedInterfaces.flatMap(({ url, tenant = '' }, index) =>
-    toDestination(url, tenant, formatPointer('supportedInterfaces', index, 'url')),
+const listEndpoints = ({ supportedInterfaces }: AgentCard, roleOf = tenantOf): Destination[] =>
+  supportedInterfaces.flatMap((agentInterface, index) =>
+    toDestination(agentInterface.url, roleOf(agentInterface), formatPointer('supportedInterfaces', index, 'url')),
   )
+
+const tenantOf = ({ tenant = '' }: AgentInterface): string => tenant
 
 const listAuthorities = ({ securitySchemes = {} }: AgentCard): Destination[] =>
   collectStrings(securitySchemes)

@@ -55,6 +55,27 @@ describe('findWidenings', () => {
       ['/supportedInterfaces/0/url sends calls to a new address: http://a.example/a2a'],
     ],
     [
+      'another binding at a known address',
+      {},
+      { additionalInterfaces: [{ url, transport: 'HTTP+JSON' }] },
+      ['/supportedInterfaces/1/url sends calls to https://a.example/a2a in a new way: HTTP+JSON 0.3'],
+    ],
+    [
+      'another version at a known address',
+      {},
+      { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] },
+      ['/supportedInterfaces/0/url sends calls to https://a.example/a2a in a new way: JSONRPC 1.0'],
+    ],
+    [
+      'new capabilities',
+      { capabilities: { streaming: false, pushNotifications: false } },
+      { capabilities: { streaming: true, pushNotifications: true } },
+      [
+        '/capabilities/streaming is new: the agent receives calls that were refused',
+        '/capabilities/pushNotifications is new: the agent receives calls that were refused',
+      ],
+    ],
+    [
       'an empty list of requirements',
       {},
       { security: [] },

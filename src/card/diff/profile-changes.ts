@@ -1,0 +1,73 @@
+import type { CallProfile } from '../call-profile.ts'
+import type { CallTarget } from '../model/calls.ts'
+
+/** Returns how a later profile uses the agent's secret or service binding where the earlier one does not; undefined if it does not. */
+type Comparison = (before: CallProfile, after: CallProfile) => string | undefined
+
+const mustNotChange =
+  (field: keyof CallProfile, name: string): Comparison =>
+  (before, after) =>
+    JSON.stringify(before[field]) === JSON.stringify(after[field])
+      ? undefined
+      : `would be available to other callers: ${name} has changed`
+
+const mustNotAppear =
+  (field: keyof CallProfile, name: string): Comparison =>
+  (before, after) =>
+    after[field] === true && before[field] !== true
+      ? `would be used for other calls: card.capabilities.${name} is new`
+      : undefined
+
+const compareTargets: Comparison = ({ targets: before }, { targets: after }) => {
+  const addresses = new Set(before.map(addressKey))
+  if (!after.every(target => addresses.has(addressKey(target)))) return 'would be sent to a different address'
+  const usages = new Set(before.map(usageKey))
+  const added = after.find(target => !usages.has(usageKey(target)))
+  return added && `would be used for other calls: the interface ${added.binding} ${added.version} is new`
+}
+
+const addressKey = ({ url, tenant, agentName }: CallTarget): string => JSON.stringify([url, tenant, agentName])
+
+const usageKey = (target: CallTarget): string => `${target.binding} ${target.version} ${addressKey(target)}`
+
+const compareExtensions: Comparison = ({ requiredExtensions: before }, { requiredExtensions: after }) =>
+  before.every(uri => after.includes(uri))
+    ? undefined
+    : 'would be used for other calls: an extension of card.capabilities.extensions is no longer required'
+
+/** By field of the profile; null where it has no effect on the use of a secret, or depends on `upstream` alone. */
+const comparisons: Record<keyof CallProfile, Comparison | null> = {
+  targets: compareTargets,
+  visibility: mustNotChange('visibility', 'visibility'),
+  route: mustNotChange('route', 'route'),
+  gate: mustNotChange('gate', 'gate'),
+  requiresAuthentication: mustNotChange('requiresAuthentication', 'card.security'),
+  apiKeyHeaders: mustNotChange('apiKeyHeaders', 'card.securitySchemes'),
+  openIdConnectUrls: mustNotChange('openIdConnectUrls', 'card.securitySchemes'),
+  jwt: mustNotChange('jwt', 'jwt'),
+  streaming: mustNotAppear('streaming', 'streaming'),
+  pushNotifications: mustNotAppear('pushNotifications', 'pushNotifications'),
+  agentServesExtendedCard: mustNotAppear('agentServesExtendedCard', 'extendedAgentCard'),
+  requiredExtensions: compareExtensions,
+  // This host answers calls for its own extended cards.
+  extendedAgentCard: null,
+  tiers: null,
+  modes: null,
+  secret: null,
+  service: null,
+  identity: null,
+  mcp: null,
+  cardMissing: null,
+}
+
+/**
+ * Finds a use of the secret or service binding that a later profile of an agent adds: another address, binding or version, other
+ * operations, or other callers. `upstream` must be the same.
+ */
+export const findNewUse: Comparison = (before, after) => {
+  for (const compare of Object.values(comparisons)) {
+    const found = compare?.(before, after)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
