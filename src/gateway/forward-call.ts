@@ -31,14 +31,8 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       )
     : resolveUpstream(profile, caller, env)
   if ('kind' in route) return route
-  const { identity } = profile
-  // Loaded on first use, because few agents ask who calls them.
-  const asserted =
-    identity &&
-    (await (
-      await import('../signing/assertion.ts')
-    ).assertCaller({ caller, agent: agent.id, profile: { ...profile, identity }, audience: target.url }, env))
-  if (asserted && 'misconfigured' in asserted) return misconfigured(asserted.misconfigured)
+  const identity = profile.identity && (await assertIdentity(context, profile.identity, permitted))
+  if (identity && 'misconfigured' in identity) return misconfigured(identity.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
   const response = await forward(
@@ -48,7 +42,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       target,
       service,
       credentials,
-      assertion: asserted?.assertion,
+      assertion: identity?.assertion,
       streams,
       extensions: call.extensions,
       headers: request.headers,
@@ -69,6 +63,17 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   )
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
   return response
+}
+
+/** Signs who calls, for an agent whose owner asks for it. */
+const assertIdentity = async (
+  { agent, caller, env }: CallContext,
+  { issuer }: NonNullable<CallProfile['identity']>,
+  { profile: { tiers }, target }: PermittedCall,
+): Promise<{ assertion: string } | { misconfigured: string }> => {
+  // Loaded on first use, because few agents ask for it.
+  const { assertCaller } = await import('../signing/assertion.ts')
+  return assertCaller({ caller, issuer, audience: target.url, agent: agent.id, tiers }, env)
 }
 
 /** Returns the host of a URL. Cheaper than `URL`, and safe for the valid URL of a request. */

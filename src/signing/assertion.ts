@@ -1,7 +1,6 @@
 import { SignJWT } from 'jose'
 import { hasPermission, readableTiers } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import type { CallProfile } from '../card/call-profile.ts'
 import { ASSERTION_SECONDS } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import { getSigningKeys } from './keys.ts'
@@ -9,13 +8,17 @@ import { getSigningKeys } from './keys.ts'
 /** Distinguishes an assertion from everything else that the same key signs (RFC 8725 §3.11). */
 export const ASSERTION_TYPE = 'calling-card-assertion+jwt'
 
-/** A caller and the agent that it calls. */
-export type Assertable = {
+/** A caller, and the agent that it calls. */
+export type AssertedCall = {
   caller: Authentication
-  agent: string
-  profile: Pick<CallProfile, 'tiers'> & Required<Pick<CallProfile, 'identity'>>
+  /** The origin of this host that signs. */
+  issuer: string
   /** The URL of the agent's endpoint. */
   audience: string
+  /** The agent's id. */
+  agent: string
+  /** The tiers of the agent. */
+  tiers: string[]
 }
 
 /** Assertions by what they state; `renewAt` is in ms since 1970. */
@@ -26,19 +29,19 @@ const assertions = new ClockCache<{ assertion: string; renewAt: number; size: nu
  * agent share an assertion for half of its lifetime, so that a call does not cost a signature.
  */
 export const assertCaller = async (
-  { caller, agent, profile, audience }: Assertable,
+  { caller, issuer, audience, agent, tiers }: AssertedCall,
   env: Pick<Env, 'SIGNING_KEY'>,
   now = Date.now(),
 ): Promise<{ assertion: string } | { misconfigured: string }> => {
   const keys = await getSigningKeys(env)
   if ('misconfigured' in keys) return keys
   const claims = {
-    iss: profile.identity.issuer,
+    iss: issuer,
     aud: audience,
     ...identify(caller),
     agent,
     scopes: caller.authenticated ? caller.scopes.filter(scope => hasPermission(caller, scope, agent)) : [],
-    tiers: hasPermission(caller, 'read', agent) ? readableTiers(caller, profile) : [],
+    tiers: hasPermission(caller, 'read', agent) ? readableTiers(caller, { tiers }) : [],
   }
   const key = JSON.stringify([keys.kid, claims])
   const known = assertions.get(key)

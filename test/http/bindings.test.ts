@@ -11,7 +11,7 @@ import { envWith } from '../support/registrations.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 const config = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
-const variables = [...Object.keys(config.vars), ...(config.secrets?.required ?? [])]
+const variables = [...Object.keys(config.vars), ...(config.secrets?.required ?? []), 'SIGNING_KEY']
 
 describe('resolveSecret', () => {
   it('is tested with the variables of wrangler.toml', () => {

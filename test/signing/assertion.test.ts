@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import type { Authentication, Principal } from '../../src/auth/principal.ts'
-import { ASSERTION_TYPE, type Assertable, assertCaller } from '../../src/signing/assertion.ts'
+import { ASSERTION_TYPE, type AssertedCall, assertCaller } from '../../src/signing/assertion.ts'
 import { getSigningKeys } from '../../src/signing/keys.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
@@ -20,12 +20,11 @@ const principal = (more: Partial<Principal> = {}): Principal => ({
   ...more,
 })
 
-type Options = Partial<Omit<Assertable, 'caller'>> & { secret?: object; now?: number }
+type Options = Partial<Omit<AssertedCall, 'caller'>> & { secret?: object; now?: number }
 
 const sign = async (caller: Authentication, { secret = key, now: at = now, ...more }: Options = {}) => {
-  const profile = { tiers: ['base', 'partner', 'staff'], identity: { issuer } }
   const result = await assertCaller(
-    { caller, agent: 'weather', audience, profile, ...more },
+    { caller, issuer, audience, agent: 'weather', tiers: ['base', 'partner', 'staff'], ...more },
     { SIGNING_KEY: JSON.stringify(secret) },
     at,
   )
@@ -137,7 +136,6 @@ describe('the assertion of a caller', () => {
 
   it('is not reused for another caller, right, agent, endpoint, issuer or key', async () => {
     const caller = principal({ subject: 'token:one' })
-    const profile = { tiers: ['base'], identity: { issuer: 'https://other.example.com' } }
     const assertions = await Promise.all([
       sign(caller),
       sign({ ...caller, subject: 'token:two' }),
@@ -148,7 +146,7 @@ describe('the assertion of a caller', () => {
       sign({ authenticated: false, reason: 'anonymous' }),
       sign(caller, { agent: 'news' }),
       sign(caller, { audience: `${audience}/rest` }),
-      sign(caller, { profile }),
+      sign(caller, { issuer: 'https://other.example.com' }),
       sign(caller, { secret: makeSigningKey() }),
     ])
     expect(new Set(assertions).size).toBe(assertions.length)
@@ -173,8 +171,7 @@ describe('the assertion of a caller', () => {
   })
 
   it('cannot be made without a key', async () => {
-    const profile = { tiers: [], identity: { issuer } }
-    expect(await assertCaller({ caller: principal(), agent: 'weather', audience, profile }, {})).toEqual({
+    expect(await assertCaller({ caller: principal(), issuer, audience, agent: 'weather', tiers: [] }, {})).toEqual({
       misconfigured: expect.stringContaining('npx sync-card keys create'),
     })
   })
