@@ -108,6 +108,9 @@ export const MAX_REFUSED_CALL_BYTES = 16 * 1024
 /** An agent's response that is not a stream. */
 export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 
+/** An event of an agent's stream, if `gate.responses` checks it. */
+export const MAX_EVENT_BYTES = 1024 * 1024
+
 /** Characters of a JSON-RPC method. */
 export const MAX_METHOD_LENGTH = 256
 

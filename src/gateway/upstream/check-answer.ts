@@ -4,6 +4,7 @@ import type { A2ACall } from '../../a2a/operations.ts'
 import { type AnswerPlace, type ResultFacts, readResult } from '../../a2a/results.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
 import { isJsonObject, type Json } from '../../json/json.ts'
+import { MAX_EVENT_BYTES } from '../../limits.ts'
 
 /** The call that an agent answers. */
 export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
@@ -21,12 +22,17 @@ export type AnswerPolicy = {
   inspect?: ((facts: ResultFacts) => Inspected | Promise<Inspected>) | undefined
   /** Receives what the level `warn` found. */
   warn: (error: CallError) => void
+  /** Receives the error with which this host ends a stream. */
+  onStreamError?: ((error: CallError) => void) | undefined
 }
 
 /** What becomes of an answer: undefined if it passes as it is, the text that replaces it, or the error in its place. */
 export type CheckedAnswer = { text: string } | CallError | undefined
 
-/** Checks the JSON text of an answer, or of an event. Its promise is only for an inspection that returns one. */
+/**
+ * Checks the JSON text of an answer, or of an event. What is not JSON is refused at every level, but for an event: part of its stream
+ * has passed. The promise is only for an inspection that returns one.
+ */
 export const checkAnswer = (
   text: string,
   place: AnswerPlace,
@@ -35,23 +41,38 @@ export const checkAnswer = (
 ): CheckedAnswer | Promise<CheckedAnswer> => {
   const { level, inspect, warn, status } = policy
   const body = parse(text)
-  if (body === undefined) return { kind: 'invalid-response', status }
-  if (level === 'off' && inspect === undefined) return undefined
-  const read = readResult(call, body.value, place)
+  if (body !== undefined && !readsAnswers(policy)) return undefined
+  const read = body === undefined ? { fault: 'the body must be JSON' } : readResult(call, body.value, place)
   if ('fault' in read) {
     const error: CallError = { kind: 'invalid-response', status, detail: read.fault }
-    if (level === 'enforce') return error
+    if (level === 'enforce' || (body === undefined && place !== 'event')) return error
     if (level === 'warn') warn(error)
     return undefined
   }
-  const hasCallersId = level !== 'enforce' || call.binding !== 'JSONRPC' || hasId(text, body.value, call.id)
+  const isRestored = level === 'enforce' && call.binding === 'JSONRPC' && !hasId(text, body?.value, call.id)
   const inspected = inspect?.(read)
   const rewrite = (decision: Inspected): CheckedAnswer => {
     if (decision !== undefined && 'kind' in decision) return decision
-    return hasCallersId && decision === undefined ? undefined : rewriteAnswer(text, call, status, decision?.keepTasks)
+    return isRestored || decision ? rewriteAnswer(text, call, status, decision?.keepTasks) : undefined
   }
   return inspected instanceof Promise ? inspected.then(rewrite) : rewrite(inspected)
 }
+
+/** Checks the data of an event, which is undefined if the event is too large to be read. */
+export const checkEvent = (
+  data: string | undefined,
+  call: AnsweredCall,
+  policy: AnswerPolicy & { status: number },
+): CheckedAnswer | Promise<CheckedAnswer> => {
+  if (data !== undefined) return checkAnswer(data, 'event', call, policy)
+  const error: CallError = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
+  if (policy.level === 'enforce') return error
+  if (policy.level === 'warn') policy.warn(error)
+  return undefined
+}
+
+/** Whether answers must be read: if they are not checked, being JSON is enough. */
+export const readsAnswers = ({ level, inspect }: AnswerPolicy): boolean => level !== 'off' || inspect !== undefined
 
 const parse = (text: string): { value: unknown } | undefined => {
   try {

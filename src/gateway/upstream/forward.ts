@@ -1,11 +1,11 @@
-import { type ErrorForm, toErrorEvent } from '../../a2a/error-response.ts'
+import { toErrorEvent } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
 import { relaySse } from '../../a2a/sse.ts'
 import { fetchService } from '../../http/bindings.ts'
 import { essence } from '../../http/media-type.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
-import { type AnswerPolicy, checkAnswer } from './check-answer.ts'
+import { type AnswerPolicy, checkAnswer, checkEvent, readsAnswers } from './check-answer.ts'
 import { appendVia, type UpstreamCall, upstreamHeaders, upstreamUrl } from './request.ts'
 import { readUpstreamResponse, toClientResponse, unreachable } from './response.ts'
 
@@ -63,7 +63,7 @@ const exchange = async (
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
   if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
-    return streamResponse(response, upstream.form, options)
+    return streamResponse(response, form, options)
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
@@ -92,10 +92,20 @@ const send = async (
 
 const streamResponse = (
   response: Response,
-  form: ErrorForm,
-  { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS }: ForwardOptions,
+  form: UpstreamCall['form'],
+  { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS, answers }: ForwardOptions,
 ): Response => {
-  const watch = { idleSeconds, heartbeatSeconds, lastEvent: (error: CallError) => toErrorEvent(error, form) }
+  const watch = {
+    idleSeconds,
+    heartbeatSeconds,
+    lastEvent: (error: CallError) => {
+      answers.onStreamError?.(error)
+      return toErrorEvent(error, form)
+    },
+    ...(readsAnswers(answers) && {
+      check: (data: string | undefined) => checkEvent(data, form, { ...answers, status: response.status }),
+    }),
+  }
   return toClientResponse(
     response.body && relaySse(response.body, watch),
     response.headers.get('Content-Type'),
