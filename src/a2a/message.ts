@@ -47,12 +47,16 @@ export const readMessage = (call: Pick<A2ACall, 'operation' | 'params' | 'versio
     mediaTypes: [...new Set(parts.flatMap(part => partMediaTypes(part, version)))],
     ambiguousPart: ambiguousPart < 0 ? undefined : ambiguousPart,
     skillId: typeof skillId === 'string' ? skillId : undefined,
-    acceptedOutputModes: firstDefined(configuration, ...OUTPUT_MODES),
+    acceptedOutputModes: readAcceptedOutputModes(params),
     // Beside the message, as in 0.1, it is not part of any later version, but an agent may read it there.
     hasPushConfig: [configuration, params].some(object => firstDefined(object, ...PUSH_CONFIG_NAMES) !== undefined),
     callbackUrls: callbackUrlsOf([...pushConfigs.message, ...pushConfigs.params]),
   }
 }
+
+/** Returns the media types that the caller accepts, as sent. */
+export const readAcceptedOutputModes = ({ configuration }: JsonObject): Json | undefined =>
+  firstDefined(configuration, ...OUTPUT_MODES)
 
 /** The facts of a call without a message. */
 const NO_MESSAGE: MessageFacts = {

@@ -100,7 +100,7 @@ export const checkError: Check = objectWith(readPlain, { code: integer, message:
 export const checkErrorMessage: Check = objectWith(readPlain, { message: string })
 
 /** An Agent Card, whose other fields its own reader checks. */
-export const checkCard: Check = objectWith(readPlain, { name: string, skills: list(object) })
+export const checkCard: Check = objectWith(readPlain, { name: string })
 
 // Objects
 

@@ -5,6 +5,7 @@ import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
+import type { OutputWarning } from './content-negotiation.ts'
 import type { UpstreamMessage } from './upstream/request.ts'
 
 /** An agent by its id, and as the caller named it: errors repeat only what the caller wrote. The id is empty if there is none. */
@@ -31,6 +32,9 @@ export type InboundCall = {
   wrapCard: (document: Pick<CachedDocument, 'body'>) => Response
 }
 
+/** What the gate reports of a call that passes. */
+export type GateWarning = CallError | OutputWarning
+
 /** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
 export type CallContext = {
   readonly request: Request
@@ -42,8 +46,8 @@ export type CallContext = {
   /** Null until the agent is resolved, and if there is no such agent. */
   profile: CallProfile | null
   call?: A2ACall
-  /** What `warn` levels of the gate found. */
-  warnings: readonly CallError[]
+  /** What `warn` levels of the gate found, and media types of an answer that were not expected. */
+  warnings: readonly GateWarning[]
   /** The status of the agent's own response. */
   upstreamStatus?: number
 }

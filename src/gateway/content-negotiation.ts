@@ -10,6 +10,7 @@ import {
   parseMediaRange,
   specificity,
 } from '../http/media-type.ts'
+import type { Json } from '../json/json.ts'
 import { MAX_OUTPUT_MODES, MAX_PARTS } from '../limits.ts'
 
 /** Refuses a message with a part whose media type the agent does not accept. */
@@ -56,6 +57,35 @@ export const checkOutputModes = (
     : { kind: 'output-modes', offered, accepted }
 }
 
+/** A media type in an answer that the card does not declare, or that the caller does not accept. It is reported, never refused. */
+export type OutputWarning = { kind: 'undeclared-output-modes' | 'unaccepted-output-modes' }
+
+/** Compares the media types of an answer with the output modes of the agent and its skills, and with those that the caller accepts. */
+export const compareOutputs = (
+  mediaTypes: readonly string[],
+  acceptedOutputModes: Json | undefined,
+  modes: CallModes,
+): OutputWarning[] => {
+  const produced = mediaTypes.slice(0, MAX_OUTPUT_MODES)
+  const declared = modes.union.output
+  const accepted = Array.isArray(acceptedOutputModes)
+    ? acceptedOutputModes.slice(0, MAX_OUTPUT_MODES).filter(mode => typeof mode === 'string')
+    : []
+  const unlisted = (listed: readonly string[]) =>
+    listed.length === 0 ? [] : produced.filter(type => !listed.includes(type))
+  const undeclared = unlisted(declared)
+  const unaccepted = unlisted(accepted)
+  const ranges = undeclared.length > 0 ? new MediaRanges(parseModes(declared, modes)) : undefined
+  const isDeclared = (type: string) => ranges?.intersects(parseMediaRange(type)) ?? true
+  const isAccepted = unaccepted.length > 0 ? createAcceptance(accepted.map(parseMediaRange)) : () => true
+  return [
+    ...(undeclared.every(isDeclared) ? [] : [{ kind: 'undeclared-output-modes' } as const]),
+    ...(unaccepted.every(type => isAccepted(parseMediaRange(type)))
+      ? []
+      : [{ kind: 'unaccepted-output-modes' } as const]),
+  ]
+}
+
 /** Returns the modes of the skill that the message names, else the agent's; without a known skill, those of all skills too. */
 const modesFor = (
   skillId: string | undefined,
@@ -78,13 +108,19 @@ const canProduce = (offered: readonly string[], accepted: readonly string[], mod
     const ranges = new MediaRanges(parseModes(accepted, modes))
     return wanted.some(range => ranges.intersects(range))
   }
+  return parseModes(accepted, modes).some(createAcceptance(wanted))
+}
+
+/** Returns a check of whether the ranges of a caller accept a mode. */
+const createAcceptance = (wanted: readonly MediaRange[]): ((mode: MediaRange) => boolean) => {
+  const excluded = wanted.filter(range => range.excluded)
   const included = wanted.filter(
     range => !range.excluded && !excluded.some(other => covers(other, range) && covers(range, other)),
   )
-  return parseModes(accepted, modes).some(mode => {
+  return mode => {
     const against = highestSpecificity(excluded.filter(range => covers(range, mode)))
     return highestSpecificity(included.filter(range => intersects(range, mode))) > against
-  })
+  }
 }
 
 /** The modes of an agent, parsed once while its profile is in memory. Their number is limited. */

@@ -7,6 +7,7 @@ import type { CallTarget } from '../card/model/calls.ts'
 import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
 import { checkReadAccess } from './access.ts'
 import type { CallContext } from './call-context.ts'
+import { createAnswerPolicy } from './upstream/answer-policy.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
 import type { UpstreamCredentials, UpstreamMessage, UpstreamRoute } from './upstream/request.ts'
 
@@ -53,12 +54,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
       pseudonym: `${agent.id}.${hostOf(request.url)}`,
-      answers: {
-        level: profile.gate.responses,
-        warn: error => {
-          context.warnings = [...context.warnings, error]
-        },
-      },
+      answers: createAnswerPolicy(context, call, profile),
     },
   )
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status

@@ -5,10 +5,10 @@ import { authenticate } from '../auth/authenticate.ts'
 import { hasKnownCredentials, isLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallModes } from '../card/model/calls.ts'
-import { log } from '../http/log.ts'
 import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
 import { hasSmallBody } from './call-body.ts'
 import { type CallContext, createCallContext, type InboundCall } from './call-context.ts'
+import { kindsOf, logCall } from './call-log.ts'
 import { forwardCall } from './forward-call.ts'
 import { evaluatePolicy, type Permitted, targetOf } from './policy.ts'
 
@@ -100,29 +100,3 @@ const loadModes = async (call: A2ACall, profile: CallProfile, context: CallConte
 
 const hasCredentials = ({ headers }: Request, { apiKeyHeaders }: CallProfile): boolean =>
   ['authorization', ...apiKeyHeaders].some(name => headers.has(name))
-
-/** Writes the log line of one call. It contains nothing that a caller or an agent wrote, except for the id of a registered agent. */
-const logCall = (
-  { agent, profile, caller, call, warnings, upstreamStatus }: CallContext,
-  error: CallError | undefined,
-  status: number,
-  milliseconds: number,
-): void => {
-  const why = error?.kind === 'misconfigured' || error?.kind === 'unreachable' ? error.detail : undefined
-  // An error is what the owner has to correct; `npm start` shows it.
-  log(error?.kind === 'misconfigured' ? 'error' : 'info', 'call', {
-    agent: profile ? agent.id : '',
-    caller: caller.authenticated ? caller.subject : caller.reason,
-    operation: call?.operation ?? '',
-    binding: call?.binding ?? '',
-    version: call?.version ?? '',
-    verdict: error?.kind ?? 'passed',
-    ...(warnings.length > 0 && { warnings: kindsOf(warnings) }),
-    ...(why !== undefined && { why }),
-    ...(upstreamStatus !== undefined && { upstream: upstreamStatus }),
-    status,
-    milliseconds,
-  })
-}
-
-const kindsOf = (errors: readonly CallError[]): string => errors.map(({ kind }) => kind).join(', ')

@@ -19,9 +19,9 @@ export type Inspected = CallError | { keepTasks: ReadonlySet<string> } | undefin
 export type AnswerPolicy = {
   level: CallProfile['gate'][keyof CallProfile['gate']]
   /** Sees the facts of each answer and event before it passes on, whatever the level. */
-  inspect?: ((facts: ResultFacts) => Inspected | Promise<Inspected>) | undefined
+  inspect?: ((facts: ResultFacts, place: AnswerPlace) => Inspected | Promise<Inspected>) | undefined
   /** Receives what the level `warn` found. */
-  warn: (error: CallError) => void
+  warn: (error: CallError, place: AnswerPlace) => void
   /** Receives the error with which this host ends a stream. */
   onStreamError?: ((error: CallError) => void) | undefined
 }
@@ -46,11 +46,11 @@ export const checkAnswer = (
   if ('fault' in read) {
     const error: CallError = { kind: 'invalid-response', status, detail: read.fault }
     if (level === 'enforce' || (body === undefined && place !== 'event')) return error
-    if (level === 'warn') warn(error)
+    if (level === 'warn') warn(error, place)
     return undefined
   }
   const isRestored = level === 'enforce' && call.binding === 'JSONRPC' && !hasId(text, body?.value, call.id)
-  const inspected = inspect?.(read)
+  const inspected = inspect?.(read, place)
   const rewrite = (decision: Inspected): CheckedAnswer => {
     if (decision !== undefined && 'kind' in decision) return decision
     return isRestored || decision ? rewriteAnswer(text, call, status, decision?.keepTasks) : undefined
@@ -67,7 +67,7 @@ export const checkEvent = (
   if (data !== undefined) return checkAnswer(data, 'event', call, policy)
   const error: CallError = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
   if (policy.level === 'enforce') return error
-  if (policy.level === 'warn') policy.warn(error)
+  if (policy.level === 'warn') policy.warn(error, 'event')
   return undefined
 }
 

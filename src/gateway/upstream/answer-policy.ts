@@ -1,0 +1,36 @@
+import { readAcceptedOutputModes } from '../../a2a/message.ts'
+import { type A2ACall, operations } from '../../a2a/operations.ts'
+import type { AnswerPlace, ResultFacts } from '../../a2a/results.ts'
+import type { CallProfile } from '../../card/call-profile.ts'
+import { readExtendedModes } from '../access.ts'
+import type { CallContext, GateWarning } from '../call-context.ts'
+import { logStream } from '../call-log.ts'
+import { compareOutputs } from '../content-negotiation.ts'
+import type { AnswerPolicy } from './check-answer.ts'
+
+/** Builds how the answers to a call are checked. What is found is reported in `Gate-Warning` and in the log. */
+export const createAnswerPolicy = (context: CallContext, call: A2ACall, profile: CallProfile): AnswerPolicy => {
+  const level = profile.gate.responses
+  const onStreamError: AnswerPolicy['onStreamError'] = error => logStream(context, { error })
+  if (level === 'off') return { level, onStreamError, warn: () => undefined }
+  const reported = new Set<string>()
+  const warn = (warning: GateWarning, place: AnswerPlace): void => {
+    if (reported.has(warning.kind)) return
+    reported.add(warning.kind)
+    // The headers of a stream have been sent, and its call was logged.
+    if (place === 'event') logStream(context, { warning })
+    else context.warnings = [...context.warnings, warning]
+  }
+  const accepted = operations[call.operation].sends ? readAcceptedOutputModes(call.params) : undefined
+  const compare = ({ mediaTypes }: ResultFacts, modes = profile.modes) => compareOutputs(mediaTypes, accepted, modes)
+  const inspect = (facts: ResultFacts, place: AnswerPlace): Promise<undefined> | undefined => {
+    const warnings = compare(facts)
+    if (warnings.every(({ kind }) => reported.has(kind))) return undefined
+    // The extended card that the caller may read can declare more.
+    return readExtendedModes(context, profile).then(modes => {
+      for (const warning of modes ? compare(facts, modes) : warnings) warn(warning, place)
+      return undefined
+    })
+  }
+  return { level, warn, onStreamError, inspect }
+}
