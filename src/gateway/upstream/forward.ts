@@ -1,11 +1,10 @@
 import { toErrorEvent } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
-import { relaySse } from '../../a2a/sse.ts'
 import { fetchService } from '../../http/bindings.ts'
 import { essence } from '../../http/media-type.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
-import { type AnswerPolicy, checkAnswer, checkEvent, readsAnswers } from './check-answer.ts'
+import type { AnswerPolicy } from './check-answer.ts'
 import { appendVia, type UpstreamCall, upstreamHeaders, upstreamUrl } from './request.ts'
 import { readUpstreamResponse, toClientResponse, unreachable } from './response.ts'
 
@@ -53,6 +52,9 @@ const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<V
     promise.then(resolve, reject).then(() => clearTimeout(timer))
   })
 
+type AnswerChecks = typeof import('./check-answer.ts')
+let answerChecks: AnswerChecks | undefined
+
 const exchange = async (
   url: string,
   init: RequestInit,
@@ -62,8 +64,11 @@ const exchange = async (
   const { form, method, streams, credentials } = upstream
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
+  // Loaded on first use, because an isolate that serves only cards never needs it.
+  answerChecks ??= await import('./check-answer.ts')
+  const { checkAnswer } = answerChecks
   if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
-    return streamResponse(response, form, options)
+    return streamResponse(response, form, options, answerChecks)
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
@@ -90,11 +95,14 @@ const send = async (
   }
 }
 
-const streamResponse = (
+const streamResponse = async (
   response: Response,
   form: UpstreamCall['form'],
   { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS, answers }: ForwardOptions,
-): Response => {
+  { checkEvent, readsAnswers }: AnswerChecks,
+): Promise<Response> => {
+  // Loaded on first use, because most calls are not streams.
+  const { relaySse } = await import('../../a2a/sse.ts')
   const watch = {
     idleSeconds,
     heartbeatSeconds,
