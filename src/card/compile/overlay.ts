@@ -161,6 +161,7 @@ const routingFields = [
   ...endpointFields,
   'preferredTransport',
   'preferred_transport',
+  'transport',
   'protocol',
   'protocolVersion',
   'protocol_version',

@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, omit } from '../../json/json.ts'
 import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
-import { toPatchVersion } from '../model/calls.ts'
 import { link } from '../model/schema.ts'
 import { readCard } from '../read/card.ts'
 import { modeDefaults } from '../read/defaults.ts'
 import { applyAliases, fieldAliases } from '../read/field-names.ts'
-import { pickV1Interface, superxProtocol } from '../read/interfaces.ts'
+import { pickV1Interface, superxProtocol, topLevelVersion } from '../read/interfaces.ts'
 import { checkFields, type Dialect } from './dialect.ts'
 import { writeV0 } from './v0-base.ts'
 
@@ -32,8 +31,8 @@ export const gopherhole: Dialect = {
     const otherInterfaces = card.supportedInterfaces.flatMap((_, index) =>
       index === primary ? [] : [formatPointer('supportedInterfaces', index)],
     )
-    // JSONRPC is implied, unless SuperX's `protocol` is present.
-    const isImplied = document.preferredTransport === 'JSONRPC' && card.protocol === undefined
+    // JSONRPC is implied, unless the card has another field that may name a transport.
+    const isImplied = document.preferredTransport === 'JSONRPC' && (card.protocol ?? card.transport) === undefined
     const omitted = ['additionalInterfaces', 'supportsAuthenticatedExtendedCard']
     if (isImplied) omitted.push('preferredTransport')
     const losesProtocol = card.protocol === superxProtocol(card.supportedInterfaces.slice(primary, primary + 1))
@@ -58,5 +57,7 @@ export const gopherhole: Dialect = {
 }
 
 /** Returns the top-level `protocolVersion` for GopherHole's readers. */
-export const gopherholeVersion = (card: AgentCard): string =>
-  toPatchVersion(card.supportedInterfaces[pickV1Interface(card.supportedInterfaces)]?.protocolVersion ?? '1.0')
+export const gopherholeVersion = (card: AgentCard): string => {
+  const chosen = card.supportedInterfaces[pickV1Interface(card.supportedInterfaces)]
+  return chosen === undefined ? '1.0' : topLevelVersion(card, chosen)
+}

@@ -103,6 +103,7 @@ const gatewayFields = new Set<string>([
   ...endpointFields,
   'preferredTransport',
   'preferred_transport',
+  'transport',
   'protocol',
   'agentCard',
 ])

@@ -33,13 +33,14 @@ export const writeV0 = (card: AgentCard, primary: number): Written => {
     name,
     description,
     supportedInterfaces,
+    protocolVersion,
     capabilities,
     securitySchemes,
     securityRequirements,
     skills,
     ...others
   } = card
-  const { fields, dropped } = writeV0Interfaces(supportedInterfaces, primary)
+  const { fields, dropped } = writeV0Interfaces({ supportedInterfaces, protocolVersion }, primary)
   return {
     document: {
       name,

@@ -1,6 +1,6 @@
 import type { Issue, Severity } from '../model/report.ts'
 import { fields } from './fields.ts'
-import { capabilities, security, versions } from './protocol.ts'
+import { capabilities, security, transports, versions } from './protocol.ts'
 import { closestExisting, type LintContext, type Rule } from './rule.ts'
 import { secrets } from './secrets.ts'
 import { modes, skills } from './skills.ts'
@@ -18,6 +18,7 @@ export const rules: readonly Rule[] = [
   ...skills,
   ...modes,
   ...versions,
+  ...transports,
   ...texts,
   ...fields,
 ]

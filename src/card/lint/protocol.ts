@@ -3,6 +3,13 @@ import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer }
 import { isBridged } from '../manifest/manifest.ts'
 import { majorMinor } from '../model/calls.ts'
 import {
+  cardTransports,
+  differInTransport,
+  interfaceTransports,
+  parseBinding,
+  type TransportField,
+} from '../read/transports.ts'
+import {
   type Authored,
   getAuthored,
   getAuthoredItems,
@@ -96,6 +103,61 @@ export const security: readonly Rule[] = [
     Object.keys(definedSchemes(context)).length > 0 || declaresNoAuthentication(context)
       ? []
       : [context.sourceOf('/securitySchemes')],
+  ),
+]
+
+/** Returns what an author wrote of the card's own transport, and of the transport of each interface in its lists. */
+const transportsOf = (context: LintContext): { fields: TransportField[]; pointer: Pointer }[] => [
+  { fields: cardTransports(context.authored), pointer: '' },
+  ...['/supportedInterfaces', '/additionalInterfaces', '/interfaces'].flatMap(name =>
+    getAuthoredItems(context, name).map(({ item, pointer }) => ({
+      fields: interfaceTransports(item),
+      pointer,
+    })),
+  ),
+]
+
+/** Returns the top-level transport, where it is not one that the list of interfaces has at the same URL. */
+const findUnlistedTransport = (context: LintContext): Pointer[] => {
+  const [field] = cardTransports(context.authored)
+  const { supportedInterfaces } = context.card
+  const listed = getAuthoredItems(context, '/supportedInterfaces')
+    .filter(({ item }) => item.url === context.authored.url)
+    .flatMap(({ item }) => interfaceTransports(item).slice(0, 1))
+  const isUnlisted = listed.length > 0 && listed.every(({ value }) => field && differInTransport(value, field.value))
+  return field && isUnlisted && supportedInterfaces.length > 0 ? [formatPointer(field.name)] : []
+}
+
+/** Returns the fields that name another transport than the field that is read. */
+const findTransportClashes = (context: LintContext): Pointer[] => [
+  ...transportsOf(context).flatMap(({ fields: [read, ...others], pointer }) =>
+    others.flatMap(({ name, value }) =>
+      read && differInTransport(read.value, value) ? [pointer + formatPointer(name)] : [],
+    ),
+  ),
+  ...findUnlistedTransport(context),
+]
+
+/** Whether a binding is neither one of A2A or MCP nor, as A2A asks of custom bindings, a URI. */
+const isUnknownTransport = (binding: string): boolean =>
+  parseBinding(binding) === undefined && binding.toUpperCase() !== 'MCP' && !/^[a-z][a-z\d+.-]*:/i.test(binding)
+
+/** Rules about transports. */
+export const transports: readonly Rule[] = [
+  rule(
+    'transport-clash',
+    'error',
+    'names another transport than the field that clients read, so calls would go wrong: keep the one that is true',
+    findTransportClashes,
+  ),
+  rule(
+    'transport-unknown',
+    'warning',
+    'is not a transport of A2A (JSONRPC, HTTP+JSON or GRPC), so most clients cannot call: use one, or the URI of your own',
+    context =>
+      transportsOf(context).flatMap(({ fields: [read], pointer }) =>
+        read && isUnknownTransport(String(read.value)) ? [pointer + formatPointer(read.name)] : [],
+      ),
   ),
 ]
 

@@ -8,8 +8,15 @@ import {
   type Pointer,
 } from '../../json/json.ts'
 import { isPreV1, majorMinor, toPatchVersion } from '../model/calls.ts'
-import { canonicalizeKeys } from './field-names.ts'
+import { canonicalizeKeys, takesPrecedence } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
+import {
+  cardTransports,
+  differInTransport,
+  interfaceTransports,
+  parseBinding,
+  type TransportField,
+} from './transports.ts'
 
 /** The fields in which a card of any generation has the agent's endpoints. */
 export const endpointFields = [
@@ -28,24 +35,34 @@ export const presentEndpointFields = (card: JsonObject): string[] =>
     return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
   })
 
-/** The bindings of A2A by their lower-case names. */
-const bindings = new Map(['JSONRPC', 'HTTP+JSON', 'GRPC'].map(name => [name.toLowerCase(), name]))
-
 /** Reads the endpoint fields of every dialect into `supportedInterfaces`. */
 export const readInterfaces = (card: JsonObject, assumedVersion: string, provenance: Provenance): JsonObject => {
-  const { supportedInterfaces, url, preferredTransport, additionalInterfaces, protocolVersion, protocol, ...rest } =
+  const { supportedInterfaces, url, preferredTransport, additionalInterfaces, protocolVersion, protocol, ...others } =
     card
+  let rest: JsonObject = others
   const collector = new InterfaceCollector(provenance)
   for (const [item, pointer] of listItems(supportedInterfaces, '/supportedInterfaces', provenance))
     collector.addV1(readInterface(item, pointer, assumedVersion, provenance), pointer)
 
   const version = readVersion(protocolVersion, assumedVersion, '/protocolVersion', provenance)
-  if (url !== undefined && !collector.interfaces.some(item => isJsonObject(item) && item.url === url)) {
-    const transport = preferredTransport ?? (protocol === 'mcp' ? 'MCP' : 'JSONRPC')
+  const sameUrl = collector.interfaces.filter(item => isJsonObject(item) && item.url === url)
+  let ownProtocol = protocol
+  if (url !== undefined && sameUrl.length === 0) {
+    const [field] = cardTransports(card)
+    const name = field?.name ?? 'preferredTransport'
+    if (name === 'protocol') ownProtocol = undefined
+    if (name === 'transport') rest = omit(rest, name)
+    const pointer = provenance.sourceOf(formatPointer(name))
     if (protocolVersion === undefined)
       provenance.noteDefault('/protocolVersion', `set to "${toPatchVersion(assumedVersion)}"`)
-    collector.addPrimary(url, readBinding(transport, '/preferredTransport', provenance), version)
-  }
+    const protocolBinding = field
+      ? readBinding(field, name === 'preferredTransport', pointer, provenance)
+      : protocol === 'mcp'
+        ? 'MCP'
+        : 'JSONRPC'
+    collector.addPrimary({ url, protocolBinding, protocolVersion: version }, pointer)
+  } else if (preferredTransport !== undefined && !sameUrl.some(item => hasBinding(item, preferredTransport)))
+    provenance.noteConversion('/preferredTransport', takesPrecedence('supportedInterfaces'))
 
   const hasDraftField = isInterfaceList(rest.interfaces)
   for (const [item, pointer] of [
@@ -56,13 +73,24 @@ export const readInterfaces = (card: JsonObject, assumedVersion: string, provena
 
   const { interfaces } = collector
   if (interfaces.length === 0 && supportedInterfaces === undefined) provenance.mapFrom('/supportedInterfaces', '/url')
+  const isUsed = interfaces.some(item => isJsonObject(item) && item.protocolVersion === version)
+  if (protocolVersion !== undefined && interfaces.length > 0 && !isUsed)
+    provenance.noteConversion('/protocolVersion', takesPrecedence('supportedInterfaces'))
   return {
     ...(hasDraftField ? omit(rest, 'interfaces') : rest),
     ...(interfaces.length > 0 && { supportedInterfaces: interfaces }),
     // Kept only where it differs from what the interfaces imply.
-    ...(protocol !== undefined && protocol !== superxProtocol(interfaces) && { protocol }),
+    ...(ownProtocol !== undefined && ownProtocol !== superxProtocol(interfaces) && { protocol: ownProtocol }),
+    ...(isUsed && isPatchVersion(protocolVersion) && { protocolVersion }),
   }
 }
+
+const hasBinding = (item: Json, word: Json): boolean =>
+  isJsonObject(item) && item.protocolBinding !== undefined && !differInTransport(item.protocolBinding, word)
+
+/** Whether a version has a patch number of v0.x that its Major.Minor does not imply. */
+const isPatchVersion = (version: Json | undefined): boolean =>
+  typeof version === 'string' && /^0\.\d+\.\d+$/.test(version) && version !== toPatchVersion(majorMinor(version))
 
 /** Collects the interfaces of a card's endpoint fields, in the order of preference. */
 class InterfaceCollector {
@@ -82,12 +110,12 @@ class InterfaceCollector {
   }
 
   /** Adds the interface in the top-level fields of a v0.x card. */
-  addPrimary(url: Json, protocolBinding: Json, protocolVersion: Json): void {
+  addPrimary(item: JsonObject, authoredTransport: Pointer): void {
     const pointer = formatPointer('supportedInterfaces', this.interfaces.length)
     this.#provenance.mapWhole(pointer, '/url')
-    this.#provenance.mapFrom(`${pointer}/protocolBinding`, '/preferredTransport')
+    this.#provenance.mapTo(`${pointer}/protocolBinding`, authoredTransport)
     this.#provenance.mapFrom(`${pointer}/protocolVersion`, '/protocolVersion')
-    this.interfaces.push({ url, protocolBinding, protocolVersion })
+    this.interfaces.push(item)
   }
 
   /** Adds an item of v0.3's list, unless its URL and binding are there already. */
@@ -115,27 +143,32 @@ const isInterfaceList = (list: Json | undefined): boolean =>
     item =>
       isJsonObject(item) &&
       typeof item.url === 'string' &&
-      ['protocolBinding', 'protocol_binding', 'transport'].some(name => typeof item[name] === 'string'),
+      interfaceTransports(item).some(({ value }) => typeof value === 'string'),
   )
 
 const readInterface = (item: Json, pointer: Pointer, assumedVersion: Json, provenance: Provenance): Json => {
   if (!isJsonObject(item)) return item
-  const { transport, ...rest } = omitEmptyTenant(canonicalizeKeys(item, 'interface', pointer, provenance))
-  const { protocolBinding, protocolVersion } = rest
-  if (protocolBinding === undefined && transport !== undefined)
-    provenance.mapFrom(`${pointer}/protocolBinding`, `${pointer}/transport`)
-  if (protocolBinding === undefined && transport === undefined)
-    provenance.noteDefault(`${pointer}/protocolBinding`, 'set to "JSONRPC"')
+  const canonical = omitEmptyTenant(canonicalizeKeys(item, 'interface', pointer, provenance))
+  const { protocolVersion, transport } = canonical
+  const [field] = interfaceTransports(canonical)
+  if (field === undefined) provenance.noteDefault(`${pointer}/protocolBinding`, 'set to "JSONRPC"')
+  else if (field.name !== 'protocolBinding')
+    provenance.mapFrom(`${pointer}/protocolBinding`, pointer + formatPointer(field.name))
   // The version of v0.3's lists is the top-level one.
   if (protocolVersion === undefined && !pointer.startsWith('/supportedInterfaces/'))
     provenance.mapFrom(`${pointer}/protocolVersion`, '/protocolVersion')
   else if (protocolVersion === undefined)
     provenance.noteDefault(`${pointer}/protocolVersion`, `set to "${assumedVersion}"`)
-  const binding = readBinding(protocolBinding ?? transport ?? 'JSONRPC', `${pointer}/protocolBinding`, provenance)
-  const isRedundant = transport === undefined || protocolBinding === undefined || transport === binding
+  // The lists of v0.3 have `transport`.
+  const usualNames = pointer.startsWith('/supportedInterfaces/')
+    ? ['protocolBinding']
+    : ['protocolBinding', 'transport']
+  const binding = field
+    ? readBinding(field, usualNames.includes(field.name), `${pointer}/protocolBinding`, provenance)
+    : 'JSONRPC'
+  const isRedundant = field?.name === 'transport' || transport === binding
   return {
-    ...rest,
-    ...(!isRedundant && { transport }),
+    ...omit(canonical, ...(isRedundant ? ['transport'] : []), ...(field?.name === 'protocol' ? ['protocol'] : [])),
     protocolBinding: binding,
     protocolVersion: readVersion(protocolVersion, assumedVersion, `${pointer}/protocolVersion`, provenance),
   }
@@ -144,22 +177,39 @@ const readInterface = (item: Json, pointer: Pointer, assumedVersion: Json, prove
 /** Servers built with ProtoJSON libraries write "" for "no tenant". */
 const omitEmptyTenant = (item: JsonObject): JsonObject => (item.tenant === '' ? omit(item, 'tenant') : item)
 
-const readBinding = (binding: Json, pointer: Pointer, provenance: Provenance): Json => {
-  const known = typeof binding === 'string' ? bindings.get(binding.toLowerCase()) : undefined
-  if (known === undefined || known === binding) return binding
-  provenance.noteConversion(pointer, `read as "${known}"`)
-  return known
+/** Reads the word for a transport. `isUsual`: the field is the one for it. */
+const readBinding = ({ value }: TransportField, isUsual: boolean, pointer: Pointer, provenance: Provenance): Json => {
+  const binding = parseBinding(value) ?? value
+  if (binding !== value || !isUsual) provenance.noteConversion(pointer, `read as ${JSON.stringify(binding)}`)
+  return binding
 }
 
 const readVersion = (version: Json | undefined, assumed: Json, pointer: Pointer, provenance: Provenance): Json => {
   if (version === undefined) return assumed
-  if (typeof version !== 'number') return typeof version === 'string' ? majorMinor(version) : version
-  provenance.noteConversion(pointer, 'a number, read as text')
-  return Number.isInteger(version) ? version.toFixed(1) : String(version)
+  if (typeof version === 'number') {
+    provenance.noteConversion(pointer, 'a number, read as text')
+    return Number.isInteger(version) ? version.toFixed(1) : String(version)
+  }
+  if (typeof version !== 'string') return version
+  const read = majorMinor(version)
+  // At the top level, the versions of v0.x have a patch number, which stays as written.
+  const isConverted =
+    read !== version && !(pointer === '/protocolVersion' && isPreV1(read) && version === version.trim())
+  if (isConverted) provenance.noteConversion(pointer, `read as "${read}"`)
+  return read
 }
 
+/** Returns the top-level `protocolVersion` of a v0.x card for an interface: as the author wrote it, where it is the interface's. */
+export const topLevelVersion = ({ protocolVersion: written }: JsonObject, { protocolVersion }: Interface): string =>
+  typeof written === 'string' && majorMinor(written) === protocolVersion ? written : toPatchVersion(protocolVersion)
+
 /** An interface of a valid canonical card. */
-type Interface = { url: string; protocolBinding: string; protocolVersion: string; [name: string]: Json | undefined }
+export type Interface = {
+  url: string
+  protocolBinding: string
+  protocolVersion: string
+  [name: string]: Json | undefined
+}
 
 /** Returns the index of the interface for readers of v0.x: the first that speaks 0.x, else the preferred one. */
 export const pickV0Interface = (interfaces: readonly unknown[]): number => Math.max(0, interfaces.findIndex(speaksV0))
@@ -186,7 +236,10 @@ export const superxProtocol = (interfaces: readonly unknown[]): 'a2a' | 'mcp' =>
 
 /** Writes v0.x's endpoint fields with `primary` at the top. Returns the pointers of what they cannot express, too. */
 export const writeV0Interfaces = (
-  interfaces: readonly Interface[],
+  {
+    supportedInterfaces: interfaces,
+    ...card
+  }: { supportedInterfaces: readonly Interface[]; protocolVersion?: Json | undefined },
   primary: number,
 ): { fields: JsonObject; dropped: Pointer[] } => {
   const chosen = interfaces[primary] as Interface
@@ -212,8 +265,10 @@ export const writeV0Interfaces = (
     url: chosen.url,
     preferredTransport: chosen.protocolBinding,
     ...(additional.length > 0 && { additionalInterfaces: additional }),
-    protocolVersion: toPatchVersion(chosen.protocolVersion),
+    protocolVersion: topLevelVersion(card, chosen),
   }
+  if (card.protocolVersion !== undefined && fields.protocolVersion !== card.protocolVersion)
+    dropped.push('/protocolVersion')
   return { fields, dropped }
 }
 

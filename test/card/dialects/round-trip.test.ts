@@ -37,7 +37,11 @@ describe('a canonical card', () => {
       fc.property(canonicalCard, card => {
         const hybrid = writeHybrid(card, path)
         expect(detectDialect(hybrid)).toBe('1.0')
-        expect(dialects['1.0'].read(hybrid, new Provenance())).toStrictEqual(card)
+        // Of a card with 1.0 and 0.x, agent.json has the version for readers of 1.0.
+        const keepsVersion = card.protocolVersion === hybrid.protocolVersion
+        expect(dialects['1.0'].read(hybrid, new Provenance())).toStrictEqual(
+          keepsVersion ? card : removeValues(card as Json, ['/protocolVersion']),
+        )
       }),
     )
   })
