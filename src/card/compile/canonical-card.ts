@@ -1,12 +1,4 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  omit,
-  type Pointer,
-} from '../../json/json.ts'
+import { formatPointer, isJsonObject, type JsonObject, jsonEntries, omit, type Pointer } from '../../json/json.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { isBridged, type Manifest } from '../manifest/manifest.ts'
 import { listTiers } from '../manifest/tiers.ts'
@@ -14,7 +6,7 @@ import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import { fillDefaults } from '../read/defaults.ts'
-import { canonicalKey } from '../read/field-names.ts'
+import { canonicalFlag, canonicalKey, listCapabilityNames } from '../read/field-names.ts'
 import { presentEndpointFields } from '../read/interfaces.ts'
 import { withMcpEndpoint } from '../read/mcp-tools.ts'
 import { Provenance } from '../read/provenance.ts'
@@ -56,14 +48,11 @@ export const toCanonical = (
 ): JsonObject =>
   fillDefaults(
     dialects[dialect].read(document, provenance),
-    listsNames(document.capabilities) ? onlyNamed(capabilities) : capabilities,
+    listCapabilityNames(document.capabilities) ? onlyNamed(capabilities) : capabilities,
     provenance,
   )
 
-/** Whether capabilities are written as names, which then are all that the agent has. */
-const listsNames = (capabilities: Json | undefined): boolean =>
-  typeof capabilities === 'string' || (Array.isArray(capabilities) && capabilities.length > 0)
-
+/** Returns the defaults of a card that lists its capabilities by name: the list is complete. */
 const onlyNamed = ({ flags }: CapabilityDefaults): CapabilityDefaults => ({
   flags: Object.fromEntries(Object.keys(flags).map(name => [name, false])),
   reason: 'the list of capabilities does not name it',
@@ -94,7 +83,7 @@ const withoutExtendedCard = (card: JsonObject, obstacle: string, provenance: Pro
 /** Returns where an authored card declares that it has an extended card. */
 const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
   const { capabilities } = card
-  if (listNames(capabilities)?.some(name => canonicalKey(name, 'capabilities') === 'extendedAgentCard'))
+  if (listCapabilityNames(capabilities)?.some(name => canonicalFlag(name) === 'extendedAgentCard'))
     return '/capabilities'
   const flags = isJsonObject(capabilities) ? jsonEntries(capabilities) : []
   const inCapabilities = flags.find(
@@ -108,17 +97,11 @@ const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
 /** Whether a field is v0.3's flag of the extended card. */
 const isExtendedCardField = (key: string): boolean => canonicalKey(key, 'card') === 'supportsAuthenticatedExtendedCard'
 
-/** Returns the names in capabilities that are written as a list of names, or as one name. */
-const listNames = (capabilities: Json | undefined): string[] | undefined => {
-  const names = typeof capabilities === 'string' ? [capabilities] : capabilities
-  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : undefined
-}
-
 /** Sets capabilities of an authored card, in the form in which the card declares its capabilities. */
 export const setCapabilities = (card: JsonObject, values: Readonly<Record<string, boolean>>): JsonObject => {
-  const isSet = (key: string): boolean => Object.hasOwn(values, canonicalKey(key, 'capabilities'))
+  const isSet = (key: string): boolean => Object.hasOwn(values, canonicalFlag(key) ?? key)
   const { capabilities } = card
-  const names = listNames(capabilities)
+  const names = listCapabilityNames(capabilities)
   const trueNames = Object.keys(values).filter(name => values[name])
   const others = isJsonObject(capabilities) ? omit(capabilities, ...Object.keys(capabilities).filter(isSet)) : {}
   const flag = values.extendedAgentCard

@@ -2,6 +2,7 @@ import { validateStrict } from 'compare-versions'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { isBridged } from '../manifest/manifest.ts'
 import { majorMinor } from '../model/calls.ts'
+import { canonicalFlag, listCapabilityNames } from '../read/field-names.ts'
 import {
   cardTransports,
   differInTransport,
@@ -23,10 +24,10 @@ import {
 /** Returns the places of the `streaming` and `pushNotifications` flags that are true, either declared or by default. */
 const trueFlags = (context: LintContext, declared: boolean): Pointer[] => {
   const { capabilities } = context.authored
-  const names = typeof capabilities === 'string' ? [capabilities] : capabilities
+  const names = listCapabilityNames(capabilities)
   const isDeclared = (flag: string): boolean =>
-    Array.isArray(names)
-      ? names.some(name => String(name).replaceAll('_', '') === flag.toLowerCase() || name === flag)
+    names
+      ? names.some(name => canonicalFlag(name) === flag)
       : getAuthored(context, formatPointer('capabilities', flag)).value !== undefined
   return ['streaming', 'pushNotifications']
     .filter(flag => context.card.capabilities[flag] === true && isDeclared(flag) === declared)

@@ -1,5 +1,5 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
-import { canonicalizeKeys, canonicalKey, resolveAliases, takesPrecedence } from './field-names.ts'
+import { canonicalFlag, canonicalizeKeys, listCapabilityNames, resolveAliases, takesPrecedence } from './field-names.ts'
 import { readInterfaces } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 import { readRequirements } from './security-requirements.ts'
@@ -37,16 +37,26 @@ const readCapabilities = (card: JsonObject, provenance: Provenance): JsonObject 
   return { ...rest, capabilities }
 }
 
-/** Reads flags written as an object, a list of names, or one name. */
+/** Reads flags written as an object, a list of names, or a text with names. */
 const readFlags = (value: Json | undefined, provenance: Provenance): Json => {
   if (value === undefined) return {}
   if (isJsonObject(value)) return canonicalizeKeys(value, 'capabilities', '/capabilities', provenance)
-  const names = typeof value === 'string' ? [value] : value
-  if (!Array.isArray(names) || !names.every(name => typeof name === 'string')) return value
-  provenance.noteConversion('/capabilities', 'a list of names, read as flags')
+  const names = listCapabilityNames(value)
+  if (names === undefined) return value
   provenance.mapWhole('/capabilities', '/capabilities')
-  return Object.fromEntries(names.map(name => [canonicalKey(name, 'capabilities'), true]))
+  const unknown = names.find(name => canonicalFlag(name) === undefined)
+  if (unknown !== undefined) {
+    provenance.addError('/capabilities', notACapability(unknown))
+    return {}
+  }
+  provenance.noteConversion('/capabilities', 'a list of names, read as flags')
+  return Object.fromEntries(names.map(name => [canonicalFlag(name) ?? name, true]))
 }
+
+const MAX_QUOTED_LENGTH = 40
+
+const notACapability = (name: string): string =>
+  `names ${JSON.stringify(name.slice(0, MAX_QUOTED_LENGTH))}, which is not a capability of A2A: write flags, such as { "streaming": true, "pushNotifications": false }, and what the agent can do under \`skills\``
 
 const readVersionAndProvider = (card: JsonObject, provenance: Provenance): JsonObject => {
   const { version, provider } = card

@@ -41,6 +41,32 @@ const canonicalKeys = Object.fromEntries(
 /** Returns the canonical spelling of a key, or the key itself if it is unknown. */
 export const canonicalKey = (key: string, kind: ObjectKind): string => canonicalKeys[kind].get(key) ?? key
 
+/** The capabilities that a card may list by name, by the name in lower case: flags of A2A, GopherHole and Shaman. */
+const flags = new Map(
+  names(`streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory multiModal parallelToolCalls
+    authentication rateLimit`)
+    .map(name => [name.toLowerCase(), name] as const)
+    .concat([['statehistory', 'stateTransitionHistory']]),
+)
+
+const MAX_FLAG_LENGTH = 40
+
+/** Returns the canonical name of a capability that is a flag, in any spelling; undefined for any other text. */
+export const canonicalFlag = (name: string): string | undefined =>
+  name.length > MAX_FLAG_LENGTH ? undefined : flags.get(name.toLowerCase().replace(/[\s_-]/g, ''))
+
+/** Returns the names in capabilities that are a list of names, or a text with names; undefined for any other value. */
+export const listCapabilityNames = (capabilities: Json | undefined): string[] | undefined => {
+  const listed = typeof capabilities === 'string' ? capabilities.split(/[,;]/) : capabilities
+  if (!Array.isArray(listed) || !listed.every(name => typeof name === 'string')) return undefined
+  return listed
+    .flatMap(name =>
+      canonicalFlag(name) === undefined && canonicalFlag(name.split(/\s/, 1).join()) ? name.split(/\s+/) : [name],
+    )
+    .map(name => name.trim())
+    .filter(name => name !== '')
+}
+
 /** Whether a value is an object that has one of the fields, in any spelling. */
 export const hasField = (value: Json | undefined, kind: ObjectKind, fields: ReadonlySet<string>): boolean =>
   isJsonObject(value) && Object.keys(value).some(key => fields.has(canonicalKey(key, kind)))

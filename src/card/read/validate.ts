@@ -79,54 +79,6 @@ const linkError = (value: string, name: string): string | undefined => {
   return userInfo.test(value) ? 'must not contain a user name or password' : undefined
 }
 
-/** Documents of other formats that are published where a card should be, and the field that identifies each. */
-const foreignFormats: readonly { name: string; pointer: Pointer; matches: (document: JsonObject) => boolean }[] = [
-  {
-    name: 'an ERC-8004 registration, not an A2A card',
-    pointer: '/type',
-    matches: document => /eip-?8004|erc-?8004/i.test(String(document.type ?? '')),
-  },
-  {
-    name: 'a directory of agents, not the card of one',
-    pointer: '/agents',
-    matches: document => Array.isArray(document.agents) && !('skills' in document),
-  },
-  {
-    name: 'a list of HTTP endpoints, not an A2A card',
-    pointer: '/endpoints',
-    matches: document => Array.isArray(document.endpoints) && !('url' in document) && !('skills' in document),
-  },
-  {
-    name: 'a description of an agent, but not an A2A card',
-    pointer: '/agent',
-    matches: document => isJsonObject(document.agent) && !('name' in document),
-  },
-  {
-    name: 'a description of an agent, but not an A2A card',
-    pointer: '/capabilities',
-    matches: document =>
-      !('skills' in document) && Array.isArray(document.capabilities) && !document.capabilities.every(isCapabilityName),
-  },
-]
-
-const isCapabilityName = (name: Json): boolean =>
-  typeof name === 'string' &&
-  /^(?:streaming|push_?notifications|multi_?turn|extended_?agent_?card|state_?transition_?history)$/i.test(name)
-
-/** Identifies a document of another format, and names the fields that it lacks to be a card. Empty if it may be a card. */
-export const detectForeignDocument = (document: JsonObject): CardError[] => {
-  const format = foreignFormats.find(({ matches }) => matches(document))
-  if (format === undefined) return []
-  return [{ pointer: format.pointer, message: `is ${format.name}` }, ...missingFields(document)]
-}
-
-const missingFields = (document: JsonObject): CardError[] => {
-  const missing = ['name', 'description', 'skills', 'url'].filter(name => !(name in document))
-  // Another format may have all of v0.3's fields, but not v1.0's list of endpoints.
-  if (missing.length === 0) missing.push('supportedInterfaces')
-  return missing.map(name => ({ pointer: formatPointer(name), message: 'is missing' }))
-}
-
 /** Validates a canonical card. Each error has the pointer of the authored field, and no pointer has two. */
 export const validateCard = (canonical: JsonObject, authored: JsonObject, provenance: Provenance): CardError[] => {
   const result = validate(AgentCard, canonical)

@@ -271,19 +271,3 @@ describe('compile', () => {
     )
   })
 })
-
-describe('a document of another format', () => {
-  it.each<[JsonObject, string, string]>([
-    [
-      { type: 'https://eips.example/EIPS/eip-8004#registration-v1' },
-      '/type',
-      'is an ERC-8004 registration, not an A2A card',
-    ],
-    [{ type: 'ERC-8004' }, '/type', 'is an ERC-8004 registration, not an A2A card'],
-    [{ agents: [] }, '/agents', 'is a directory of agents, not the card of one'],
-    [{ agent: {} }, '/agent', 'is a description of an agent, but not an A2A card'],
-    [{ endpoints: [] }, '/endpoints', 'is a list of HTTP endpoints, not an A2A card'],
-  ])('is named in the error: %j', (document, pointer, message) => {
-    expect(getCompileErrors(document)[0]).toStrictEqual({ pointer, message })
-  })
-})

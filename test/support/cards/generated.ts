@@ -217,6 +217,9 @@ const capabilities = object(
   [],
   unknown('stateHistory', 'push_notifications', 'multiModal', 'contextWindow'),
 )
+const flagNames = fc.array(fc.constantFrom('streaming', 'push_notifications', 'multi-turn', 'stateHistory'), {
+  maxLength: 2,
+})
 const provider = object({ organization: line, url, name: line }, [], unknown('organization', 'name'))
 
 const shared = {
@@ -227,7 +230,7 @@ const shared = {
   documentationUrl: url,
   iconUrl: fc.oneof(url, line),
   icon: fc.oneof(url, line),
-  capabilities: fc.oneof(capabilities, fc.array(line, { maxLength: 2 })),
+  capabilities: fc.oneof(capabilities, flagNames),
   securitySchemes: schemes,
   security: v0Requirements,
   skills: fc.array(skill, { maxLength: 3 }),
