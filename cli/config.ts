@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { parseUrl } from '../src/net/urls.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { UsageError } from './exit-codes.ts'
 import { createTerminal, type Terminal, type TerminalStreams } from './terminal.ts'
@@ -83,12 +84,12 @@ export const isUnencrypted = (url: string): boolean => url.startsWith('http:') &
 
 /** Parses the URL of a host, without its trailing slash. Rejects one with a password, a query or a fragment. */
 export const parseHostUrl = (text: string): string => {
-  const url = URL.parse(text)
+  const url = parseUrl(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
     throw new UsageError(
       `"${withoutUserinfo(text)}" is not the URL of a host. Use one such as https://cards.example.com`,
     )
-  return url.href.replace(/\/+$/, '')
+  return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
 const isLoopback = (url: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)

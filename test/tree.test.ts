@@ -82,6 +82,11 @@ describe('the tree of src and cli', () => {
     expect(normalizing.map(({ path }) => path)).toStrictEqual(['src/card/model/constants.ts'])
   })
 
+  it('parses URLs in one place, which bounds the host: the parser normalizes it too', () => {
+    const parsing = modules.filter(({ text }) => /\bURL\.(?:parse|canParse)\(/.test(text))
+    expect(parsing.map(({ path }) => path)).toStrictEqual(['src/net/urls.ts'])
+  })
+
   it('has every entry that biome.json lists', () => {
     const patterns = biome.overrides.flatMap(
       ({ linter }) => linter.rules.style.noRestrictedImports?.options.patterns.flatMap(({ group }) => group) ?? [],

@@ -12,6 +12,7 @@ import {
   omit,
   type Pointer,
 } from '../../src/json/json.ts'
+import { parseUrl } from '../../src/net/urls.ts'
 import type { ManifestSource } from './normalize.ts'
 import { type InvalidFile, type ParsedFile, type PointerMapping, pointerInCard } from './source-map.ts'
 
@@ -79,7 +80,7 @@ const completeCard = (key: string, url: string, known: JsonObject): JsonObject =
 
 /** Lets the card name the agent's host: although calls go through this host, where the agent is, is public. */
 const allowHostname = (url: string): JsonObject => {
-  const hostname = URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
+  const hostname = parseUrl(url)?.hostname.replace(/\.$/, '') ?? ''
   return v.is(Hostname, hostname) ? { mayShow: [hostname] } : {}
 }
 

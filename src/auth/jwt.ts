@@ -3,6 +3,7 @@ import type { CallProfile } from '../card/call-profile.ts'
 import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
+import { parseUrl } from '../net/urls.ts'
 import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, refreshIssuer } from './oidc-issuers.ts'
 import type { Principal, TokenError } from './principal.ts'
 
@@ -126,7 +127,7 @@ const hasClaim = (payload: JWTPayload, claim: string, wanted: string | number | 
 
 /** Returns one name for one subject of one issuer. `sub` may be an e-mail address, which must not be logged, so it is hashed. */
 const subjectOf = async ({ iss = '', sub = '' }: JWTPayload): Promise<string> =>
-  `jwt:${URL.parse(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 32)}`
+  `jwt:${parseUrl(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 32)}`
 
 /** Returns the issuer's own name for a caller. jose checks neither that there is a subject, nor its type. */
 const oidcSubjectOf = ({ iss = '', sub }: JWTPayload): NonNullable<Principal['oidcSubject']> =>

@@ -1,5 +1,6 @@
 import { sha256Hex } from '../http/conditional.ts'
 import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
+import { parseUrl } from '../net/urls.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import { isToken } from './token.ts'
 
@@ -27,7 +28,7 @@ export const clientKey = (request: Request): string => clientAddress(request) ??
  */
 const clientAddress = ({ headers }: Request): string | undefined => {
   const address = headers.get('CF-Connecting-IP') ?? undefined
-  const normalized = address?.includes(':') ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
+  const normalized = address?.includes(':') ? parseUrl(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
   if (normalized === undefined || normalized.startsWith('::ffff:')) return address
   const [first = [], last = []] = normalized.split('::').map(part => part.split(':').filter(Boolean))
   const zeros = Array<string>(8 - first.length - last.length).fill('0')

@@ -1,3 +1,4 @@
+import { parseUrl } from '../net/urls.ts'
 import { type FetchFn, safeFetch } from './safe-fetch.ts'
 
 declare global {
@@ -97,7 +98,7 @@ const serviceFetch =
   async (url, init) =>
     isSameOrigin(url, address) ? fetchService(service, url, init) : { blocked: 'not of the origin of its service' }
 
-const isSameOrigin = (url: string, address: string): boolean => URL.parse(url)?.origin === URL.parse(address)?.origin
+const isSameOrigin = (url: string, address: string): boolean => parseUrl(url)?.origin === parseUrl(address)?.origin
 
 /** A request that `safeFetch` did not make. The message is for the log; others must see it as an unreachable host. */
 export class BlockedError extends Error {

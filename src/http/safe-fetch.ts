@@ -1,5 +1,6 @@
 import { MAX_REDIRECTS } from '../limits.ts'
 import { isPrivateName, isWildcardDnsName } from '../net/names.ts'
+import { parseUrl } from '../net/urls.ts'
 
 /** A request that was not made. `blocked` is for the log only: one response for every reason, so that nobody can probe. */
 type Blocked = { blocked: string }
@@ -15,7 +16,7 @@ export const safeFetch = (url: string, init: RequestInit, allowedOrigins = ''): 
 
 /** Returns why this host does not call a URL; undefined if it does. `allowedOrigins` are exempt. */
 export const blockReason = (address: string, allowedOrigins = ''): string | undefined => {
-  const url = URL.parse(address)
+  const url = parseUrl(address)
   if (url === null) return 'not a URL'
   if (url.username !== '' || url.password !== '') return 'contains a user name or password'
   const reason = notPublicReason(url)
@@ -38,7 +39,7 @@ const notPublicReason = ({ protocol, hostname, port }: URL): string | undefined 
 const isAllowed = ({ protocol, origin }: URL, allowedOrigins: string): boolean =>
   /^https?:$/.test(protocol) &&
   // Most are written as origins; only the others have to be parsed.
-  allowedOrigins.split(/[\s,]+/).some(allowed => allowed === origin || URL.parse(allowed)?.origin === origin)
+  allowedOrigins.split(/[\s,]+/).some(allowed => allowed === origin || parseUrl(allowed)?.origin === origin)
 
 /** Headers of a GET, by where they are sent when redirects are followed. */
 export type GetHeaders = {
@@ -83,7 +84,7 @@ const resolveLocation = (
   from: string,
   location: string | null,
 ): { url: string } | Extract<Followed, { failed: string }> => {
-  const to = location === null ? null : URL.parse(location, from)
+  const to = location === null ? null : parseUrl(location, from)
   if (to === null) return { failed: 'redirect', detail: 'to no address' }
   if (from.startsWith('https:') && to.protocol !== 'https:')
     return { failed: 'blocked', detail: 'a redirect away from https' }
@@ -93,9 +94,9 @@ const resolveLocation = (
 
 /** Returns a predicate for URLs of some origins. Invalid URLs match none. */
 export const originMatcher = (origins: readonly string[]): ((url: string) => boolean) => {
-  const known = new Set(origins.map(origin => URL.parse(origin)?.origin))
+  const known = new Set(origins.map(origin => parseUrl(origin)?.origin))
   known.delete(undefined)
-  return url => known.has(URL.parse(url)?.origin)
+  return url => known.has(parseUrl(url)?.origin)
 }
 
 /** Blocks requests to this host's own origins, also after a redirect: it would fetch from itself in a loop. */

@@ -8,6 +8,7 @@ import { isJsonType } from '../http/media-type.ts'
 import { blockOrigins, CLOUDFLARE_ERRORS, originMatcher } from '../http/safe-fetch.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
+import { parseUrl } from '../net/urls.ts'
 import type { SourceFailure, Validators } from '../registry/records.ts'
 
 /** Result of fetching a card. */
@@ -48,7 +49,7 @@ export const fetchUpstreamCard = async (
 
 /** Logs why a card could not be fetched, with only the origin of the address: the rest may be a secret. */
 export const fetchFailed = ({ url }: Source, failure: SourceFailure, why: string): FetchResult => {
-  log('error', 'card-unread', { origin: URL.parse(url)?.origin ?? '', why })
+  log('error', 'card-unread', { origin: parseUrl(url)?.origin ?? '', why })
   return { failure }
 }
 

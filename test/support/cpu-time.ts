@@ -39,3 +39,33 @@ const measure = (run: () => unknown): number => {
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1000
 }
+
+/** The growth for twice the size that linear work stays below on any machine. Quadratic work grows fourfold. */
+export const doubled = 3
+
+/**
+ * Returns how many times longer `run` takes for twice the size: about 2 where the time is linear, 4 where it is quadratic. Work
+ * that takes less than `negligible` ms for twice the size is not measured again, and returns 1.
+ */
+export const growthWhenDoubled = async (
+  size: number,
+  negligible: number,
+  run: (size: number) => unknown,
+): Promise<number> => {
+  let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let round = 0; round < 3 * rounds; round++) {
+    large = Math.min(large, await measureAsync(() => run(2 * size)))
+    if (large < negligible) return 1
+    small = Math.min(small, await measureAsync(() => run(size)))
+    if (large / small < doubled) break
+  }
+  return large / small
+}
+
+/** Returns the CPU time of asynchronous work, in ms. */
+export const measureAsync = async (run: () => unknown): Promise<number> => {
+  const start = process.cpuUsage()
+  await run()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}

@@ -1,5 +1,6 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
+import { parseUrl } from '../../net/urls.ts'
 import { getApiKeyHeaders } from '../call-profile.ts'
 import type { AgentCard, AgentInterface, AgentSkill } from '../model/agent-card.ts'
 import { majorMinor, wireVersionOf } from '../model/calls.ts'
@@ -81,7 +82,7 @@ const listAuthorities = ({ securitySchemes = {} }: AgentCard): Destination[] =>
     .flatMap(({ value, name, pointer }) => toDestination(value, name, `/securitySchemes${pointer()}`))
 
 const toDestination = (text: string, role: string, pointer: Pointer): Destination[] => {
-  const url = URL.parse(text)
+  const url = parseUrl(text)
   return url === null ? [] : [{ url, role, pointer }]
 }
 

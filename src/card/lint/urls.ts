@@ -1,12 +1,13 @@
 import { formatPointer, type Json, type Pointer } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
 import { isPrivateHost } from '../../net/hosts.ts'
+import { parseUrl } from '../../net/urls.ts'
 import { getAuthored, getAuthoredItems, type LintContext, type Rule, rule } from './rule.ts'
 
 type UrlAt = { url: URL; pointer: Pointer }
 
-const parseUrl = (value: Json | undefined, pointer: Pointer): UrlAt[] => {
-  const url = typeof value === 'string' ? URL.parse(value) : null
+const toUrlAt = (value: Json | undefined, pointer: Pointer): UrlAt[] => {
+  const url = typeof value === 'string' ? parseUrl(value) : null
   return url ? [{ url, pointer }] : []
 }
 
@@ -14,10 +15,10 @@ const parseUrl = (value: Json | undefined, pointer: Pointer): UrlAt[] => {
 const endpoints = (context: LintContext): UrlAt[] => {
   const { value, pointer } = getAuthored(context, '/url')
   return [
-    ...parseUrl(value, pointer),
+    ...toUrlAt(value, pointer),
     ...['/supportedInterfaces', '/additionalInterfaces']
       .flatMap(name => getAuthoredItems(context, name))
-      .flatMap(({ item, pointer }) => parseUrl(item.url, `${pointer}/url`)),
+      .flatMap(({ item, pointer }) => toUrlAt(item.url, `${pointer}/url`)),
   ]
 }
 
@@ -26,7 +27,7 @@ const authorities = (context: LintContext): UrlAt[] => {
   const { value = null, pointer } = getAuthored(context, '/securitySchemes')
   return collectStrings(value)
     .filter(({ name }) => /Url$/.test(name))
-    .flatMap(text => parseUrl(text.value, pointer + text.pointer()))
+    .flatMap(text => toUrlAt(text.value, pointer + text.pointer()))
 }
 
 const calledUrls = (context: LintContext): UrlAt[] => [...endpoints(context), ...authorities(context)]
@@ -49,7 +50,7 @@ const linksOf = ({ card }: LintContext): [Pointer, Json | undefined][] => [
 const urlsOnAgentHost = (context: LintContext): UrlAt[] => {
   if (context.manifest.route !== 'gateway') return []
   const hosts = endpoints(context).map(({ url }) => url.hostname)
-  const links = linksOf(context).flatMap(([pointer, value]) => parseUrl(value, context.sourceOf(pointer)))
+  const links = linksOf(context).flatMap(([pointer, value]) => toUrlAt(value, context.sourceOf(pointer)))
   return [...links, ...authorities(context)].filter(({ url }) => hosts.includes(url.hostname))
 }
 
@@ -106,7 +107,7 @@ export const urls: readonly Rule[] = [
 ]
 
 const canFollow = (value: unknown, isPublic: boolean): boolean => {
-  const url = URL.parse(String(value))
+  const url = parseUrl(String(value))
   return url !== null && /^https?:$/.test(url.protocol) && !(isPublic && isPrivateHost(url.hostname))
 }
 

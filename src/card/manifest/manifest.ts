@@ -95,7 +95,7 @@ export type KnownOrigins = { publicUrl?: string | undefined; requestOrigin: stri
  * name through which the agent is registered keeps its port, and one of this machine its port and scheme.
  */
 export const resolveOrigin = ({ hosts }: Manifest, { publicUrl, requestOrigin }: KnownOrigins): string => {
-  if (publicUrl) return publicUrl.replace(/\/+$/, '')
+  if (publicUrl) return publicUrl.replace(/(?<!\/)\/+$/, '')
   const host = firstHost(hosts)
   if (host === undefined) return requestOrigin
   const { hostname, port, protocol } = new URL(requestOrigin)

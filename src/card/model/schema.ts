@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { MAX_HOSTS } from '../../limits.ts'
+import { parseUrl } from '../../net/urls.ts'
 import type { CardError } from './report.ts'
 
 /** Any JSON value: documents come from `JSON.parse`, so there is nothing to check. */
@@ -59,10 +60,10 @@ export const httpUrl = v.pipe(
   v.check(value => !hasUserInfo(value), 'must not contain a user name or password'),
 )
 
-const isHttp = (value: string): boolean => /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && URL.canParse(value)
+const isHttp = (value: string): boolean => /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && parseUrl(value) !== null
 
 const hasUserInfo = (value: string): boolean => {
-  const url = URL.parse(value)
+  const url = parseUrl(value)
   return url !== null && (url.username !== '' || url.password !== '')
 }
 

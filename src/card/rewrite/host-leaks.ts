@@ -7,6 +7,7 @@ import {
   omit,
   type Pointer,
 } from '../../json/json.ts'
+import { parseUrl } from '../../net/urls.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { DialectName, RepresentationName } from '../model/constants.ts'
@@ -15,8 +16,8 @@ import type { Provenance } from '../read/provenance.ts'
 
 /** Returns whether a URL is this host's URL of an agent, or below it. */
 export const isSelfUrl = (address: string, agentUrl: string): boolean => {
-  const url = URL.parse(address)
-  const self = URL.parse(agentUrl)
+  const url = parseUrl(address)
+  const self = parseUrl(agentUrl)
   return url !== null && self !== null && url.host === self.host && `${url.pathname}/`.startsWith(`${self.pathname}/`)
 }
 
@@ -51,7 +52,7 @@ const endpointUrls = (card: JsonObject): string[] =>
   endpointFields
     .flatMap(name => card[name] ?? [])
     .map(item => (isJsonObject(item) ? item.url : item))
-    .flatMap(url => (typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url) ? [url] : []))
+    .flatMap(url => (typeof url === 'string' && /^https?:\/\//i.test(url) && parseUrl(url) !== null ? [url] : []))
 
 type LeakFinderOptions = AgentAddresses & {
   /** This host's URL of the agent. */
@@ -77,7 +78,7 @@ export const createLeakFinder = (options: LeakFinderOptions): LeakFinder => {
   const matchHost = createHostMatcher(options)
   const hiddenHosts = new Set(hidden.map(hostnameOf))
   const isAllowedLink = (link: string): boolean => {
-    const url = URL.parse(link)
+    const url = parseUrl(link)
     return (
       url !== null &&
       matchHost(url.pathname + url.search + url.hash) === undefined &&
@@ -110,7 +111,7 @@ export const createLeakFinder = (options: LeakFinderOptions): LeakFinder => {
 const isBelow = (url: URL, endpoint: URL): boolean =>
   endpoint.pathname === '/'
     ? url.pathname === '/'
-    : `${url.pathname}/`.startsWith(endpoint.pathname.replace(/\/*$/, '/'))
+    : `${url.pathname}/`.startsWith(endpoint.pathname.replace(/(?<!\/)\/*$/, '/'))
 
 /** Creates a function that returns the first hidden host that a text names, in ASCII or in Unicode, in any case. */
 const createHostMatcher = (options: LeakFinderOptions): ((text: string) => string | undefined) => {
@@ -148,7 +149,7 @@ const escapeRegExp = (text: string): string => text.replace(/\W/g, '\\$&')
 const searchTerms = (url: URL, self: URL): string[] => {
   const { pathname } = url
   const [hostname, host] = [url.hostname, url.host].map(name => name.replace(/\.(?=$|:)/, '')) as [string, string]
-  if (host === self.host) return pathname === '/' ? [] : [host + pathname.toLowerCase().replace(/\/+$/, '')]
+  if (host === self.host) return pathname === '/' ? [] : [host + pathname.toLowerCase().replace(/(?<!\/)\/+$/, '')]
   if (hostname === self.hostname) return [host]
   // Outside of a URL, a name without a dot is a word like any other.
   return [/[.:]/.test(hostname) ? hostname : `//${hostname}`]
@@ -173,7 +174,7 @@ const toAsciiNames = (text: string): string =>
   text.replace(/[\p{L}\p{M}\p{N}.-]+/gu, name =>
     name.length > MAX_HOSTNAME_CHARACTERS || !name.includes('.') || /^[\0-\x7f]*$/.test(name)
       ? name
-      : (URL.parse(`http://${name}`)?.hostname ?? name),
+      : (parseUrl(`http://${name}`)?.hostname ?? name),
   )
 
 /** A canonical card behind a gateway with its documents. */

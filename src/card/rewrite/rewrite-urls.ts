@@ -1,5 +1,6 @@
 import { formatPointer, type Json, type JsonObject, omit, parsePointer } from '../../json/json.ts'
 import { mapMembers } from '../../json/tree.ts'
+import { parseUrl } from '../../net/urls.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { canonicalKey } from '../read/field-names.ts'
@@ -59,7 +60,7 @@ const findHiddenLinks = (
       hostname === self.hostname ? host !== self.host && host === agent.host : hostname === agent.hostname,
     )
   return linkFields.filter(field => {
-    const url = URL.parse(card[field] ?? '')
+    const url = parseUrl(card[field] ?? '')
     return url !== null && !mayShow.includes(url.hostname) && isOnAgentHost(url)
   })
 }
@@ -78,7 +79,7 @@ const createUrlRewriter = (
   // The longest path first: one endpoint may be below another.
   const normalizedBases = bases.map(normalizeUrl).toSorted((left, right) => right.path.length - left.path.length)
   return text => {
-    const parsed = URL.parse(text)
+    const parsed = parseUrl(text)
     if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined
     const url = normalizeUrl(parsed)
     if (cards.some(({ host, path, search }) => host === url.host && path === url.path && search === url.search))

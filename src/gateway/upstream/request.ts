@@ -4,6 +4,7 @@ import type { CallTarget, WireVersion } from '../../card/model/calls.ts'
 import { essence } from '../../http/media-type.ts'
 import { type JsonObject, omit } from '../../json/json.ts'
 import { MAX_HOPS } from '../../limits.ts'
+import { parseUrl } from '../../net/urls.ts'
 
 /** A call as it is written for its agent. */
 export type UpstreamMessage = {
@@ -147,11 +148,11 @@ const isHopByHop = (name: string, connection: string | null): boolean =>
  */
 export const upstreamUrl = ({ binding, version, url, tenant }: CallTarget, path = ''): string | undefined => {
   if (binding === 'JSONRPC') return url
-  const target = URL.parse(url)
+  const target = parseUrl(url)
   const [operation, query] = splitOnce(path.replace(/^\/+/, ''), '?')
   const below = tenant === undefined ? operation : `${encodeURIComponent(tenant)}/${operation}`
   if (target === null || /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\]|$)|[#\\]/i.test(below)) return undefined
-  const base = target.pathname.replace(/\/+$/, '')
+  const base = target.pathname.replace(/(?<!\/)\/+$/, '')
   // Some cards of 0.3 have the prefix in their endpoint, others leave it to the client.
   const hasPrefix = version === '0.3' && base.endsWith('/v1') && below.startsWith('v1/')
   target.pathname = `${base}/${hasPrefix ? below.slice('v1/'.length) : below}`

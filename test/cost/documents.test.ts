@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile/index.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { toSuperxCard } from '../../src/mcp/server-card.ts'
+import { registration } from '../support/cards/compile.ts'
+import { completeCards } from '../support/cards/complete.ts'
+import { cpuTime, doubled, growthWhenDoubled } from '../support/cpu-time.ts'
+import { addMember, harmlessPiece, hostilePieces, mapStrings, repeatTo, stringPaths } from '../support/hostile.ts'
+
+const manifest: JsonObject = {
+  card: completeCards['0.3'] as JsonObject,
+  extended: { description: 'More', skills: [{ id: 'history', name: 'History', description: 'Past', tags: ['past'] }] },
+  tiers: { partner: { skills: [{ id: 'forecast', description: 'Better' }] } },
+  hosts: ['weather.example.com'],
+  upstream: { url: 'https://weather.internal.example/a2a', secret: 'TOKEN', mayShow: ['docs.example.com'] },
+}
+
+const mcpServer: JsonObject = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {}, resources: {} },
+  serverInfo: { name: 'Search', version: '1.0.0' },
+  tools: {
+    items: [
+      {
+        name: 'search',
+        title: 'Search',
+        description: 'Searches the web',
+        inputSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+        annotations: { title: 'Search', readOnlyHint: true },
+      },
+    ],
+  },
+  resources: { items: [{ uri: 'file:///a', name: 'a', mimeType: 'text/plain' }] },
+}
+
+const compileFetched = (upstream: JsonObject, fetched: JsonObject) =>
+  compile({ upstream, route: 'gateway' }, { ...registration, fetched })
+
+/** What is registered, or fetched: a document, and what reads it. */
+const inputs: [name: string, document: JsonObject, read: (document: JsonObject) => ReturnType<typeof compile>][] = [
+  ['a manifest', manifest, document => compile(document, registration)],
+  ['a card of GopherHole', completeCards.gopherhole ?? {}, document => compile(document, registration)],
+  ['front matter of Shaman', completeCards.shaman ?? {}, document => compile(document, registration)],
+  ['a card of Telex', completeCards.telex ?? {}, document => compile(document, registration)],
+  [
+    'a fetched card',
+    completeCards['1.0'] ?? {},
+    fetched => compileFetched({ card: 'https://a.example/card.json' }, fetched),
+  ],
+  [
+    'the lists of an MCP server',
+    mcpServer,
+    listed => compileFetched({ mcp: 'https://mcp.example/' }, toSuperxCard('search', listed as never).card),
+  ],
+]
+
+/** Each string then has four times as many characters as MAX_NAME_LENGTH, or twice as many again. */
+const SIZE = 800
+
+describe.each(inputs)('%s', (_, document, read) => {
+  const change = (map: (text: string, path: string) => string): JsonObject =>
+    mapStrings(document, (text, path) => map(text, path.join('/'))) as JsonObject
+  /** The strings to which anything may be added: with them, the document is read to its end. */
+  const free = new Set(
+    stringPaths(document).filter(
+      each => 'compiled' in read(change((text, path) => (path === each ? `${text}x` : text))),
+    ),
+  )
+
+  const variants: Record<string, (hostile: string) => JsonObject> = {
+    'in place of every string': hostile => change(() => hostile),
+    'after every string': hostile => change(text => text + hostile),
+    'after every string that may have any value': hostile =>
+      change((text, path) => (free.has(path) ? text + hostile : text)),
+    'in the host of every URL': hostile => change(text => text.replace('//', `//a${hostile}.`)),
+    'as the name of a member': hostile => addMember(document, hostile) as JsonObject,
+  }
+
+  it.each(Object.entries(variants))('costs in proportion to hostile text %s', async (_, write) => {
+    const reading = (piece: string) => (size: number) => read(write(repeatTo(piece, size)))
+    const harmless = cpuTime(() => reading(harmlessPiece)(2 * SIZE))
+    const growths: [piece: string, growth: number][] = []
+    for (const piece of hostilePieces)
+      growths.push([piece, await growthWhenDoubled(SIZE, 3 * harmless, reading(piece))])
+    expect(growths.filter(([, growth]) => growth > doubled)).toStrictEqual([])
+  })
+})
