@@ -4,5 +4,6 @@ export { Catalog } from './api/catalog.ts'
 export { McpAgent } from './mcp-bridge/mcp-agent.ts'
 export { Registry } from './registry/store/registry.ts'
 export { RemoteCard } from './sources/remote-card.ts'
+export { TaskOwners } from './task-owners/task-owners.ts'
 
 export default { fetch: handleRequest } satisfies ExportedHandler<Env>

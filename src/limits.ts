@@ -126,6 +126,19 @@ export const MAX_OUTPUT_MODES = 100
 /** Extensions in one `A2A-Extensions` header. Those after it are ignored. */
 export const MAX_EXTENSIONS = 200
 
+/** The id of a task, where this host keeps the tasks of callers apart. */
+export const MAX_TASK_ID_LENGTH = 256
+
+/** The `contextId` that a caller may choose, there and for tasks of MCP servers. */
+export const MAX_CONTEXT_ID_LENGTH = 256
+
+/** Tasks, and contexts, that one such call names. */
+export const MAX_NAMED_TASKS = 100
+
+/** Tasks and contexts of one agent whose callers are recorded, and how long after their last use. */
+export const MAX_OWNED_IDS = 100_000
+export const OWNED_ID_LIFETIME_SECONDS = 30 * 86_400
+
 /** Hops in `Via`: a call that took more is refused. */
 export const MAX_HOPS = 10
 
@@ -165,6 +178,3 @@ export const MAX_UNREAD_BYTES = 2 * 1024 * 1024
 export const MAX_TASKS = 200
 export const MAX_TASK_BYTES = 64 * 1024 * 1024
 export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
-
-/** The `contextId` that a caller may give such a task. */
-export const MAX_CONTEXT_ID_LENGTH = 256

@@ -5,5 +5,6 @@ import { DurableObject } from 'cloudflare:workers'
 export class Registry extends DurableObject {}
 export class RemoteCard extends DurableObject {}
 export class McpAgent extends DurableObject {}
+export class TaskOwners extends DurableObject {}
 
 export default { fetch: () => new Response('empty') }

@@ -34,6 +34,8 @@ export type CallError =
   | { kind: 'extensions'; required: string[]; missing: string[] }
   | { kind: 'input-modes'; offered: string[]; accepted: string[] }
   | { kind: 'output-modes'; offered: string[]; accepted: string[] }
+  /** No such task or context, or one of another caller: nobody may learn which. */
+  | { kind: 'task-not-found' }
   | { kind: 'closed' }
   // The agent cannot be called, or its response cannot be passed on. `detail` is for the log only.
   /** The card is remote and was never fetched, so there is nothing to check the call against. */
@@ -299,6 +301,15 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     message: ({ offered, accepted }) =>
       `This agent cannot produce any of acceptedOutputModes (${list(offered)}). It produces ${list(accepted)}.`,
     metadata: ({ offered, accepted }) => ({ offered, accepted }),
+  },
+  'task-not-found': {
+    code: -32001,
+    reason: 'TASK_NOT_FOUND',
+    domain: A2A_DOMAIN,
+    httpStatus: 404,
+    jsonRpcStatus: 200,
+    grpcStatus: 'NOT_FOUND',
+    message: 'This task or context does not exist, or another caller started it.',
   },
   closed: {
     code: -32004,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json.ts'
 import { collectStrings } from '../json/tree.ts'
-import type { Manifest } from './manifest/manifest.ts'
+import { type Manifest, taskPolicy } from './manifest/manifest.ts'
 import type { TierRule } from './manifest/tiers.ts'
 import type { AgentCard } from './model/agent-card.ts'
 import { type CallModes, type CallTarget, collectModes, type McpTool, resolveTargets } from './model/calls.ts'
@@ -16,6 +16,8 @@ export type CallProfile = {
   gate: Record<'capabilities' | 'modes' | 'extensions' | 'version' | 'responses', 'off' | 'warn' | 'enforce'>
   /** Where calls are forwarded, preferred first. Empty if this host cannot forward calls to any of the agent's interfaces. */
   targets: CallTarget[]
+  /** Whether each caller reaches only the tasks that it started. */
+  tasks: 'owner' | 'shared'
   /** The service binding to use instead of the network. */
   service?: string
   /** The Worker secret to send as a bearer token. */
@@ -61,6 +63,7 @@ export const buildCallProfile = (
     visibility,
     route,
     gate: gateLevels(gate),
+    tasks: taskPolicy(manifest),
     targets: resolveTargets(card, upstream),
     ...(upstream.service !== undefined && { service: upstream.service }),
     ...(upstream.secret !== undefined && { secret: upstream.secret }),
@@ -92,6 +95,7 @@ export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallP
   visibility,
   route,
   gate: gateLevels(gate),
+  tasks: 'shared',
   targets: [],
   streaming: false,
   pushNotifications: false,

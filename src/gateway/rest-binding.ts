@@ -72,19 +72,21 @@ class RestCall implements InboundCall {
     if (value !== null && (!isJsonObject(value) || JSON.isRawJSON(value)))
       return { kind: 'not-a-request', detail: 'The body must be a JSON object.' }
     const { operation, version, pathParams } = this.#match
+    const query = this.#query
     return {
       binding: 'HTTP+JSON',
       operation,
       version,
       dialect: version,
       id: null,
-      params: restParams(pathParams, this.#query, value ?? {}),
+      params: restParams(pathParams, query, value ?? {}),
+      sources: { path: pathParams, query: Object.fromEntries(query), body: value ?? {} },
       extensions: readExtensions(this.#request.headers),
     }
   }
 
-  toUpstream(_call: A2ACall, target: CallTarget): UpstreamMessage {
-    const query = this.#query
+  toUpstream({ sources }: A2ACall, target: CallTarget): UpstreamMessage {
+    const query = new URLSearchParams(sources?.query)
     const body = 'value' in this.#body && isJsonObject(this.#body.value) ? this.#body.value : undefined
     return {
       method: this.#request.method,

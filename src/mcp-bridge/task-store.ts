@@ -2,15 +2,12 @@ import { type ListTasksRequest, type ListTasksResponse, Task, taskStateToJSON } 
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { TaskStore } from '@a2a-js/sdk/server'
 import type { JsonObject } from '../json/json.ts'
-import { MAX_CONTEXT_ID_LENGTH } from '../limits.ts'
+import { MAX_CONTEXT_ID_LENGTH, MAX_TASK_ID_LENGTH } from '../limits.ts'
 import type { CallerIdentity } from './quotas.ts'
 import type { TaskPosition, TaskTable } from './task-table.ts'
 
 /** Messages in a task's history: the first, which created the task, and the newest. */
 const MAX_HISTORY = 50
-
-/** Task ids are UUIDs. SQLite refuses to look up much longer ones. */
-const MAX_TASK_ID_LENGTH = 256
 
 /** The page size where the request has none (A2A 1.0 §3.1.4). */
 const DEFAULT_PAGE_SIZE = 50
@@ -46,6 +43,7 @@ export class CallerTaskStore implements TaskStore {
   }
 
   async load(id: string): Promise<Task | undefined> {
+    // Task ids are UUIDs. SQLite refuses to look up much longer ones.
     const task = id.length <= MAX_TASK_ID_LENGTH ? this.#table.load(id, this.#owner) : undefined
     return task && Task.fromJSON(task)
   }

@@ -70,6 +70,7 @@ export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => 
   visibility: 'public',
   route: 'gateway',
   gate: { capabilities: 'enforce', modes: 'enforce', extensions: 'enforce', version: 'enforce', responses: 'enforce' },
+  tasks: 'shared',
   targets: (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
     (['1.0', '0.3'] as const).map(version => ({
       binding,

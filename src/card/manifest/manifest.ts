@@ -28,8 +28,9 @@ const entries = {
         extensions: v.optional(gateLevel),
         version: v.optional(gateLevel),
         responses: v.optional(gateLevel),
+        tasks: v.optional(v.picklist(['owner', 'shared'], 'must be owner or shared')),
       },
-      'must be an object that sets its checks to off, warn or enforce',
+      'must be an object that sets its checks to off, warn or enforce, and `tasks` to owner or shared',
     ),
     {},
   ),
@@ -120,6 +121,15 @@ type BridgeFields = { upstream: { mcp?: string | undefined; url?: string | undef
 
 /** Whether this host answers the agent's calls itself, with the tools of an MCP server. */
 export const isBridged = ({ upstream: { mcp, url } }: BridgeFields): boolean => mcp !== undefined && url === undefined
+
+/**
+ * Returns whether callers reach only their own tasks. That is the default where the host's own credential opens the agent, so that
+ * all callers are one to it. The bridge to an MCP server separates them by itself.
+ */
+export const taskPolicy = ({ gate, upstream }: Pick<Manifest, 'gate' | 'upstream'>): 'owner' | 'shared' => {
+  if (isBridged({ upstream })) return 'shared'
+  return gate.tasks ?? (upstream.secret !== undefined || upstream.service !== undefined ? 'owner' : 'shared')
+}
 
 /** The only A2A endpoint of an MCP server is this host's. */
 const defaultRoute = (manifest: BridgeFields): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')

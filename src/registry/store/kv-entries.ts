@@ -15,13 +15,17 @@ const MIN_LIFETIME_SECONDS = 60
 /** Returns the key in the outbox for the object that refreshes an agent's remote card. It is none of KV's keys. */
 export const refreshKey = (id: string): string => `refresh:${id}`
 
-/** Publishes the current state of a key to KV, or to the object that refreshes the agent's remote card. */
+/** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */
+export const taskOwnersKey = (id: string): string => `task-owners:${id}`
+
+/** Publishes the current state of a key to KV, or to the object of the agent that the key is for. */
 export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promise<void> => {
   const { kind, name } = parseKey(key)
   if (kind === 'refresh') {
     await env.REMOTE_CARDS.getByName(name).schedule(name, selectSource(sql, name)?.due ?? null)
     return
   }
+  if (kind === 'task-owners') return env.TASK_OWNERS.getByName(name).clear()
   const { value, metadata, seconds } = buildEntry(sql, key)
   await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
 }

@@ -9,7 +9,7 @@ import type {
   WriteRejection,
   WriteResult,
 } from '../records.ts'
-import { refreshKey } from './kv-entries.ts'
+import { refreshKey, taskOwnersKey } from './kv-entries.ts'
 import { isUnchanged } from './refresh.ts'
 import { appendRevision, appendTombstone, etagsOf, isCurrent, selectNewestRevision, selectTiers } from './revisions.ts'
 import { deleteSource, saveSource, selectSource } from './sources.ts'
@@ -76,7 +76,7 @@ export const remove = (
   )
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
-    staleKeys: isRemote ? [...keys, refreshKey(id)] : keys,
+    staleKeys: [...keys, taskOwnersKey(id), ...(isRemote ? [refreshKey(id)] : [])],
     publishKeys: keys,
   }
 }

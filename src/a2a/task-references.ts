@@ -1,0 +1,120 @@
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
+import { type InvalidParams, invalidParam } from './errors.ts'
+import { type A2ACall, type OperationName, operations } from './operations.ts'
+
+/** The tasks and contexts that a call names, each once. */
+export type TaskReferences = { tasks: string[]; contexts: string[] }
+
+/**
+ * Reads every task and context that an agent might find in a call, in both versions and bindings: under the names of the
+ * specifications, of their drafts and of 0.1, in any case and with any separators, and in objects that wrap them. Leaves out only
+ * the content of messages and `metadata`, whose form is free. Rejects ids that agents could read in two ways.
+ */
+export const readTaskReferences = (
+  call: Pick<A2ACall, 'binding' | 'operation' | 'version' | 'params' | 'sources'>,
+): TaskReferences | InvalidParams => {
+  const reader = new ReferenceReader(call.operation)
+  for (const source of Object.values(call.sources ?? { params: call.params }))
+    reader.read(source, '', idNamesTask(call))
+  return reader.finish()
+}
+
+/** Operations whose `name` may be a task. */
+const TASK_OPERATIONS: readonly OperationName[] = ['getTask', 'cancel', 'resubscribe']
+
+/** Whether `id` is a task, not a push configuration. */
+const idNamesTask = ({ operation, binding, version }: Pick<A2ACall, 'operation' | 'binding' | 'version'>): boolean => {
+  if (operation === 'listTasks') return false
+  return operations[operation].needs !== 'pushNotifications' || (binding === 'JSONRPC' && version === '0.3')
+}
+
+/** Members that name neither tasks nor contexts, in folded form. */
+const FREE_FORM = new Set(['metadata', 'parts', 'content', 'extensions', 'authentication'])
+
+/** The names of push configurations, and of what a message is sent in, in folded form: their `id` is not that of a task. */
+const PUSH_CONFIG = /^config$|pushnotification(?:config)?$/
+const MESSAGE = /^(?:message|request|configuration)$/
+
+/** A resource name of 0.3's gRPC binding and of drafts of 1.0, such as `tasks/1/pushNotificationConfigs/2`. */
+const RESOURCE_NAME = /(?:^|\/)tasks\/([^/]+)/
+
+/** No agent looks for an id under a longer name. */
+const MAX_NAME_LENGTH = 64
+
+/** Upper case first: the long s and the Kelvin sign are variants of S and K only in that direction. */
+const fold = (name: string): string =>
+  name
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+
+class ReferenceReader {
+  readonly #operation: OperationName
+  readonly #tasks = new Set<string>()
+  readonly #contexts = new Set<string>()
+  #invalid: InvalidParams | undefined
+
+  constructor(operation: OperationName) {
+    this.#operation = operation
+  }
+
+  /** Reads an object of the call. `idIsTask`: its member `id` is a task. */
+  read(object: JsonObject, path: string, idIsTask: boolean): void {
+    for (const [name, value] of Object.entries(object)) {
+      if (name.length > MAX_NAME_LENGTH || value === undefined || value === null || this.#invalid) continue
+      const folded = fold(name)
+      if (FREE_FORM.has(folded)) continue
+      const field = path + name
+      if (/taskids?$/.test(folded) || (idIsTask && folded === 'id')) this.#add(this.#tasks, value, field)
+      else if (/(?:contextids?|sessionid)$/.test(folded)) this.#addContext(value, field)
+      else if (folded === 'name' || folded === 'parent') this.#addResource(value, idIsTask, field)
+      else this.#descend(value, `${field}.`, idIsTask && !this.#hasOtherId(folded))
+    }
+  }
+
+  finish(): TaskReferences | InvalidParams {
+    if (this.#invalid) return this.#invalid
+    for (const [field, ids] of [
+      ['referenceTaskIds', this.#tasks],
+      ['contextId', this.#contexts],
+    ] as const)
+      if (ids.size > MAX_NAMED_TASKS) return invalidParam(field, `must be at most ${MAX_NAMED_TASKS} in one call`)
+    return { tasks: [...this.#tasks], contexts: [...this.#contexts] }
+  }
+
+  #hasOtherId(name: string): boolean {
+    return PUSH_CONFIG.test(name) || (operations[this.#operation].sends === true && MESSAGE.test(name))
+  }
+
+  #descend(value: Json, path: string, idIsTask: boolean): void {
+    if (Array.isArray(value)) for (const item of value) this.#descend(item, path, idIsTask)
+    else if (isJsonObject(value)) this.read(value, path, idIsTask)
+  }
+
+  /** Adds an id or a list of them. An empty one counts as absent, as in ProtoJSON. */
+  #add(ids: Set<string>, value: Json, field: string): void {
+    if (Array.isArray(value)) for (const item of value) this.#add(ids, item, field)
+    else if (typeof value !== 'string') this.#invalid ??= invalidParam(field, 'must be a string')
+    else if (value !== '') ids.add(value)
+  }
+
+  #addContext(value: Json, field: string): void {
+    this.#add(this.#contexts, value, field)
+    for (const id of [value].flat()) {
+      if (typeof id !== 'string') continue
+      if (id.length > MAX_CONTEXT_ID_LENGTH)
+        this.#invalid ??= invalidParam(field, `must be at most ${MAX_CONTEXT_ID_LENGTH} characters`)
+      // An agent could cut it off there, or replace them.
+      else if (/\p{Cc}/u.test(id) || !id.isWellFormed())
+        this.#invalid ??= invalidParam(field, 'must not contain control characters or unpaired surrogates')
+    }
+  }
+
+  #addResource(value: Json, idIsTask: boolean, field: string): void {
+    const task = typeof value === 'string' ? RESOURCE_NAME.exec(value)?.[1] : undefined
+    if (task !== undefined) this.#tasks.add(task)
+    else if (typeof value !== 'string') this.#descend(value, `${field}.`, idIsTask)
+    else if (idIsTask && value !== '' && TASK_OPERATIONS.includes(this.#operation)) this.#tasks.add(value)
+  }
+}

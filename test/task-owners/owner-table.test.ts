@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { OWNED_ID_LIFETIME_SECONDS } from '../../src/limits.ts'
+import { OwnerTable } from '../../src/task-owners/owner-table.ts'
+import { openSql } from '../support/storage.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const ANONYMOUS = ''
+
+let table: OwnerTable
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0 })
+  table = new OwnerTable(openSql())
+})
+
+const tasks = (...ids: string[]) => ({ tasks: ids, contexts: [] })
+const contexts = (...ids: string[]) => ({ tasks: [], contexts: ids })
+
+/** Whether a caller may use ids that exist. */
+const mayUse = (caller: string, ids: Parameters<OwnerTable['use']>[1]) => table.use(caller, ids, false) !== undefined
+
+describe('a task', () => {
+  beforeEach(() => {
+    table.record('token:a', tasks('a1', 'a2'))
+    table.record(ANONYMOUS, tasks('n1'))
+  })
+
+  it.each([
+    ['its owner', 'token:a', ['a1', 'a2'], true],
+    ['another caller', 'token:b', ['a1'], false],
+    ['an anonymous caller', ANONYMOUS, ['a1'], false],
+    ['an admin', 'admin', ['a1'], false],
+    ['a caller who names it beside one of their own', 'token:a', ['a1', 'unknown'], false],
+    ['anyone, if an anonymous caller started it', 'token:b', ['n1'], true],
+    ['nobody, if it is unknown', 'token:a', ['unknown'], false],
+    ['nobody, under a name of every object', 'token:a', ['__proto__', 'constructor'], false],
+  ])('may be used by %s', (_, caller, ids, expected) => {
+    expect(mayUse(caller, tasks(...ids))).toBe(expected)
+  })
+
+  it('stays with its first owner', () => {
+    expect(table.record('token:b', tasks('b1', 'a1'))).toBeUndefined()
+    expect([mayUse('token:a', tasks('a1')), mayUse('token:b', tasks('b1'))]).toEqual([true, false])
+    expect(table.record('token:b', tasks('n1'))?.tasks).toEqual(new Map([['n1', ANONYMOUS]]))
+  })
+
+  it('is in its own list only, and in none if it is anonymous', () => {
+    const all = ['a1', 'n1', 'a2', 'unknown']
+    expect([table.own('token:a', all), table.own('token:b', all), table.own(ANONYMOUS, all)]).toEqual([
+      { own: ['a1', 'a2'], total: 2 },
+      { own: [], total: 0 },
+      { own: [], total: 0 },
+    ])
+  })
+})
+
+describe('a context', () => {
+  it('becomes that of the caller who first names it in a message', () => {
+    expect(table.use('token:a', contexts('c'), true)?.contexts).toEqual(new Map([['c', 'token:a']]))
+    expect(table.use('token:b', contexts('c'), true)).toBeUndefined()
+    expect(table.use(ANONYMOUS, contexts('c'), true)).toBeUndefined()
+    expect(mayUse('token:a', contexts('c'))).toBe(true)
+  })
+
+  it('is not claimed by a call that is refused, nor by one that is no message', () => {
+    expect(table.use('token:a', { tasks: ['unknown'], contexts: ['c'] }, true)).toBeUndefined()
+    expect(table.use('token:a', contexts('c'), false)).toBeUndefined()
+    expect(table.use('token:b', contexts('c'), true)).toBeDefined()
+  })
+
+  it.each(['Session-ONE', 'session one', ' session-one', '{session-one}', 'sessionone', 'ｓession-one', 'ſession-one'])(
+    'is refused to others in a form that some agents read as the same: %s',
+    variant => {
+      table.use('token:a', contexts('session-one'), true)
+      expect(table.use('token:b', contexts(variant), true)).toBeUndefined()
+      expect(table.use('token:a', contexts(variant), true)).toBeDefined()
+    },
+  )
+
+  it('may have no letters at all', () => {
+    expect([table.use('token:a', contexts('--'), true), table.use('token:b', contexts('++'), true)]).toEqual([
+      expect.anything(),
+      expect.anything(),
+    ])
+  })
+
+  it('of the agent stays with its first owner, and the task in it is recorded', () => {
+    table.record('token:a', { tasks: ['a1'], contexts: ['default'] })
+    expect(table.record('token:b', { tasks: ['b1'], contexts: ['default'] })).toEqual({
+      tasks: new Map([['b1', 'token:b']]),
+      contexts: new Map([['default', 'token:a']]),
+    })
+  })
+})
+
+describe('the table', () => {
+  it('forgets what was not used for the lifetime of an id', () => {
+    table.record('token:a', { tasks: ['old', 'used'], contexts: ['c'] })
+    vi.setSystemTime(2 * DAY_MS)
+    mayUse('token:a', tasks('used'))
+    vi.setSystemTime(OWNED_ID_LIFETIME_SECONDS * 1000)
+    expect(table.deleteExpired(Date.now())).toBe(true)
+    expect([mayUse('token:a', tasks('old')), mayUse('token:a', tasks('used'))]).toEqual([false, true])
+    expect(table.deleteExpired(Date.now() + OWNED_ID_LIFETIME_SECONDS * 1000)).toBe(false)
+  })
+
+  it('deletes from the owner with most, the oldest tasks first, when it is full', () => {
+    table = new OwnerTable(openSql(), { maxIds: 6 })
+    table.record('token:a', tasks('a1', 'a2'))
+    table.use('token:b', contexts('b0'), true)
+    for (const id of ['b1', 'b2', 'b3', 'b4', 'b5']) {
+      vi.setSystemTime(Date.now() + 1)
+      table.record('token:b', tasks(id))
+    }
+    expect(mayUse('token:a', tasks('a1', 'a2'))).toBe(true)
+    expect(mayUse('token:b', contexts('b0'))).toBe(true)
+    expect(['b1', 'b2', 'b3', 'b4', 'b5'].filter(id => mayUse('token:b', tasks(id)))).toEqual(['b3', 'b4', 'b5'])
+  })
+})
