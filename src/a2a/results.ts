@@ -25,6 +25,16 @@ export type ResultFacts = {
   mediaTypes: readonly string[]
   /** Of an error: its code, if it has one. */
   error?: { code?: number }
+  /** Of a list of tasks: the token of its next page, empty for none. */
+  nextPageToken?: string
+}
+
+/** The part of a list of tasks that its caller may see: the tasks with these ids, and the other members of the list. */
+export type VisibleTasks = {
+  ids: ReadonlySet<string>
+  nextPageToken: string
+  pageSize: number
+  totalSize: number
 }
 
 type ResultKind = (typeof objectKinds)[ObjectName] | 'task-list' | 'push-config-list' | 'card' | 'empty' | 'error'
@@ -157,8 +167,15 @@ const listOf =
       if (fault !== undefined) return { fault: `result.${member}[${index}]${fault}` }
       collectors[name](items[index], shapes[form], found)
     }
-    return found.toFacts(kind)
+    const facts = found.toFacts(kind)
+    return kind === 'task-list' ? { ...facts, nextPageToken: readPageToken(value) } : facts
   }
+
+/** ProtoJSON may leave out an empty token. */
+const readPageToken = (value: unknown): string => {
+  const token = isJsonObject(value) ? (value.nextPageToken ?? value.next_page_token) : undefined
+  return typeof token === 'string' ? token : ''
+}
 
 const PAGE_FIELDS = new Set(
   ['nextPageToken', 'pageSize', 'totalSize'].flatMap(field => [field, field.replace(/[A-Z]/g, '_$&').toLowerCase()]),

@@ -5,22 +5,33 @@ import { containsHostToken } from '../auth/token.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
 import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
+import type { OwnedCall } from '../task-owners/agent-owners.ts'
 import { checkReadAccess } from './access.ts'
-import type { CallContext } from './call-context.ts'
+import type { CallContext, InboundCall } from './call-context.ts'
 import { createAnswerPolicy } from './upstream/answer-policy.ts'
+import type { AnswerPolicy } from './upstream/check-answer.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
-import type { UpstreamCredentials, UpstreamMessage, UpstreamRoute } from './upstream/request.ts'
+import type { UpstreamCredentials, UpstreamRoute } from './upstream/request.ts'
 
-/** A call that passed every check, as it is written for its agent. */
-type PermittedCall = { call: A2ACall; profile: CallProfile; target: CallTarget; message: UpstreamMessage }
+/** A call that passed every check of its agent's card, and how it is written for the agent. */
+type PermittedCall = {
+  call: A2ACall
+  profile: CallProfile
+  target: CallTarget
+  toUpstream: InboundCall['toUpstream']
+}
 
 /** Forwards a call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
 export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
   const { agent, caller, request, env } = context
-  const { call, profile, target, message } = permitted
+  const { profile, target } = permitted
   // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
   const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
   if (denied) return denied
+  const owned = profile.tasks === 'owner' ? await checkOwner(context, permitted.call) : undefined
+  if (owned && 'kind' in owned) return owned
+  const call = owned?.call ?? permitted.call
+  const message = permitted.toUpstream(call, target)
   const { mcp } = profile
   // Loaded on first use, because few agents are MCP servers.
   const route = mcp
@@ -36,6 +47,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   if (identity && 'misconfigured' in identity) return misconfigured(identity.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
+  const answers = createAnswerPolicy(context, call, profile)
   const response = await forward(
     {
       ...message,
@@ -54,7 +66,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
       pseudonym: `${agent.id}.${hostOf(request.url)}`,
-      answers: createAnswerPolicy(context, call, profile),
+      answers: owned ? inspectedBy(owned, answers) : answers,
     },
   )
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
@@ -71,6 +83,27 @@ const assertIdentity = async (
   const { assertCaller } = await import('../signing/assertion.ts')
   return assertCaller({ caller, issuer, audience: target.url, agent: agent.id, tiers }, env)
 }
+
+/** Checks whose the tasks of a call are. Loaded on first use, because few agents need it. */
+const checkOwner = async (
+  { agent, caller, env }: CallContext,
+  call: A2ACall,
+): Promise<OwnedCall | CallError | undefined> => {
+  if (call.operation === 'extendedCard') return undefined
+  const { checkTaskOwner } = await import('../task-owners/owned-call.ts')
+  return checkTaskOwner(call, { agent: agent.id, caller }, env)
+}
+
+/** Enforces that answers are A2A: what cannot be read could show the tasks of others. What the owner may see is inspected further. */
+const inspectedBy = ({ inspect }: OwnedCall, answers: AnswerPolicy): AnswerPolicy => ({
+  ...answers,
+  level: 'enforce',
+  inspect: (facts, place) => {
+    const decision = inspect(facts)
+    if (!(decision instanceof Promise)) return decision ?? answers.inspect?.(facts, place)
+    return decision.then(error => error ?? answers.inspect?.(facts, place))
+  },
+})
 
 /** Returns the host of a URL. Cheaper than `URL`, and safe for the valid URL of a request. */
 const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''

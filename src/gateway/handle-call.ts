@@ -72,7 +72,7 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
     const card = await fetchExtendedCard(context, { call, profile, target })
     return 'body' in card && !(card instanceof Response) ? inbound.wrapCard(card) : card
   }
-  return forwardCall(context, { call, profile, target, message: inbound.toUpstream(call, target) })
+  return forwardCall(context, { call, profile, target, toUpstream: (...sent) => inbound.toUpstream(...sent) })
 }
 
 /** Evaluates the policy; if the media types are refused, again with the modes of the extended card that the caller may read. */

@@ -1,4 +1,6 @@
 import type { CallError } from '../a2a/errors.ts'
+import type { A2ACall } from '../a2a/operations.ts'
+import type { ResultFacts, VisibleTasks } from '../a2a/results.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { log } from '../http/log.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_TASK_ID_LENGTH } from '../limits.ts'
@@ -6,6 +8,20 @@ import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { RpcClient } from '../registry/store/client.ts'
 import { ANYONE, type Ids, type Owners } from './owner-table.ts'
 import type { TaskOwners } from './task-owners.ts'
+
+/** What becomes of an answer: undefined if it passes as it is, the error in its place, or the visible part of a list. */
+type Inspected = CallError | { list: VisibleTasks } | undefined
+
+/** A call whose tasks and contexts its caller may use. */
+export type OwnedCall = {
+  /** The call as it is sent to the agent. */
+  call: A2ACall
+  /**
+   * Records the tasks and contexts that an answer or an event shows, before the caller sees it. Refuses one that shows a task of
+   * another caller. Synchronous where nothing is new.
+   */
+  inspect: (facts: ResultFacts) => Inspected | Promise<Inspected>
+}
 
 /** The error of a call while the Durable Object does not respond, which is logged where it arises. */
 export const UNAVAILABLE: CallError = { kind: 'unavailable' }

@@ -10,7 +10,7 @@ it('opens a token for the caller that it was sealed for', async () => {
   expect(await openPageToken(key, 'token:a', sealed)).toEqual(position)
 })
 
-it('reveals nothing of the agent\'s token, and is different each time', async () => {
+it("reveals nothing of the agent's token, and is different each time", async () => {
   const tokens = await Promise.all([1, 2].map(() => sealPageToken(key, 'token:a', position)))
   expect(tokens[0]).not.toBe(tokens[1])
   expect(tokens.map(each => Buffer.from(each, 'base64url').includes('task'))).toEqual([false, false])

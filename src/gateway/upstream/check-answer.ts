@@ -1,19 +1,19 @@
 import type { CallError } from '../../a2a/errors.ts'
 import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
 import type { A2ACall } from '../../a2a/operations.ts'
-import { type AnswerPlace, type ResultFacts, readResult } from '../../a2a/results.ts'
+import { type AnswerPlace, type ResultFacts, readResult, type VisibleTasks } from '../../a2a/results.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
-import { isJsonObject, type Json } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_EVENT_BYTES } from '../../limits.ts'
 
 /** The call that an agent answers. */
 export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
 
 /**
- * What an inspection decides about an answer: nothing if it passes as it is, an error that the caller gets in its place, or the ids
- * of the tasks that a list keeps.
+ * What an inspection decides about an answer: nothing if it passes as it is, an error that the caller gets in its place, or the
+ * part of a list of tasks that the caller gets.
  */
-export type Inspected = CallError | { keepTasks: ReadonlySet<string> } | undefined
+export type Inspected = CallError | { list: VisibleTasks } | undefined
 
 /** How answers are checked. */
 export type AnswerPolicy = {
@@ -53,7 +53,7 @@ export const checkAnswer = (
   const inspected = inspect?.(read, place)
   const rewrite = (decision: Inspected): CheckedAnswer => {
     if (decision !== undefined && 'kind' in decision) return decision
-    return isRestored || decision ? rewriteAnswer(text, call, status, decision?.keepTasks) : undefined
+    return isRestored || decision ? rewriteAnswer(text, call, status, decision?.list) : undefined
   }
   return inspected instanceof Promise ? inspected.then(rewrite) : rewrite(inspected)
 }
@@ -90,18 +90,25 @@ const hasId = (text: string, body: unknown, id: Json): boolean => {
   return 'value' in lossless && isJsonObject(lossless.value) && JSON.stringify(lossless.value.id) === JSON.stringify(id)
 }
 
-/** Writes an answer again, with every number as the agent wrote it: with the caller's id, and with a part of its tasks. */
+/** Writes an answer again, with every number as the agent wrote it: with the caller's id, and with the visible part of a list. */
 const rewriteAnswer = (
   text: string,
   { binding, id }: AnsweredCall,
   status: number,
-  keepTasks: ReadonlySet<string> | undefined,
+  visible: VisibleTasks | undefined,
 ): CheckedAnswer => {
   const parsed = parseJsonLossless(text)
   if (!('value' in parsed) || !isJsonObject(parsed.value)) return { kind: 'invalid-response', status }
-  const body = binding === 'JSONRPC' ? { ...parsed.value, id } : parsed.value
-  const list = binding === 'JSONRPC' ? body.result : body
-  if (keepTasks && isJsonObject(list) && Array.isArray(list.tasks))
-    list.tasks = list.tasks.filter(task => isJsonObject(task) && typeof task.id === 'string' && keepTasks.has(task.id))
-  return { text: JSON.stringify(body) }
+  const { value } = parsed
+  if (binding !== 'JSONRPC') return { text: JSON.stringify(visible ? writeVisible(value, visible) : value) }
+  const result = visible && isJsonObject(value.result) ? writeVisible(value.result, visible) : value.result
+  return { text: JSON.stringify({ ...value, id, ...(result !== undefined && { result }) }) }
 }
+
+/** Leaves out what the specification does not name, which could be about other tasks. */
+const writeVisible = ({ tasks }: JsonObject, { ids, ...page }: VisibleTasks): JsonObject => ({
+  tasks: Array.isArray(tasks)
+    ? tasks.filter(task => isJsonObject(task) && typeof task.id === 'string' && ids.has(task.id))
+    : [],
+  ...page,
+})

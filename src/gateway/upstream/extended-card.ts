@@ -60,7 +60,7 @@ const fetchDocuments = async (
   if (denied) return denied
   const extendedCall: A2ACall = { ...call, operation: 'extendedCard', params: {} }
   const message = writeMessage(extendedCall, target)
-  const response = await forwardCall(context, { call: extendedCall, profile, target, message })
+  const response = await forwardCall(context, { call: extendedCall, profile, target, toUpstream: () => message })
   if ('kind' in response) return response
   const text = await response.text()
   const read = readCard(text, response, call)
