@@ -39,6 +39,8 @@ const MESSAGE = /^(?:message|request|configuration)$/
 /** A resource name of 0.3's gRPC binding and of drafts of 1.0, such as `tasks/1/pushNotificationConfigs/2`. */
 const RESOURCE_NAME = /(?:^|\/)tasks\/([^/]+)/
 
+const ASCII = /^[\x20-\x7e]*$/
+
 /** No agent looks for an id under a longer name. */
 const MAX_NAME_LENGTH = 64
 
@@ -101,14 +103,9 @@ class ReferenceReader {
 
   #addContext(value: Json, field: string): void {
     this.#add(this.#contexts, value, field)
-    for (const id of [value].flat()) {
-      if (typeof id !== 'string') continue
-      if (id.length > MAX_CONTEXT_ID_LENGTH)
-        this.#invalid ??= invalidParam(field, `must be at most ${MAX_CONTEXT_ID_LENGTH} characters`)
-      // An agent could cut it off there, or replace them.
-      else if (/\p{Cc}/u.test(id) || !id.isWellFormed())
-        this.#invalid ??= invalidParam(field, 'must not contain control characters or unpaired surrogates')
-    }
+    // An agent or its database could cut other characters off, replace them, or compare them without accents.
+    if ([value].flat().some(id => typeof id === 'string' && (id.length > MAX_CONTEXT_ID_LENGTH || !ASCII.test(id))))
+      this.#invalid ??= invalidParam(field, `must be at most ${MAX_CONTEXT_ID_LENGTH} printable characters of ASCII`)
   }
 
   #addResource(value: Json, idIsTask: boolean, field: string): void {

@@ -151,12 +151,5 @@ export class OwnerTable {
   }
 }
 
-/** Folds what some agents and their databases ignore: case, compatibility forms, white space and punctuation. */
-const fold = (context: string): string => {
-  const folded = context
-    .normalize('NFKC')
-    .toUpperCase()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '')
-  return folded === '' ? context : folded
-}
+/** Folds what some agents and their databases ignore in an id, which is ASCII where a caller chose it: case and punctuation. */
+const fold = (context: string): string => context.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '') || context

@@ -117,6 +117,7 @@ describe('a message', () => {
 
   it.each<[string, Json]>([
     ['a control character', 'c\u0000'],
+    ['a character beyond ASCII', 'é'],
     ['an unpaired surrogate', 'c\ud800'],
     ['too many characters', 'c'.repeat(MAX_CONTEXT_ID_LENGTH + 1)],
     ['a number', 5],

@@ -27,7 +27,7 @@ const forwardToService = async (variables: Partial<Env>, profile: Parameters<typ
     call: callWith(),
     profile: profileWith({ service: 'WEATHER', ...profile }),
     target: { binding: 'JSONRPC', version: '1.0', url: 'https://weather.internal/a2a' },
-    message: { method: 'POST', body: '{}' },
+    toUpstream: () => ({ method: 'POST', body: '{}' }),
   })
   return { received, result }
 }

@@ -28,7 +28,13 @@ export const messageV03 = (more: JsonObject = {}): JsonObject => ({
 })
 
 /** An agent's response to `call`. */
-export const agentResponse = { jsonrpc: '2.0', id: 7, result: { text: 'It rains' } }
+export const agentResponse = {
+  jsonrpc: '2.0',
+  id: 7,
+  result: {
+    message: { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: 'It rains' }] },
+  },
+}
 
 /** Returns the code of a JSON-RPC error or of one in v0.3's HTTP+JSON; for v1.0's HTTP+JSON, the status in the body. */
 export const codeOf = (body: Json): Json | undefined => {

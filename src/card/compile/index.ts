@@ -1,10 +1,17 @@
 import type { Json, JsonObject, Pointer } from '../../json/json.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { lint } from '../lint/index.ts'
-import { findLocalHost, type KnownOrigins, type Manifest, readManifest, resolveOrigin } from '../manifest/manifest.ts'
+import {
+  findLocalHost,
+  type KnownOrigins,
+  type Manifest,
+  readManifest,
+  resolveOrigin,
+  taskPolicy,
+} from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { RepresentationName } from '../model/constants.ts'
-import { type CardError, type Report, truncateNotes, truncatePointers } from '../model/report.ts'
+import { type CardError, type Note, type Report, truncateNotes, truncatePointers } from '../model/report.ts'
 import { detectForeignDocument } from '../read/foreign.ts'
 import { Provenance } from '../read/provenance.ts'
 import { checkDocument } from '../read/validate.ts'
@@ -86,7 +93,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const dropped = toAuthoredPointers(served.dropped, manifest.route, provenance)
   const report: Report = {
     dialect,
-    filled: truncateNotes([...filled, ...findings.filled], reportPointer),
+    filled: [...truncateNotes([...filled, ...findings.filled], reportPointer), ...noteTaskPolicy(manifest)],
     converted: truncateNotes([...converted, ...findings.converted, ...ignored], reportPointer),
     dropped: Object.fromEntries(
       dropped.map(([name, pointers]) => [name, truncatePointers(pointers.map(reportPointer))]),
@@ -104,6 +111,17 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   }
   return { compiled: { manifest, card, direct, documents: served.documents, profile, extended, origin, report } }
 }
+
+/** Notes the default that changes what callers can do. */
+const noteTaskPolicy = (manifest: Manifest): Note[] =>
+  manifest.gate.tasks === undefined && taskPolicy(manifest) === 'owner'
+    ? [
+        {
+          pointer: '/gate/tasks',
+          message: 'set to owner: a credential of this host opens the agent, so each caller reaches only its own tasks',
+        },
+      ]
+    : []
 
 /**
  * Maps what each dialect dropped to the authored card. Omits defaults and this host's own interfaces, which

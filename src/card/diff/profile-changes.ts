@@ -41,6 +41,7 @@ const comparisons: Record<keyof CallProfile, Comparison | null> = {
   visibility: mustNotChange('visibility', 'visibility'),
   route: mustNotChange('route', 'route'),
   gate: mustNotChange('gate', 'gate'),
+  tasks: mustNotChange('tasks', 'gate.tasks'),
   requiresAuthentication: mustNotChange('requiresAuthentication', 'card.security'),
   apiKeyHeaders: mustNotChange('apiKeyHeaders', 'card.securitySchemes'),
   openIdConnectUrls: mustNotChange('openIdConnectUrls', 'card.securitySchemes'),

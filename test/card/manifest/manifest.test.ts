@@ -64,7 +64,7 @@ describe('a manifest', () => {
       'a list as the gate',
       { card, gate: [] },
       '/gate',
-      'must be an object that sets its checks to off, warn or enforce',
+      'must be an object that sets its checks to off, warn or enforce, and `tasks` to owner or shared',
     ],
     ['an unknown visibility', { card, visibility: 'secret' }, '/visibility', 'must be public or internal'],
     ['an unknown route', { card, route: 'proxy' }, '/route', 'must be direct, gateway or closed'],

@@ -142,7 +142,7 @@ describe('the key refresh:{id}', () => {
     const refreshed = put('a', 'Two', fetched('Two', { by: 'fetch' })).staleKeys
     expect([own, 'value' in removed && removed.staleKeys, refreshed]).toEqual([
       ['card:own', 'host:*'],
-      ['card:own', 'host:*'],
+      ['card:own', 'host:*', 'task-owners:own'],
       ['card:a'],
     ])
   })
