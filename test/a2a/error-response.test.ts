@@ -104,6 +104,7 @@ const table: readonly (readonly [CallError, code: number, reason: string, rpc: n
       400,
       'INVALID_ARGUMENT',
     ],
+    [{ kind: 'task-not-found' }, -32001, 'TASK_NOT_FOUND', 200, 404, 'NOT_FOUND'],
     [{ kind: 'closed' }, -32004, 'UNSUPPORTED_OPERATION', 200, 400, 'FAILED_PRECONDITION'],
     [{ kind: 'no-token' }, -32000, 'UNAUTHENTICATED', 401, 401, 'UNAUTHENTICATED'],
     [{ kind: 'bad-token' }, -32000, 'UNAUTHENTICATED', 401, 401, 'UNAUTHENTICATED'],
@@ -130,7 +131,7 @@ const table: readonly (readonly [CallError, code: number, reason: string, rpc: n
 
 /** The reasons that A2A defines; every other is this host's own. */
 const a2aReasons =
-  /^(?:PUSH_NOTIFICATION_NOT_SUPPORTED|UNSUPPORTED_OPERATION|CONTENT_TYPE_NOT_SUPPORTED|INVALID_AGENT_RESPONSE|EXTENDED_AGENT_CARD_NOT_CONFIGURED|EXTENSION_SUPPORT_REQUIRED|VERSION_NOT_SUPPORTED|INVALID_PARAMS)$/
+  /^(?:TASK_NOT_FOUND|PUSH_NOTIFICATION_NOT_SUPPORTED|UNSUPPORTED_OPERATION|CONTENT_TYPE_NOT_SUPPORTED|INVALID_AGENT_RESPONSE|EXTENDED_AGENT_CARD_NOT_CONFIGURED|EXTENSION_SUPPORT_REQUIRED|VERSION_NOT_SUPPORTED|INVALID_PARAMS)$/
 
 describe('an error', () => {
   it.each(table)('%j has the code %i', (callError, code, reason, rpc, rest, name) => {

@@ -61,7 +61,14 @@ describe('readResult', () => {
       v1('listTasks'),
       rpc({ tasks: [] }),
       'response',
-      { kind: 'task-list', tasks: [], contexts: [], mediaTypes: [] },
+      { kind: 'task-list', tasks: [], contexts: [], mediaTypes: [], nextPageToken: '' },
+    ],
+    [
+      'a page of a list',
+      v1('listTasks'),
+      rpc({ tasks: [], nextPageToken: 'next', pageSize: 5, totalSize: 9 }),
+      'response',
+      { kind: 'task-list', tasks: [], contexts: [], mediaTypes: [], nextPageToken: 'next' },
     ],
     [
       'an update over HTTP+JSON',
