@@ -9,7 +9,6 @@ import type { OwnedCall } from '../task-owners/agent-owners.ts'
 import { checkReadAccess } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import { createAnswerPolicy } from './upstream/answer-policy.ts'
-import type { AnswerPolicy } from './upstream/check-answer.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
 import type { UpstreamCredentials, UpstreamRoute } from './upstream/request.ts'
 
@@ -47,7 +46,6 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   if (identity && 'misconfigured' in identity) return misconfigured(identity.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
-  const answers = createAnswerPolicy(context, call, profile)
   const response = await forward(
     {
       ...message,
@@ -66,7 +64,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
       pseudonym: `${agent.id}.${hostOf(request.url)}`,
-      answers: owned ? inspectedBy(owned, answers) : answers,
+      answers: createAnswerPolicy(context, call, profile, owned),
     },
   )
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
@@ -93,17 +91,6 @@ const checkOwner = async (
   const { checkTaskOwner } = await import('../task-owners/owned-call.ts')
   return checkTaskOwner(call, { agent: agent.id, caller }, env)
 }
-
-/** Enforces that answers are A2A: what cannot be read could show the tasks of others. What the owner may see is inspected further. */
-const inspectedBy = ({ inspect }: OwnedCall, answers: AnswerPolicy): AnswerPolicy => ({
-  ...answers,
-  level: 'enforce',
-  inspect: (facts, place) => {
-    const decision = inspect(facts)
-    if (!(decision instanceof Promise)) return decision ?? answers.inspect?.(facts, place)
-    return decision.then(error => error ?? answers.inspect?.(facts, place))
-  },
-})
 
 /** Returns the host of a URL. Cheaper than `URL`, and safe for the valid URL of a request. */
 const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
