@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../src/json/json.ts'
+import { token } from './runtime.ts'
+import { openStorage } from './storage.ts'
+
+/** The whole host in this process, with its Registry and KV in memory, so that its CPU time can be measured. */
+export type NodeHost = {
+  fetch: (request: Request) => Promise<Response>
+  put: (id: string, document: JsonObject) => Promise<void>
+}
+
+/** Starts a host whose agents are behind the service binding `AGENT`, which returns `answer`. */
+export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
+  const { handleRequest } = await import('../../src/app.ts')
+  const { Catalog } = await import('../../src/api/catalog.ts')
+  const { Registry } = await import('../../src/registry/store/registry.ts')
+  // Only the runtime has this function.
+  Object.defineProperty(crypto.subtle, 'timingSafeEqual', { value: isEqual, configurable: true })
+  const limit = { limit: async () => ({ success: true }) }
+  const state = { storage: openStorage().storage, waitUntil: () => undefined }
+  const registry = { getByName: () => instance }
+  const env = {
+    ADMIN_TOKEN: token,
+    CARDS: memoryKv(),
+    REGISTRY: registry,
+    REMOTE_CARDS: {
+      getByName: () => ({
+        schedule: async () => undefined,
+        refresh: async () => ({ result: { outcome: 'unchanged' } }),
+      }),
+    },
+    AGENT: { fetch: async () => Response.json(answer) },
+    ...{ LINT_LIMIT: limit, CALL_LIMIT: limit, AUTH_LIMIT: limit },
+    ...{
+      CACHE_MAX_AGE: '60',
+      CACHE_STALE_WHILE_REVALIDATE: '0',
+      PUBLIC_URL: '',
+      ROOT_AGENT: '',
+      ROLE: '',
+      ALLOWED_ORIGINS: '',
+    },
+    ...{ UPSTREAM_TIMEOUT: '5', STREAM_IDLE_TIMEOUT: '5' },
+  } as unknown as Env
+  const ctx = { waitUntil: () => undefined, exports: { Catalog: () => catalog } } as unknown as ExecutionContext
+  const catalog = new Catalog(ctx as never, env)
+  const instance = new Registry(state as unknown as DurableObjectState, env)
+  const send = async (request: Request) => handleRequest(request, env, ctx)
+  return {
+    fetch: send,
+    put: async (id, document) => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+      const body = JSON.stringify(document)
+      const response = await send(new Request(`https://host.example/agents/${id}`, { method: 'PUT', headers, body }))
+      if (response.status !== 201) throw new Error(`PUT ${id}: ${response.status} ${await response.text()}`)
+    },
+  }
+}
+
+const isEqual = (left: ArrayBuffer, right: ArrayBuffer): boolean => Buffer.from(left).equals(Buffer.from(right))
+
+const memoryKv = () => {
+  const values = new Map<string, { value: string | Uint8Array<ArrayBuffer>; metadata: unknown }>()
+  return {
+    get: async (key: string) => {
+      const value = values.get(key)?.value
+      return value instanceof Uint8Array ? value.slice().buffer : null
+    },
+    getWithMetadata: async (key: string) => values.get(key) ?? { value: null, metadata: null },
+    put: async (key: string, value: string | Uint8Array<ArrayBuffer>, { metadata }: { metadata: unknown }) =>
+      void values.set(key, { value, metadata }),
+    delete: async (key: string) => void values.delete(key),
+  }
+}
