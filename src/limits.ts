@@ -43,13 +43,13 @@ export const MAX_EXTENDED_CARDS_LENGTH = 1024 * 1024
 /** Audiences in `jwt.audience`. */
 export const MAX_AUDIENCES = 16
 
-/**
- * A fetched card after decompression, which may be an extended one; the time that fetching it may take, and the redirects that are
- * followed.
- */
+/** A fetched card after decompression, the time that fetching it may take, and the redirects that are followed. */
 export const MAX_CARD_BYTES = 1024 * 1024
 export const CARD_TIMEOUT_SECONDS = 10
 export const MAX_REDIRECTS = 3
+
+/** The extended card that an agent returns to a caller: it is compiled again for each call. */
+export const MAX_AGENT_EXTENDED_CARD_BYTES = 256 * 1024
 
 /** The discovery document and the keys of an OpenID Connect issuer: bytes of each, and the time for each. */
 export const MAX_ISSUER_BYTES = 128 * 1024

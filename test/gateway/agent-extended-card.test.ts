@@ -228,7 +228,7 @@ describe('an agent that refuses its extended card', () => {
     ['a task', { jsonrpc: '2.0', id: 7, result: { id: 't', status: { state: 'TASK_STATE_WORKING' } } }],
     ['a card that is not valid', { jsonrpc: '2.0', id: 7, result: { name: 'Weather', description: 5 } }],
     ['a document that nests too deeply', `{"jsonrpc":"2.0","id":7,"result":${'[1,'.repeat(99)}1${']'.repeat(99)}}`],
-    ['a card that is too large', { jsonrpc: '2.0', id: 7, result: { name: 'x'.repeat(1024 * 1024) } }],
+    ['a card that is too large', { jsonrpc: '2.0', id: 7, result: { name: 'x'.repeat(256 * 1024) } }],
   ])('and returns %s has sent an invalid response', async (_, body) => {
     refusal = () => ({ status: 200, body })
     const response = await rpc('far-gateway')

@@ -9,7 +9,7 @@ import type { RepresentationName } from '../../card/model/constants.ts'
 import { log } from '../../http/log.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
-import { MAX_CARD_BYTES } from '../../limits.ts'
+import { MAX_AGENT_EXTENDED_CARD_BYTES } from '../../limits.ts'
 import type { RefreshBase } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { checkReadAccess, UNAVAILABLE } from '../access.ts'
@@ -83,8 +83,8 @@ const readCard = (
   { binding }: A2ACall,
 ): { card: JsonObject } | CallError | undefined => {
   if (!ok) return undefined
-  if (new TextEncoder().encode(text).byteLength > MAX_CARD_BYTES)
-    return { kind: 'response-too-large', maxBytes: MAX_CARD_BYTES }
+  if (new TextEncoder().encode(text).byteLength > MAX_AGENT_EXTENDED_CARD_BYTES)
+    return { kind: 'response-too-large', maxBytes: MAX_AGENT_EXTENDED_CARD_BYTES }
   const parsed = parseJson(text, 'an Agent Card')
   const value = 'value' in parsed ? parsed.value : null
   if (binding === 'JSONRPC' && isJsonObject(value) && value.error !== undefined) return undefined

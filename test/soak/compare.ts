@@ -1,0 +1,107 @@
+import { compile } from '../../src/card/compile/index.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { Representations } from '../../src/registry/kv-format.ts'
+import { prepareRegistration } from '../../src/registry/prepare.ts'
+import { publicUrl, type SoakHost } from './host.ts'
+import type { Workload } from './workload.ts'
+
+/** The state of the Registry, and where KV differs from it. */
+export type Comparison = {
+  /** The versions of the agents that exist, by id. */
+  versions: Map<string, string>
+  /** The ids of the tokens that exist. */
+  tokens: Set<string>
+  /** How many keys of KV were compared. */
+  keys: number
+  /** The keys of KV that differ from the Registry. */
+  differences: string[]
+}
+
+/** Compares the Registry, as its endpoints report it, with every key of KV that a write may have changed. */
+export const compareEdge = async (host: SoakHost, workload: Workload): Promise<Comparison> => {
+  const result: Comparison = { versions: new Map(), tokens: await listTokens(host), keys: 0, differences: [] }
+  const expect = (key: string, isEqual: boolean) => {
+    result.keys++
+    if (!isEqual) result.differences.push(key)
+  }
+  for (const id of [...workload.agents.keys(), ...workload.remoteIds]) {
+    const truth = await readTruth(host, workload, id)
+    if (truth) result.versions.set(id, truth.version)
+    const card = await host.readEnvelope(`card:${id}`)
+    const isSameManifest = truth === undefined || card?.metadata.etag === truth.manifestEtag
+    expect(`card:${id}`, isSameManifest && etagsOf(card?.representations) === etagsOf(truth?.representations))
+    const extended = await host.readEnvelope(`extended:${id}:base`)
+    expect(`extended:${id}:base`, etagsOf(extended?.representations) === etagsOf(truth?.extended))
+    const hostname = `${id}.example.com`
+    const owner = (await host.readKv(`host:${hostname}`))?.bytes.toString() ?? ''
+    expect(`host:${hostname}`, owner === (truth?.hosts.includes(hostname) ? id : ''))
+  }
+  const root = (await host.readKv('host:*'))?.bytes.toString() ?? ''
+  expect('host:*', root === '' || result.versions.has(root))
+  for (const [id, { kvKey }] of workload.tokens) {
+    const record = (await host.readKv(kvKey))?.bytes.toString() ?? ''
+    expect(`token of ${id}`, (record !== '') === result.tokens.has(id))
+  }
+  return result
+}
+
+/** Returns what an agent's manifest makes in KV, compiled here again; undefined for no agent. */
+const readTruth = async (host: SoakHost, workload: Workload, id: string) => {
+  const response = await host.send('GET', `/agents/${id}/manifest`)
+  if (response.status === 404) return undefined
+  const manifestEtag = response.headers.get('ETag') ?? ''
+  const document = (await response.json()) as Json
+  const fetched = workload.remoteIds.includes(id) ? { fetched: workload.remoteCard(id) as JsonObject } : {}
+  const result = compile(document, { id, publicUrl, requestOrigin: publicUrl, ...fetched })
+  if ('errors' in result) throw new Error(`${id}: ${JSON.stringify(result.errors)}`)
+  const prepared = await prepareRegistration(id, document, result.compiled, {})
+  const isPublic = prepared.visibility === 'public'
+  return {
+    manifestEtag,
+    version: result.compiled.card.version,
+    hosts: prepared.hosts,
+    representations: { ...(isPublic && prepared.representations), profile: prepared.profile },
+    extended: prepared.extended[0]?.representations,
+  }
+}
+
+const etagsOf = (representations: Representations = {}): string =>
+  JSON.stringify(
+    Object.entries(representations)
+      .map(([name, { etag }]) => [name, etag])
+      .sort(),
+  )
+
+const listTokens = async (host: SoakHost): Promise<Set<string>> => {
+  const ids = new Set<string>()
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const response = await host.send('GET', `/tokens?limit=100${cursor && `&cursor=${cursor}`}`)
+    const page = (await response.json()) as { tokens: { id: string }[]; cursor?: string }
+    for (const { id } of page.tokens) ids.add(id)
+    cursor = page.cursor
+  }
+  return ids
+}
+
+/**
+ * Counts the acknowledged revisions that an agent's history does not have. Each registration has a revision of its own, but
+ * concurrent refreshes share one; and of the revisions that refreshes made, only the newest are stored.
+ */
+export const countLostRevisions = async (
+  host: SoakHost,
+  id: string,
+  acknowledged: readonly number[],
+  isRemote: boolean,
+): Promise<number> => {
+  const stored: number[] = []
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const response = await host.send('GET', `/agents/${id}/revisions?limit=100${cursor && `&cursor=${cursor}`}`)
+    const page = (await response.json()) as { revisions?: { seq: number }[]; cursor?: string }
+    for (const { seq } of page.revisions ?? []) stored.push(seq)
+    cursor = page.cursor
+  }
+  const distinct = new Set(acknowledged)
+  if (isRemote) return Math.max(0, ...distinct) > Math.max(0, ...stored) ? 1 : 0
+  const known = new Set(stored)
+  return acknowledged.length - [...distinct].filter(seq => known.has(seq)).length
+}
