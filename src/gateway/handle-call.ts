@@ -67,11 +67,8 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   context.warnings = permitted.warnings
   const target = targetOf(call, profile)
   if (target === undefined) return { kind: 'closed' }
-  if (call.operation === 'extendedCard') {
-    const { fetchExtendedCard } = await import('./upstream/extended-card.ts')
-    const card = await fetchExtendedCard(context, { call, profile, target })
-    return 'body' in card && !(card instanceof Response) ? inbound.wrapCard(card) : card
-  }
+  if (call.operation === 'extendedCard')
+    return (await import('./upstream/extended-card.ts')).fetchExtendedCard(context, { call, profile, target }, inbound)
   return forwardCall(context, { call, profile, target, toUpstream: (...sent) => inbound.toUpstream(...sent) })
 }
 
@@ -84,19 +81,13 @@ const checkPolicy = (
   const { ALLOWED_ORIGINS } = context.env
   const result = evaluatePolicy(call, profile, ALLOWED_ORIGINS)
   if (!('kind' in result) || !['input-modes', 'output-modes'].includes(result.kind)) return result
-  return loadModes(call, profile, context).then(modes =>
+  return loadModes(profile, context).then(modes =>
     modes ? evaluatePolicy(call, { ...profile, modes }, ALLOWED_ORIGINS) : result,
   )
 }
 
-/** Loads the modes of the extended card that the caller may read, from the agent if that has it. */
-const loadModes = async (call: A2ACall, profile: CallProfile, context: CallContext): Promise<CallModes | undefined> => {
-  if (!profile.agentServesExtendedCard) return readExtendedModes(context, profile)
-  const target = targetOf(call, profile)
-  if (target === undefined || !hasCredentials(context.request, profile)) return undefined
-  const { fetchExtendedModes } = await import('./upstream/extended-card.ts')
-  return fetchExtendedModes(context, { call, profile, target })
-}
-
-const hasCredentials = ({ headers }: Request, { apiKeyHeaders }: CallProfile): boolean =>
-  ['authorization', ...apiKeyHeaders].some(name => headers.has(name))
+/** Loads the modes of the extended card that the caller may read, from the agent if that serves it. */
+const loadModes = async (profile: CallProfile, context: CallContext): Promise<CallModes | undefined> =>
+  profile.agentServesExtendedCard
+    ? (await import('./upstream/extended-card.ts')).fetchExtendedModes(context, profile)
+    : readExtendedModes(context, profile)

@@ -13,8 +13,9 @@ import { MAX_AGENT_EXTENDED_CARD_BYTES } from '../../limits.ts'
 import type { RefreshBase } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { checkReadAccess, UNAVAILABLE } from '../access.ts'
-import type { CallContext } from '../call-context.ts'
+import type { CallContext, InboundCall } from '../call-context.ts'
 import { forwardCall } from '../forward-call.ts'
+import { targetOf } from '../policy.ts'
 import { rewriteRoutingParams, type UpstreamMessage } from './request.ts'
 
 /** A call for the extended card, or one that is checked against it. */
@@ -30,20 +31,28 @@ type Documents = Record<RepresentationName, JsonObject>
 export const fetchExtendedCard = async (
   context: CallContext,
   checked: CheckedCall,
-): Promise<{ body: Uint8Array<ArrayBuffer> } | Response | CallError> => {
+  inbound: Pick<InboundCall, 'wrapCard'>,
+): Promise<Response | CallError> => {
   const documents = await fetchDocuments(context, checked)
   if (documents instanceof Response || isError(documents)) return documents
   const body = new TextEncoder().encode(JSON.stringify(documents[checked.call.dialect])) as Uint8Array<ArrayBuffer>
-  return { body }
+  return inbound.wrapCard({ body })
 }
 
-/** Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none. */
+/**
+ * Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none, or if the caller has no
+ * credentials with which to fetch it.
+ */
 export const fetchExtendedModes = async (
   context: CallContext,
-  checked: CheckedCall,
+  profile: CallProfile,
 ): Promise<CallModes | undefined> => {
+  const { call, request } = context
+  const target = call && targetOf(call, profile)
+  const hasCredentials = ['authorization', ...profile.apiKeyHeaders].some(name => request.headers.has(name))
+  if (!call || !target || !hasCredentials) return undefined
   // A copy, because the log line is about the call itself.
-  const documents = await fetchDocuments({ ...context }, checked)
+  const documents = await fetchDocuments({ ...context }, { call, profile, target })
   return documents instanceof Response || isError(documents)
     ? undefined
     : collectModes(documents['1.0'] as unknown as AgentCard)
