@@ -1,5 +1,6 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
+import { parseUrl } from '../../net/urls.ts'
 import type { CardError } from '../model/report.ts'
 import { presentEndpointFields } from './interfaces.ts'
 
@@ -126,7 +127,7 @@ const cardAddress = (document: JsonObject): string | undefined => {
   const base = [document.url, document.baseUrl, document.base_url].find(value => typeof value === 'string')
   for (const { name, value, pointer } of collectStrings(document)) {
     if (pointer() === '/url') continue
-    const url = /^(?:https?:\/)?\//i.test(value) ? URL.parse(value, typeof base === 'string' ? base : undefined) : null
+    const url = /^(?:https?:\/)?\//i.test(value) ? parseUrl(value, typeof base === 'string' ? base : undefined) : null
     if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') continue
     if (!linkName.test(name) && !cardPath.test(url.pathname)) continue
     const address = url.href.length > MAX_ADDRESS_LENGTH ? '' : `, ${url.href}`
