@@ -9,6 +9,7 @@ import { preflightResponse } from './http/headers.ts'
 const agents = () => import('./api/agents.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agent-lists.ts')
+const observed = () => import('./api/observed.ts')
 const rest = () => import('./gateway/rest-binding.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const keySet = () => import('./signing/key-set.ts')
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
   ['GET', '/agents/:id/manifest', lazy(agents, 'getManifest')],
   ['GET', '/agents/:id/revisions', lazy(sources, 'getRevisions')],
   ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
+  ['GET', '/agents/:id/observed', lazy(observed, 'getObserved')],
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
   ['GET', '/agents/.well-known/:file', missingAgentId],
   ['GET', '/agents', lazy(lists, 'listAgents')],

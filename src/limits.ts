@@ -84,6 +84,10 @@ export const MAX_TOKEN_ENTRIES = 20
 /** Tokens of one host; expired ones are deleted to make room. */
 export const MAX_TOKENS = 10_000
 
+/** How long the Registry keeps what an agent's calls have shown, and the media types in it. */
+export const OBSERVATION_SECONDS = 30 * 86_400
+export const MAX_OBSERVED_MEDIA_TYPES = 50
+
 // Remote cards
 
 /** Stored revisions of one agent that refreshes of its remote card made. */

@@ -5,6 +5,7 @@ import { EXIT_CODE_MEANINGS } from '../cli/exit-codes.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { ERRORS, PASSTHROUGH_STATUSES } from '../src/a2a/errors.ts'
 import { routes } from '../src/app.ts'
+import { observedRules } from '../src/card/diff/observed.ts'
 import { rules } from '../src/card/lint/index.ts'
 import * as limits from '../src/limits.ts'
 
@@ -139,6 +140,11 @@ describe('docs/reference.md', () => {
       rules.map(({ id, severity }) => [id, severity]),
     )
     expect(tableRows('Lint rules').map(firstCode)).toEqual(rules.map(({ id }) => id))
+  })
+
+  it('lists every kind of proposal with its severity and summary', () => {
+    const cells = tableRows('Proposals').map(row => row.map(cell => cell.replaceAll('`', '')))
+    expect(cells.map(([id, severity, summary]) => ({ id, severity, summary }))).toEqual(observedRules)
   })
 
   it('explains every entry', () => {

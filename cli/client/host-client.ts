@@ -63,6 +63,25 @@ const RefreshResult = v.object({
 /** The result of fetching an upstream card again. One that widens access is `pending`: it waits for approval. */
 export type RefreshResult = v.InferOutput<typeof RefreshResult>
 
+const Proposal = v.object({
+  rule: v.string(),
+  pointer: v.string(),
+  message: v.string(),
+  seen: v.optional(v.record(v.string(), v.number()), {}),
+  change: v.optional(v.looseObject({ op: v.string(), path: v.string() })),
+})
+/** A change of a card that its agent's calls suggest. */
+export type Proposal = v.InferOutput<typeof Proposal>
+
+const Observed = v.object({
+  calls: v.number(),
+  since: v.optional(v.string()),
+  lastSeen: v.optional(v.string()),
+  proposals: v.optional(v.array(Proposal)),
+})
+/** What the calls of an agent have shown. Without `proposals`, the agent has no card to compare with. */
+export type Observed = v.InferOutput<typeof Observed>
+
 const Token = v.object({
   id: v.string(),
   note: v.string(),
@@ -173,6 +192,13 @@ export const createClient = (connection: Connection) => ({
   getKeys: async (): Promise<PublicKey[] | undefined> => {
     const reply = await request(connection, 'GET', '/.well-known/jwks.json', { anonymous: true })
     return reply.status === 404 ? undefined : parseReply(KeySet, reply, connection).keys
+  },
+
+  /** Returns what the calls of an agent have shown; undefined if it is not registered. */
+  getObserved: async (id: string): Promise<Observed | Rejection | undefined> => {
+    const reply = await request(connection, 'GET', `/agents/${id}/observed`)
+    if (isJsonObject(reply.body) && reply.body.code === 'agent-not-found') return undefined
+    return reply.status === 200 ? parseReply(Observed, reply, connection) : toRejection(reply)
   },
 
   /** The tokens of the host. */

@@ -9,15 +9,18 @@ export const DEFAULT_RETRIES = 4
 /** The options of every command that talks to a host. */
 export type HostFlags = { url?: string; token?: string; json?: true }
 
-/** Adds the options that name the host; `scope` is what the token needs. */
+/** Adds the options of a command that talks to a host; `scope` is what the token needs. */
 export const addHostOptions = (command: Command, scope: string): Command =>
+  addConnectionOptions(command, scope).option('--json', 'print one JSON object on stdout')
+
+/** Adds the options that name the host and the token. */
+export const addConnectionOptions = (command: Command, scope: string): Command =>
   command
     .option('--url <url>', 'the host; default: SYNC_CARD_URL, else the one that `npm start` runs')
     .option(
       '--token <token>',
       `a token with the scope ${scope}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env`,
     )
-    .option('--json', 'print one JSON object on stdout')
 
 /** Creates a client for the host that the flags name. */
 export const connect = (flags: HostFlags, { env, terminal, fetch, clock }: Context): HostClient => {

@@ -1,27 +1,75 @@
 import { type Command, Option } from 'commander'
+import pMap from 'p-map'
+import type { HostClient, Proposal } from '../client/index.ts'
 import { type Context, localUrl } from '../config.ts'
-import { ExitCode } from '../exit-codes.ts'
-import { findCardFiles, loadManifests } from '../manifests/index.ts'
-import { collectLintResults, type LintResult, lintJson, lintSarif, lintText } from '../reporters/index.ts'
+import { ExitCode, UsageError } from '../exit-codes.ts'
+import { type Draft, findCardFiles, loadManifests, locateInCard } from '../manifests/index.ts'
+import {
+  collectLintResults,
+  type LintResult,
+  type LocatedProposal,
+  lintJson,
+  lintSarif,
+  lintText,
+  type ObservedResult,
+} from '../reporters/index.ts'
+import { withoutControls } from '../terminal.ts'
+import { addConnectionOptions, connect, type HostFlags } from './host-options.ts'
 
 const FORMATS = { text: lintText, json: lintJson, sarif: lintSarif }
 type Format = keyof typeof FORMATS
 
-/** Adds `lint`, which reports on files as the host would, without a host. */
+type Flags = HostFlags & { format: Format; observed?: true }
+
+/** Requests to the host at a time. */
+const CONCURRENCY = 4
+
+/** Adds `lint`, which reports on files as the host would; only with `--observed`, it asks a host. */
 export const addLint = (program: Command, context: Context, exit: (code: number) => void): void => {
   const { cwd } = context
-  program
+  const command = program
     .command('lint')
     .description('report on files as POST /lint does, without a host')
     .argument('[files...]', 'files or folders; default: the folder cards/')
     .addOption(
       new Option('--format <format>', 'the format of the report').choices(Object.keys(FORMATS)).default('text'),
     )
-    .action((files: string[], { format }: { format: Format }) => {
-      const results = collectLintResults(loadManifests(findCardFiles(files, cwd), localUrl({}), cwd))
-      print(results, format, context)
-      exit(lintExitCode(results))
-    })
+    .option('--observed', "compare the cards with what their agents' calls have shown on the host")
+  addConnectionOptions(command, 'write').action(async (files: string[], flags: Flags) => {
+    rejectUnusedFlags(flags)
+    const loaded = loadManifests(findCardFiles(files, cwd), localUrl({}), cwd)
+    const observed = flags.observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
+    const results = collectLintResults(loaded, observed)
+    print(results, flags.format, context)
+    exit(lintExitCode(results))
+  })
+}
+
+const rejectUnusedFlags = ({ observed, url, token }: Flags): void => {
+  if (!observed && (url !== undefined || token !== undefined))
+    throw new UsageError('--url and --token need --observed: without it, lint asks no host.')
+}
+
+/** Fetches what the calls of each agent have shown. */
+const fetchObserved = async (
+  drafts: readonly Draft[],
+  client: HostClient,
+): Promise<ReadonlyMap<Draft, ObservedResult>> => {
+  const fetchOne = async (draft: Draft): Promise<[Draft, ObservedResult]> => {
+    const observed = await client.getObserved(draft.id)
+    if (observed === undefined) return [draft, { state: 'not registered' }]
+    if ('rejected' in observed) return [draft, { state: 'rejected', detail: observed.detail }]
+    const { proposals, ...counts } = observed
+    if (observed.calls === 0) return [draft, { state: 'never called' }]
+    if (proposals === undefined) return [draft, { state: 'no card', ...counts }]
+    return [draft, { state: 'observed', ...counts, proposals: proposals.map(each => locateProposal(draft, each)) }]
+  }
+  return new Map(await pMap(drafts, fetchOne, { concurrency: CONCURRENCY }))
+}
+
+const locateProposal = (draft: Draft, proposal: Proposal): LocatedProposal => {
+  const [pointer, message] = [withoutControls(proposal.pointer), withoutControls(proposal.message)]
+  return { ...proposal, pointer, message, severity: 'warning', at: locateInCard(draft, { pointer, message }) }
 }
 
 const print = (results: readonly LintResult[], format: Format, { terminal }: Context): void => {
@@ -31,7 +79,8 @@ const print = (results: readonly LintResult[], format: Format, { terminal }: Con
 }
 
 const lintExitCode = (results: readonly LintResult[]): number => {
-  if (results.some(({ problems }) => problems.length > 0)) return ExitCode.rejected
+  if (results.some(({ problems, observed }) => problems.length > 0 || observed?.state === 'rejected'))
+    return ExitCode.rejected
   const hasError = results.some(({ issues }) => issues.some(({ issue }) => issue.severity === 'error'))
   return hasError ? ExitCode.outOfDate : ExitCode.ok
 }

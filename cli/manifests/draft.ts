@@ -46,6 +46,13 @@ export const locateIssues = ({ compiled, sourceMap }: Draft): LocatedIssue[] =>
     at: sourceMap.locateError({ pointer: `/card${issue.pointer}`, message: issue.message }),
   }))
 
+/** Returns where a place in the card of an agent is written; for a card that the host fetches, where its source is named. */
+export const locateInCard = ({ compiled, sourceMap }: Draft, { pointer, message }: CardError): Diagnostic => {
+  if (compiled) return sourceMap.locateError({ pointer: `/card${pointer}`, message })
+  const isOwn = pointer.startsWith('/card/')
+  return { ...sourceMap.locateError({ pointer: isOwn ? pointer : '/upstream', message }), pointer }
+}
+
 /** Whether a file can be sent. */
 export const isDraft = (item: Draft | InvalidFile): item is Draft => 'manifest' in item
 

@@ -1,4 +1,4 @@
-export { type Draft, type LocatedIssue, locateIssues } from './draft.ts'
+export { type Draft, type LocatedIssue, locateInCard, locateIssues } from './draft.ts'
 export { DEFAULTS_NAMES } from './folder-defaults.ts'
 export {
   CARDS_FOLDER,

@@ -1,4 +1,10 @@
 export { lintJson, syncJson } from './json.ts'
-export { collectLintResults, type LintResult, lintText } from './lint-text.ts'
+export {
+  collectLintResults,
+  type LintResult,
+  type LocatedProposal,
+  lintText,
+  type ObservedResult,
+} from './lint-text.ts'
 export { lintSarif } from './sarif.ts'
 export { differenceText, distinct, problemText, syncText } from './text.ts'

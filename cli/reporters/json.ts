@@ -1,6 +1,6 @@
 import { exitCodeOf, type SyncResult } from '../sync/index.ts'
 import { toJsonPatch } from './diff.ts'
-import type { LintResult } from './lint-text.ts'
+import type { LintResult, ObservedResult } from './lint-text.ts'
 
 /** Formats a synchronisation as one JSON object. `patch` leads from the host's manifest to the file's. */
 export const syncJson = (result: SyncResult, check: boolean): string => {
@@ -19,18 +19,33 @@ export const syncJson = (result: SyncResult, check: boolean): string => {
   })
 }
 
-/** Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file. */
+/**
+ * Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file, and what its
+ * agent's calls have shown if the host was asked.
+ */
 export const lintJson = (results: readonly LintResult[]): string =>
   JSON.stringify(
     {
-      files: results.map(({ file, id, problems, report }) => ({
+      files: results.map(({ file, id, problems, report, observed }) => ({
         file,
         ...(id !== undefined && { id }),
         valid: problems.length === 0,
         errors: problems,
         ...report,
+        ...(observed && { observed: withPositions(observed) }),
       })),
     },
     null,
     2,
   )
+
+const withPositions = (observed: ObservedResult) =>
+  observed.state === 'observed'
+    ? {
+        ...observed,
+        proposals: observed.proposals.map(({ at: { file, line, column }, ...proposal }) => ({
+          ...proposal,
+          ...{ file, line, column },
+        })),
+      }
+    : observed

@@ -1,5 +1,6 @@
 import { hiddenByDefault } from '../../src/card/manifest/front-matter.ts'
-import type { Report } from '../../src/card/model/report.ts'
+import type { Report, Severity } from '../../src/card/model/report.ts'
+import type { Proposal } from '../client/index.ts'
 import {
   type Diagnostic,
   type Draft,
@@ -7,7 +8,7 @@ import {
   type LocatedIssue,
   locateIssues,
 } from '../manifests/index.ts'
-import { colors } from '../terminal.ts'
+import { colors, withoutControls } from '../terminal.ts'
 import { distinct, issueText, problemText } from './text.ts'
 
 /** What `lint` found in one file. */
@@ -16,28 +17,54 @@ export type LintResult = {
   id?: string
   problems: Diagnostic[]
   report?: Report
+  /** Includes the proposals of `observed`. */
   issues: LocatedIssue[]
+  observed?: ObservedResult
 }
 
-/** Returns the lint results of all files, ordered by name. */
-export const collectLintResults = ({ drafts, invalid }: LoadedManifests): LintResult[] =>
+/** A proposal, and where in the owner's files the card says otherwise. */
+export type LocatedProposal = Proposal & { severity: Severity; at: Diagnostic }
+
+/** What a host knows of the calls of an agent. `no card`: it has no valid card to compare them with. */
+export type ObservedResult =
+  | { state: 'not registered' | 'never called' }
+  | { state: 'rejected'; detail: string }
+  | ({ state: 'no card' } & ObservedCalls)
+  | ({ state: 'observed'; proposals: LocatedProposal[] } & ObservedCalls)
+
+type ObservedCalls = { calls: number; since?: string | undefined; lastSeen?: string | undefined }
+
+/** Returns the lint results of all files, ordered by name; `observed` has what the host knows of each draft, if it was asked. */
+export const collectLintResults = (
+  { drafts, invalid }: LoadedManifests,
+  observed: ReadonlyMap<Draft, ObservedResult> = new Map(),
+): LintResult[] =>
   [
-    ...drafts.map(resultOfDraft),
+    ...drafts.map(draft => resultOfDraft(draft, observed.get(draft))),
     ...invalid.map(
       ({ file, id, problems }): LintResult => ({ file, ...(id !== undefined && { id }), problems, issues: [] }),
     ),
   ].sort((one, other) => (one.file < other.file ? -1 : 1))
 
-const resultOfDraft = (draft: Draft): LintResult => {
+const resultOfDraft = (draft: Draft, observed: ObservedResult | undefined): LintResult => {
   const { file, id, compiled, unexposed } = draft
   return {
     file,
     id,
     problems: [],
-    issues: locateIssues(draft),
+    issues: [...locateIssues(draft), ...issuesOf(observed)],
+    ...(observed && { observed }),
     ...(compiled && { report: unexposed ? addUnexposed(compiled.report) : compiled.report }),
   }
 }
+
+const issuesOf = (observed: ObservedResult | undefined): LocatedIssue[] =>
+  observed?.state === 'observed'
+    ? observed.proposals.map(({ rule, severity, pointer, message, at }) => ({
+        issue: { rule, severity, pointer, message },
+        at,
+      }))
+    : []
 
 /** Adds what the host reports when it gets the whole front matter. */
 const addUnexposed = (report: Report): Report => ({
@@ -48,15 +75,34 @@ const addUnexposed = (report: Report): Report => ({
 /** Formats lint results for people: problems first, then what the host changes in the card. */
 export const lintText = (results: readonly LintResult[]): string =>
   [
-    ...results.flatMap(({ file, problems, issues, report }) => [
+    ...results.flatMap(({ file, problems, issues, report, observed }) => [
       colors.bold(file) + (report ? colors.dim(` ${report.dialect}`) : ''),
       ...[
         ...distinct([...problems.map(problemText), ...issues.map(({ issue, at }) => issueText(issue, at))]),
+        ...(observed ? [observedText(observed)] : []),
         ...(report ? reportLines(report) : []),
       ].map(line => `  ${line}`),
     ]),
     summaryText(results),
   ].join('\n')
+
+const observedText = (observed: ObservedResult): string => {
+  switch (observed.state) {
+    case 'not registered':
+      return colors.yellow('not registered on the host')
+    case 'never called':
+      return colors.dim('never called through the host')
+    case 'rejected':
+      return colors.red(`the host does not report its calls: ${withoutControls(observed.detail)}`)
+    case 'no card':
+      return colors.yellow(`${callsText(observed)}; the host has no valid card to compare them with`)
+    default:
+      return colors.dim(`${callsText(observed)}: ${formatCount(observed.proposals.length, 'difference')} from the card`)
+  }
+}
+
+const callsText = ({ calls, since, lastSeen }: ObservedCalls): string =>
+  `${formatCount(calls, 'call')}${since === undefined || lastSeen === undefined ? '' : ` from ${withoutControls(since)} to ${withoutControls(lastSeen)}`}`
 
 const reportLines = ({ filled, converted, dropped }: Report): string[] =>
   [

@@ -1,3 +1,4 @@
+import { observedRules } from '../../src/card/diff/observed.ts'
 import { rules } from '../../src/card/lint/index.ts'
 import type { Severity } from '../../src/card/model/report.ts'
 import type { Diagnostic } from '../manifests/index.ts'
@@ -27,7 +28,7 @@ export const lintSarif = (results: readonly LintResult[]): string =>
 const driver = () => ({
   name: 'sync-card',
   informationUri: 'https://a2a-protocol.org/latest/specification/',
-  rules: [INVALID_CARD, ...rules].map(({ id, severity, summary }) => ({
+  rules: [INVALID_CARD, ...rules, ...observedRules].map(({ id, severity, summary }) => ({
     id,
     shortDescription: { text: summary },
     defaultConfiguration: { level: LEVELS[severity] },

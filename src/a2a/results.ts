@@ -23,8 +23,8 @@ export type ResultFacts = {
   contexts: readonly string[]
   /** The media types of the parts in messages, status messages and artifacts, each once. Those of the history do not count. */
   mediaTypes: readonly string[]
-  /** Of an error: its code, if it has one. */
-  error?: { code?: number }
+  /** Of an error: its code, if it has one; over HTTP+JSON that is a status, and `reason` says which error of A2A it is. */
+  error?: { code?: number; reason?: string }
   /** Of a list of tasks: the token of its next page, empty for none. */
   nextPageToken?: string
 }
@@ -91,8 +91,19 @@ const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'bindin
 const readError = (error: unknown, check: Check): ReadResult => {
   const fault = check(error)
   if (fault !== undefined) return { fault: `error${fault}` }
-  const { code } = error as { code?: number }
-  return { ...NOTHING, kind: 'error', error: code === undefined ? {} : { code } }
+  const { code, details } = error as { code?: number; details?: unknown }
+  const reason = reasonOf(details)
+  return {
+    ...NOTHING,
+    kind: 'error',
+    error: { ...(code !== undefined && { code }), ...(reason !== undefined && { reason }) },
+  }
+}
+
+/** Returns the reason in the google.rpc.ErrorInfo of an error. */
+const reasonOf = (details: unknown): string | undefined => {
+  const info = Array.isArray(details) ? details.find(detail => typeof detail?.reason === 'string') : undefined
+  return info?.reason
 }
 
 /** Whether the data of an event is an error: a google.rpc.Status, or a bare error. */

@@ -10,6 +10,7 @@ import { checkReadAccess } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import { createAnswerPolicy } from './upstream/answer-policy.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
+import { AnswerObserver } from './upstream/observer.ts'
 import type { UpstreamCredentials, UpstreamRoute } from './upstream/request.ts'
 
 /** A call that passed every check of its agent's card, and how it is written for the agent. */
@@ -18,12 +19,14 @@ type PermittedCall = {
   profile: CallProfile
   target: CallTarget
   toUpstream: InboundCall['toUpstream']
+  /** Whether the call's message configures push notifications. */
+  hasPushConfig?: boolean
 }
 
 /** Forwards a call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
 export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
-  const { agent, caller, request, env } = context
-  const { profile, target } = permitted
+  const { agent, caller, request, env, ctx } = context
+  const { profile, target, hasPushConfig = false } = permitted
   // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
   const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
   if (denied) return denied
@@ -46,6 +49,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   if (identity && 'misconfigured' in identity) return misconfigured(identity.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
+  const observer = new AnswerObserver({ agent, env, ctx, call, hasPushConfig })
   const response = await forward(
     {
       ...message,
@@ -64,9 +68,10 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
       pseudonym: `${agent.id}.${hostOf(request.url)}`,
-      answers: createAnswerPolicy(context, call, profile, owned),
+      answers: observer.observe(createAnswerPolicy(context, call, profile, owned)),
     },
   )
+  observer.end(response)
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
   return response
 }

@@ -69,7 +69,9 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   if (target === undefined) return { kind: 'closed' }
   if (call.operation === 'extendedCard')
     return (await import('./upstream/extended-card.ts')).fetchExtendedCard(context, { call, profile, target }, inbound)
-  return forwardCall(context, { call, profile, target, toUpstream: (...sent) => inbound.toUpstream(...sent) })
+  const { hasPushConfig = false } = permitted
+  const toUpstream: InboundCall['toUpstream'] = (...sent) => inbound.toUpstream(...sent)
+  return forwardCall(context, { call, profile, target, toUpstream, hasPushConfig })
 }
 
 /** Evaluates the policy; if the media types are refused, again with the modes of the extended card that the caller may read. */

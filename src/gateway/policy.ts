@@ -59,7 +59,7 @@ const checks: readonly Check[] = [
 ]
 
 /** A call that may be forwarded, with what `warn` levels found. */
-export type Permitted = { warnings: CallError[] }
+export type Permitted = { warnings: CallError[]; hasPushConfig?: boolean }
 
 /** Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has. */
 export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigins = ''): Permitted | CallError => {
@@ -75,7 +75,7 @@ export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigi
     if (level === 'enforce') return error
     warnings.push(error)
   }
-  return { warnings }
+  return { warnings, ...(message?.hasPushConfig && { hasPushConfig: true }) }
 }
 
 const checkExtendedCard = ({ extendedAgentCard, tiers }: CallProfile): Permitted | CallError => {

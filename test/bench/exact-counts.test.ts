@@ -106,6 +106,36 @@ describe('a remote card', () => {
   })
 })
 
+describe('a hundred calls of one agent', () => {
+  const body = JSON.stringify({
+    ...{ jsonrpc: '2.0', id: 1, method: 'message/send' },
+    params: { message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Hi' }] } },
+  })
+  const answer = {
+    ...{ jsonrpc: '2.0', id: 1 },
+    result: { kind: 'message', messageId: 'n', role: 'agent', parts: [{ kind: 'text', text: 'Hello' }] },
+  }
+
+  it('read no KV, and send what they show to the Registry in one or two requests', async () => {
+    upstream.respond(reply(200, json, JSON.stringify(answer)))
+    await host.resetCounts()
+    await register(host.port, 'called', {
+      card: { ...quickCard('called'), url: `${origin}/a2a`, protocolVersion: '0.3.0' },
+      gate: { responses: 'enforce' },
+    })
+    await host.untilPuts(1)
+    await host.resetCounts()
+    for (let time = 0; time < 100; time++) {
+      const headers = { 'Content-Type': 'application/json' }
+      const response = await fetch(`${host.origin}/agents/called/a2a`, { method: 'POST', headers, body })
+      expect([response.status, await response.json()]).toEqual([200, answer])
+    }
+    await vi.waitFor(async () => expect((await host.hostCounts()).registry).toBeGreaterThan(0), 10_000)
+    expect((await host.hostCounts()).registry).toBeLessThanOrEqual(2)
+    expect(await host.kvCounts()).toEqual(noReads)
+  })
+})
+
 describe('an id that is not in memory', () => {
   it('is read from KV once for 1,000 concurrent requests', async () => {
     await host.blockReads()

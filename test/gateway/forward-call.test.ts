@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { forwardCall } from '../../src/gateway/forward-call.ts'
 import { agentResponse, callWith, profileWith } from '../support/calls.ts'
+import { executionContext } from '../support/kv.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
 /** Forwards a call to an agent behind a service binding, and returns its headers there; or the error. */
@@ -20,7 +21,7 @@ const forwardToService = async (variables: Partial<Env>, profile: Parameters<typ
     { authenticated: false, reason: 'anonymous' },
     request,
     env as unknown as Env,
-    {} as ExecutionContext,
+    executionContext,
   )
   context.agent = { id: 'weather', named: 'weather' }
   const result = await forwardCall(context, {

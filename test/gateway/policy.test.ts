@@ -269,7 +269,9 @@ describe('gate levels', () => {
     gate => {
       const enforced = errors.find(([family]) => gate[family] === 'enforce')
       const warnings = errors.filter(([family]) => gate[family] === 'warn').map(([, error]) => error)
-      expect(evaluatePolicy(failingCall, { ...restrictiveAgent, gate })).toStrictEqual(enforced?.[1] ?? { warnings })
+      expect(evaluatePolicy(failingCall, { ...restrictiveAgent, gate })).toStrictEqual(
+        enforced?.[1] ?? { warnings, hasPushConfig: true },
+      )
     },
   )
 

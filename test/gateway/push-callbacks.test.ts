@@ -12,8 +12,10 @@ const rejected = (...fields: string[]) => ({
   detail: 'Push notifications can only be sent to public https URLs.',
   violations: fields.map(field => ({ field, description: 'must be a public https URL' })),
 })
-const evaluate = (operation: OperationName, params: JsonObject, allowed?: string) =>
-  evaluatePolicy(callWith({ operation, params }), profileWith(), allowed)
+const evaluate = (operation: OperationName, params: JsonObject, allowed?: string) => {
+  const result = evaluatePolicy(callWith({ operation, params }), profileWith(), allowed)
+  return 'kind' in result ? result : { warnings: result.warnings }
+}
 const create = (url: JsonObject[string]) => evaluate('createPushConfig', { taskId: 't', url })
 
 /** Name, operation, parameters with the URL, and the path of the URL in them. */

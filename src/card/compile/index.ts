@@ -38,6 +38,8 @@ export type Compiled = {
   extended: ExtendedCard[]
   /** The origin of this host's URLs in the card. */
   origin: string
+  /** Maps a place in `direct` to the place that a report names. */
+  toAuthored: (canonical: Pointer) => Pointer
 }
 
 /** What the host knows about a registration besides its document. */
@@ -109,7 +111,9 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
     }),
     ...bridgeProfile(manifest, authored, direct),
   }
-  return { compiled: { manifest, card, direct, documents: served.documents, profile, extended, origin, report } }
+  const toAuthored = (pointer: Pointer) => reportPointer(provenance.sourceOf(pointer))
+  const { documents } = served
+  return { compiled: { manifest, card, direct, documents, profile, extended, origin, report, toAuthored } }
 }
 
 /** Notes the default that changes what callers can do. */

@@ -10,6 +10,7 @@ import type {
   WriteResult,
 } from '../records.ts'
 import { refreshKey, taskOwnersKey } from './kv-entries.ts'
+import { deleteObservations } from './observations.ts'
 import { isUnchanged } from './refresh.ts'
 import { appendRevision, appendTombstone, etagsOf, isCurrent, selectNewestRevision, selectTiers } from './revisions.ts'
 import { deleteSource, saveSource, selectSource } from './sources.ts'
@@ -32,6 +33,8 @@ export const register = (
   const modified = same?.modified ?? Date.now()
   const tiers = extended.map(({ tier }) => tier)
   const removedTiers = selectTiers(sql, id).filter(tier => !tiers.includes(tier))
+  // Another version of the agent may behave differently.
+  if (before && versionOf(sql, id) !== registration.summary.version) deleteObservations(sql, id)
   const seq = same?.seq ?? appendRevision(sql, registration, modified)
   const sourceBefore = selectSource(sql, id)
   const publishedHealth = source && saveSource(sql, id, source, same ? undefined : seq)
@@ -69,6 +72,7 @@ export const remove = (
   const seq = appendTombstone(sql, id)
   const isRemote = selectSource(sql, id) !== undefined
   deleteSource(sql, id)
+  deleteObservations(sql, id)
   const keys = agentKeys(
     id,
     changed.map(({ hostname }) => hostname),
@@ -80,6 +84,12 @@ export const remove = (
     publishKeys: keys,
   }
 }
+
+/** Returns the version of an agent as its card declares it. */
+const versionOf = (sql: SqlStorage, id: string): string | undefined =>
+  sql
+    .exec<{ version: string }>(`SELECT json_extract(summary, '$.version') AS version FROM agents WHERE id = ?`, id)
+    .toArray()[0]?.version
 
 type HostRow = { hostname: string; id: string | null; seq: number; automatic: number }
 

@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../../card/model/constants.ts'
+import type { Observations } from '../../card/model/observations.ts'
 import type { Precondition } from '../../http/conditional.ts'
 import type {
   Expected,
@@ -108,6 +109,18 @@ export class Registry extends DurableObject<Env> {
   ): Promise<RefreshRecorded | WriteRejection> {
     const { recordRefresh } = await import('./refresh.ts')
     return this.#write(() => recordRefresh(this.#sql, id, expected, result))
+  }
+
+  /** Adds what an isolate has observed of an agent's calls. */
+  async recordObservations(id: string, observed: Observations): Promise<void> {
+    const { recordObservations } = await import('./observations.ts')
+    recordObservations(this.#sql, id, observed)
+  }
+
+  /** Returns what the calls of an agent have shown lately; null for nothing. */
+  async observations(id: string): Promise<Observations | null> {
+    const { selectObservations } = await import('./observations.ts')
+    return selectObservations(this.#sql, id)
   }
 
   /** Stores a token under the SHA-256 of its text in hexadecimal. */

@@ -72,6 +72,12 @@ const TABLES = `
     expires INTEGER,
     record TEXT NOT NULL
   );
+  CREATE TABLE IF NOT EXISTS observations (
+    id TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (id, day)
+  );
   CREATE TABLE IF NOT EXISTS outbox (
     key TEXT PRIMARY KEY,
     version INTEGER NOT NULL,

@@ -1,0 +1,114 @@
+import type { ObservedCall, Outcome } from '../card/model/observations.ts'
+import type { CallError } from './errors.ts'
+import { type A2ACall, type OperationName, operations } from './operations.ts'
+import type { ResultFacts } from './results.ts'
+
+/** How a forwarded call ended, as far as it shows something of the agent. */
+export type CallEnd =
+  /** An error of this host; `status` is the agent's where it responded. */
+  | { error: CallError['kind']; status?: number; agentError?: undefined }
+  /** A response of the agent, and its error, if it is one and was read. */
+  | { status: number; isStream: boolean; error?: undefined; agentError?: AgentError | undefined }
+
+/** The error of an agent, as `readResult` returns it. */
+type AgentError = NonNullable<ResultFacts['error']>
+
+const METHOD_NOT_FOUND = -32601
+const PUSH_NOTIFICATION_NOT_SUPPORTED = -32003
+const UNSUPPORTED_OPERATION = -32004
+const EXTENDED_CARD_NOT_CONFIGURED = -32007
+const VERSION_NOT_SUPPORTED = -32009
+
+/** The errors of A2A as HTTP+JSON names them. */
+const CODES: ReadonlyMap<string, number> = new Map([
+  ['TASK_NOT_FOUND', -32001],
+  ['TASK_NOT_CANCELABLE', -32002],
+  ['PUSH_NOTIFICATION_NOT_SUPPORTED', PUSH_NOTIFICATION_NOT_SUPPORTED],
+  ['UNSUPPORTED_OPERATION', UNSUPPORTED_OPERATION],
+  ['CONTENT_TYPE_NOT_SUPPORTED', -32005],
+  ['INVALID_AGENT_RESPONSE', -32006],
+  ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', EXTENDED_CARD_NOT_CONFIGURED],
+  ['EXTENSION_SUPPORT_REQUIRED', -32008],
+  ['VERSION_NOT_SUPPORTED', VERSION_NOT_SUPPORTED],
+  ['METHOD_NOT_FOUND', METHOD_NOT_FOUND],
+])
+
+/** The statuses of a server that does not know a method or path. */
+const UNKNOWN_OPERATION_STATUSES = [405, 501]
+
+/** Operations whose path names nothing that may not exist, so that a 404 is about the operation. */
+const OPERATIONS_WITHOUT_IDS: readonly OperationName[] = ['send', 'stream', 'listTasks', 'extendedCard']
+
+/** The codes that JSON-RPC and A2A reserve. Others are the agent's own, and may say anything. */
+const isReservedCode = (code: number): boolean => Number.isInteger(code) && code >= -32768 && code <= -32000
+
+/** Returns what a forwarded call has shown of its agent. */
+export const observedCallOf = (
+  { operation, binding, version }: Pick<A2ACall, 'operation' | 'binding' | 'version'>,
+  hasPushConfig: boolean,
+  end: CallEnd,
+): ObservedCall => {
+  const { needs } = operations[operation]
+  const outcome = outcomeOf(operation, end)
+  const failure = failureOf(end)
+  return {
+    operation,
+    protocol: `${binding} ${version}`,
+    outcome,
+    spoken: protocolOutcome(operation, outcome, end),
+    ...(needs === 'streaming' && { streaming: streamingOutcome(outcome, end) }),
+    ...((needs === 'pushNotifications' || hasPushConfig) && { pushNotifications: pushOutcome(needs, outcome, end) }),
+    ...(failure !== undefined && { failure }),
+  }
+}
+
+const outcomeOf = (operation: OperationName, end: CallEnd): Outcome => {
+  const { status = 0 } = end
+  const code = codeOf(end)
+  const isUnknownPath =
+    UNKNOWN_OPERATION_STATUSES.includes(status) || (status === 404 && OPERATIONS_WITHOUT_IDS.includes(operation))
+  if (code === undefined && isUnknownPath) return 'refused'
+  if (failureOf(end) === undefined) return 'answered'
+  switch (code) {
+    case METHOD_NOT_FOUND:
+    case PUSH_NOTIFICATION_NOT_SUPPORTED:
+    case EXTENDED_CARD_NOT_CONFIGURED:
+      return 'refused'
+    case UNSUPPORTED_OPERATION:
+      // The specification has this error for a task that has ended, too.
+      return operation === 'resubscribe' || operation === 'send' ? 'failed' : 'refused'
+    default:
+      return 'failed'
+  }
+}
+
+/** An agent that answers with an error of A2A speaks the protocol, unless it refuses the version or does not know the main method. */
+const protocolOutcome = (operation: OperationName, outcome: Outcome, end: CallEnd): Outcome => {
+  const code = codeOf(end)
+  const isA2AError = end.error === undefined && end.agentError !== undefined && code !== METHOD_NOT_FOUND
+  if (code === VERSION_NOT_SUPPORTED || (operation === 'send' && outcome === 'refused' && !isPushRefusal(end)))
+    return 'refused'
+  return outcome === 'answered' || isA2AError ? 'answered' : 'failed'
+}
+
+const streamingOutcome = (outcome: Outcome, end: CallEnd): Outcome =>
+  outcome === 'answered' && !(end.error === undefined && end.isStream) ? 'failed' : outcome
+
+/** A message with a push configuration may be refused for many reasons; only one is about the configuration. */
+const pushOutcome = (needs: string | undefined, outcome: Outcome, end: CallEnd): Outcome =>
+  outcome === 'refused' && needs !== 'pushNotifications' && !isPushRefusal(end) ? 'failed' : outcome
+
+const isPushRefusal = (end: CallEnd): boolean => codeOf(end) === PUSH_NOTIFICATION_NOT_SUPPORTED
+
+/** Returns the code of an agent's error in JSON-RPC; over HTTP+JSON the code in an error is a status. */
+const codeOf = ({ agentError: { code, reason } = {} }: CallEnd): number | undefined =>
+  reason === undefined ? (code !== undefined && code < 0 ? code : undefined) : CODES.get(reason)
+
+const failureOf = (end: CallEnd): string | undefined => {
+  if (end.error !== undefined) return end.error
+  const { status, agentError } = end
+  const code = codeOf(end)
+  if (code !== undefined && isReservedCode(code)) return `${code}`
+  if (status >= 400) return `http-${status}`
+  return agentError === undefined ? undefined : 'agent-error'
+}

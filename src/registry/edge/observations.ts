@@ -1,0 +1,109 @@
+import {
+  addCall,
+  addMediaTypes,
+  createObservations,
+  type Observations,
+  type ObservedCall,
+} from '../../card/model/observations.ts'
+import { log } from '../../http/log.ts'
+import { getRegistry } from '../store/client.ts'
+
+/** How often the observations of one agent are sent, unless a call shows something new. */
+const SEND_INTERVAL_MS = 60_000
+/** How long to wait for further calls before that. */
+const SEND_DELAY_MS = 1_000
+/** The runtime cancels what a request does in the background 30 s after its response. */
+const MAX_DELAY_MS = 20_000
+
+/** Agents observed in one isolate; beyond that, the observations of the first ones are lost. */
+const MAX_AGENTS = 1_000
+
+/** Facts that are new once: an agent may make up media types without end. */
+const MAX_KNOWN_FACTS = 200
+
+/** What this isolate has observed of an agent. */
+type Sample = {
+  /** Not sent yet; undefined for nothing. */
+  pending: Observations | undefined
+  /** What this isolate has seen of the agent before, in words that are compared only. */
+  readonly known: Set<string>
+  sentAt: number
+  /** When the pending observations are to be sent. */
+  dueAt: number | undefined
+}
+
+const samples = new Map<string, Sample>()
+
+/**
+ * Counts a call that an agent was sent, in memory. The Registry gets the counts in the background, about once a minute. They are a
+ * sample: what is not sent when the isolate ends is lost.
+ */
+export const observeCall = (id: string, call: ObservedCall, env: Env, ctx: ExecutionContext): void => {
+  const sample = getSample(id)
+  addCall(pendingOf(sample), call, Date.now())
+  const { operation, protocol, outcome, streaming, pushNotifications } = call
+  // The outcome of a capability follows from the others, except where an answer is not what was asked for.
+  const isNew = learn(sample, `${operation} ${protocol} ${outcome} ${streaming} ${pushNotifications}`)
+  scheduleSending(id, sample, isNew, { env, ctx })
+}
+
+/** Counts the media types of one result or event of an agent. */
+export const observeMediaTypes = (id: string, mediaTypes: readonly string[], env: Env, ctx: ExecutionContext): void => {
+  if (mediaTypes.length === 0) return
+  const sample = getSample(id)
+  const counted = addMediaTypes(pendingOf(sample), mediaTypes)
+  const isNew = counted.filter(type => learn(sample, type)).length > 0
+  scheduleSending(id, sample, isNew, { env, ctx })
+}
+
+/** Sends the Registry what this isolate has observed of an agent and has not sent yet. Never rejects. */
+export const sendObservations = async (id: string, env: Env): Promise<void> => {
+  const sample = samples.get(id)
+  const pending = sample?.pending
+  if (!sample || !pending) return
+  Object.assign(sample, { pending: undefined, dueAt: undefined, sentAt: Date.now() })
+  try {
+    await getRegistry(env).recordObservations(id, pending)
+  } catch (error) {
+    log('warn', 'observations-lost', { agent: id, error: String(error) })
+  }
+}
+
+const getSample = (id: string): Sample => {
+  const known = samples.get(id)
+  if (known) return known
+  const [first] = samples.size < MAX_AGENTS ? [] : samples.keys()
+  if (first !== undefined) samples.delete(first)
+  const sample: Sample = { pending: undefined, known: new Set(), sentAt: 0, dueAt: undefined }
+  samples.set(id, sample)
+  return sample
+}
+
+const pendingOf = (sample: Sample): Observations => {
+  sample.pending ??= createObservations(Date.now())
+  return sample.pending
+}
+
+const learn = ({ known }: Sample, fact: string): boolean => {
+  if (known.has(fact) || known.size >= MAX_KNOWN_FACTS) return false
+  known.add(fact)
+  return true
+}
+
+const scheduleSending = (
+  id: string,
+  sample: Sample,
+  isNew: boolean,
+  { env, ctx }: { env: Env; ctx: ExecutionContext },
+): void => {
+  const now = Date.now()
+  const wanted = Math.max(now + SEND_DELAY_MS, isNew ? 0 : sample.sentAt + SEND_INTERVAL_MS)
+  if (wanted > now + MAX_DELAY_MS) return
+  // The request that was to send them may have been cancelled.
+  const isScheduled = sample.dueAt !== undefined && sample.dueAt <= wanted && sample.dueAt > now - SEND_DELAY_MS
+  if (isScheduled) return
+  sample.dueAt = wanted
+  ctx.waitUntil(wait(wanted - now).then(() => sendObservations(id, env)))
+}
+
+const wait = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))

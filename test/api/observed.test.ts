@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
+import { call, message, messageV03 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token as adminToken, type Host } from '../support/host.ts'
+import { json, reply, stream } from '../support/upstream.ts'
+
+let called: CalledHost<Host>
+beforeAll(async () => {
+  called = await useSharedHost()
+})
+afterAll(() => called.close())
+
+const answer = (body: JsonObject) => reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, ...body }))
+const result = (part: JsonObject): JsonObject => ({
+  result: { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [part] } },
+})
+const error = (code: number): JsonObject => ({ error: { code, message: 'No' } })
+const event = (part: JsonObject): string => `data: ${JSON.stringify({ jsonrpc: '2.0', id: 7, ...result(part) })}\n\n`
+
+/** Registers an agent whose answers are read. */
+const register = (id: string, card: JsonObject = {}, gate: JsonObject = {}) =>
+  called.register(id, { card: agentCard(called.agent.origin, card), gate: { responses: 'enforce', ...gate } })
+const callTimes = async (times: number, id: string, body: Json, headers: Record<string, string> = {}) => {
+  for (let time = 0; time < times; time++) await called.send(`/agents/${id}/a2a`, { body, headers })
+}
+const read = (id: string, token: string | undefined = adminToken) =>
+  called.send(`/agents/${id}/observed`, { method: 'GET', token })
+const observed = async (id: string) => (await read(id)).body as JsonObject & { proposals: JsonObject[] }
+
+const all = (outcome: 'answered' | 'refused' | 'failed', count: number) => ({
+  ...{ answered: 0, refused: 0, failed: 0 },
+  [outcome]: count,
+})
+
+describe('GET /agents/{id}/observed', () => {
+  it('is empty for an agent that was never called', async () => {
+    await register('observed-never')
+    const { status, headers, body } = await read('observed-never')
+    expect([status, headers.get('cache-control'), body]).toEqual([
+      200,
+      'private, no-store',
+      {
+        id: 'observed-never',
+        calls: 0,
+        errorRate: 0,
+        failures: {},
+        streaming: all('answered', 0),
+        pushNotifications: all('answered', 0),
+        interfaces: [],
+        operations: {},
+        mediaTypes: {},
+        proposals: [],
+      },
+    ])
+  })
+
+  it('shows an agent that streams and produces images although its card does not declare it', async () => {
+    await register('observed-more', { capabilities: { streaming: false } }, { capabilities: 'off' })
+    called.agent.respond(reply(200, stream, event({ text: 'Rain' })))
+    await callTimes(3, 'observed-more', call('SendStreamingMessage'))
+    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    await callTimes(2, 'observed-more', call())
+    const { since, lastSeen, ...body } = await observed('observed-more')
+    expect(Date.parse(String(since))).toBeLessThanOrEqual(Date.parse(String(lastSeen)))
+    expect(body).toEqual({
+      id: 'observed-more',
+      calls: 5,
+      errorRate: 0,
+      failures: {},
+      streaming: all('answered', 3),
+      pushNotifications: all('answered', 0),
+      interfaces: [{ protocolBinding: 'JSONRPC', protocolVersion: '1.0', ...all('answered', 5) }],
+      operations: { stream: all('answered', 3), send: all('answered', 2) },
+      mediaTypes: { 'image/png': 2 },
+      proposals: [
+        {
+          rule: 'observed-streaming',
+          pointer: '/capabilities/streaming',
+          message: 'is not true, but of 3 calls that asked for a stream 3 were answered with a stream',
+          seen: all('answered', 3),
+          change: { op: 'add', path: '/capabilities/streaming', value: true },
+        },
+        {
+          rule: 'observed-output-modes',
+          pointer: '/defaultOutputModes',
+          message: 'do not include what the agent produced: image/png (in 2 results)',
+          seen: { 'image/png': 2 },
+          change: { op: 'add', path: '/defaultOutputModes', value: ['text/plain', 'image/png'] },
+        },
+      ],
+    })
+  })
+
+  it('shows an agent that refuses what its card declares', async () => {
+    await register('observed-less', { capabilities: { streaming: true, pushNotifications: true } })
+    const url = 'https://client.example.com/callback'
+    called.agent.respond(answer(error(-32004)))
+    await callTimes(3, 'observed-less', call('SendStreamingMessage'))
+    called.agent.respond(answer(error(-32003)))
+    await callTimes(
+      3,
+      'observed-less',
+      call('SendMessage', message({ configuration: { taskPushNotificationConfig: { url } } })),
+    )
+    called.agent.respond(answer(error(-32601)))
+    await callTimes(3, 'observed-less', call('message/send', messageV03()), { 'A2A-Version': '0.3' })
+    const { calls, errorRate, failures, proposals } = await observed('observed-less')
+    expect([calls, errorRate, failures]).toEqual([9, 1, { '-32004': 3, '-32003': 3, '-32601': 3 }])
+    expect(proposals.map(({ rule, pointer, change }) => [rule, pointer, change])).toEqual([
+      ['observed-streaming', '/capabilities/streaming', { op: 'add', path: '/capabilities/streaming', value: false }],
+      [
+        'observed-push-notifications',
+        '/capabilities/pushNotifications',
+        { op: 'add', path: '/capabilities/pushNotifications', value: false },
+      ],
+      ['observed-interface', '/supportedInterfaces/1', { op: 'remove', path: '/supportedInterfaces/1' }],
+    ])
+  })
+
+  it('takes the error in the first event of a stream for the answer to the call', async () => {
+    await register('observed-event')
+    called.agent.respond(reply(200, stream, `data: ${JSON.stringify({ jsonrpc: '2.0', id: 7, ...error(-32601) })}\n\n`))
+    await callTimes(3, 'observed-event', call('SendStreamingMessage'))
+    const { streaming, operations, failures } = await observed('observed-event')
+    expect([streaming, operations, failures]).toEqual([
+      all('refused', 3),
+      { stream: all('refused', 3) },
+      { '-32601': 3 },
+    ])
+  })
+
+  it('counts failures by kind, and tasks that do not exist as answers in the protocol', async () => {
+    await register('observed-failing')
+    called.agent.respond(reply(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace</h1>'))
+    await callTimes(1, 'observed-failing', call())
+    called.agent.respond(response => void response.destroy())
+    await callTimes(1, 'observed-failing', call())
+    called.agent.respond(answer(error(-32001)))
+    await callTimes(1, 'observed-failing', call('GetTask', { id: 't' }))
+    called.agent.respond(answer(result({ text: 'Rain' })))
+    await callTimes(1, 'observed-failing', call())
+    expect(await observed('observed-failing')).toMatchObject({
+      calls: 4,
+      errorRate: 0.75,
+      failures: { 'invalid-response': 1, unreachable: 1, '-32001': 1 },
+      operations: { send: { answered: 1, refused: 0, failed: 2 }, getTask: all('failed', 1) },
+      interfaces: [{ protocolBinding: 'JSONRPC', protocolVersion: '1.0', answered: 2, refused: 0, failed: 2 }],
+      proposals: [],
+    })
+  })
+
+  it('shows only the status of answers with gate.responses off', async () => {
+    await register('observed-unread', {}, { responses: 'off' })
+    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    await callTimes(1, 'observed-unread', call())
+    called.agent.respond(reply(200, stream, event({ raw: 'AA==', mediaType: 'image/png' })))
+    await callTimes(1, 'observed-unread', call('SendStreamingMessage'))
+    expect(await observed('observed-unread')).toMatchObject({
+      calls: 2,
+      streaming: all('answered', 1),
+      mediaTypes: {},
+      proposals: [],
+    })
+  })
+
+  it('has nothing of calls that were not forwarded', async () => {
+    await register('observed-refused', { capabilities: { streaming: false } })
+    await callTimes(3, 'observed-refused', call('SendStreamingMessage'))
+    await callTimes(3, 'observed-refused', call('NoSuchMethod'))
+    expect(await observed('observed-refused')).toMatchObject({ calls: 0 })
+  })
+
+  it('has nothing that a caller or an agent wrote, except for valid media types', async () => {
+    await register('observed-secret')
+    const parts = [{ raw: 'AA==', mediaType: 'secret text' }, { text: 'secret-result' }]
+    called.agent.respond(
+      answer({
+        result: {
+          task: {
+            id: 'secret-task',
+            contextId: 'secret-context',
+            status: { state: 'TASK_STATE_COMPLETED' },
+            artifacts: [{ artifactId: 'secret-artifact', parts }],
+          },
+        },
+      }),
+    )
+    const body = call('SendMessage', {
+      message: { messageId: 'secret-id', role: 'ROLE_USER', parts: [{ text: 'secret-message' }] },
+    })
+    await callTimes(1, 'observed-secret', body)
+    called.agent.respond(answer({ error: { code: -32050, message: 'secret-error', data: 'secret-data' } }))
+    await callTimes(1, 'observed-secret', body)
+    const { id, ...rest } = await observed('observed-secret')
+    expect(rest).toMatchObject({ calls: 2, mediaTypes: { 'text/plain': 1 }, failures: { '-32050': 1 } })
+    expect(JSON.stringify(rest)).not.toContain('secret')
+  })
+
+  it('points into the card as it is written, whatever its dialect', async () => {
+    const { origin } = called.agent
+    await called.register('observed-dialect', {
+      card: {
+        name: 'A',
+        description: 'Answers questions',
+        url: `${origin}/a2a`,
+        supportedOutputModes: ['text/plain'],
+        capabilities: { streaming: false },
+      },
+      gate: { capabilities: 'off', responses: 'enforce' },
+    })
+    called.agent.respond(reply(200, stream, event({ text: 'Rain' })))
+    await callTimes(1, 'observed-dialect', call('SendStreamingMessage'))
+    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    await callTimes(1, 'observed-dialect', call())
+    const { proposals } = await observed('observed-dialect')
+    expect(proposals.map(({ pointer, change }) => [pointer, (change as JsonObject).path])).toEqual([
+      ['/capabilities/streaming', '/capabilities/streaming'],
+      ['/supportedOutputModes', '/defaultOutputModes'],
+    ])
+  })
+
+  it('starts anew when the agent is removed', async () => {
+    await register('observed-removed')
+    called.agent.respond(answer(result({ text: 'Rain' })))
+    await callTimes(2, 'observed-removed', call())
+    expect(await observed('observed-removed')).toMatchObject({ calls: 2 })
+    await called.send('/agents/observed-removed', { method: 'DELETE', token: adminToken })
+    expect((await read('observed-removed')).status).toBe(404)
+    await register('observed-removed')
+    expect(await observed('observed-removed')).toMatchObject({ calls: 0 })
+  })
+
+  it('requires the scope write for the agent, known or not', async () => {
+    await register('observed-scopes')
+    const reader = await called.issue({ scopes: ['read'] })
+    const other = await called.issue({ scopes: ['read', 'write'], agents: ['other'] })
+    const writer = await called.issue({ scopes: ['write'], agents: ['observed-*'] })
+    const statuses = async (token?: string) =>
+      Promise.all(
+        ['observed-scopes', 'observed-unknown'].map(
+          async id => (await called.send(`/agents/${id}/observed`, { method: 'GET', token })).status,
+        ),
+      )
+    expect(await statuses()).toEqual([401, 401])
+    expect(await statuses(reader.token)).toEqual([403, 403])
+    expect(await statuses(other.token)).toEqual([403, 403])
+    expect(await statuses(writer.token)).toEqual([200, 404])
+  })
+})

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import {
+  addCall,
+  addMediaTypes,
+  createObservations,
+  mergeObservations,
+  type Observations,
+  type ObservedCall,
+} from '../../../src/card/model/observations.ts'
+import { MAX_OBSERVED_MEDIA_TYPES } from '../../../src/limits.ts'
+
+const answered: ObservedCall = {
+  operation: 'send',
+  protocol: 'JSONRPC 1.0',
+  outcome: 'answered',
+  spoken: 'answered',
+}
+
+const observe = (calls: Partial<ObservedCall>[], mediaTypes: string[][] = []): Observations => {
+  const observations = createObservations(100)
+  for (const [index, call] of calls.entries()) addCall(observations, { ...answered, ...call }, 100 + index)
+  for (const types of mediaTypes) addMediaTypes(observations, types)
+  return observations
+}
+
+describe('observations', () => {
+  it('count calls by operation, protocol, capability and failure', () => {
+    const observed = observe([
+      {},
+      { operation: 'stream', streaming: 'answered' },
+      { operation: 'stream', streaming: 'refused', outcome: 'refused', failure: '-32004' },
+      { pushNotifications: 'answered' },
+      { protocol: 'JSONRPC 0.3', outcome: 'failed', spoken: 'failed', failure: 'timeout' },
+    ])
+    expect(observed).toEqual({
+      first: 100,
+      last: 104,
+      calls: 5,
+      failures: { '-32004': 1, timeout: 1 },
+      operations: {
+        send: { answered: 2, refused: 0, failed: 1 },
+        stream: { answered: 1, refused: 1, failed: 0 },
+      },
+      protocols: {
+        'JSONRPC 1.0': { answered: 4, refused: 0, failed: 0 },
+        'JSONRPC 0.3': { answered: 0, refused: 0, failed: 1 },
+      },
+      streaming: { answered: 1, refused: 1, failed: 0 },
+      pushNotifications: { answered: 1, refused: 0, failed: 0 },
+      mediaTypes: {},
+    })
+  })
+
+  it('merge to what one isolate would have counted', () => {
+    const calls: Partial<ObservedCall>[] = [
+      {},
+      { operation: 'stream', streaming: 'failed' },
+      { outcome: 'failed', failure: 'timeout', protocol: 'HTTP+JSON 1.0' },
+      { pushNotifications: 'refused' },
+    ]
+    const types = [['text/plain'], ['text/plain', 'image/png']]
+    const whole = observe(calls, types)
+    const merged = observe(calls.slice(0, 1), types.slice(0, 1))
+    const rest = { ...observe(calls.slice(1), types.slice(1)), last: 103 }
+    mergeObservations(merged, rest)
+    expect(merged).toEqual(whole)
+  })
+
+  it('keep the earliest and the latest time, whatever the order', () => {
+    const late = { ...createObservations(50), last: 60 }
+    mergeObservations(late, { ...createObservations(10), last: 20 })
+    expect([late.first, late.last]).toEqual([10, 60])
+  })
+
+  it('count a media type once for each result, in lower case and without parameters', () => {
+    const observed = observe([], [['Text/Plain; charset=utf-8', 'text/plain'], ['text/plain']])
+    expect(observed.mediaTypes).toEqual({ 'text/plain': 2 })
+  })
+
+  it('ignore what is no media type, and what is too long to be one', () => {
+    const invalid = ['', 'text', 'text/', '/plain', 'te xt/plain', 'text/pl\nain', '*/*', 'a/b/c', '__proto__']
+    const long = `application/${'x'.repeat(126)}`
+    const longest = `${'a'.repeat(100)}/${'x'.repeat(99)}`
+    expect(addMediaTypes(createObservations(0), [...invalid, `${longest}x`])).toEqual([])
+    expect(addMediaTypes(createObservations(0), [long, longest])).toEqual([long, longest])
+  })
+
+  it(`keep ${MAX_OBSERVED_MEDIA_TYPES} media types, also when they merge`, () => {
+    const types = (prefix: string) => Array.from({ length: 80 }, (_, index) => `${prefix}/t${index}`)
+    const observed = observe([], [types('audio'), types('audio')])
+    expect(Object.keys(observed.mediaTypes)).toEqual(types('audio').slice(0, MAX_OBSERVED_MEDIA_TYPES))
+    mergeObservations(observed, observe([], [types('video'), types('audio')]))
+    expect(Object.keys(observed.mediaTypes)).toEqual(types('audio').slice(0, MAX_OBSERVED_MEDIA_TYPES))
+    expect(observed.mediaTypes['audio/t0']).toBe(2)
+  })
+
+  it('count failures beyond 50 kinds as `other`, so that their sum stays true', () => {
+    const observed = observe(Array.from({ length: 80 }, (_, index) => ({ outcome: 'failed', failure: `-${index}` })))
+    mergeObservations(observed, observe([{ outcome: 'failed', failure: 'timeout' }]))
+    expect(Object.keys(observed.failures)).toHaveLength(51)
+    expect(observed.failures.other).toBe(31)
+  })
+
+  it('never count beyond the largest safe integer', () => {
+    const full = createObservations(0)
+    full.calls = full.streaming.answered = Number.MAX_SAFE_INTEGER
+    full.mediaTypes['text/plain'] = full.failures.timeout = Number.MAX_SAFE_INTEGER
+    const more = observe([{ streaming: 'answered', failure: 'timeout' }], [['text/plain']])
+    mergeObservations(full, more)
+    addCall(full, { ...answered, streaming: 'answered', failure: 'timeout' }, 1)
+    expect([full.calls, full.streaming.answered, full.mediaTypes['text/plain'], full.failures.timeout]).toEqual(
+      Array(4).fill(Number.MAX_SAFE_INTEGER),
+    )
+  })
+})

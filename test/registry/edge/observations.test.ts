@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  createObservations,
+  mergeObservations,
+  type Observations,
+  type ObservedCall,
+} from '../../../src/card/model/observations.ts'
+import { executionContext as ctx } from '../../support/kv.ts'
+
+let edge: typeof import('../../../src/registry/edge/observations.ts')
+let sent: { id: string; observations: Observations }[]
+let fails: boolean
+// Each test is an isolate of its own: modules are loaded anew.
+beforeEach(async () => {
+  vi.useFakeTimers({ now: 1_000_000 })
+  vi.resetModules()
+  edge = await import('../../../src/registry/edge/observations.ts')
+  sent = []
+  fails = false
+})
+afterEach(() => void vi.useRealTimers())
+
+const recordObservations = async (id: string, observations: Observations): Promise<void> => {
+  sent.push({ id, observations })
+  if (fails) throw new Error('down')
+}
+const env = { REGISTRY: { getByName: () => ({ recordObservations }) } } as unknown as Env
+
+const answered: ObservedCall = { operation: 'send', protocol: 'JSONRPC 1.0', outcome: 'answered', spoken: 'answered' }
+const streamed: ObservedCall = { ...answered, operation: 'stream', streaming: 'answered' }
+
+const observe = (times = 1, call = answered, id = 'a'): void => {
+  for (let time = 0; time < times; time++) edge.observeCall(id, call, env, ctx)
+}
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
+const counts = () => sent.map(({ observations }) => observations.calls)
+
+describe('what an isolate observes', () => {
+  it('is sent a second after the first call, in one request', async () => {
+    observe(100)
+    expect(counts()).toEqual([])
+    await pass(1)
+    expect(sent).toEqual([
+      {
+        id: 'a',
+        observations: {
+          ...createObservations(1_000_000),
+          calls: 100,
+          operations: { send: { answered: 100, refused: 0, failed: 0 } },
+          protocols: { 'JSONRPC 1.0': { answered: 100, refused: 0, failed: 0 } },
+        },
+      },
+    ])
+  })
+
+  it('is then sent once a minute, and nothing is lost while calls go on', async () => {
+    for (let second = 0; second < 300; second++) {
+      observe(3)
+      await pass(1)
+    }
+    expect(sent.length).toBeLessThanOrEqual(6)
+    await edge.sendObservations('a', env)
+    const total = createObservations(0)
+    for (const { observations } of sent) mergeObservations(total, observations)
+    expect(total.calls).toBe(900)
+  })
+
+  it('is sent within a second if a call shows something new', async () => {
+    observe()
+    await pass(1)
+    observe(2)
+    await pass(1)
+    observe(1, streamed)
+    observe(1, { ...answered, outcome: 'failed', spoken: 'failed', failure: 'timeout' })
+    await pass(1)
+    expect(counts()).toEqual([1, 4])
+    edge.observeMediaTypes('a', ['image/png'], env, ctx)
+    await pass(1)
+    edge.observeMediaTypes('a', ['image/png', 'IMAGE/PNG; size=1'], env, ctx)
+    await pass(1)
+    expect(sent.map(({ observations }) => observations.mediaTypes)).toEqual([{}, {}, { 'image/png': 1 }])
+  })
+
+  it('is sent for each agent alone', async () => {
+    observe(2, answered, 'a')
+    observe(3, answered, 'b')
+    await pass(1)
+    expect(sent.map(({ id, observations }) => [id, observations.calls])).toEqual([
+      ['a', 2],
+      ['b', 3],
+    ])
+  })
+
+  it('is nothing for results without media types', async () => {
+    edge.observeMediaTypes('a', [], env, ctx)
+    await edge.sendObservations('a', env)
+    expect(sent).toEqual([])
+  })
+
+  it('is not sent every second because an agent makes up media types', async () => {
+    for (let second = 0; second < 600; second++) {
+      edge.observeMediaTypes('a', [`image/t${second}`], env, ctx)
+      await pass(1)
+    }
+    expect(sent.length).toBeLessThanOrEqual(220)
+  })
+
+  it('is lost if the Registry does not take it, and the next is sent', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue()
+    fails = true
+    observe(2)
+    await pass(1)
+    fails = false
+    observe(3)
+    await pass(70)
+    observe()
+    await pass(1)
+    expect(counts()).toEqual([2, 4])
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('"event":"observations-lost","agent":"a"')]])
+  })
+
+  it('is sent by the next call if the request that was to send it was cancelled', async () => {
+    vi.spyOn(globalThis, 'setTimeout').mockImplementationOnce(() => 0 as unknown as ReturnType<typeof setTimeout>)
+    observe()
+    await pass(5)
+    expect(sent).toEqual([])
+    observe()
+    await pass(1)
+    expect(counts()).toEqual([2])
+  })
+
+  it('is sent at once on request, and not twice', async () => {
+    observe(5)
+    await edge.sendObservations('a', env)
+    await edge.sendObservations('a', env)
+    await edge.sendObservations('unknown', env)
+    await pass(120)
+    expect(counts()).toEqual([5])
+  })
+
+  it('is of at most a thousand agents at a time', async () => {
+    for (let agent = 0; agent <= 1000; agent++) observe(1, answered, `a${agent}`)
+    await edge.sendObservations('a0', env)
+    await edge.sendObservations('a1', env)
+    await edge.sendObservations('a1000', env)
+    expect(sent.map(({ id }) => id)).toEqual(['a1', 'a1000'])
+  })
+})
