@@ -58,7 +58,7 @@ describe('GET /agents/{id}/observed', () => {
 
   it('shows an agent that streams and produces images although its card does not declare it', async () => {
     await register('observed-more', { capabilities: { streaming: false } }, { capabilities: 'off' })
-    called.agent.respond(reply(200, stream, event({ text: 'Rain' })))
+    called.agent.respond(reply(200, stream, event({ raw: 'AA==', mediaType: 'image/png' }) + event({ text: 'Rain' })))
     await callTimes(3, 'observed-more', call('SendStreamingMessage'))
     called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
     await callTimes(2, 'observed-more', call())
@@ -73,7 +73,7 @@ describe('GET /agents/{id}/observed', () => {
       pushNotifications: all('answered', 0),
       interfaces: [{ protocolBinding: 'JSONRPC', protocolVersion: '1.0', ...all('answered', 5) }],
       operations: { stream: all('answered', 3), send: all('answered', 2) },
-      mediaTypes: { 'image/png': 2 },
+      mediaTypes: { 'image/png': 5, 'text/plain': 3 },
       proposals: [
         {
           rule: 'observed-streaming',
@@ -85,8 +85,8 @@ describe('GET /agents/{id}/observed', () => {
         {
           rule: 'observed-output-modes',
           pointer: '/defaultOutputModes',
-          message: 'do not include what the agent produced: image/png (in 2 results)',
-          seen: { 'image/png': 2 },
+          message: 'do not include what the agent produced: image/png (in 5 results)',
+          seen: { 'image/png': 5 },
           change: { op: 'add', path: '/defaultOutputModes', value: ['text/plain', 'image/png'] },
         },
       ],

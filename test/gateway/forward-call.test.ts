@@ -15,7 +15,11 @@ const forwardToService = async (variables: Partial<Env>, profile: Parameters<typ
       return Response.json(agentResponse)
     },
   }
-  const env = { ...variables, WEATHER: service, UPSTREAM_TIMEOUT: '5', STREAM_IDLE_TIMEOUT: '5', ALLOWED_ORIGINS: '' }
+  const env = {
+    ...variables,
+    ...{ WEATHER: service, UPSTREAM_TIMEOUT: '5', STREAM_IDLE_TIMEOUT: '5', ALLOWED_ORIGINS: '' },
+    REGISTRY: { getByName: () => ({ recordObservations: async () => undefined }) },
+  }
   const request = new Request('https://cards.example.com/agents/weather/a2a', { method: 'POST' })
   const context = createCallContext(
     { authenticated: false, reason: 'anonymous' },
