@@ -8,9 +8,7 @@ import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts
 import type { OwnedCall } from '../task-owners/agent-owners.ts'
 import { checkReadAccess } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
-import { createAnswerPolicy } from './upstream/answer-policy.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
-import { AnswerObserver } from './upstream/observer.ts'
 import type { UpstreamCredentials, UpstreamRoute } from './upstream/request.ts'
 
 /** A call that passed every check of its agent's card, and how it is written for the agent. */
@@ -23,9 +21,12 @@ type PermittedCall = {
   hasPushConfig?: boolean
 }
 
+/** Loaded with the first call, because an isolate that serves only cards never needs it. */
+let observers: typeof import('./upstream/observer.ts') | undefined
+
 /** Forwards a call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
 export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
-  const { agent, caller, request, env, ctx } = context
+  const { agent, caller, request, env } = context
   const { profile, target, hasPushConfig = false } = permitted
   // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
   const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
@@ -49,7 +50,8 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   if (identity && 'misconfigured' in identity) return misconfigured(identity.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
-  const observer = new AnswerObserver({ agent, env, ctx, call, hasPushConfig })
+  observers ??= await import('./upstream/observer.ts')
+  const observer = observers.observeAnswers(context, { call, profile, owned, hasPushConfig })
   const response = await forward(
     {
       ...message,
@@ -68,7 +70,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
       allowedOrigins: env.ALLOWED_ORIGINS,
       pseudonym: `${agent.id}.${hostOf(request.url)}`,
-      answers: observer.observe(createAnswerPolicy(context, call, profile, owned)),
+      answers: observer.policy,
     },
   )
   observer.end(response)

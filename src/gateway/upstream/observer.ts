@@ -1,39 +1,60 @@
-import type { CallEnd } from '../../a2a/call-outcome.ts'
+import { type CallEnd, observedCallOf } from '../../a2a/call-outcome.ts'
 import type { CallError } from '../../a2a/errors.ts'
+import type { A2ACall } from '../../a2a/operations.ts'
 import type { ResultFacts } from '../../a2a/results.ts'
+import type { CallProfile } from '../../card/call-profile.ts'
 import { essence } from '../../http/media-type.ts'
+import { observeCall, observeMediaTypes } from '../../registry/edge/observations.ts'
+import type { OwnedCall } from '../../task-owners/agent-owners.ts'
+import type { CallContext } from '../call-context.ts'
+import { createAnswerPolicy } from './answer-policy.ts'
 import type { AnswerPolicy } from './check-answer.ts'
-import type { ObservedAnswer } from './record-answer.ts'
 
-/** Counts what answers show. Loaded with the first call, so that it does not slow down a start. */
-let recorder: typeof import('./record-answer.ts') | undefined
+/** A call that is forwarded. */
+type ForwardedCall = {
+  call: A2ACall
+  profile: CallProfile
+  owned: OwnedCall | undefined
+  /** Whether the call configures push notifications in its message. */
+  hasPushConfig: boolean
+}
+
+/** Builds how the answers to a call are checked, and observes them for the counts of its agent. */
+export const observeAnswers = (
+  context: CallContext,
+  { call, profile, owned, hasPushConfig }: ForwardedCall,
+): AnswerObserver =>
+  new AnswerObserver(context, { call, hasPushConfig }, createAnswerPolicy(context, call, profile, owned))
 
 /**
- * Observes the answer to one call, for the counts of its agent. The first event of a stream shows whether the agent streams at
- * all, because it may be an error.
+ * Observes the answers to one call. The first event of a stream shows whether the agent streams at all, because it may be an
+ * error.
  */
-export class AnswerObserver {
-  readonly #answer: ObservedAnswer
+class AnswerObserver {
+  /** The given policy, which also shows this observer what it finds. It reads no more answers than before. */
+  readonly policy: AnswerPolicy
+  readonly #context: Pick<CallContext, 'agent' | 'env' | 'ctx'>
+  readonly #forwarded: Pick<ForwardedCall, 'call' | 'hasPushConfig'>
   #facts: ResultFacts | undefined
   #fault: CallError | undefined
-  #readsEvents = false
   #isCounted = false
 
-  constructor(answer: ObservedAnswer) {
-    this.#answer = answer
-  }
-
-  /** Returns a policy that also shows this observer what it finds. It reads no more answers than before. */
-  observe({ inspect, warn, onStreamError, ...policy }: AnswerPolicy): AnswerPolicy {
-    this.#readsEvents = inspect !== undefined
-    return {
+  constructor(
+    context: Pick<CallContext, 'agent' | 'env' | 'ctx'>,
+    forwarded: Pick<ForwardedCall, 'call' | 'hasPushConfig'>,
+    { inspect, warn, onStreamError, ...policy }: AnswerPolicy,
+  ) {
+    this.#context = context
+    this.#forwarded = forwarded
+    this.policy = {
       ...policy,
       inspect:
         inspect &&
         ((facts, place) => {
           this.#facts = facts
           if (place === 'event') this.#count({ status: 200, isStream: true, agentError: facts.error })
-          if (facts.mediaTypes.length > 0) this.#record({ mediaTypes: facts.mediaTypes })
+          const { agent, env, ctx } = context
+          observeMediaTypes(agent.id, facts.mediaTypes, env, ctx)
           return inspect(facts, place)
         }),
       warn: (error, place) => {
@@ -54,7 +75,8 @@ export class AnswerObserver {
       'kind' in response
         ? { status: 200, isStream: false }
         : { status: response.status, isStream: essence(response.headers.get('Content-Type')) === 'text/event-stream' }
-    if (isStream && this.#readsEvents) return
+    const awaitsEvents = isStream && this.policy.inspect !== undefined
+    if (awaitsEvents) return
     const error = this.#fault ?? ('kind' in response ? response : undefined)
     // An answer that the host withholds shows as much as one that passes.
     this.#count(error && !this.#facts ? endOf(error) : { status, isStream, agentError: this.#facts?.error })
@@ -63,17 +85,9 @@ export class AnswerObserver {
   #count(end: CallEnd): void {
     if (this.#isCounted) return
     this.#isCounted = true
-    this.#record({ end })
-  }
-
-  #record(seen: { end: CallEnd } | { mediaTypes: readonly string[] }): void {
-    if (recorder) recorder.recordAnswer(this.#answer, seen)
-    else this.#answer.ctx.waitUntil(this.#load().then(({ recordAnswer }) => recordAnswer(this.#answer, seen)))
-  }
-
-  async #load() {
-    recorder = await import('./record-answer.ts')
-    return recorder
+    const { agent, env, ctx } = this.#context
+    const { call, hasPushConfig } = this.#forwarded
+    observeCall(agent.id, observedCallOf(call, hasPushConfig, end), env, ctx)
   }
 }
 
