@@ -114,7 +114,7 @@ const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
   modes: gate.modes ?? 'enforce',
   extensions: gate.extensions ?? 'enforce',
   version: gate.version ?? 'enforce',
-  responses: gate.responses ?? 'off',
+  responses: gate.responses ?? 'enforce',
 })
 
 /** Returns the headers of a card's API keys, as authored, with the names of their schemes. */

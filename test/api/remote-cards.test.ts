@@ -4,6 +4,7 @@ import { compile } from '../../src/card/compile/index.ts'
 import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { prepareRemote } from '../../src/sources/reconcile.ts'
+import { answerCalls, answerTo } from '../support/answers.ts'
 import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token } from '../support/host.ts'
@@ -84,12 +85,10 @@ describe('PUT /agents/{id} with upstream.card', () => {
 
   it('registers an agent that can be called', async () => {
     await put('callable', { route: 'gateway' })
-    called.agent.respond(response =>
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":{}}'),
-    )
+    called.agent.respond(answerCalls)
     const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
     const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
-    expect((await called.send('/agents/callable', { body: call })).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+    expect((await called.send('/agents/callable', { body: call })).body).toEqual(answerTo(call))
   })
 
   it('does not replace a card that was fetched in the meantime', async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { answerCalls } from '../support/answers.ts'
 import { nextAddress } from '../support/called-host.ts'
-import { agentResponse, call } from '../support/calls.ts'
+import { call } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken, sharedHost, startSharedUpstream } from '../support/host.ts'
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
-import { json, reply, type UpstreamServer } from '../support/upstream.ts'
+import type { UpstreamServer } from '../support/upstream.ts'
 
 /** The failed attempts per minute that the limited host accepts from one address. */
 const authLimit = 5
@@ -33,7 +34,7 @@ beforeAll(async () => {
     extended: { description: 'More of it' },
   })
   token = (await host.issue({ scopes: ['read'], agents: ['confidential'] })).token
-  agent.respond(reply(200, json, JSON.stringify(agentResponse)))
+  agent.respond(answerCalls)
 })
 afterAll(async () => {
   await agent.close()

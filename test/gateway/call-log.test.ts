@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, type Sent, startCalledHost } from '../support/called-host.ts'
 import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -34,7 +35,7 @@ beforeAll(async () => {
   reader = await called.issue({ scopes: ['read'], note: marker })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
+beforeEach(() => called.agent.respond(answerCalls))
 
 /** Returns the lines that the Worker logs for a request, shortly after the response. */
 const captureLog = async (request: () => Promise<unknown>): Promise<JsonObject[]> => {

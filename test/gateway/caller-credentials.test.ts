@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import type { JsonObject } from '../../src/json/json.ts'
+import { answerCalls, restAnswerTo } from '../support/answers.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
-import { json, reply } from '../support/upstream.ts'
+import { json } from '../support/upstream.ts'
 
 const secret = 'the-hosts-own-secret'
 const schemes: JsonObject = {
@@ -39,7 +40,7 @@ beforeAll(async () => {
   tokens.admin = adminToken
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
+beforeEach(() => called.agent.respond(answerCalls))
 
 const send = (id: string, headers: Record<string, string> = {}) =>
   called.send(`/agents/${id}/a2a`, { body: call(), headers })
@@ -63,7 +64,7 @@ describe("a caller's credentials", () => {
     expect([(await send('open', headers)).body, upstreamCredentials()]).toEqual([agentResponse, [expected]])
     called.agent.requests.length = 0
     const rest = await called.send('/agents/open/a2a/message:send', { body: message(), headers })
-    expect([rest.body, upstreamCredentials()]).toEqual([agentResponse, [expected]])
+    expect([rest.body, upstreamCredentials()]).toEqual([restAnswerTo('POST', 'message:send'), [expected]])
   })
 
   it.each(['reader', 'other', 'writer', 'admin'])(

@@ -4,13 +4,14 @@ import { pathToFileURL } from 'node:url'
 import { calculateJwkThumbprint, decodeJwt, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
+import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
-import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
+import { call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken, startHost } from '../support/host.ts'
 import { type IssuerServer, makeKey, startIssuer } from '../support/issuer.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
-import { json, reply, stream } from '../support/upstream.ts'
+import { reply, stream } from '../support/upstream.ts'
 
 const publicUrl = 'https://cards.example.com'
 const header = 'calling-card-assertion'
@@ -50,7 +51,7 @@ afterAll(async () => {
   await called.close()
   await issuer.close()
 })
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
+beforeEach(() => called.agent.respond(answerCalls))
 
 /** Calls an agent, and returns the headers of the request that it received. */
 const forwardedHeaders = async (headers: Record<string, string> = {}, id = 'weather'): Promise<Headers> => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { answerCalls, restAnswerTo } from '../support/answers.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
-import { reply } from '../support/upstream.ts'
 
 let called: CalledHost
 let reader: string
@@ -27,9 +27,7 @@ beforeAll(async () => {
   reader = (await called.issue({ scopes: ['read'], agents: ['hidden'] })).token
 })
 afterAll(() => called.close())
-beforeEach(() =>
-  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
-)
+beforeEach(() => called.agent.respond(answerCalls))
 
 /** Returns method and path of each request that the agent received. */
 const upstreamRequests = () => called.agent.requests.map(({ method, path }) => `${method} ${path}`)
@@ -257,7 +255,11 @@ describe('a call over HTTP+JSON', () => {
       method,
       ...(body && { body: body as never }),
     })
-    expect([status, responseBody]).toEqual([200, agentResponse])
+    const [upstreamMethod = '', upstreamPath = ''] = expected.split(/[ ?]/)
+    expect([status, responseBody]).toEqual([
+      200,
+      restAnswerTo(upstreamMethod, upstreamPath.replace(/^\/rest-\d\//, '')),
+    ])
     expect(upstreamRequests()).toEqual([expected])
   })
 

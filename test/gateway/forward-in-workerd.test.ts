@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { numberedEvent } from '../support/answers.ts'
+import { agentResponse } from '../support/calls.ts'
 import { startWorker } from '../support/host.ts'
 import type { Runtime } from '../support/runtime.ts'
 import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
@@ -26,6 +28,8 @@ const send = (settings: Partial<Settings> = {}, init: RequestInit = {}) =>
     ...init,
   })
 
+const event = (number: number) => `data: ${JSON.stringify(numberedEvent(number, 'JSONRPC', '1.0'))}\n\n`
+
 const routes = [
   ['the network', {}],
   ['a service binding', { service: true }],
@@ -33,13 +37,10 @@ const routes = [
 
 describe.each(routes)('a call over %s in workerd', (_, route) => {
   it('returns the response of the agent', async () => {
-    agent.respond(reply(200, { ...json, 'Set-Cookie': 'a=1' }, '{ "text": "Bücher" }'))
+    const answer = JSON.stringify({ ...agentResponse, title: 'Bücher' }, null, 2)
+    agent.respond(reply(200, { ...json, 'Set-Cookie': 'a=1' }, answer))
     const response = await send(route)
-    expect([response.status, await response.text(), response.headers.get('Set-Cookie')]).toEqual([
-      200,
-      '{ "text": "Bücher" }',
-      null,
-    ])
+    expect([response.status, await response.text(), response.headers.get('Set-Cookie')]).toEqual([200, answer, null])
     const headers = agent.requests[0]?.headers
     expect([headers?.via, headers?.settings, headers?.['a2a-version']]).toEqual(['1.1 test', undefined, '1.0'])
   })
@@ -113,12 +114,12 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
     let connection: ServerResponse | undefined
     agent.respond(response => {
       connection = response
-      response.writeHead(200, stream).write('data: 0\n\n')
+      response.writeHead(200, stream).write(event(0))
     })
     const reader = ((await send({ ...route, streams: true })).body as ReadableStream<Uint8Array>).getReader()
     for (let count = 0; count < 5; count++) {
-      expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(`data: ${count}\n\n`)
-      connection?.write(`data: ${count + 1}\n\n`)
+      expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(event(count))
+      connection?.write(event(count + 1))
     }
     await reader.cancel()
     await agent.disconnected()
@@ -126,20 +127,20 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
 
   it('ends a stream that breaks off with an error event', async () => {
     agent.respond(
-      response => void response.writeHead(200, stream).write('data: 1\n\ndata: {"ha', () => response.destroy()),
+      response => void response.writeHead(200, stream).write(`${event(1)}data: {"ha`, () => response.destroy()),
     )
     const text = await (await send({ ...route, streams: true })).text()
     expect(parseEvents(text)).toMatchObject([
-      1,
+      numberedEvent(1, 'JSONRPC', '1.0'),
       { id: 7, error: { message: 'The connection to the agent was lost before its stream ended.' } },
     ])
   })
 
   it('ends a stream that falls silent with an error event, and closes it at the agent', async () => {
-    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n'))
+    agent.respond(response => void response.writeHead(200, stream).write(event(1)))
     const response = await send({ ...route, streams: true, idleSeconds: 0.2, works: true })
     expect(parseEvents(await response.text())).toMatchObject([
-      1,
+      numberedEvent(1, 'JSONRPC', '1.0'),
       { id: 7, error: { message: expect.stringContaining('sent nothing') } },
     ])
     await agent.disconnected()
@@ -149,7 +150,7 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
     ['', {}],
     [', also while other work goes on', { works: true }],
   ])('closes a silent stream at the agent when the caller disconnects%s', async (_, settings) => {
-    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n'))
+    agent.respond(response => void response.writeHead(200, stream).write(event(1)))
     const caller = new AbortController()
     const response = await send(
       { ...route, streams: true, heartbeatSeconds: 0.4, idleSeconds: 60, ...settings },

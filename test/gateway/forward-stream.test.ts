@@ -6,6 +6,7 @@ import type { CallError } from '../../src/a2a/errors.ts'
 import type { ForwardOptions } from '../../src/gateway/upstream/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
 import '../support/workers/identity-transform-stream.ts'
+import { numberedEvent } from '../support/answers.ts'
 import { forwardTo, hostHeaders, succeeded } from '../support/calls.ts'
 import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
 
@@ -17,6 +18,8 @@ afterAll(() => agent.close())
 
 const send = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions>) =>
   forwardTo(agent.origin, outgoing, options)
+
+const event = (number: number) => `data: ${JSON.stringify(numberedEvent(number, 'JSONRPC', '1.0'))}\n\n`
 
 describe('a forwarded stream', () => {
   const openStream = (outgoing: Partial<UpstreamCall> = {}, options: Partial<ForwardOptions> = {}) =>
@@ -33,7 +36,7 @@ describe('a forwarded stream', () => {
     let connection: ServerResponse | undefined
     agent.respond(response => {
       connection = response
-      response.writeHead(200, { ...stream, 'Set-Cookie': 'a=1', 'A2A-Version': '1.0' }).write('data: 0\n\n')
+      response.writeHead(200, { ...stream, 'Set-Cookie': 'a=1', 'A2A-Version': '1.0' }).write(event(0))
     })
     const relayed = await openStream()
     expect([relayed.status, Object.fromEntries(relayed.headers)]).toEqual([
@@ -42,8 +45,8 @@ describe('a forwarded stream', () => {
     ])
     const reader = (relayed.body as ReadableStream<Uint8Array>).getReader()
     for (let count = 0; count < 5; count++) {
-      expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(`data: ${count}\n\n`)
-      connection?.write(`data: ${count + 1}\n\n`)
+      expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(event(count))
+      connection?.write(event(count + 1))
     }
     connection?.end()
     await reader.read()
@@ -54,14 +57,14 @@ describe('a forwarded stream', () => {
     let connection: ServerResponse | undefined
     agent.respond(response => {
       connection = response
-      response.writeHead(200, stream).write('data: 1\n\n')
+      response.writeHead(200, stream).write(event(1))
     })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const relayed = await openStream({}, { timeoutSeconds: 0.1 })
       await vi.advanceTimersByTimeAsync(1000)
-      connection?.end('data: 2\n\n')
-      expect(await relayed.text()).toBe('data: 1\n\ndata: 2\n\n')
+      connection?.end(event(2))
+      expect(await relayed.text()).toBe(event(1) + event(2))
     } finally {
       vi.useRealTimers()
     }
@@ -95,15 +98,21 @@ describe('a forwarded stream', () => {
     ['between events', ''],
   ])('that breaks off %s ends with an error event', async (_, partial) => {
     agent.respond(
-      response => void response.writeHead(200, stream).write(`data: 1\n\n${partial}`, () => response.destroy()),
+      response => void response.writeHead(200, stream).write(`${event(1)}${partial}`, () => response.destroy()),
     )
-    expect(parseEvents(await (await openStream()).text())).toEqual([{ data: 1 }, errorEvent({ kind: 'broken-off' })])
+    expect(parseEvents(await (await openStream()).text())).toEqual([
+      { data: numberedEvent(1, 'JSONRPC', '1.0') },
+      errorEvent({ kind: 'broken-off' }),
+    ])
   })
 
   it('that falls silent ends with an error event, and is closed at the agent', async () => {
-    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\ndata: {"half'))
+    agent.respond(response => void response.writeHead(200, stream).write(`${event(1)}data: {"half`))
     const text = await (await openStream({}, { idleSeconds: 0.1 })).text()
-    expect(parseEvents(text)).toEqual([{ data: 1 }, errorEvent({ kind: 'silent', seconds: 0.1 })])
+    expect(parseEvents(text)).toEqual([
+      { data: numberedEvent(1, 'JSONRPC', '1.0') },
+      errorEvent({ kind: 'silent', seconds: 0.1 }),
+    ])
     await agent.disconnected()
   })
 
@@ -111,28 +120,30 @@ describe('a forwarded stream', () => {
     ['1.0', toRestError({ kind: 'broken-off' }, '1.0')],
     ['0.3', toRestError({ kind: 'broken-off' }, '0.3')],
   ] as const)('reports a broken connection over HTTP+JSON %s in an event of the type error', async (version, data) => {
-    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n', () => response.destroy()))
+    const first = numberedEvent(1, 'HTTP+JSON', version)
+    const written = `data: ${JSON.stringify(first)}\n\n`
+    agent.respond(response => void response.writeHead(200, stream).write(written, () => response.destroy()))
     const target = { binding: 'HTTP+JSON', version, url: agent.origin } as const
     const outgoing = { target, form: { binding: 'HTTP+JSON', version, id: null, operation: 'stream' } } as const
-    expect(parseEvents(await (await openStream(outgoing)).text())).toEqual([{ data: 1 }, { event: 'error', data }])
+    expect(parseEvents(await (await openStream(outgoing)).text())).toEqual([{ data: first }, { event: 'error', data }])
   })
 
   it('is closed at the agent when the caller stops reading', async () => {
-    agent.respond(response => void response.writeHead(200, stream).write('data: 1\n\n'))
+    agent.respond(response => void response.writeHead(200, stream).write(event(1)))
     await (await openStream()).body?.cancel()
     await agent.disconnected()
   })
 
   it('is read no faster than the caller reads', async () => {
     const count = 1600
-    const event = `data: "${'x'.repeat(64 * 1024)}"\n\n`
+    const large = event(0).replace('t-1', 'x'.repeat(64 * 1024))
     let written = 0
     agent.respond(response => {
       response.writeHead(200, stream)
       const writeMore = () => {
         while (written < count) {
           written++
-          if (!response.write(event)) return void response.once('drain', writeMore)
+          if (!response.write(large)) return void response.once('drain', writeMore)
         }
         response.end()
       }
@@ -147,6 +158,6 @@ describe('a forwarded stream', () => {
       if (done) break
       total += value.byteLength
     }
-    expect(total).toBe(count * event.length)
+    expect(total).toBe(count * large.length)
   })
 })

@@ -19,7 +19,11 @@ const send = (outgoing?: Partial<UpstreamCall>, options?: Partial<ForwardOptions
 
 const unreachable = { kind: 'unreachable', detail: expect.stringMatching(/./) }
 
-const answer = '{"jsonrpc": "2.0", "id": 7, "result": {"text": "B\\u00fccher – 21 °"}}'
+const answer =
+  '{"jsonrpc": "2.0", "id": 7, "result": {"message": {"messageId": "a", "role": "ROLE_AGENT", "parts": [{"text": "B\\u00fccher – 21 °"}]}}}'
+
+const errorOf = (code: number): string =>
+  `{"jsonrpc":"2.0", "id": 7, "error": {"code": ${code}, "message": "x", "data": 1.0}}`
 
 const restTarget = (): Partial<UpstreamCall> => ({
   target: { binding: 'HTTP+JSON', version: '1.0', url: `${agent.origin}/a2a` },
@@ -147,15 +151,15 @@ describe('the response to the caller', () => {
   })
 
   it.each([
-    ['another JSON type', 200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, '{ "a" : 1.0 }'],
-    ['a BOM, which is removed', 200, json, '\ufeff{}'],
-    ['gzip, which is inflated', 200, { ...json, 'Content-Encoding': 'gzip' }, '{"zipped":true}'],
+    ['another JSON type', 200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, answer],
+    ['a BOM, which is removed', 200, json, `\ufeff${answer}`],
+    ['gzip, which is inflated', 200, { ...json, 'Content-Encoding': 'gzip' }, answer],
     ["a JSON-RPC error that is not A2A's", 200, json, '{"jsonrpc":"2.0","id":7,"error":{"code":-32099,"message":"x"}}'],
-    ['an HTTP error', 404, json, '{"error":{"code":404,"status":"NOT_FOUND","message":"no such task"}}'],
-    ['a server error', 500, { 'Content-Type': 'application/problem+json' }, '{"title":"oops"}'],
-    ['JSON with a status code that Cloudflare uses', 522, json, '{"error":"mine"}'],
-    ['a challenge', 401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, '{"error":{"code":401}}'],
-    ['a rate limit', 429, { ...json, 'Retry-After': '7' }, '{"error":{"code":429}}'],
+    ['an error with an HTTP status', 404, json, errorOf(-32001)],
+    ['a server error', 500, { 'Content-Type': 'application/a2a+json' }, errorOf(-32603)],
+    ['an error with a status code that Cloudflare uses', 522, json, errorOf(-32000)],
+    ['a challenge', 401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, errorOf(-32000)],
+    ['a rate limit', 429, { ...json, 'Retry-After': '7' }, errorOf(-32000)],
   ])('may have %s', async (_, status, headers, text) => {
     agent.respond(reply(status, headers, 'Content-Encoding' in headers ? gzipSync(text) : text))
     const response = succeeded(await send())

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
+import { answerCalls, answerTo, numberedEvent } from '../support/answers.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { json, reply, stream } from '../support/upstream.ts'
+import { reply, stream } from '../support/upstream.ts'
 
 const extension = 'https://extensions.example.com/politeness/v1'
 const families = ['capabilities', 'modes', 'extensions', 'version'] as const
@@ -37,7 +38,7 @@ beforeAll(async () => {
   await called.register('closed-warn', { card: agentCard(origin), route: 'closed', gate: { modes: 'warn' } })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
+beforeEach(() => called.agent.respond(answerCalls))
 
 /** A gate check, a call that fails it, and its error. */
 const failingCalls: [Family, string, number, string, JsonObject][] = [
@@ -95,16 +96,18 @@ describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
   })
 
   it('forwards the call with warn, and names the error in the response and the log', async () => {
+    // The agent answers with text even if the caller does not accept it.
+    const warnings = name === 'output-modes' ? `${name}, unaccepted-output-modes` : name
     const response = await called.send(`/agents/${family}-warn/a2a`, { body })
     expect([
       response.status,
       response.body,
       response.headers.get('gate-warning'),
       called.agent.requests.length,
-    ]).toEqual([200, agentResponse, name, 1])
+    ]).toEqual([200, answerTo(body), warnings, 1])
     expect(called.agent.requests.map(({ body }) => JSON.parse(body))).toEqual([body])
     expect(response.headers.get('access-control-expose-headers')).toContain('Gate-Warning')
-    await expect.poll(() => called.host.logged().at(-1)).toContain(`"warnings":"${name}"`)
+    await expect.poll(() => called.host.logged().at(-1)).toContain(`"warnings":"${warnings}"`)
   })
 
   it('forwards the call with off', async () => {
@@ -114,7 +117,7 @@ describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
       response.body,
       response.headers.get('gate-warning'),
       called.agent.requests.length,
-    ]).toEqual([200, agentResponse, null, 1])
+    ]).toEqual([200, answerTo(body), null, 1])
   })
 })
 
@@ -124,18 +127,19 @@ describe('the gate level warn', () => {
     const body = call('SendMessage', { message: { parts: [{ raw: 'AA==', mediaType: 'image/png' }] }, configuration })
     const response = await called.send('/agents/all-warn/a2a', { body })
     expect([response.headers.get('gate-warning'), response.body]).toEqual([
-      'push-notifications, extensions, input-modes, output-modes',
+      'push-notifications, extensions, input-modes, output-modes, unaccepted-output-modes',
       agentResponse,
     ])
   })
 
   it('sends Gate-Warning over HTTP+JSON, and with a stream', async () => {
-    called.agent.respond(reply(200, stream, 'data: {}\n\n'))
+    const event = `data: ${JSON.stringify(numberedEvent(1, 'HTTP+JSON', '1.0'))}\n\n`
+    called.agent.respond(reply(200, stream, event))
     const response = await called.send('/agents/all-warn/a2a/message:stream', { body: message() })
     expect([response.headers.get('gate-warning'), response.headers.get('content-type'), response.text]).toEqual([
       'streaming, extensions',
       'text/event-stream',
-      'data: {}\n\n',
+      event,
     ])
   })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dialectNames } from '../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { answerCalls, answerTo, restAnswerTo } from '../support/answers.ts'
 import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
 import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -57,9 +58,7 @@ beforeAll(async () => {
     })
 })
 afterAll(() => called.close())
-beforeEach(() =>
-  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
-)
+beforeEach(() => called.agent.respond(answerCalls))
 
 /** The host of the agent, whose port no other server uses, and the host that `upstream.url` replaces. */
 const agentHosts = () => [new URL(called.agent.origin).host, 'elsewhere.example']
@@ -198,6 +197,13 @@ const sendBy = ({ url, binding, version }: Interface): Promise<Received> => {
   return called.send(url, { headers, body: isV03 ? call('message/send', messageV03()) : call() })
 }
 
+const answerBy = ({ binding, version }: Interface): Json => {
+  const isV03 = version.startsWith('0.')
+  return binding === 'HTTP+JSON'
+    ? restAnswerTo('POST', `${isV03 ? 'v1/' : ''}message:send`)
+    : answerTo(isV03 ? call('message/send') : call())
+}
+
 describe('the tenant of an interface', () => {
   it.each([{}, { tenant: 'south' }])('replaces the tenant of the caller: %j', async params => {
     await called.send('/agents/1-0/a2a', { body: call('SendMessage', { ...message(), ...params }) })
@@ -227,7 +233,7 @@ describe('every interface in a gateway card', () => {
       for (const each of interfaces) {
         called.agent.requests.length = 0
         const { status, body } = await sendBy(each)
-        expect([each, status, body, called.agent.requests.length]).toEqual([each, 200, agentResponse, 1])
+        expect([each, status, body, called.agent.requests.length]).toEqual([each, 200, answerBy(each), 1])
         expect(each.url).toBe(`${called.host.url.origin}/agents/${id}/a2a`)
       }
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { answerTo } from '../support/answers.ts'
 import { agentResponse, call, codeOf, message } from '../support/calls.ts'
 import { useRefusedCalls } from '../support/refused-calls.ts'
 
@@ -82,7 +83,7 @@ describe('a body that is not a call', () => {
 
   it('is rejected if it nests deeper than 64 levels', async () => {
     const body = (levels: number) => `{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${deep(levels)}}`
-    expect((await send(body(63))).body).toEqual(agentResponse)
+    expect((await send(body(63))).body).toEqual(answerTo({ id: 7, method: 'GetTask' }))
     called().agent.requests.length = 0
     expectRejection(await send(body(64)), { status: 200, code: -32600, id: null })
   })

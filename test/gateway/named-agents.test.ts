@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
-import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
+import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { reply } from '../support/upstream.ts'
 
 let called: CalledHost
 beforeAll(async () => {
   called = await startCalledHost()
 })
 afterAll(() => called.close())
-beforeEach(() =>
-  called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse))),
-)
+beforeEach(() => called.agent.respond(answerCalls))
 
 const register = (id: string, name: string, visibility = 'public') =>
   called.register(id, {

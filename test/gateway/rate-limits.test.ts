@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
+import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import type { Host } from '../support/host.ts'
-import { json, reply } from '../support/upstream.ts'
 
 /** The limits of the limited host for each minute. */
 const callLimit = 30
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await called.register('calls-limits-hidden', { card, visibility: 'internal' })
 })
 afterAll(() => called.close())
-beforeEach(() => called.agent.respond(reply(200, json, JSON.stringify(agentResponse))))
+beforeEach(() => called.agent.respond(answerCalls))
 
 /** Makes more calls at once than two minutes allow, because a new minute may begin meanwhile. */
 const exceed = async (

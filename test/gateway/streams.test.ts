@@ -4,10 +4,11 @@ import { describe, expect, it, type TestContext } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { CallError } from '../../src/a2a/errors.ts'
 import type { JsonObject } from '../../src/json/json.ts'
+import { answerCalls, answerTo, numberedEvent, restAnswerTo } from '../support/answers.ts'
 import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { type Host, sharedHost, startSharedUpstream } from '../support/host.ts'
-import { json, reply, stream, type UpstreamServer } from '../support/upstream.ts'
+import { stream, type UpstreamServer } from '../support/upstream.ts'
 
 /** An agent for one test behind a host, because tests run concurrently. */
 type Weather = { host: Host; id: string; agent: UpstreamServer }
@@ -76,13 +77,17 @@ const parseEvents = (text: string) => {
   return events
 }
 
-describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) => {
+describe.concurrent.each(forms)('a stream over %s', (form, path, body, errorEvent) => {
+  const dataOf = (number: number) =>
+    numberedEvent(number, path === '' ? 'JSONRPC' : 'HTTP+JSON', form.includes('0.3') ? '0.3' : '1.0')
+  const event = (number: number) => `data: ${JSON.stringify(dataOf(number))}\n\n`
+
   it('delivers each event before the agent sends the next', async context => {
     const weather = await startWeather(context)
     let connection: ServerResponse | undefined
     weather.agent.respond(response => {
       connection = response
-      response.writeHead(200, { ...stream, 'Set-Cookie': 'a=1' }).write('data: {"n":0}\n\n')
+      response.writeHead(200, { ...stream, 'Set-Cookie': 'a=1' }).write(event(0))
     })
     const response = await openStream(weather, path, body)
     expect([
@@ -93,11 +98,11 @@ describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) 
     ]).toEqual([200, 'text/event-stream', 'no-store', null])
     const { read } = readerOf(response)
     for (let n = 0; n < 5; n++) {
-      expect(await read()).toBe(`data: {"n":${n}}\n\n`)
+      expect(await read()).toBe(event(n))
       // The agent sends the next event only after this one arrived.
-      connection?.write(`data: {"n":${n + 1}}\n\n`)
+      connection?.write(event(n + 1))
     }
-    expect(await read()).toBe('data: {"n":5}\n\n')
+    expect(await read()).toBe(event(5))
     connection?.end()
     expect(await read()).toBe('')
     expect(weather.agent.requests[0]?.headers.accept).toBe('text/event-stream')
@@ -108,7 +113,7 @@ describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) 
     const weather = await startWeather(context)
     weather.agent.respond(response => {
       response.writeHead(200, stream)
-      const sending = setInterval(() => response.write('data: {"n":0}\n\n'), 5)
+      const sending = setInterval(() => response.write(event(0)), 5)
       response.on('close', () => clearInterval(sending))
     })
     const { read, cancel } = readerOf(await openStream(weather, path, body))
@@ -119,9 +124,9 @@ describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) 
 
   it('ends with an error event when the agent falls silent, and is closed at the agent', async context => {
     const weather = await startWeather(context, 'short-timeouts')
-    weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
+    weather.agent.respond(response => void response.writeHead(200, stream).write(event(0)))
     const text = await (await openStream(weather, path, body)).text()
-    expect(parseEvents(text)).toEqual([{ data: { n: 0 } }, errorEvent({ kind: 'silent', seconds: 1 })])
+    expect(parseEvents(text)).toEqual([{ data: dataOf(0) }, errorEvent({ kind: 'silent', seconds: 1 })])
     await weather.agent.disconnected()
   })
 
@@ -131,24 +136,26 @@ describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) 
       response.writeHead(200, stream)
       let n = 0
       const sending = setInterval(() => {
-        response.write(`data: {"n":${n++}}\n\n`)
+        response.write(event(n++))
         if (n < 35) return
         clearInterval(sending)
         response.end()
       }, 20)
     })
     const text = await (await openStream(weather, path, body)).text()
-    expect(parseEvents(text)).toEqual(Array.from({ length: 35 }, (_, n) => ({ data: { n } })))
+    expect(parseEvents(text)).toEqual(Array.from({ length: 35 }, (_, n) => ({ data: dataOf(n) })))
   })
 
   it.for([
-    ['between events', 'data: {"n":0}\n\n'],
-    ['in the middle of an event', 'data: {"n":0}\n\ndata: {"n":'],
+    ['between events', ''],
+    ['in the middle of an event', 'data: {"n":'],
   ])('ends with an error event when the agent breaks off %s', async ([, partial], context) => {
     const weather = await startWeather(context)
-    weather.agent.respond(response => void response.writeHead(200, stream).write(partial, () => response.destroy()))
+    weather.agent.respond(
+      response => void response.writeHead(200, stream).write(event(0) + partial, () => response.destroy()),
+    )
     const text = await (await openStream(weather, path, body)).text()
-    expect(parseEvents(text)).toEqual([{ data: { n: 0 } }, errorEvent({ kind: 'broken-off' })])
+    expect(parseEvents(text)).toEqual([{ data: dataOf(0) }, errorEvent({ kind: 'broken-off' })])
   })
 
   it('that never begins returns 504, and is closed at the agent', async context => {
@@ -160,15 +167,17 @@ describe.concurrent.each(forms)('a stream over %s', (_, path, body, errorEvent) 
 
   it('is JSON when the agent responds with JSON', async context => {
     const weather = await startWeather(context)
-    weather.agent.respond(reply(200, json, JSON.stringify(agentResponse)))
+    weather.agent.respond(answerCalls)
     const response = await openStream(weather, path, body)
-    expect([response.headers.get('content-type'), await response.json()]).toEqual(['application/json', agentResponse])
+    const answer = path === '' ? answerTo(body) : restAnswerTo('POST', path.slice(1))
+    expect([response.headers.get('content-type'), await response.json()]).toEqual(['application/json', answer])
   })
 })
 
 it('serves the next request after a hundred abandoned streams', async context => {
   const weather = await startWeather(context)
-  weather.agent.respond(response => void response.writeHead(200, stream).write('data: {"n":0}\n\n'))
+  const firstEvent = `data: ${JSON.stringify(numberedEvent(0, 'JSONRPC', '1.0'))}\n\n`
+  weather.agent.respond(response => void response.writeHead(200, stream).write(firstEvent))
   await Promise.all(
     Array.from({ length: 100 }, async () => {
       const { read, cancel } = readerOf(await openStream(weather, '', call('SendStreamingMessage')))
@@ -176,6 +185,6 @@ it('serves the next request after a hundred abandoned streams', async context =>
       await cancel()
     }),
   )
-  weather.agent.respond(reply(200, json, JSON.stringify(agentResponse)))
+  weather.agent.respond(answerCalls)
   expect(await (await openStream(weather, '', call())).json()).toEqual(agentResponse)
 })

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { answerTo } from '../support/answers.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { useRefusedCalls } from '../support/refused-calls.ts'
@@ -70,7 +71,7 @@ describe('the version', () => {
     ['"1.0", with spaces', ' 1.0 ', 'SendMessage', '1.0'],
     ['"1.0" twice', '1.0, 1.0.1', 'SendMessage', '1.0'],
   ])('%s is forwarded in its normal form', async (_, version, method, forwarded) => {
-    expect((await send(callOf(method), { 'A2A-Version': version })).body).toEqual(agentResponse)
+    expect((await send(callOf(method), { 'A2A-Version': version })).body).toEqual(answerTo(callOf(method)))
     expect(called().agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
       [`/rpc-${forwarded[0]}`, forwarded],
     ])
@@ -281,7 +282,8 @@ describe('a push notification URL', () => {
 
   it.each([['https://hook.example.com/'], ["the agent's own origin"]])('may be %s', async url => {
     const hook = url.startsWith('https:') ? url : `${called().agent.origin}/hook`
-    const { body } = await send(call('CreateTaskPushNotificationConfig', { taskId: 't', url: hook }), {}, pushingAgent)
-    expect([body, upstreamBodies().length]).toEqual([agentResponse, 1])
+    const creation = call('CreateTaskPushNotificationConfig', { taskId: 't', url: hook })
+    const { body } = await send(creation, {}, pushingAgent)
+    expect([body, upstreamBodies().length]).toEqual([answerTo(creation), 1])
   })
 })

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
+import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -26,7 +27,7 @@ afterAll(async () => {
   await shortTimeouts.close()
 })
 
-const respondWell = reply(200, json, JSON.stringify(agentResponse))
+const respondWell = answerCalls
 
 /** Expects that a host serves the next request after a fault of its agent. */
 const expectNextCall = async ({ agent, send }: CalledHost<Host>): Promise<void> => {

@@ -5,6 +5,7 @@ import type { CallProfile } from '../../src/card/call-profile.ts'
 import { type ForwardOptions, forward } from '../../src/gateway/upstream/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { answerTo } from './answers.ts'
 import type { Received } from './called-host.ts'
 
 /** Returns a JSON-RPC call, by default `SendMessage` with a text. */
@@ -28,13 +29,7 @@ export const messageV03 = (more: JsonObject = {}): JsonObject => ({
 })
 
 /** An agent's response to `call`. */
-export const agentResponse = {
-  jsonrpc: '2.0',
-  id: 7,
-  result: {
-    message: { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: 'It rains' }] },
-  },
-}
+export const agentResponse = answerTo(call())
 
 /** Returns the code of a JSON-RPC error or of one in v0.3's HTTP+JSON; for v1.0's HTTP+JSON, the status in the body. */
 export const codeOf = (body: Json): Json | undefined => {
@@ -107,7 +102,12 @@ export const forwardTo = (
 ): Promise<Response | CallError> =>
   forward(
     {
-      form: { binding: outgoing.target?.binding ?? 'JSONRPC', version: '1.0', id: 7, operation: 'send' },
+      form: {
+        binding: outgoing.target?.binding ?? 'JSONRPC',
+        version: '1.0',
+        id: 7,
+        operation: outgoing.streams ? 'stream' : 'send',
+      },
       target: { binding: 'JSONRPC', version: '1.0', url: `${origin}/a2a` },
       method: 'POST',
       body: forwardedBody,
@@ -124,7 +124,7 @@ export const forwardTo = (
       heartbeatSeconds: 5,
       allowedOrigins: origin,
       pseudonym: 'weather.cards.example.com',
-      answers: { level: 'off', warn: () => undefined },
+      answers: { level: 'enforce', warn: () => undefined },
       ...options,
     },
   )

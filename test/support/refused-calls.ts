@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { Json } from '../../src/json/json.ts'
+import { answerCalls } from './answers.ts'
 import { type CalledHost, type Received, useSharedHost } from './called-host.ts'
 import { agentResponse, call, type ExpectedError, expectJsonRpcError } from './calls.ts'
 import { agentCard } from './cards/cards.ts'
 import type { Host } from './host.ts'
-import { reply } from './upstream.ts'
 
 /** What a file of calls that the gate refuses works with. */
 type RefusedCalls = {
@@ -26,8 +26,7 @@ export const useRefusedCalls = (id: string): RefusedCalls => {
   const path = `/agents/${id}/a2a`
   const send: RefusedCalls['send'] = (body, headers = {}, target = path) => called.send(target, { body, headers })
   const upstreamBodies = () => called.agent.requests.map(({ body }) => body)
-  const respond = () =>
-    called.agent.respond(reply(200, { 'Content-Type': 'application/json' }, JSON.stringify(agentResponse)))
+  const respond = () => called.agent.respond(answerCalls)
 
   beforeAll(async () => {
     called = await useSharedHost()

@@ -41,6 +41,7 @@ const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProf
     if (place === 'event') logStream(context, { warning })
     else context.warnings = [...context.warnings, warning]
   }
+  if (profile.gate.modes === 'off') return { level, warn, onStreamError }
   const accepted = operations[call.operation].sends ? readAcceptedOutputModes(call.params) : undefined
   const compare = ({ mediaTypes }: ResultFacts, modes = profile.modes) => compareOutputs(mediaTypes, accepted, modes)
   const inspect = (facts: ResultFacts, place: AnswerPlace): Promise<undefined> | undefined => {

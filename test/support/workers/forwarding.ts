@@ -35,7 +35,7 @@ export class Forwarding extends WorkerEntrypoint {
     const agent = (this.ctx.exports as unknown as { Agent: Fetcher }).Agent
     const result = await forward(
       {
-        form: { binding: 'JSONRPC', version: '1.0', id: 7, operation: 'send' },
+        form: { binding: 'JSONRPC', version: '1.0', id: 7, operation: streams ? 'stream' : 'send' },
         target: { binding: 'JSONRPC', version: '1.0', url },
         service: service ? agent : undefined,
         method: 'POST',
@@ -51,7 +51,7 @@ export class Forwarding extends WorkerEntrypoint {
         idleSeconds: 5,
         allowedOrigins: new URL(url).origin,
         pseudonym: 'test',
-        answers: { level: 'off', warn: () => undefined },
+        answers: { level: 'enforce', warn: () => undefined },
         ...options,
       },
     )
