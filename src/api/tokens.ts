@@ -148,7 +148,7 @@ const parseTokenRequest = (
 const parseExpiry = (expires: string | number | null, now: number): { at: number | null } | { error: string } => {
   if (expires === null) return { at: null }
   const at = typeof expires === 'number' ? now + expires * 1000 : parseTime(expires)
-  if (Number.isNaN(at))
+  if (!Number.isFinite(at))
     return { error: 'must be seconds from now, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z' }
   if (typeof expires === 'number' && !Number.isInteger(expires)) return { error: 'must be whole seconds' }
   if (at < now + MIN_TOKEN_SECONDS * 1000) return { error: `must be at least ${MIN_TOKEN_SECONDS} seconds from now` }

@@ -4,7 +4,7 @@ import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
-import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, refreshIssuer } from './oidc-issuers.ts'
+import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
 import type { Principal, TokenError } from './principal.ts'
 
 /** What a manifest requires of the tokens of its card's issuers. */
@@ -71,15 +71,23 @@ const verifySignature = async (token: string, { issuer, getKey }: Issuer, rules:
     requiredClaims: ['exp'],
   }
   try {
-    return { payload: (await jwtVerify(token, getKey, options)).payload }
+    const { payload } = await jwtVerify(token, getKey, options)
+    return [payload.exp, payload.nbf, payload.iat].every(isTime) ? { payload } : { error: 'unknown' }
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-key'
     if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithAny(error, token, issuer, rules)
     // The platform rejects malformed keys of an issuer with its own errors, which are worth a look.
-    if (!(error instanceof errors.JOSEError)) log('error', 'jwt-unverifiable', { issuer, error: String(error) })
+    if (!(error instanceof errors.JOSEError))
+      log('error', 'jwt-unverifiable', { issuer: originOf(issuer), error: String(error) })
     return { error: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
   }
 }
+
+/** The last time that a date can have, in seconds since 1970. */
+const MAX_TIME_SECONDS = 8.64e12
+
+/** Rejects what is a number, but no time: JSON reads `1e400` as infinity, so such a token would never expire. */
+const isTime = (seconds: number | undefined): boolean => seconds === undefined || Math.abs(seconds) <= MAX_TIME_SECONDS
 
 /** Tries a token without `kid` with the first of the keys that its algorithm fits. */
 const verifyWithAny = async (

@@ -5,6 +5,7 @@ import { isJsonType } from '../http/media-type.ts'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES, MAX_ISSUER_KEYS } from '../limits.ts'
+import { parseUrl } from '../net/urls.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 
 /** An OpenID Connect issuer: its identifier, and its keys. */
@@ -134,7 +135,7 @@ const discover = async (url: string, env: IssuerEnv): Promise<FetchedIssuer | un
   if (!isKeySet(keys)) return logFailure(keysUrl, 'not a JSON Web Key Set')
   const used = { keys: keys.keys.slice(0, MAX_ISSUER_KEYS) }
   if (keys.keys.length > MAX_ISSUER_KEYS)
-    log('error', 'issuer-keys-ignored', { origin: new URL(url).origin, keys: keys.keys.length, used: MAX_ISSUER_KEYS })
+    log('error', 'issuer-keys-ignored', { issuer: originOf(url), keys: keys.keys.length, used: MAX_ISSUER_KEYS })
   return { issuer, getKey: createLocalJWKSet(used), size: 4 * JSON.stringify(used).length }
 }
 
@@ -157,6 +158,9 @@ const fetchObject = async (url: string, { ALLOWED_ORIGINS: allowedOrigins }: Iss
 }
 
 const logFailure = (url: string, why: string): undefined => {
-  log('error', 'issuer-unread', { url, why })
+  log('error', 'issuer-unread', { issuer: originOf(url), why })
   return undefined
 }
+
+/** Returns what logs show of an issuer's URL: its path and query may be secret. */
+export const originOf = (url: string): string => parseUrl(url)?.origin ?? ''

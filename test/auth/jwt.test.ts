@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { exportSPKI, importJWK } from 'jose'
+import { CompactSign, exportSPKI, importJWK } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CallProfile } from '../../src/card/call-profile.ts'
+import type { Json } from '../../src/json/json.ts'
 import { MAX_ISSUER_KEYS, MAX_KEYS_TRIED } from '../../src/limits.ts'
 import { type IssuerServer, type Key, makeKey, startIssuer } from '../support/issuer.ts'
 
@@ -145,6 +146,21 @@ describe("a JWT of an issuer that the agent's card names", () => {
     ['without an issuer', () => ({ iss: undefined }), undefined],
   ])('is invalid %s', async (_, claims, expected) => {
     expect(await verify(await server.sign(claims(nowInSeconds())))).toEqual(expected)
+  })
+
+  it.each([
+    ['exp', '1e400'],
+    ['exp', '1e300'],
+    ['exp', '8640000000001'],
+    ['nbf', '-1e400'],
+    ['iat', '-1e13'],
+  ])('is invalid if %s is %s, which is no time', async (claim, value) => {
+    const claims: Record<string, Json> = { iss: server.issuer, aud: audience, exp: nowInSeconds() + 60 }
+    const text = JSON.stringify({ ...claims, [claim]: JSON.rawJSON(value) })
+    expect(text).toContain(`"${claim}":${value}`)
+    const { kid, alg, privateKey } = first
+    const token = await new CompactSign(Buffer.from(text)).setProtectedHeader({ alg, kid }).sign(privateKey)
+    expect(await verify(token)).toEqual({ error: 'unknown' })
   })
 
   it('is invalid with an issuer that differs by a trailing slash', async () => {
@@ -338,6 +354,21 @@ describe('the keys of an issuer', () => {
   it('are invalid if they are malformed', async () => {
     server.keySet = { keys: [{ kty: 'RSA', kid: 'first', n: '!', e: 7 }] }
     expect(await verify(await server.sign())).toEqual({ error: 'unknown' })
+  })
+
+  it.each<[string, () => void]>([
+    ['whose discovery document cannot be fetched', () => (server.isUp = false)],
+    ['whose discovery document names no keys', () => (server.discovery = { jwks_uri: undefined })],
+    ['whose keys cannot be fetched', () => (server.discovery = { jwks_uri: `${server.origin}/tenant/keys?secret=1` })],
+    ['whose keys are none', () => (server.keySet = { keys: 'none' })],
+    ['whose keys are malformed', () => (server.keySet = { keys: [{ kty: 'RSA', kid: 'first', n: '!', e: 7 }] })],
+    ['with too many keys', () => (server.keySet = { keys: Array(1000).fill({ kty: 'EC' }) })],
+  ])('are logged with the origin of an issuer only: %s', async (_, misconfigure) => {
+    misconfigure()
+    await verify(await server.sign())
+    const lines = vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(String(line)))
+    expect(lines).toContainEqual(expect.objectContaining({ issuer: server.origin }))
+    expect(JSON.stringify(lines)).not.toMatch(/tenant|well-known|keys\?|secret/)
   })
 
   it('are fetched only from URLs that this host calls', async () => {
