@@ -4,6 +4,7 @@ import { agentCall, hostCall, namedCall } from './gateway/index.ts'
 import { HttpError, toErrorResponse } from './http/errors.ts'
 import { type Handler, lazy, type PathParams } from './http/handler.ts'
 import { preflightResponse } from './http/headers.ts'
+import { parseUrl } from './net/urls.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const agents = () => import('./api/agents.ts')
@@ -88,7 +89,7 @@ const routed =
   (request, env, ctx) =>
     handler(request, env, ctx, request.params)
 
-const router = Router<Request & Pick<IRequest, 'params'>, [Env, ExecutionContext]>({ catch: toErrorResponse })
+const router = Router<Request & Pick<IRequest, 'params'>, [Env, ExecutionContext]>()
 for (const [method, path, handler] of routes) {
   router[method.toLowerCase() as 'get'](path, routed(handler))
   if (method === 'GET') router.head?.(path, routed(handler))
@@ -115,14 +116,19 @@ const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Pa
   return undefined
 }
 
+/** Answers a request whose handler failed. Only then is its URL checked, which the runtime builds from any Host header. */
+const respondToError = (error: unknown, { url }: Request): Response =>
+  toErrorResponse(parseUrl(url) ? error : new HttpError(400, 'invalid-url', 'The request has no valid URL.'))
+
 /** Handles every request to this host. Synchronous for a card that is in memory. */
 export const handleRequest = (request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> => {
   const match = matchFrequent(request)
-  if (match === undefined) return router.fetch(request, env, ctx)
   try {
-    const response = match.handler(request, env, ctx, match.params)
-    return response instanceof Response ? response : response.catch(toErrorResponse)
+    const response = match
+      ? match.handler(request, env, ctx, match.params)
+      : (router.fetch(request, env, ctx) as Promise<Response>)
+    return response instanceof Response ? response : response.catch(error => respondToError(error, request))
   } catch (error) {
-    return toErrorResponse(error)
+    return respondToError(error, request)
   }
 }

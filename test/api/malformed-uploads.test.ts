@@ -1,0 +1,104 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
+
+let host: OwnHost
+beforeAll(async () => {
+  host = await startHost()
+  await host.put('x', minimalCard)
+})
+afterAll(() => host.close())
+
+/** What a client does after it has sent everything. */
+type End = 'waits' | 'closes' | 'resets'
+
+/** Sends the parts of a request one by one, and returns the first line of the response; empty if there is none. */
+const sendParts = (parts: (string | Buffer)[], end: End): Promise<string> =>
+  new Promise(resolve => {
+    const socket = connect(Number(host.url.port), host.url.hostname)
+    let received = ''
+    socket
+      .on('data', chunk => {
+        received += chunk.toString('latin1')
+        // A host that answers before the end of a body may keep the connection open.
+        if (end === 'waits' && received.includes('\r\n')) socket.destroy()
+      })
+      .on('error', () => undefined)
+      .on('close', () => resolve(received.split('\r\n', 1)[0] ?? ''))
+      .on('connect', async () => {
+        for (const part of parts) {
+          socket.write(part)
+          await sleep(10)
+        }
+        if (end === 'closes') socket.end()
+        if (end === 'resets') socket.resetAndDestroy()
+      })
+  })
+
+const head = (method: string, path: string, headers: string, name = host.url.host): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: ${name}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`
+
+/** Returns the lines of the log that are not those of ordinary calls. */
+const faults = () => host.logged().filter(line => !/^\{"event":"(?:call|rpc)"/.test(line))
+
+const json = JSON.stringify(minimalCard)
+const notUtf8 = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
+const chunked = 'Transfer-Encoding: chunked'
+const uploads: [string, string, (string | Buffer)[], End][] = [
+  ['a chunk without a size', chunked, ['zzz\r\n', json], 'waits'],
+  ['a second chunk without a size', chunked, ['5\r\n{"a":\r\n', 'XYZ\r\n'], 'waits'],
+  ['a chunk without an end', chunked, ['5\r\n{"a":1}garbage'], 'waits'],
+  ['a chunk of more bytes than a number can count', chunked, ['FFFFFFFFFFFFFFFFFF\r\n', json], 'waits'],
+  ['half a chunk', chunked, ['fff\r\n', json], 'closes'],
+  ['half a chunk, and a reset', chunked, ['fff\r\n', json], 'resets'],
+  ['fewer bytes than Content-Length', 'Content-Length: 5000', [json], 'closes'],
+  ['fewer bytes than Content-Length, and a reset', 'Content-Length: 5000', [json], 'resets'],
+  ['a part of a body that is too large, and a reset', 'Content-Length: 50000000', [json], 'resets'],
+  ['more bytes than Content-Length', 'Content-Length: 5', [json], 'waits'],
+  ['a negative Content-Length', 'Content-Length: -5', [json], 'waits'],
+  ['two Content-Lengths', 'Content-Length: 5\r\nContent-Length: 6', [json], 'waits'],
+  ['no UTF-8', 'Content-Length: 4', [notUtf8], 'waits'],
+  ['no UTF-8, in chunks', chunked, ['4\r\n', notUtf8, '\r\n0\r\n\r\n'], 'waits'],
+  ['nothing after 100-continue', 'Expect: 100-continue\r\nContent-Length: 50', [], 'resets'],
+]
+const endpoints = [
+  ['PUT', '/agents/x'],
+  ['POST', '/lint'],
+  ['POST', '/tokens'],
+  ['POST', '/agents/x'],
+  ['POST', '/agents/x/a2a/message:send'],
+  ['POST', '/a2a'],
+  ['POST', '/rpc'],
+] as const
+
+describe('a malformed or aborted upload', () => {
+  it.each(uploads)(
+    'is answered with 400 or not at all, and is no fault of the host: %s',
+    async (_, headers, parts, end) => {
+      const lines = await Promise.all(
+        endpoints.map(([method, path]) => sendParts([head(method, path, headers), ...parts], end)),
+      )
+      for (const line of lines) expect(line).toMatch(/^(?:$|HTTP\/1\.1 (?:400|100) )/)
+      expect(faults()).toEqual([])
+    },
+  )
+})
+
+describe('a request without a valid URL', () => {
+  it.each(['exa mple', 'a:b:c', '[::1', 'a%zz'])('is answered with 400 where the URL matters: Host: %s', async name => {
+    const get = (path: string) => sendParts([head('GET', path, 'X: 1', name)], 'waits')
+    const upload = ([method, path]: (typeof endpoints)[number]) =>
+      sendParts([head(method, path, `Content-Length: ${json.length}`, name), json], 'waits')
+    const lines = await Promise.all(['/.well-known/agent.json', '/agents', '/nothing'].map(get))
+    expect(lines).toEqual(Array(3).fill('HTTP/1.1 400 Bad Request'))
+    for (const line of await Promise.all(endpoints.map(upload))) expect(line).toMatch(/^HTTP\/1\.1 (?:200|4\d\d) /)
+    expect(faults()).toEqual([])
+  })
+
+  it('is answered with 400: GET *', async () => {
+    expect(await sendParts([head('GET', '*', 'X: 1')], 'waits')).toBe('HTTP/1.1 400 Bad Request')
+    expect(faults()).toEqual([])
+  })
+})
