@@ -49,10 +49,13 @@ export const sharedHost = (name: SharedHostName = 'standard'): Host => {
 /** Starts a server that the shared hosts may call. */
 export const startSharedUpstream = (): Promise<UpstreamServer> => startUpstream({ ports: inject('upstreamPorts') })
 
-/** Starts a host for one file, whose configuration differs from the shared one's. */
-export const startHost = async (vars: Record<string, string> = {}, options: HostOptions = {}): Promise<OwnHost> => {
+/** Starts a host for one file, whose configuration differs from the shared one's. With `storage`, a directory, its state survives. */
+export const startHost = async (
+  vars: Record<string, string> = {},
+  { storage, ...options }: HostOptions & { storage?: string } = {},
+): Promise<OwnHost> => {
   const config: HostConfig = inject('hostConfig')
-  const { miniflare, urls, logs, close } = await startHostRuntime(config, { [main]: { ...options, vars } })
+  const { miniflare, urls, logs, close } = await startHostRuntime(config, { [main]: { ...options, vars } }, storage)
   return {
     ...hostAt(urls[main]),
     env: () => miniflare.getBindings<Env>(main),

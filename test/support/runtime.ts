@@ -56,16 +56,20 @@ const examples = {
   'mcp-server': {},
 }
 
-/** Starts the production build: one host for each name, with nothing in common but the process. */
+/**
+ * Starts the production build: one host for each name, with nothing in common but the process. With `storage`, a directory, its
+ * state survives.
+ */
 export const startHostRuntime = async <Name extends string>(
   config: HostConfig,
   hosts: Record<Name, HostOptions>,
+  storage?: string,
 ): Promise<Runtime<Name>> => {
   const options = Object.values<HostOptions>(hosts)
   const started = [...new Set(options.flatMap(({ examples = [] }) => examples))]
   const workers = Object.entries<HostOptions>(hosts).map(([name, each]) => hostWorker(name, config, each))
   const others = started.map(name => exampleWorker(name, config.compatibilityDate))
-  return start(await Promise.all([...workers, ...others]), Object.keys(hosts) as Name[])
+  return start(await Promise.all([...workers, ...others]), Object.keys(hosts) as Name[], storage)
 }
 
 const hostWorker = async (
@@ -150,12 +154,17 @@ const exampleWorker = async (name: keyof typeof examples, compatibilityDate: str
   return worker(name, modules, { compatibilityDate, durableObjects: examples[name] })
 }
 
-const start = async <Name extends string>(workers: Worker[], names: readonly Name[]): Promise<Runtime<Name>> => {
+const start = async <Name extends string>(
+  workers: Worker[],
+  names: readonly Name[],
+  storage?: string,
+): Promise<Runtime<Name>> => {
   const logs: string[] = []
   const miniflare = new Miniflare({
     enableDevRegistry: false,
     handleStructuredLogs: ({ message }) => void logs.push(message),
     workers,
+    ...(storage !== undefined && { resourcePersistencePath: storage }),
   })
   const urls = await Promise.all(names.map(async name => [name, await miniflare.unsafeGetDirectURL(name)] as const))
   return { miniflare, urls: Object.fromEntries(urls) as Record<Name, URL>, logs, close: () => miniflare.dispose() }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { sharedHost, token } from '../../support/host.ts'
 import { type ExpressAgent, echoManifestWith, type ManifestChanges, register, startExpressAgent } from './agents.ts'
+import { errorOf } from './sdk-errors.ts'
 import { sdks } from './sdks.ts'
 import type { ConnectOptions, Sdk, Session } from './session.ts'
 
@@ -9,30 +10,6 @@ const extension = 'https://extensions.example.com/politeness/v1'
 const capable = (capabilities: object): ManifestChanges => ({
   card: { capabilities: { streaming: true, ...capabilities } },
 })
-
-/** Matches the error classes of the SDKs. 0.3.x has one of them under another name. */
-const errorClass =
-  /^(?:Authenticated)?(\w+(?:NotFound|NotCancelable|NotSupported|Operation|NotConfigured|Required|Response))Error$/
-
-/** Returns the name of the SDK's error that a call throws, or of its cause; else its JSON-RPC code or HTTP status. */
-const errorOf = async (call: Promise<unknown>): Promise<string> => {
-  try {
-    return `no error: ${JSON.stringify(await call)}`
-  } catch (error) {
-    return nameOf(error)
-  }
-}
-
-const nameOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  const [, name] = errorClass.exec(error.name) ?? []
-  if (name !== undefined) return name.replace('ExtendedCard', 'ExtendedAgentCard')
-  if (error.cause !== undefined) return nameOf(error.cause)
-  const details: { envelopeCode?: number; statusCode?: number; errorResponse?: { error: { code: number } } } =
-    error as never
-  const code = details.envelopeCode ?? details.errorResponse?.error.code ?? /\(Code: (-\d+)\)/.exec(error.message)?.[1]
-  return code !== undefined ? `code ${code}` : details.statusCode ? `HTTP ${details.statusCode}` : error.message
-}
 
 /** Agents by their ids, each without one capability or with one requirement. */
 const agents: Record<string, ManifestChanges> = {

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Host, sharedHost } from '../../support/host.ts'
+import { type ExpressAgent, echoManifestWith, register, startExpressAgent } from './agents.ts'
+import { errorOf } from './sdk-errors.ts'
+import { sdks } from './sdks.ts'
+import type { Session } from './session.ts'
+
+let host: Host
+let express: ExpressAgent
+beforeAll(async () => {
+  host = sharedHost()
+  express = await startExpressAgent()
+  for (const [id, versions] of [
+    ['owned-sdk', ['1.0', '0.3']],
+    ['owned-sdk-old', ['0.3']],
+  ] as const)
+    await register(host, {
+      [id]: echoManifestWith({ origin: express.origin, versions, manifest: { upstream: { secret: 'AGENT_TOKEN' } } }),
+    })
+})
+afterAll(() => express.close())
+
+describe.concurrent.each(sdks)('two callers of an agent that a secret of the host opens: $title', sdk => {
+  let tokens: string[]
+  beforeAll(async () => {
+    const issued = [1, 2].map(() => host.issue({ scopes: ['read'], agents: ['owned-sdk*'] }))
+    tokens = (await Promise.all(issued)).map(({ token }) => token)
+  })
+
+  const connect = async (): Promise<[Session, Session]> => {
+    const base = new URL(`/agents/owned-sdk${sdk.legacyCompat ? '-old' : ''}/`, host.url).href
+    const [first, second] = await Promise.all(tokens.map(token => sdk.connect(base, { token })))
+    if (!first || !second) throw new Error('not connected')
+    return [first, second]
+  }
+
+  it.each<[string, (session: Session, task: string) => Promise<unknown>]>([
+    ['read', ({ get }, task) => get(task)],
+    ['cancel', ({ cancel }, task) => cancel(task)],
+    ['continue', ({ send }, task) => send('mine', { task })],
+    ['continue, with a stream,', ({ stream }, task) => stream('mine', { task }).next()],
+    ['follow', ({ resubscribe }, task) => resubscribe(task).next()],
+  ])('cannot %s the task of the other', async (_, reach) => {
+    const [first, second] = await connect()
+    const { id } = await first.send('ask')
+    expect(await errorOf(reach(second, id))).toBe('TaskNotFound')
+    expect(await first.get(id)).toMatchObject({ id, state: 'input-required' })
+  })
+
+  it('each follow, continue and cancel their own task', async () => {
+    const [first] = await connect()
+    const { id } = await first.send('slow', { returnImmediately: true })
+    const events = first.resubscribe(id)
+    expect((await events.next()).value).toBe('working')
+    expect(await first.cancel(id)).toMatchObject({ id, state: 'canceled' })
+    const asked = await first.send('ask')
+    expect(await first.send('bread', { task: asked.id })).toMatchObject({ id: asked.id, text: 'bread' })
+  })
+
+  it.runIf(sdk.version === '1.0')('each list their own tasks, those of streams too', async () => {
+    const [first, second] = await connect()
+    const before = new Set(await second.list?.())
+    const { id } = await first.send('listed')
+    await Array.fromAsync(second.stream('stream one'))
+    const added = (await second.list?.())?.filter(task => !before.has(task))
+    expect(added).toHaveLength(1)
+    expect(added).not.toContain(id)
+    expect(await first.list?.()).toContain(id)
+    expect(await second.get(added?.[0] ?? '')).toMatchObject({ state: 'completed', text: 'one' })
+  })
+})
