@@ -102,8 +102,9 @@ const readError = (error: unknown, check: Check): ReadResult => {
 
 /** Returns the reason in the google.rpc.ErrorInfo of an error. */
 const reasonOf = (details: unknown): string | undefined => {
-  const info = Array.isArray(details) ? details.find(detail => typeof detail?.reason === 'string') : undefined
-  return info?.reason
+  for (const detail of Array.isArray(details) ? details : [])
+    if (isJsonObject(detail) && typeof detail.reason === 'string') return detail.reason
+  return undefined
 }
 
 /** Whether the data of an event is an error: a google.rpc.Status, or a bare error. */

@@ -57,6 +57,16 @@ describe('readResult', () => {
       { kind: 'error', tasks: [], contexts: [], mediaTypes: [], error: { code: -32001 } },
     ],
     [
+      'an error over HTTP+JSON',
+      { binding: 'HTTP+JSON', version: '1.0', operation: 'cancel' },
+      { error: { code: 400, message: 'x', details: [null, { '@type': 'a' }, { reason: 'TASK_NOT_CANCELABLE' }] } },
+      'error-response',
+      {
+        ...{ kind: 'error', tasks: [], contexts: [], mediaTypes: [] },
+        error: { code: 400, reason: 'TASK_NOT_CANCELABLE' },
+      },
+    ],
+    [
       'an empty list',
       v1('listTasks'),
       rpc({ tasks: [] }),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { Workspace } from '../cli/workspace.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -151,6 +152,36 @@ describe('GET /agents/{id}/observed', () => {
     })
   })
 
+  it('counts an answer that is not A2A as a failure, whether it passes or not', async () => {
+    await register('observed-warned', {}, { responses: 'warn' })
+    await register('observed-withheld')
+    for (const [id, status] of [
+      ['observed-warned', 200],
+      ['observed-withheld', 502],
+    ] as const) {
+      called.agent.respond(answer({}))
+      expect((await called.send(`/agents/${id}/a2a`, { body: call() })).status).toBe(status)
+      called.agent.respond(reply(200, stream, 'data: {"jsonrpc":"2.0","id":7}\n\n'))
+      await callTimes(1, id, call('SendStreamingMessage'))
+      expect(await observed(id)).toMatchObject({
+        calls: 2,
+        failures: { 'invalid-response': 2 },
+        streaming: all('failed', 1),
+        proposals: [],
+      })
+    }
+  })
+
+  it('counts a stream that breaks off before its first event as a failure', async () => {
+    await register('observed-broken')
+    called.agent.respond(response => {
+      response.writeHead(200, stream).flushHeaders()
+      response.write(': comment\n\n', () => response.destroy())
+    })
+    await callTimes(1, 'observed-broken', call('SendStreamingMessage'))
+    expect(await observed('observed-broken')).toMatchObject({ calls: 1, failures: { 'broken-off': 1 } })
+  })
+
   it('shows only the status of answers with gate.responses off', async () => {
     await register('observed-unread', {}, { responses: 'off' })
     called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
@@ -247,5 +278,18 @@ describe('GET /agents/{id}/observed', () => {
     expect(await statuses(reader.token)).toEqual([403, 403])
     expect(await statuses(other.token)).toEqual([403, 403])
     expect(await statuses(writer.token)).toEqual([200, 404])
+  })
+
+  it('is what sync-card lint --observed reports', async () => {
+    const manifest = { card: agentCard(called.agent.origin), route: 'gateway', gate: { responses: 'enforce' } }
+    const workspace = new Workspace({ 'observed-lint.json': manifest })
+    await called.register('observed-lint', manifest)
+    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    await callTimes(1, 'observed-lint', call())
+    const url = called.host.url.href
+    const args = ['lint', 'observed-lint.json', '--observed', '--url', url, '--token', adminToken]
+    const { stdout, code } = await workspace.run(args)
+    expect(stdout).toContain('/card/defaultOutputModes do not include what the agent produced: image/png (in 1 result)')
+    expect(code).toBe(0)
   })
 })
