@@ -3,7 +3,6 @@ import { readJson } from '../http/body.ts'
 import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { jsonResponse } from '../http/responses.ts'
-import { isJsonObject } from '../json/json.ts'
 import { findIdentityErrors } from '../signing/identity-errors.ts'
 
 /** `POST /lint`: returns the report on a card or manifest. Stores nothing. */
@@ -11,8 +10,11 @@ export const postLint: Handler = async (request, env) => {
   const { success } = await env.LINT_LIMIT.limit({ key: clientKey(request) })
   if (!success) throw tooManyRequests('Too many cards to lint: the limit is 60 a minute for each address.')
   const document = await readJson(request)
-  const id = isJsonObject(document) && typeof document.id === 'string' ? document.id : 'agent'
-  const { compile } = await import('../card/compile/index.ts')
+  const [{ compile }, { declaredId }] = await Promise.all([
+    import('../card/compile/index.ts'),
+    import('../card/manifest/manifest.ts'),
+  ])
+  const id = declaredId(document) ?? 'agent'
   const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
   const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
   if ('errors' in result || errors.length > 0) return jsonResponse({ valid: false, errors })

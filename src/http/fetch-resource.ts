@@ -29,8 +29,8 @@ export type FetchOptions = GetHeaders & {
   maxRedirects?: number
 }
 
-/** A fetched text. `redirected`: it was fetched from another URL. */
-export type Resource = { content: string; headers: Headers; redirected: boolean }
+/** A fetched text and the URL that it was fetched from: after a redirect, another than the requested one. */
+export type Resource = { content: string; headers: Headers; url: string; redirected: boolean }
 
 /** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
 export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
@@ -69,7 +69,7 @@ const fetchWithin = async (
   const contentType = headers.get('Content-Type')
   if (!options.accepts(contentType)) return typeFailure(contentType)
   const body = await readText(response, maxBytes).catch(unreachable)
-  if ('text' in body) return { content: body.text, headers, redirected }
+  if ('text' in body) return { content: body.text, headers, url: followed.url, redirected }
   if ('detail' in body) return body
   return body.failed === 'too-large'
     ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` }

@@ -51,8 +51,10 @@ export type GetHeaders = {
   validators?: Record<string, string> | undefined
 }
 
-/** The response after the redirects, or why there is none. */
-type Followed = { response: Response; redirected: boolean } | { failed: 'blocked' | 'redirect'; detail: string }
+/** The response after the redirects and the URL that it came from, or why there is none. */
+type Followed =
+  | { response: Response; url: string; redirected: boolean }
+  | { failed: 'blocked' | 'redirect'; detail: string }
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
 
@@ -70,7 +72,7 @@ export const fetchFollowingRedirects = async (
     visited.add(url)
     const response = await fetchFn(url, { method: 'GET', headers: sent, signal })
     if ('blocked' in response) return { failed: 'blocked', detail: response.blocked }
-    if (!REDIRECT_STATUSES.has(response.status)) return { response, redirected: visited.size > 1 }
+    if (!REDIRECT_STATUSES.has(response.status)) return { response, url, redirected: visited.size > 1 }
     const next = resolveLocation(url, response.headers.get('Location'))
     if ('failed' in next) return next
     if (visited.has(next.url)) return { failed: 'redirect', detail: 'in a circle' }

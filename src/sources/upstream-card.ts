@@ -1,19 +1,20 @@
 import type { Source } from '../card/manifest/upstream.ts'
 import type { Note } from '../card/model/report.ts'
+import { resolveInterfaceUrls } from '../card/rewrite/relative-urls.ts'
 import { createUpstreamClient } from '../http/bindings.ts'
 import { type FetchFailure, fetchText, type Resource } from '../http/fetch-resource.ts'
 import { userAgent } from '../http/headers.ts'
 import { log } from '../http/log.ts'
 import { isJsonType } from '../http/media-type.ts'
 import { blockOrigins, CLOUDFLARE_ERRORS, originMatcher } from '../http/safe-fetch.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { parseUrl } from '../net/urls.ts'
 import type { SourceFailure, Validators } from '../registry/records.ts'
 
 /** Result of fetching a card. */
 export type FetchResult =
-  /** `notes`: what the card leaves out of the source. */
+  /** `notes`: how the card differs from the source. */
   | { card: JsonObject; validators: Validators; notes?: Note[] }
   /** The card that the validators stand for is still current. */
   | { unchanged: true }
@@ -58,12 +59,15 @@ const conditionalHeaders = ({ etag, lastModified }: Validators = {}): Record<str
   return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
 }
 
-const parseCard = (source: Source, { content, headers, redirected }: Resource): FetchResult => {
+const parseCard = (source: Source, { content, headers, url, redirected }: Resource): FetchResult => {
   const parsed = parseJson(content, 'an Agent Card')
   if ('refused' in parsed) return fetchFailed(source, notJson(parsed.detail), parsed.refused)
   if (!isJsonObject(parsed.value)) return fetchFailed(source, notAnObject(parsed.value), 'no object')
-  // Validators of the address it redirects to are not those of this one.
-  return { card: parsed.value, validators: redirected ? {} : validatorsOf(headers) }
+  if (!redirected) return { card: parsed.value, validators: validatorsOf(headers) }
+  // Neither the validators nor the base of relative URLs are those of the address that the manifest names.
+  const { card, notes } = resolveInterfaceUrls(parsed.value, url)
+  // What is kept is not the document that was signed.
+  return notes.length > 0 ? { card: omit(card, 'signatures'), validators: {}, notes } : { card, validators: {} }
 }
 
 const validatorsOf = (headers: Headers): Validators => {

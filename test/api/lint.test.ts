@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { sharedHost } from '../support/host.ts'
+import { sharedHost, token } from '../support/host.ts'
 
 /** The requests to /lint per minute that the limited host accepts from one address. */
 const limit = 5
@@ -41,6 +41,26 @@ describe('POST /lint', () => {
     expect(await (await lint('{"name":"x"}')).json()).toMatchObject({
       valid: false,
       errors: expect.arrayContaining([{ pointer: '/description', message: 'is missing' }]),
+    })
+  })
+
+  it.each<[string, object, boolean]>([
+    ['a bare card, of which it is a field', { ...minimalCard, id: 'Vendor Manager' }, true],
+    ['a bare card, where it is no text', { ...minimalCard, id: 5 }, true],
+    ['a manifest', { id: 'vendor-manager', card: minimalCard }, true],
+    ['a manifest, where it is invalid', { id: 'Vendor Manager', card: minimalCard }, false],
+    ['a manifest, where it is no text', { id: 5, card: minimalCard }, false],
+  ])('accepts the id that PUT accepts, in %s', async (_, document, valid) => {
+    const id = 'vendor-manager'
+    const registered = await host.fetch(`/agents/${id}`, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+      body: JSON.stringify(document),
+    })
+    expect(registered.ok).toBe(valid)
+    expect(await (await lint(JSON.stringify(document))).json()).toMatchObject({
+      valid,
+      errors: valid ? [] : [{ pointer: '/id' }],
     })
   })
 

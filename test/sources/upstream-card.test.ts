@@ -64,6 +64,18 @@ describe('fetchUpstreamCard', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
+  it('resolves the relative URLs of a card that it was redirected to, whose signatures then do not apply', async () => {
+    agent.respond(reply(302, { Location: `${otherServer.origin}/cards/weather.json` }, ''))
+    const relative = { ...card, url: '/a2a', signatures: [{ protected: 'e30', signature: 'c2ln' }] }
+    otherServer.respond(reply(200, json, JSON.stringify(relative)))
+    const url = `${otherServer.origin}/a2a`
+    expect(await get()).toEqual({
+      card: { ...card, url },
+      validators: {},
+      notes: [{ pointer: '/url', message: `relative, resolved against the address of the card: ${url}` }],
+    })
+  })
+
   it('requests A2A 1.0 with a User-Agent that names this host', async () => {
     agent.respond(reply(200, json, '{}'))
     await get({}, undefined, 'https://cards.example.com')

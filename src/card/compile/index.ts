@@ -73,7 +73,7 @@ export const compile = (document: Json, context: CompileContext): Compilation =>
 }
 
 const compileCard = (merged: MergedCard, provenance: Provenance, context: CompileContext): Compilation => {
-  const { manifest, ownerCard, signedDocument, fetched, reportPointer, errorPointer, ignored } = merged
+  const { manifest, ownerCard, signedDocument, fetched, reportPointer, errorPointer, notes } = merged
   const read = readCanonicalCard(manifest, provenance)
   if ('errors' in read) return reject(read.errors, errorPointer)
   const { card: direct, authored, dialect } = read
@@ -96,7 +96,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const report: Report = {
     dialect,
     filled: [...truncateNotes([...filled, ...findings.filled], reportPointer), ...noteTaskPolicy(manifest)],
-    converted: truncateNotes([...converted, ...findings.converted, ...ignored], reportPointer),
+    converted: truncateNotes([...converted, ...findings.converted, ...notes], reportPointer),
     dropped: Object.fromEntries(
       dropped.map(([name, pointers]) => [name, truncatePointers(pointers.map(reportPointer))]),
     ),

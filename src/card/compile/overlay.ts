@@ -11,7 +11,7 @@ import {
 import { mergePatch } from '../../json/tree.ts'
 import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
 import type { Overlay } from '../manifest/tiers.ts'
-import { resolveSource } from '../manifest/upstream.ts'
+import { resolveSource, type Source } from '../manifest/upstream.ts'
 import type { CardError, Note } from '../model/report.ts'
 import { canonicalKey, findField } from '../read/field-names.ts'
 import { endpointFields } from '../read/interfaces.ts'
@@ -19,6 +19,7 @@ import { toolIds } from '../read/mcp-tools.ts'
 import { Provenance } from '../read/provenance.ts'
 import { readSkills } from '../read/skills.ts'
 import { checkDocument } from '../read/validate.ts'
+import { resolveInterfaceUrls } from '../rewrite/relative-urls.ts'
 
 /** The card of a manifest: the manifest's own, or a fetched one with the manifest's `card` merged over it. */
 export type MergedCard = {
@@ -26,7 +27,7 @@ export type MergedCard = {
   manifest: Manifest
   /** The part of the card that the manifest itself contains. */
   ownerCard: JsonObject
-  /** The card as it was fetched, if it was. */
+  /** The card as it was fetched, if it was, with absolute URLs. */
   fetched?: JsonObject
   /** The document that the card's signatures cover. */
   signedDocument: JsonObject
@@ -36,8 +37,8 @@ export type MergedCard = {
   errorPointer: (pointer: Pointer) => Pointer
   /** Returns whether the manifest itself contains a place in the card. */
   isOwnerAuthored: (pointer: Pointer) => boolean
-  /** Notes on the parts of the manifest's card that have no effect. */
-  ignored: Note[]
+  /** Notes on what merging changed: relative URLs, and the parts of the manifest's card that have no effect. */
+  notes: Note[]
 }
 
 type MergeResult = MergedCard | { errors: CardError[] }
@@ -55,7 +56,7 @@ export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | u
       reportPointer: authoredPointer,
       errorPointer,
       isOwnerAuthored: () => true,
-      ignored: [],
+      notes: [],
     }
   if (fetched === undefined)
     return rejected(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
@@ -65,7 +66,7 @@ export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | u
     ...checkDocument(fetched),
     ...duplicates.map(error => ({ ...error, pointer: errorPointer(error.pointer) })),
   ]
-  return errors.length > 0 ? { errors } : merge(manifest, fetched, source.kind, errorPointer)
+  return errors.length > 0 ? { errors } : merge(manifest, fetched, source, errorPointer)
 }
 
 const rejected = (pointer: Pointer, message: string): { errors: CardError[] } => ({ errors: [{ pointer, message }] })
@@ -73,11 +74,12 @@ const rejected = (pointer: Pointer, message: string): { errors: CardError[] } =>
 const merge = (
   manifest: Manifest,
   fetched: JsonObject,
-  kind: 'card' | 'mcp',
+  { kind, url }: Source,
   manifestPointer: (pointer: Pointer) => Pointer,
 ): MergeResult => {
   const { card: ownerCard } = manifest
-  const base = { document: fetched, originOf: () => undefined }
+  const absolute = kind === 'card' ? resolveInterfaceUrls(fetched, url) : { card: fetched, notes: [] }
+  const base = { document: absolute.card, originOf: () => undefined }
   const overlay = { pointer: '', patch: ownerCard, toolsOnly: kind === 'mcp' }
   const { document, originOf, ignored = [] } = applyOverlay(base, overlay)
   const toSource = (pointer: Pointer): Pointer => {
@@ -93,12 +95,15 @@ const merge = (
   return {
     manifest: { ...manifest, card },
     ownerCard,
-    fetched,
+    fetched: absolute.card,
     signedDocument: isSignedByOwner ? card : fetched,
     reportPointer: toSource,
     errorPointer: toSource,
     isOwnerAuthored: pointer => originOf(pointer) !== undefined,
-    ignored: ignored.map(pointer => ({ pointer: manifestPointer(pointer), message: noSuchTool })),
+    notes: [
+      ...absolute.notes.filter(({ pointer }) => originOf(pointer) === undefined),
+      ...ignored.map(pointer => ({ pointer: manifestPointer(pointer), message: noSuchTool })),
+    ],
   }
 }
 
@@ -234,7 +239,7 @@ const mergeSkills = (base: readonly Json[], patches: readonly Json[], toolsOnly 
 
 /** Returns the ids of skills in the canonical card: some dialects have no ids, or skills that are only a name. */
 const skillIds = (skills: readonly Json[]): (string | undefined)[] =>
-  readSkills([...skills], new Map(), new Provenance()).map(skill =>
+  readSkills([...skills], { split: new Map(), form: undefined }, new Provenance()).map(skill =>
     isJsonObject(skill) && typeof skill.id === 'string' ? skill.id : undefined,
   )
 

@@ -1,7 +1,9 @@
 import { test as isMediaTypeName } from 'media-typer'
+import { parseMediaRange } from '../../http/media-type.ts'
 import { formatPointer, type Pointer } from '../../json/json.ts'
 import {
   type AuthoredSkill,
+  type Finding,
   getAuthored,
   getAuthoredSkills,
   isBlank,
@@ -53,6 +55,14 @@ export const skills: readonly Rule[] = [
 /** Accepts parameters and wildcards. */
 const isMediaType = (mode: string): boolean => isMediaTypeName(mode.split(';', 1).join().trim().replaceAll('*', 'x'))
 
+/** Says what the gate of this host does with a mode that is not a media type. */
+const notAMediaType = (mode: string): string => {
+  const { range } = parseMediaRange(mode)
+  return range.includes('*')
+    ? `is not a media type: the gate takes it for ${range}, but other hosts and clients may match it with nothing; write media types, such as "text/plain"`
+    : 'is not a media type, such as "text/plain": the gate matches it with the same word only'
+}
+
 /** Returns every list of modes with its canonical place. */
 const modeLists = ({ card }: LintContext): [Pointer, readonly string[] | undefined][] => [
   ['/defaultInputModes', card.defaultInputModes],
@@ -75,9 +85,17 @@ export const modes: readonly Rule[] = [
         .filter(({ value }) => isBlank(value))
         .map(({ pointer }) => pointer),
   ),
-  rule('mode-media-type', 'warning', 'is not a media type, such as "text/plain", so no call will match it', context =>
-    modeLists(context).flatMap(([pointer, modes = []]) =>
-      modes.flatMap((mode, index) => (isMediaType(mode) ? [] : [context.sourceOf(pointer + formatPointer(index))])),
-    ),
-  ),
+  {
+    id: 'mode-media-type',
+    severity: 'warning',
+    summary: 'is not a media type, such as "text/plain"',
+    check: context =>
+      modeLists(context).flatMap(([pointer, modes = []]) =>
+        modes.flatMap((mode, index): Finding[] =>
+          isMediaType(mode)
+            ? []
+            : [{ pointer: context.sourceOf(pointer + formatPointer(index)), message: notAMediaType(mode) }],
+        ),
+      ),
+  },
 ]

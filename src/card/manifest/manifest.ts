@@ -84,6 +84,12 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
   }
 }
 
+/** Returns the id that a manifest declares. The `id` of a bare card is a field of the card. */
+export const declaredId = (document: Json): string | undefined => {
+  const id = asManifest(document)?.id
+  return typeof id === 'string' ? id : undefined
+}
+
 /** Whether the card of a manifest is fetched. Then the manifest itself need not have one. */
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)

@@ -64,8 +64,8 @@ export const AgentInterface = looseObject({
 })
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
-/** The organization that runs an agent. */
-const AgentProvider = looseObject({ organization: v.optional(singleLine), url: v.optional(link) })
+/** The organization that runs an agent. The linter reports a URL that people cannot follow. */
+const AgentProvider = looseObject({ organization: v.optional(singleLine), url: v.optional(v.string()) })
 
 /** A protocol extension that an agent supports. */
 const AgentExtension = looseObject({

@@ -3,7 +3,7 @@ import { canonicalFlag, canonicalizeKeys, listCapabilityNames, resolveAliases, t
 import { readInterfaces } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 import { readRequirements } from './security-requirements.ts'
-import { readAuthentication, readSchemes } from './security-schemes.ts'
+import { type CardForm, readAuthentication, readSchemes } from './security-schemes.ts'
 import { readModes, readSkills } from './skills.ts'
 
 /**
@@ -12,23 +12,35 @@ import { readModes, readSkills } from './skills.ts'
  */
 export const readCard = (authored: JsonObject, assumedVersion: string, provenance: Provenance): JsonObject => {
   let card = resolveAliases(canonicalizeKeys(authored, 'card', '', provenance), provenance)
+  const form = formOf(card)
   card = readInterfaces(card, assumedVersion, provenance)
-  card = readCapabilities(card, provenance)
+  card = readCapabilities(card, form, provenance)
   card = readVersionAndProvider(card, provenance)
   card = omitInvalidLinks(card, provenance)
   for (const name of ['defaultInputModes', 'defaultOutputModes'])
     if (card[name] !== undefined) card = { ...card, [name]: readModes(card[name], formatPointer(name), provenance) }
-  return readSecurityAndSkills(card, provenance)
+  return readSecurityAndSkills(card, form, provenance)
+}
+
+/** Returns the version of A2A whose endpoint fields a card has. */
+const formOf = ({ supportedInterfaces, url }: JsonObject): CardForm => {
+  if ((supportedInterfaces === undefined) === (url === undefined)) return undefined
+  return url === undefined ? '1.0' : '0.3'
 }
 
 /** Reads capabilities and v0.3's flag for the extended card. */
-const readCapabilities = (card: JsonObject, provenance: Provenance): JsonObject => {
+const readCapabilities = (card: JsonObject, form: CardForm, provenance: Provenance): JsonObject => {
   const { supportsAuthenticatedExtendedCard: extended } = card
   const rest = omit(card, 'supportsAuthenticatedExtendedCard')
   const capabilities = readFlags(card.capabilities, provenance)
   if (!isJsonObject(capabilities) || extended === undefined) return { ...rest, capabilities }
   const flag = capabilities.extendedAgentCard
   if (flag === undefined) {
+    if (form === '1.0' && !provenance.isFilled('/capabilities/extendedAgentCard'))
+      provenance.noteConversion(
+        '/supportsAuthenticatedExtendedCard',
+        'a field of A2A 0.3, read as capabilities.extendedAgentCard',
+      )
     provenance.mapFrom('/capabilities/extendedAgentCard', '/supportsAuthenticatedExtendedCard')
     return { ...rest, capabilities: { ...capabilities, extendedAgentCard: extended } }
   }
@@ -82,14 +94,15 @@ const omitInvalidLinks = (card: JsonObject, provenance: Provenance): JsonObject 
   return invalid.length > 0 ? omit(card, ...invalid) : card
 }
 
-const readSecurityAndSkills = (card: JsonObject, provenance: Provenance): JsonObject => {
+const readSecurityAndSkills = (card: JsonObject, form: CardForm, provenance: Provenance): JsonObject => {
   const { securitySchemes, skills } = card
   const { split, ...schemes } = isJsonObject(securitySchemes)
-    ? readSchemes(securitySchemes, provenance)
+    ? readSchemes(securitySchemes, form, provenance)
     : { split: new Map<string, string[]>() }
-  const secured = { ...readRequirements(card, '', split, provenance), ...schemes }
+  const context = { split, form }
+  const secured = { ...readRequirements(card, '', context, provenance), ...schemes }
   return {
     ...(securitySchemes === undefined ? readAuthentication(secured, provenance) : secured),
-    ...(Array.isArray(skills) && { skills: readSkills(skills, split, provenance) }),
+    ...(Array.isArray(skills) && { skills: readSkills(skills, context, provenance) }),
   }
 }

@@ -65,6 +65,7 @@ export const readInterfaces = (card: JsonObject, assumedVersion: string, provena
     provenance.noteConversion('/preferredTransport', takesPrecedence('supportedInterfaces'))
 
   const hasDraftField = isInterfaceList(rest.interfaces)
+  if (hasDraftField) provenance.noteConversion('/interfaces', 'a field of drafts of A2A, read as supportedInterfaces')
   for (const [item, pointer] of [
     ...listItems(additionalInterfaces, '/additionalInterfaces', provenance),
     ...(hasDraftField ? listItems(rest.interfaces, '/interfaces', provenance) : []),

@@ -11,7 +11,7 @@ import {
 import type { AgentCard } from '../model/agent-card.ts'
 import { takesPrecedence } from './field-names.ts'
 import { Provenance } from './provenance.ts'
-import type { SplitSchemes } from './security-schemes.ts'
+import type { SecurityContext } from './security-schemes.ts'
 
 type Requirements = NonNullable<AgentCard['securityRequirements']>
 
@@ -29,14 +29,16 @@ export const allowsAnonymous = (requirements: Requirements = []): boolean =>
 export const readRequirements = (
   object: JsonObject,
   pointer: Pointer,
-  split: SplitSchemes,
+  context: SecurityContext,
   provenance: Provenance,
 ): JsonObject => {
   const { security, securityRequirements, ...rest } = object
   const field = securityRequirements === undefined ? 'security' : 'securityRequirements'
-  const requirements = readList(object, field, { pointer, split, provenance })
+  if (context.form === '1.0' && object[field] !== undefined && field === 'security')
+    provenance.noteConversion(`${pointer}/security`, 'a field of A2A 0.3, read as securityRequirements')
+  const requirements = readList(object, field, { pointer, context, provenance })
   if (security !== undefined && securityRequirements !== undefined) {
-    const other = readList(object, 'security', { pointer, split, provenance: new Provenance() })
+    const other = readList(object, 'security', { pointer, context, provenance: new Provenance() })
     if (!jsonEquals(requirements, other))
       provenance.noteConversion(`${pointer}/security`, takesPrecedence('securityRequirements'))
   }
@@ -46,7 +48,7 @@ export const readRequirements = (
 const readList = (
   object: JsonObject,
   field: 'security' | 'securityRequirements',
-  { pointer, split, provenance }: { pointer: Pointer; split: SplitSchemes; provenance: Provenance },
+  { pointer, context, provenance }: { pointer: Pointer; context: SecurityContext; provenance: Provenance },
 ): Json | undefined => {
   const value = object[field]
   const canonical = `${pointer}/securityRequirements`
@@ -56,6 +58,7 @@ const readList = (
     provenance.noteConversion(canonical, 'left out: must be a list of requirements, such as [{ "bearer": [] }]')
     return undefined
   }
+  if (isJsonObject(value)) provenance.noteConversion(canonical, 'one requirement, read as a list')
   const list = isJsonObject(value) ? [value] : value
   if (!Array.isArray(list)) return value
   const read: Json[] = []
@@ -64,7 +67,9 @@ const readList = (
     // In v0.3's field a scheme can have the name "schemes"; in v1.0's that is the member, and this its wrong type.
     const isInvalid =
       field === 'securityRequirements' && isJsonObject(requirement) && Array.isArray(requirement.schemes)
-    const alternatives = isInvalid ? [{ read: requirement }] : readRequirement(requirement, split)
+    const conversion = isInvalid ? undefined : describeConversion(requirement, field)
+    if (conversion !== undefined) provenance.converted.push({ pointer: source, message: conversion })
+    const alternatives = isInvalid ? [{ read: requirement }] : readRequirement(requirement, context.split)
     for (const { read: alternative, authoredNames } of alternatives) {
       const target = canonical + formatPointer(read.length)
       provenance.mapTo(target, source)
@@ -74,6 +79,17 @@ const readList = (
     }
   }
   return read
+}
+
+/** Returns a note on a requirement that is not in the form of its field. */
+const describeConversion = (requirement: Json, field: 'security' | 'securityRequirements'): string | undefined => {
+  if (typeof requirement === 'string') return 'a name, read as a requirement without scopes'
+  if (!isJsonObject(requirement)) return undefined
+  const { schemes } = requirement
+  if (field === 'security') return isJsonObject(schemes) ? 'in the form of A2A 1.0' : undefined
+  if (!isJsonObject(schemes)) return 'in the form of A2A 0.3, read as { "schemes": … }'
+  const hasLists = Object.values(schemes).some(scopes => Array.isArray(scopes))
+  return hasLists ? 'lists of scopes, read as { "list": … }' : undefined
 }
 
 const isRequirement = (value: JsonObject): boolean =>
@@ -86,7 +102,7 @@ type Alternative = { read: Json; authoredNames?: ReadonlyMap<string, string> }
  * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative; next to other schemes it
  * stands for its first part.
  */
-const readRequirement = (requirement: Json, split: SplitSchemes): Alternative[] => {
+const readRequirement = (requirement: Json, split: SecurityContext['split']): Alternative[] => {
   if (typeof requirement === 'string')
     return readRequirement({ [requirement]: [] }, split).map(({ read }) => ({ read }))
   if (!isJsonObject(requirement)) return [{ read: requirement }]

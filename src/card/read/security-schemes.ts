@@ -41,18 +41,25 @@ export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonOb
   )
 
 /** The schemes that were split by their OAuth flows, as v1.0 allows one each: their new names, the first unchanged. */
-export type SplitSchemes = ReadonlyMap<string, readonly string[]>
+type SplitSchemes = ReadonlyMap<string, readonly string[]>
+
+/** The version of A2A whose form a card has; undefined for a hybrid, which may have the forms of both. */
+export type CardForm = '0.3' | '1.0' | undefined
+
+/** What the security requirements of a card and of its skills are read with. */
+export type SecurityContext = { split: SplitSchemes; form: CardForm }
 
 /** Reads schemes of every generation. A scheme with several OAuth flows becomes several schemes. */
 export const readSchemes = (
   schemes: JsonObject,
+  form: CardForm,
   provenance: Provenance,
 ): { securitySchemes: JsonObject; split: SplitSchemes } => {
   const split = new Map<string, string[]>()
   const read: [string, Json][] = []
   const taken = new Set(Object.keys(schemes))
   for (const [name, scheme] of jsonEntries(schemes)) {
-    const parts = splitFlows(name, readScheme(name, scheme, provenance), taken, provenance)
+    const parts = splitFlows(name, readScheme(name, scheme, form, provenance), taken, provenance)
     if (parts.length > 1) {
       const partNames = parts.map(([part]) => part)
       split.set(name, partNames)
@@ -63,18 +70,30 @@ export const readSchemes = (
 }
 
 /** Reads a scheme into its v1.0 wrapper. One of an unknown type stays as authored. */
-const readScheme = (name: string, authored: Json, provenance: Provenance): Json => {
+const readScheme = (name: string, authored: Json, form: CardForm, provenance: Provenance): Json => {
   if (!isJsonObject(authored)) return authored
   const pointer = formatPointer('securitySchemes', name)
   const scheme = readProtobufJsScheme(authored, pointer, provenance) ?? authored
   const [wrapped, ...others] = getWrappers(scheme)
-  if (wrapped !== undefined) return others.length > 0 ? scheme : readWrapped(scheme, wrapped, pointer, provenance)
+  if (wrapped !== undefined) {
+    if (form === '0.3' && scheme === authored)
+      provenance.noteConversion(
+        pointer,
+        `in the form of A2A 1.0: in 0.3, its type is "${typeOfWrapper.get(wrapped[0])}"`,
+      )
+    return others.length > 0 ? scheme : readWrapped(scheme, wrapped, pointer, provenance)
+  }
   const { type } = scheme
   if (type !== undefined && typeof type !== 'string')
     provenance.addError(`${pointer}/type`, 'must be a string, such as "http"')
   const wrapper = typeof type === 'string' ? wrapperOfType.get(type) : undefined
   if (wrapper === undefined) return scheme
+  const standardType = typeOfWrapper.get(wrapper)
+  if (type !== standardType) provenance.noteConversion(`${pointer}/type`, `read as "${standardType}"`)
+  if (form === '1.0') provenance.noteConversion(pointer, `in the form of A2A 0.3, read as ${wrapper}`)
   const inner = canonicalizeKeys(omit(scheme, 'type'), 'scheme', pointer, provenance)
+  if (wrapper === API_KEY && inner.location !== undefined && inner.in === undefined)
+    provenance.noteConversion(`${pointer}/location`, 'the name of A2A 1.0 for `in`')
   for (const member of Object.keys(inner))
     provenance.mapFrom(pointer + formatPointer(wrapper, member), pointer + formatPointer(member))
   provenance.mapFrom(pointer + formatPointer(wrapper), pointer)
@@ -90,6 +109,8 @@ const readWrapped = (
 ): JsonObject => {
   const innerPointer = pointer + formatPointer(wrapper)
   const canonical = canonicalizeKeys(wrapped, 'scheme', innerPointer, provenance)
+  if (wrapper === API_KEY && canonical.in !== undefined && canonical.location === undefined)
+    provenance.noteConversion(`${innerPointer}/in`, 'read as location')
   const inner = wrapper === API_KEY ? readLocation(canonical, innerPointer, provenance) : canonical
   const conflicting = ['type', 'in', ...getWrappers(inner).map(([name]) => name)].filter(
     name => inner[name] !== undefined,

@@ -3,7 +3,7 @@ import { toSlug } from '../model/constants.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 import { readRequirements } from './security-requirements.ts'
-import type { SplitSchemes } from './security-schemes.ts'
+import type { SecurityContext } from './security-schemes.ts'
 
 /** Reads a list of media types, or a single one. Modes such as "text", which are not media types, are kept. */
 export const readModes = (modes: Json, pointer: Pointer, provenance: Provenance): Json => {
@@ -14,7 +14,7 @@ export const readModes = (modes: Json, pointer: Pointer, provenance: Provenance)
 }
 
 /** Reads skills written as objects or as bare names, and adds what A2A requires of each. */
-export const readSkills = (skills: Json[], split: SplitSchemes, provenance: Provenance): Json[] => {
+export const readSkills = (skills: Json[], security: SecurityContext, provenance: Provenance): Json[] => {
   const createId = createSkillIds(skills)
   return skills.map((skill, index) => {
     const pointer = formatPointer('skills', index)
@@ -26,7 +26,7 @@ export const readSkills = (skills: Json[], split: SplitSchemes, provenance: Prov
     if (!isJsonObject(skill)) return skill
     const canonical = canonicalizeKeys(skill, 'skill', pointer, provenance)
     const filled = fillSkill(canonical, pointer, createId, provenance)
-    return readLists(readRequirements(filled, pointer, split, provenance), pointer, provenance)
+    return readLists(readRequirements(filled, pointer, security, provenance), pointer, provenance)
   })
 }
 

@@ -171,6 +171,95 @@ describe('report.converted', () => {
     expect([result.report.converted, result.card]).toStrictEqual([converted, expect.objectContaining(canonical)])
   })
 
+  const url = 'https://a.example/a2a'
+  const v1 = {
+    url: undefined,
+    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  }
+  const http = { type: 'http', scheme: 'bearer' }
+  const wrapped = { httpAuthSecurityScheme: { scheme: 'bearer' } }
+  const asIn0_3 = 'in the form of A2A 0.3, read as httpAuthSecurityScheme'
+
+  it.each<[string, JsonObject, Record<string, string>]>([
+    [
+      'a wrong name of a type of scheme',
+      { securitySchemes: { b: { ...http, type: 'httpAuth' }, k: { type: 'apikey', name: 'k', in: 'header' } } },
+      { '/securitySchemes/b/type': 'read as "http"', '/securitySchemes/k/type': 'read as "apiKey"' },
+    ],
+    ['a scheme of 0.3 in a card of 1.0', { ...v1, securitySchemes: { b: http } }, { '/securitySchemes/b': asIn0_3 }],
+    [
+      'a scheme of 1.0 in a card of 0.3',
+      { securitySchemes: { b: wrapped } },
+      { '/securitySchemes/b': 'in the form of A2A 1.0: in 0.3, its type is "http"' },
+    ],
+    [
+      'security of 0.3 in a card of 1.0',
+      { ...v1, securitySchemes: { b: wrapped }, security: [{ b: [] }] },
+      { '/security': 'a field of A2A 0.3, read as securityRequirements' },
+    ],
+    [
+      'security of 0.3 in a skill of a card of 1.0',
+      { ...v1, skills: [{ id: 'a', name: 'A', security: [{ b: [] }] }] },
+      { '/skills/0/security': 'a field of A2A 0.3, read as securityRequirements' },
+    ],
+    [
+      'requirements that are names',
+      { securitySchemes: { b: http }, security: ['b'] },
+      { '/security/0': 'a name, read as a requirement without scopes' },
+    ],
+    [
+      'one requirement that is in no list',
+      { securitySchemes: { b: http }, security: { b: [] } },
+      { '/security': 'one requirement, read as a list' },
+    ],
+    [
+      "a requirement of 0.3 in 1.0's field",
+      { ...v1, securityRequirements: [{ b: [] }] },
+      { '/securityRequirements/0': 'in the form of A2A 0.3, read as { "schemes": … }' },
+    ],
+    [
+      "a requirement of 1.0 in 0.3's field",
+      { security: [{ schemes: { b: { list: [] } } }] },
+      { '/security/0': 'in the form of A2A 1.0' },
+    ],
+    [
+      'scopes of a requirement in a list',
+      { ...v1, securityRequirements: [{ schemes: { b: ['read'] } }] },
+      { '/securityRequirements/0': 'lists of scopes, read as { "list": … }' },
+    ],
+    [
+      "0.3's name for the place of an API key",
+      { ...v1, securitySchemes: { k: { apiKeySecurityScheme: { name: 'k', in: 'header' } } } },
+      { '/securitySchemes/k/apiKeySecurityScheme/in': 'read as location' },
+    ],
+    [
+      "1.0's name for the place of an API key",
+      { securitySchemes: { k: { type: 'apiKey', name: 'k', location: 'header' } } },
+      { '/securitySchemes/k/location': 'the name of A2A 1.0 for `in`' },
+    ],
+    [
+      "0.3's flag for the extended card in a card of 1.0",
+      { ...v1, supportsAuthenticatedExtendedCard: true },
+      { '/supportsAuthenticatedExtendedCard': 'a field of A2A 0.3, read as capabilities.extendedAgentCard' },
+    ],
+    [
+      'a list of interfaces of drafts of A2A',
+      { interfaces: [{ url: 'https://a.example/grpc', transport: 'GRPC' }] },
+      { '/interfaces': 'a field of drafts of A2A, read as supportedInterfaces' },
+    ],
+  ])('reports %s', (_, fields, converted) => {
+    const document = JSON.parse(JSON.stringify({ ...card, ...fields }))
+    expect(
+      Object.fromEntries(compileCard(document).report.converted.map(({ pointer, message }) => [pointer, message])),
+    ).toStrictEqual(converted)
+  })
+
+  it('is empty for the forms of both versions in a hybrid', () => {
+    const fields = { supportedInterfaces: v1.supportedInterfaces, securitySchemes: { a: http, b: wrapped } }
+    const { converted } = compileCard({ ...card, ...fields, security: [{ a: [] }] }).report
+    expect(converted).toStrictEqual([])
+  })
+
   it('adds no security requirement for authentication that is not required', () => {
     const { card: read } = compileCard({ ...card, authentication: { required: false, methods: ['bearer'] } })
     expect([Object.keys(read.securitySchemes ?? {}), read.securityRequirements]).toStrictEqual([['bearer'], undefined])

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest'
+import { checkInputModes } from '../../../src/gateway/content-negotiation.ts'
 import type { Json } from '../../../src/json/json.ts'
-import { cleanSkill } from '../../support/cards/cards.ts'
-import { formatIssues, lintFields } from '../../support/cards/compile.ts'
+import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
+import { compileCard, formatIssues, lintFields } from '../../support/cards/compile.ts'
+
+/** A message with one part. */
+const textMessage = {
+  parts: [{ text: 'x' }],
+  ambiguousPart: undefined,
+  skillId: undefined,
+  acceptedOutputModes: undefined,
+  hasPushConfig: false,
+  callbackUrls: [],
+}
 
 describe('the linter on skills', () => {
   it.each<[string, Json | undefined, string[]]>([
@@ -44,6 +55,11 @@ describe('the linter on modes', () => {
   it.each<[string, Record<string, Json | undefined>, string[]]>([
     ['no input', { defaultInputModes: undefined }, ['modes-undeclared info /defaultInputModes']],
     ['empty output', { defaultOutputModes: [] }, ['modes-undeclared info /defaultOutputModes']],
+    [
+      'a word for all types of a kind',
+      { defaultInputModes: ['image'] },
+      ['mode-media-type warning /defaultInputModes/0'],
+    ],
     ['a word', { defaultInputModes: ['text/plain', 'text'] }, ['mode-media-type warning /defaultInputModes/1']],
     ['a word in place of a list', { defaultInputModes: 'text' }, ['mode-media-type warning /defaultInputModes']],
     ['a type without a subtype', { defaultOutputModes: ['image/'] }, ['mode-media-type warning /defaultOutputModes/0']],
@@ -65,6 +81,22 @@ describe('the linter on modes', () => {
     ],
   ])('checks modes with %s', (_, fields, expected) => {
     expect(formatIssues(lintFields(fields))).toEqual(expected)
+  })
+
+  it.each([
+    ['text', 'the gate takes it for text/*,'],
+    ['Image', 'the gate takes it for image/*,'],
+    ['*', 'the gate takes it for */*,'],
+    ['file', 'the gate matches it with the same word only'],
+    ['image/', 'the gate matches it with the same word only'],
+  ])('says what the gate does with the mode %s', (mode, message) => {
+    const { defaults } = compileCard({ ...cleanCard, defaultInputModes: [mode] }).profile.modes
+    const [issue] = lintFields({ defaultInputModes: [mode] })
+    expect(issue?.message).toContain(message)
+    const accepts = (type: string) =>
+      checkInputModes({ ...textMessage, mediaTypes: [type] }, { defaults, union: defaults, skills: {} }) === undefined
+    const kind = mode === '*' ? 'video' : mode.toLowerCase().replace('/', '')
+    expect([accepts(`${kind}/x-any`), accepts(mode)]).toStrictEqual([message.includes('*'), true])
   })
 
   it("points at GopherHole's own field names", () => {

@@ -100,6 +100,16 @@ describe('the linter on links', () => {
     ],
     ['a relative link', { documentationUrl: '/docs' }, ['link-url warning /documentationUrl']],
     ['a mailto URL', { termsOfServiceUrl: 'mailto:legal@example.com' }, ['link-url warning /termsOfServiceUrl']],
+    [
+      'a provider with a mailto URL',
+      { provider: { ...provider, url: 'mailto:a@acme.example' } },
+      ['link-url warning /provider/url'],
+    ],
+    [
+      'a provider with an IPFS URL',
+      { provider: { ...provider, url: 'ipfs://cid' } },
+      ['link-url warning /provider/url'],
+    ],
     ['an icon on a private host', { iconUrl: 'http://localhost:3000/icon.png' }, ['link-url warning /iconUrl']],
     [
       'a host name in place of a URL',

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { resolveInterfaceUrls } from '../../../src/card/rewrite/relative-urls.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
+
+const base = 'https://a.example/agents/one/.well-known/agent-card.json'
+const upstream = { card: base }
+const fetched = { name: 'A', description: 'B', url: '/a2a' }
+
+describe('a relative URL of an interface', () => {
+  it.each<[string, string]>([
+    ['/a2a', 'https://a.example/a2a'],
+    ['./a2a', 'https://a.example/agents/one/.well-known/a2a'],
+    ['../a2a?x=1', 'https://a.example/agents/one/a2a?x=1'],
+    ['//b.example/a2a', 'https://b.example/a2a'],
+  ])('of a fetched card is resolved against the address of the card: %s', (url, resolved) => {
+    const { direct, report, profile } = compileCard({ upstream }, { ...fetched, url })
+    expect([direct.supportedInterfaces[0]?.url, profile.targets[0]?.url]).toStrictEqual([resolved, resolved])
+    expect(report.converted).toStrictEqual([
+      { pointer: '/url', message: `relative, resolved against the address of the card: ${resolved}` },
+    ])
+  })
+
+  it.each<[string, JsonObject]>([
+    [
+      '/supportedInterfaces/0/url',
+      { supportedInterfaces: [{ url: '/x', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] },
+    ],
+    ['/additionalInterfaces/0/url', { additionalInterfaces: [{ url: '/x', transport: 'GRPC' }] }],
+    ['/interfaces/0/url', { interfaces: [{ url: '/x', transport: 'GRPC' }] }],
+  ])('is resolved in each list: %s', (pointer, fields) => {
+    const { direct, report } = compileCard({ upstream }, { ...fetched, url: 'https://a.example/a2a', ...fields })
+    expect(direct.supportedInterfaces.map(({ url }) => url)).toContain('https://a.example/x')
+    expect(report.converted.map(note => note.pointer)).toContain(pointer)
+  })
+
+  it.each(['a2a', 'a.example/a2a', 'YOUR_URL', '/{{path}}', '/\\b.example', '/a b', ''])(
+    'is rejected where it may be something else: %s',
+    url => {
+      expect(getCompileErrors({ upstream }, { ...fetched, url }).map(({ pointer }) => pointer)).toStrictEqual(['/url'])
+    },
+  )
+
+  it('is rejected in the card of a manifest, which has no address', () => {
+    expect(getCompileErrors({ ...fetched })[0]?.message).toMatch(/^is relative/)
+    expect(
+      getCompileErrors({ upstream, card: { url: '/a2a' } }, { ...fetched, url: 'https://a.example/' }),
+    ).toStrictEqual([
+      { pointer: '/card/url', message: 'is relative: it must be absolute, such as https://agent.example.com/a2a' },
+    ])
+  })
+
+  it('is not reported where the manifest overrides it', () => {
+    const document = { upstream, card: { url: 'https://b.example/a2a' } }
+    expect(compileCard(document, fetched).report.converted).toStrictEqual([])
+  })
+
+  it('is hidden behind the gateway, as an absolute one is', () => {
+    const { documents } = compileCard({ upstream, route: 'gateway' }, fetched)
+    expect(documents['1.0'].supportedInterfaces).toMatchObject([{ url: 'https://host.example/agents/weather/a2a' }])
+    expect(JSON.stringify(documents)).not.toContain('a.example')
+  })
+
+  it('does not send a secret to another host', () => {
+    const document = { upstream: { ...upstream, secret: 'TOKEN' } }
+    expect(compileCard(document, fetched).profile.targets[0]?.url).toBe('https://a.example/a2a')
+    expect(getCompileErrors(document, { ...fetched, url: '//b.example/a2a' })).toMatchObject([{ pointer: '/url' }])
+  })
+
+  it('makes signatures invalid, which are then left out', () => {
+    const { documents, report } = compileCard(
+      { upstream },
+      { ...fetched, signatures: [{ protected: 'eyJhbGciOiJFUzI1NiJ9', signature: 'c2ln' }] },
+    )
+    expect([documents['1.0'].signatures, report.dropped['1.0']]).toStrictEqual([undefined, ['/signatures']])
+  })
+
+  it('leaves a card without one as it is', () => {
+    const card = { ...fetched, url: 'https://a.example/a2a', interfaces: [{ url: '/page' }], supportedInterfaces: 5 }
+    expect(resolveInterfaceUrls(card, base)).toStrictEqual({ card, notes: [] })
+  })
+})
