@@ -1,4 +1,5 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { parseUrl } from '../../net/urls.ts'
 import type { Note } from '../model/report.ts'
 import { endpointFields } from '../read/interfaces.ts'
 import { interfaceTransports } from '../read/transports.ts'
@@ -13,7 +14,7 @@ const relativeReference = /^(?:\.{0,2}\/)[^\s\p{Cc}<>{}\\]*$/u
 export const resolveInterfaceUrls = (card: JsonObject, base: string): { card: JsonObject; notes: Note[] } => {
   const notes: Note[] = []
   const resolve = (value: Json | undefined, pointer: Pointer): Json | undefined => {
-    const url = typeof value === 'string' && relativeReference.test(value) ? URL.parse(value, base) : null
+    const url = typeof value === 'string' && relativeReference.test(value) ? parseUrl(value, base) : null
     if (url === null) return value
     notes.push({ pointer, message: `relative, resolved against the address of the card: ${url.href}` })
     return url.href
