@@ -23,6 +23,8 @@ const text = 'weather in Tokyo'
 const accepted = callBody('SendMessage', text)
 const refused = callBody('SendMessage', text, ['image/png'])
 const streamed = callBody('SendStreamingMessage', text)
+const starting = callBody('SendMessage', 'start a task')
+const reading = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'task-1' } })
 
 /** Calls through the gate: refused ones beside Workers that send a constant, accepted ones beside other gateways. */
 export const calls = async ({ bundle, directory, effort }: Setting): Promise<Figure[]> => {
@@ -57,6 +59,7 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
     ...(await besides({ name: 'a careful forwarder', server: careful, ...forwarding }, effort, [
       { name: 'gate', ...gate },
     ])),
+    ...(await besideSharedTasks(host, upstream, effort)),
     ...(await besideGateways(upstream, effort, { name: 'gate', ...gate })),
     await firstEvents('a blind forwarder', [originOf(blind) + callPath(id), url], effort.rounds),
     await firstEvents('a careful forwarder', [originOf(careful) + callPath(id), url], effort.rounds),
@@ -70,6 +73,22 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
 const besides = async (baseline: Entrant, effort: Effort, others: readonly Entrant[]): Promise<Figure[]> => {
   const named = others.map(other => ({ ...other, name: `${other.name}, beside ${baseline.name}` }))
   return (await compare(baseline, named, effort)).slice(1)
+}
+
+/** Compares calls of an agent whose tasks are kept apart with those of one whose tasks are shared. */
+const besideSharedTasks = async (host: Server, upstream: string, effort: Effort): Promise<Figure[]> => {
+  for (const tasks of ['owner', 'shared'])
+    await register(portOf(host), tasks, { card: quickCard(tasks), upstream: { url: upstream }, gate: { tasks } })
+  const figures: Figure[] = []
+  for (const [name, body] of [
+    ['message that starts a task', starting],
+    ['call about a task', reading],
+  ] as const) {
+    await checkForwarding(host, callPath('owner'), post(body))
+    const baseline = { name: 'the same with shared tasks', server: host, requests: sameCall('shared', body) }
+    figures.push(...(await besides(baseline, effort, [{ name, server: host, requests: sameCall('owner', body) }])))
+  }
+  return figures
 }
 
 /** Compares the gate with the gateways that one would install. */

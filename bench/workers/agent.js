@@ -1,13 +1,23 @@
 // The agent behind the gateways. It sends a constant response, ten events for a stream, and 100 MB of events for a stream whose
-// text is "flood".
+// text is "flood". The text "start a task" starts one; the first has the id "task-1".
 
-const answer = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  result: { message: { messageId: 'm-2', role: 'ROLE_AGENT', parts: [{ text: 'Sunny in Tokyo, 21 degrees.' }] } },
+const messageText = text =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    result: { message: { messageId: 'm-2', role: 'ROLE_AGENT', parts: [{ text }] } },
+  })
+const answer = messageText('Sunny in Tokyo, 21 degrees.')
+let tasks = 0
+const task = id => ({
+  id,
+  contextId: `context of ${id}`,
+  status: { state: 'TASK_STATE_COMPLETED' },
+  artifacts: [{ artifactId: 'a', parts: [{ text: 'Sunny in Tokyo, 21 degrees.' }] }],
 })
+const resultResponse = result => Response.json({ jsonrpc: '2.0', id: 1, result })
 const encoder = new TextEncoder()
-const event = text => encoder.encode(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text } })}\n\n`)
+const event = text => encoder.encode(`data: ${messageText(text)}\n\n`)
 const small = event('21 degrees')
 const large = event('x'.repeat(64 * 1024))
 const floodBytes = 100 * 1024 * 1024
@@ -30,6 +40,8 @@ export default {
     const text = await request.text()
     if (text.includes('"flood"')) return stream(large, Math.ceil(floodBytes / large.byteLength))
     if (text.includes('SendStreamingMessage')) return stream(small, 10)
+    if (text.includes('"start a task"')) return resultResponse({ task: task(`task-${++tasks}`) })
+    if (text.includes('"GetTask"')) return resultResponse(task('task-1'))
     return new Response(answer, { headers: { 'Content-Type': 'application/json' } })
   },
 }

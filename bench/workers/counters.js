@@ -1,6 +1,6 @@
 // Counts the work that a GET from memory must not do. Imported before the host, so that the host cannot save an uncounted copy.
 
-export const counts = { requests: 0, kv: 0, parses: 0, hashes: 0, registry: 0 }
+export const counts = { requests: 0, kv: 0, parses: 0, hashes: 0, registry: 0, owners: 0 }
 
 const count = (owner, method, name) => {
   const original = owner[method]

@@ -17,7 +17,12 @@ export default {
       return new Response(JSON.stringify(before))
     }
     counts.requests++
-    const countedEnv = { ...env, CARDS: counted(env.CARDS, 'kv'), REGISTRY: counted(env.REGISTRY, 'registry') }
+    const countedEnv = {
+      ...env,
+      CARDS: counted(env.CARDS, 'kv'),
+      REGISTRY: counted(env.REGISTRY, 'registry'),
+      TASK_OWNERS: counted(env.TASK_OWNERS, 'owners'),
+    }
     return host.fetch(request, countedEnv, ctx)
   },
 }

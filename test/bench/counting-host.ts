@@ -5,7 +5,14 @@ import { readHost, workerBundle } from '../../bench/bundle.ts'
 import { hostWorker, startWorkerd } from '../../bench/servers.ts'
 
 /** The work of the host since the last reset. */
-export type HostCounts = { requests: number; kv: number; parses: number; hashes: number; registry: number }
+export type HostCounts = {
+  requests: number
+  kv: number
+  parses: number
+  hashes: number
+  registry: number
+  owners: number
+}
 /** The operations of KV since the last reset. */
 export type KvCounts = { get: number; put: number; delete: number }
 

@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 beforeEach(() => host.resetCounts())
 
-const nothing = { kv: 0, parses: 0, hashes: 0, registry: 0 }
+const nothing = { kv: 0, parses: 0, hashes: 0, registry: 0, owners: 0 }
 const noReads = { get: 0, put: 0, delete: 0 }
 
 describe('the counts', () => {
@@ -38,7 +38,7 @@ describe('the counts', () => {
 
   it('include the work of a GET that is not in memory', async () => {
     await fetch(host.origin + cardPath('agent-000001'))
-    expect(await host.hostCounts()).toEqual({ requests: 1, kv: 1, parses: 1, hashes: 0, registry: 0 })
+    expect(await host.hostCounts()).toEqual({ ...nothing, requests: 1, kv: 1, parses: 1 })
     expect(await host.kvCounts()).toEqual({ ...noReads, get: 1 })
   })
 })
@@ -133,6 +133,31 @@ describe('a hundred calls of one agent', () => {
     await vi.waitFor(async () => expect((await host.hostCounts()).registry).toBeGreaterThan(0), 10_000)
     expect((await host.hostCounts()).registry).toBeLessThanOrEqual(2)
     expect(await host.kvCounts()).toEqual(noReads)
+  })
+})
+
+describe('calls of an agent whose tasks are kept apart', () => {
+  const task = { kind: 'task', id: 'task-1', contextId: 'context-1', status: { state: 'completed' } }
+  const call = (method: string, params: object) =>
+    fetch(`${host.origin}/agents/owned/a2a`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    }).then(response => response.json())
+  const message = { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Hello' }] }
+
+  it('cost one request of a Durable Object for a new task, and none for later calls about it', async () => {
+    upstream.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 1, result: task })))
+    const card = { ...quickCard('owned'), url: `${origin}/a2a`, protocolVersion: '0.3.0' }
+    await register(host.port, 'owned', { card, gate: { tasks: 'owner' } })
+    await host.resetCounts()
+    expect(await call('message/send', { message })).toMatchObject({ result: { id: 'task-1' } })
+    expect((await host.hostCounts()).owners).toBe(1)
+    for (let time = 0; time < 50; time++) {
+      await call('tasks/get', { id: 'task-1' })
+      await call('message/send', { message: { ...message, taskId: 'task-1', contextId: 'context-1' } })
+    }
+    expect((await host.hostCounts()).owners).toBe(1)
   })
 })
 
