@@ -36,3 +36,10 @@ export type Principal = {
   /** Headers, in lower case, that carry credentials of this host and are never forwarded. */
   strippedHeaders: readonly string[]
 }
+
+/**
+ * Returns the subject of a caller that this host can tell apart from all others. Empty for an anonymous caller, and for a JWT whose
+ * issuer does not name its users, so that they do not count as one.
+ */
+export const distinctSubject = (caller: Authentication): string =>
+  caller.authenticated && caller.oidcSubject !== 'none' ? caller.subject : ''

@@ -1,5 +1,6 @@
 import type { CallError } from '../a2a/errors.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
+import { distinctSubject } from '../auth/principal.ts'
 import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { parseSeconds } from '../http/bindings.ts'
@@ -22,7 +23,7 @@ export const createToolInvocation = (
   const timeoutSeconds = parseSeconds(env.UPSTREAM_TIMEOUT, 60)
   const bridgeCall: BridgeCall = {
     agent: id,
-    caller: caller.authenticated ? caller.subject : '',
+    caller: distinctSubject(caller),
     address: caller.authenticated ? '' : clientKey(request),
     upstream: { url: mcp.url, ...(service !== undefined && { service }), ...(secret !== undefined && { secret }) },
     ...(toolCall && {

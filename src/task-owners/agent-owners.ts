@@ -1,7 +1,7 @@
 import type { CallError } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
 import type { ResultFacts, VisibleTasks } from '../a2a/results.ts'
-import type { Authentication } from '../auth/principal.ts'
+import { type Authentication, distinctSubject } from '../auth/principal.ts'
 import { log } from '../http/log.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_TASK_ID_LENGTH } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
@@ -45,7 +45,7 @@ export class AgentOwners {
 
   constructor(agent: string, caller: Authentication, env: Env) {
     this.#agent = agent
-    this.#caller = caller.authenticated ? caller.subject : ANYONE
+    this.#caller = distinctSubject(caller) || ANYONE
     this.#env = env
   }
 

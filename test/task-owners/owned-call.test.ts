@@ -38,8 +38,9 @@ beforeEach(() => {
   env = { TASK_OWNERS: { getByName: () => object } } as unknown as Env
 })
 
-const check = (subject: string, changes: Partial<A2ACall>) =>
-  checkTaskOwner(callWith(changes), { agent, caller: callerNamed(subject) }, env)
+const check = (subject: string, changes: Partial<A2ACall>) => checkFor(callerNamed(subject), changes)
+const checkFor = (caller: Authentication, changes: Partial<A2ACall>) =>
+  checkTaskOwner(callWith(changes), { agent, caller }, env)
 
 const permitted = (result: OwnedCall | CallError): OwnedCall => {
   if ('kind' in result) throw new Error(result.kind)
@@ -107,6 +108,13 @@ describe('a task that an anonymous caller has started', () => {
       'call',
     )
   })
+})
+
+it('takes a caller whose issuer does not name its users for an anonymous one', async () => {
+  const named = callerNamed('jwt:issuer.example:0') as Extract<Authentication, { authenticated: true }>
+  const { inspect } = permitted(await checkFor({ ...named, oidcSubject: 'none' }, {}))
+  await inspect(facts([{ id: 'u1' }]))
+  expect(await get('token:b', 'u1')).toHaveProperty('call')
 })
 
 describe('a context that a caller chooses', () => {
