@@ -66,7 +66,8 @@ type WranglerConfig = {
   ratelimits: { name: string; simple: { limit: number } }[]
 }
 
-const readHostConfig = (): HostConfig => {
+/** Reads from wrangler.toml what a host under test needs. */
+export const readHostConfig = (): HostConfig => {
   const config: WranglerConfig = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
   return {
     compatibilityDate: config.compatibility_date ?? '',

@@ -3,10 +3,10 @@ import { isJsonObject, type Json, jsonEntries } from '../../src/json/json.ts'
 /** Texts whose repetition is expensive for careless code: combining marks, invisible characters, delimiters and escapes. */
 export const hostilePieces = [
   // Marks that Unicode normalization has to sort, or to decompose first.
-  ...['\u0301\u0316', '\u0f73', '\u200d', '\ufe0f\ufe0f', '\u{e0100}', '\ufdfa', 'é.'],
-  ...['\\', '\\"', '%', '%25', '.', '/', '//', '[', '{', '(', '"', "'", '<', '*/', '$', '~1'],
-  ...[' ', '\n', '\r\n---', '-', ':', '@', '?', '#', '&', '=', ';', ',', ';a="', 'a=', 'a, ', '_'],
-  ...['a', 'A', '0', '1.', 'a.', 'a-', 'aB', 'eyJ', 'a b ', 'http://'],
+  ...['\u0301\u0316', '\u0f73', '\u200d', '\ufe0f\ufe0f', '\u{e0100}', '\ufdfa'],
+  ...['\\', '\\"', '%', '%25', '.', '/', '[', '{', '(', '"', '<', '~1'],
+  ...[' ', '\n', '\r\n---', '-', ':', '@', '?', '&', ';', ',', ';a="', 'a='],
+  ...['a', '1.', 'a-', 'aB', 'eyJ', 'a b ', 'http://'],
 ]
 
 /** A text of ordinary words, to compare hostile texts with. */

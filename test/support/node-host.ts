@@ -13,15 +13,13 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
   const { handleRequest } = await import('../../src/app.ts')
   const { Catalog } = await import('../../src/api/catalog.ts')
   const { Registry } = await import('../../src/registry/store/registry.ts')
+  const { TaskOwners } = await import('../../src/task-owners/task-owners.ts')
   // Only the runtime has this function.
   Object.defineProperty(crypto.subtle, 'timingSafeEqual', { value: isEqual, configurable: true })
   const limit = { limit: async () => ({ success: true }) }
-  const state = { storage: openStorage().storage, waitUntil: () => undefined }
-  const registry = { getByName: () => instance }
   const env = {
     ADMIN_TOKEN: token,
     CARDS: memoryKv(),
-    REGISTRY: registry,
     REMOTE_CARDS: {
       getByName: () => ({
         schedule: async () => undefined,
@@ -42,7 +40,7 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
   } as unknown as Env
   const ctx = { waitUntil: () => undefined, exports: { Catalog: () => catalog } } as unknown as ExecutionContext
   const catalog = new Catalog(ctx as never, env)
-  const instance = new Registry(state as unknown as DurableObjectState, env)
+  Object.assign(env, { REGISTRY: namespaceOf(Registry, env), TASK_OWNERS: namespaceOf(TaskOwners, env) })
   const send = async (request: Request) => handleRequest(request, env, ctx)
   return {
     fetch: send,
@@ -51,6 +49,22 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
       const body = JSON.stringify(document)
       const response = await send(new Request(`https://host.example/agents/${id}`, { method: 'PUT', headers, body }))
       if (response.status !== 201) throw new Error(`PUT ${id}: ${response.status} ${await response.text()}`)
+    },
+  }
+}
+
+/** Returns a namespace of Durable Objects, each with a storage of its own. */
+const namespaceOf = <Instance>(Class: new (ctx: DurableObjectState, env: Env) => Instance, env: Env) => {
+  const instances = new Map<string, Instance>()
+  const create = (): Instance => {
+    const state: unknown = { storage: openStorage().storage, waitUntil: () => undefined }
+    return new Class(state as DurableObjectState, env)
+  }
+  return {
+    getByName: (name: string): Instance => {
+      const instance = instances.get(name) ?? create()
+      instances.set(name, instance)
+      return instance
     },
   }
 }

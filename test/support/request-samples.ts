@@ -1,0 +1,98 @@
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { shortCard } from './cards/cards.ts'
+import { token } from './runtime.ts'
+
+/** A request, each string of which is a place for hostile text. */
+export type RequestSample = {
+  method?: string
+  path: string[]
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: Json
+}
+
+const admin = { Authorization: `Bearer ${token}` }
+const message = {
+  messageId: 'm',
+  role: 'ROLE_USER',
+  contextId: 'c',
+  parts: [
+    { text: 'Hello', mediaType: 'text/plain', metadata: { a: 'b' } },
+    { url: 'https://a.example/', filename: 'a' },
+  ],
+  metadata: { skillId: 'now' },
+}
+const configuration = {
+  acceptedOutputModes: ['text/plain; charset=utf-8'],
+  pushNotificationConfig: { url: 'https://a.example/hook', token: 't', authentication: { schemes: ['Bearer'] } },
+}
+const call = (method: string, params: JsonObject, path = ['agents', 'echo', 'a2a'], headers = {}): RequestSample => ({
+  method: 'POST',
+  path,
+  headers,
+  body: { jsonrpc: '2.0', id: 'one', method, params },
+})
+
+/** A request to each endpoint, by what it is for. The host has an agent `echo`, whose card is named Weather. */
+export const requestSamples: Record<string, RequestSample> = {
+  'a 1.0 call': call('SendMessage', { message, configuration, tenant: 'a' }, undefined, {
+    'A2A-Version': '1.0',
+    'A2A-Extensions': 'https://a.example/1, https://a.example/2',
+    'X-A2A-Extensions': 'https://a.example/3',
+    Authorization: 'Bearer abc',
+    Via: '1.1 a.example (comment), 1.1 b.example',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    tracestate: 'a=b',
+    Accept: 'application/json',
+    'User-Agent': 'test/1',
+    Cookie: 'a=b',
+    'CF-Connecting-IP': '2001:db8::1',
+  }),
+  'a 0.3 call': call('message/send', {
+    message: { ...message, parts: [{ kind: 'file', file: { mimeType: 'text/plain', uri: 'https://a.example/' } }] },
+    configuration,
+  }),
+  'a call for a task': call('tasks/get', { id: 't', historyLength: '1' }),
+  'a call by name': call('message/send', { agentName: 'Weather', message }, ['a2a', 'v1']),
+  'a call by tenant': call('SendMessage', { tenant: 'echo', message }, ['a2a']),
+  'a call over HTTP+JSON': {
+    method: 'POST',
+    path: ['agents', 'echo', 'a2a', 'message:send'],
+    query: { tenant: 'a', 'A2A-Version': '1.0' },
+    headers: { 'Content-Type': 'application/a2a+json; charset=utf-8' },
+    body: { message, configuration },
+  },
+  'a task over HTTP+JSON': { path: ['agents', 'echo', 'a2a', 'tasks', 't'], query: { historyLength: '1', a: 'b' } },
+  'a push configuration over HTTP+JSON': {
+    path: ['agents', 'echo', 'a2a', 'v1', 'tasks', 't', 'pushNotificationConfigs', 'p'],
+  },
+  'agents/get': call('agents/get', { id: 'echo' }, ['rpc']),
+  'agents/list': call('agents/list', { limit: '5', cursor: 'a' }, ['rpc']),
+  'agents/refreshCard': call('agents/refreshCard', { name: 'Weather' }, ['rpc'], admin),
+  'a card': {
+    path: ['agents', 'echo', '.well-known', 'agent-card.json'],
+    query: { dialect: '1.0', 'A2A-Version': '1.0' },
+    headers: {
+      'If-None-Match': '"a", W/"b"',
+      'If-Modified-Since': 'Sun, 06 Nov 1994 08:49:37 GMT',
+      Accept: 'text/html, application/json;q=0.9',
+      Origin: 'https://a.example',
+    },
+  },
+  'a card by name': { path: ['a2a', 'v1', 'agents', 'Weather'] },
+  'a list': { path: ['agents'], query: { limit: '5', cursor: 'a' }, headers: admin },
+  'a registration': {
+    method: 'PUT',
+    path: ['agents', 'other'],
+    headers: { ...admin, 'If-Match': '"a", "b"', 'If-None-Match': '*' },
+    body: { card: shortCard },
+  },
+  'a card to lint': { method: 'POST', path: ['lint'], query: { id: 'a' }, body: shortCard },
+  'a token': {
+    method: 'POST',
+    path: ['tokens'],
+    headers: admin,
+    body: { scopes: ['read'], agents: ['a*'], tiers: ['base'], expires: '2030-01-01T00:00:00Z', note: 'n' },
+  },
+  'a revision': { path: ['agents', 'echo', 'revisions'], query: { limit: '5', cursor: '1' }, headers: admin },
+}
