@@ -6,6 +6,7 @@ import {
   startDevServer,
   stopGroup,
   waitUntilResponding,
+  waitUntilSilent,
 } from './dev/dev-server.ts'
 import { quoteAuthorization, welcome } from './dev/welcome.ts'
 
@@ -38,12 +39,12 @@ const serve = async (): Promise<void> => {
   const isResponding = await waitUntilResponding(`${url}/agents`, server, context)
   if (isResponding) {
     await welcome({ url, token }, quoteAuthorization(env, process.env), context)
-  } else {
-    if (!isStopping) fail('wrangler dev did not start; VERBOSE=1 npm start shows its log.')
-    await stopGroup(server)
+    await Promise.race([ended, waitUntilSilent(`${url}/agents`, server, context)])
+    if (!isStopping) fail('wrangler dev has ended, or its runtime has; VERBOSE=1 npm start shows its log.')
+  } else if (!isStopping) {
+    fail('wrangler dev did not start; VERBOSE=1 npm start shows its log.')
   }
-  await ended
-  if (!isStopping && isResponding) fail('wrangler dev has ended.')
+  await stopGroup(server)
 }
 
 const problem = await checkPort(url, port, fetch)

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
@@ -12,6 +12,9 @@ import { createSigningKey } from '../signing-key.ts'
 
 /** How long the runtime may take until it responds. */
 const START_TIMEOUT_MS = 60_000
+
+/** How long the runtime may take until it responds again, after it has ended. */
+const RESTART_TIMEOUT_MS = 2000
 
 /** How long processes may take to end by themselves. */
 const STOP_TIMEOUT_MS = 5000
@@ -84,14 +87,32 @@ export const startDevServer = (port: string, adminToken: string, { env, cwd }: C
 /** Waits until the server responds. Returns false if it ends first, or takes too long. */
 export const waitUntilResponding = async (url: string, server: ChildProcess, context: Context): Promise<boolean> => {
   const { fetch, clock } = context
-  let hasEnded = false
-  for (const event of ['exit', 'error'])
-    server.once(event, () => {
-      hasEnded = true
-    })
-  const check = async () => hasEnded || (await isResponding(url, fetch))
-  return (await poll(check, { clock, timeoutMs: START_TIMEOUT_MS, pauseMs: 100 })) && !hasEnded
+  const check = async () => hasEnded(server) || (await isResponding(url, fetch))
+  return (await poll(check, { clock, timeoutMs: START_TIMEOUT_MS, pauseMs: 100 })) && !hasEnded(server)
 }
+
+/**
+ * Waits until nothing responds any more: wrangler itself survives the end of its runtime, and starts another, which may not work. An
+ * idle connection shows the end of the runtime at once, without requests in its log.
+ */
+export const waitUntilSilent = async (url: string, server: ChildProcess, context: Context): Promise<void> => {
+  const { fetch, clock } = context
+  const check = async () => hasEnded(server) || (await isResponding(url, fetch))
+  do await waitForDisconnection(new URL(url))
+  while (!hasEnded(server) && (await poll(check, { clock, timeoutMs: RESTART_TIMEOUT_MS, pauseMs: 100 })))
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
+
+const waitForDisconnection = ({ port, hostname }: URL): Promise<void> =>
+  new Promise(resolve => {
+    connect(Number(port), hostname)
+      .unref()
+      // A connection that is refused or reset is closed as well.
+      .on('error', () => undefined)
+      .on('close', () => resolve())
+      .resume()
+  })
 
 const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
   fetch(url, { signal: AbortSignal.timeout(5000) }).then(
@@ -108,7 +129,7 @@ const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
  */
 export const stopGroup = async (child: ChildProcess): Promise<void> => {
   if (child.pid === undefined) return
-  const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit')
+  const ended = hasEnded(child) ? Promise.resolve() : once(child, 'exit')
   signalGroup(child.pid, 'SIGTERM')
   await Promise.race([ended, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })])
   signalGroup(child.pid, 'SIGKILL')

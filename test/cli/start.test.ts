@@ -12,13 +12,14 @@ import { writeFileSync } from 'node:fs'
 import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
 const args = process.argv.slice(2)
 spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LINE && require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
-writeFileSync('called.json', JSON.stringify({ args, token: process.env.ADMIN_TOKEN, metrics: process.env.WRANGLER_SEND_METRICS }))
+writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: process.env.ADMIN_TOKEN, metrics: process.env.WRANGLER_SEND_METRICS }))
 const host = new FakeHost()
 host.token = process.env.ADMIN_TOKEN
 host.rootAgent = process.env.ROOT
 if (process.env.GARBAGE) host.faults = [({ path }, response) => path === '/agents?limit=100' && response.end('<html>')]
 if (process.env.BROKEN) process.exit(1)
 await host.listen(Number(args[args.indexOf('--port') + 1]))
+process.on('SIGUSR2', () => host.close())
 `
 
 const freePort = async (): Promise<string> => {
@@ -140,6 +141,20 @@ describe('npm start', () => {
     server.close()
     expect(stderr).toContain(`npm start: Port ${port} is in use`)
     expect(code).toBe(1)
+  })
+
+  it.each([
+    ['runtime, which wrangler survives', 'SIGUSR2'],
+    ['wrangler', 'SIGKILL'],
+  ] as const)('reports the end of its %s, and leaves nothing behind (exit 1)', async (_, signal) => {
+    const runtime = await watchRuntime()
+    const { child, end, called } = start({ PORT: await freePort(), LINE: runtime.port })
+    await waitForText(child.stdout, 'Ctrl-C stops')
+    process.kill(called().pid, signal)
+    const { code, stderr } = await end
+    expect(stderr).toContain('npm start: wrangler dev has ended, or its runtime has')
+    expect(code).toBe(1)
+    await runtime.ended
   })
 
   it('reports a host that does not start (exit 1)', async () => {
