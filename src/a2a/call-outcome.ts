@@ -50,14 +50,16 @@ export const observedCallOf = (
 ): ObservedCall => {
   const { needs } = operations[operation]
   const outcome = outcomeOf(operation, end)
+  // An agent that answers a message may have ignored the configuration in it.
+  const showsPush = needs === 'pushNotifications' || (hasPushConfig && isPushRefusal(end))
   const failure = failureOf(end)
   return {
     operation,
     protocol: `${binding} ${version}`,
     outcome,
-    spoken: protocolOutcome(operation, outcome, end),
+    protocolOutcome: protocolOutcomeOf(operation, outcome, end),
     ...(needs === 'streaming' && { streaming: streamingOutcome(outcome, end) }),
-    ...((needs === 'pushNotifications' || hasPushConfig) && { pushNotifications: pushOutcome(needs, outcome, end) }),
+    ...(showsPush && { pushNotifications: outcome }),
     ...(failure !== undefined && { failure }),
   }
 }
@@ -83,7 +85,7 @@ const outcomeOf = (operation: OperationName, end: CallEnd): Outcome => {
 }
 
 /** An agent that answers with an error of A2A speaks the protocol, unless it refuses the version or does not know the main method. */
-const protocolOutcome = (operation: OperationName, outcome: Outcome, end: CallEnd): Outcome => {
+const protocolOutcomeOf = (operation: OperationName, outcome: Outcome, end: CallEnd): Outcome => {
   const code = codeOf(end)
   const isA2AError = end.error === undefined && end.agentError !== undefined && code !== METHOD_NOT_FOUND
   if (code === VERSION_NOT_SUPPORTED || (operation === 'send' && outcome === 'refused' && !isPushRefusal(end)))
@@ -93,10 +95,6 @@ const protocolOutcome = (operation: OperationName, outcome: Outcome, end: CallEn
 
 const streamingOutcome = (outcome: Outcome, end: CallEnd): Outcome =>
   outcome === 'answered' && !(end.error === undefined && end.isStream) ? 'failed' : outcome
-
-/** A message with a push configuration may be refused for many reasons; only one is about the configuration. */
-const pushOutcome = (needs: string | undefined, outcome: Outcome, end: CallEnd): Outcome =>
-  outcome === 'refused' && needs !== 'pushNotifications' && !isPushRefusal(end) ? 'failed' : outcome
 
 const isPushRefusal = (end: CallEnd): boolean => codeOf(end) === PUSH_NOTIFICATION_NOT_SUPPORTED
 

@@ -1,6 +1,8 @@
 import { requireWriter } from '../auth/require.ts'
 import { compile } from '../card/compile/index.ts'
 import { compareWithObservations, type Proposal } from '../card/diff/observed.ts'
+import type { AgentCard } from '../card/model/agent-card.ts'
+import { collectModes } from '../card/model/calls.ts'
 import { createObservations, type Observations, type Outcomes } from '../card/model/observations.ts'
 import type { Handler } from '../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../http/headers.ts'
@@ -44,8 +46,12 @@ const proposeChanges = (
   const result = compile(JSON.parse(stored.manifest), { id, publicUrl, requestOrigin: stored.origin, fetched })
   if ('errors' in result) return undefined
   if (!observations) return []
-  const { direct: card, profile, toAuthored } = result.compiled
-  return compareWithObservations({ card, targets: profile.targets }, observations).map(proposal => ({
+  const { direct: card, profile, extended, toAuthored } = result.compiled
+  const extendedOutputModes = extended.flatMap(
+    ({ documents }) => collectModes(documents['1.0'] as unknown as AgentCard).union.output,
+  )
+  const declared = { card, targets: profile.targets, extendedOutputModes }
+  return compareWithObservations(declared, observations).map(proposal => ({
     ...proposal,
     pointer: toAuthored(proposal.pointer),
   }))

@@ -19,7 +19,7 @@ describe('what a call shows of its agent', () => {
       operation: 'send',
       protocol: 'JSONRPC 1.0',
       outcome: 'answered',
-      spoken: 'answered',
+      protocolOutcome: 'answered',
     })
   })
 
@@ -81,8 +81,8 @@ describe('what a call shows of its agent', () => {
     ['an error of its own', 'send', error(1234), 'failed', 'answered', 'agent-error'],
     ['an error outside the reserved codes', 'send', error(-31999), 'failed', 'answered', 'agent-error'],
     ['an error that is no number of a code', 'send', error(-32000.5), 'failed', 'answered', 'agent-error'],
-  ])('classifies %s', (_, operation, end, outcome, spoken, failure) => {
-    expect(observe(operation, end)).toMatchObject({ outcome, spoken, failure })
+  ])('classifies %s', (_, operation, end, outcome, protocolOutcome, failure) => {
+    expect(observe(operation, end)).toMatchObject({ outcome, protocolOutcome, failure })
   })
 
   it.each<[string, OperationName, CallEnd, string | undefined]>([
@@ -97,10 +97,10 @@ describe('what a call shows of its agent', () => {
   })
 
   it.each<[string, OperationName, boolean, CallEnd, string | undefined]>([
-    ['a message with a configuration', 'send', true, status(200), 'answered'],
-    ['a stream with a configuration', 'stream', true, stream, 'answered'],
+    ['a message with a configuration, which the agent may ignore', 'send', true, status(200), undefined],
+    ['a stream with a configuration, which the agent may ignore', 'stream', true, stream, undefined],
     ['the refusal of a configuration in a message', 'send', true, error(-32003), 'refused'],
-    ['the refusal of a stream with a configuration', 'stream', true, error(-32004), 'failed'],
+    ['the refusal of a stream with a configuration', 'stream', true, error(-32004), undefined],
     ['a configuration', 'createPushConfig', false, status(200), 'answered'],
     ['the refusal of a configuration', 'createPushConfig', false, error(-32003), 'refused'],
     ['an agent without the method', 'createPushConfig', false, error(-32601), 'refused'],
@@ -111,6 +111,6 @@ describe('what a call shows of its agent', () => {
   })
 
   it('does not take the refusal of push notifications for that of the main method', () => {
-    expect(observe('send', error(-32003), true)).toMatchObject({ outcome: 'refused', spoken: 'answered' })
+    expect(observe('send', error(-32003), true)).toMatchObject({ outcome: 'refused', protocolOutcome: 'answered' })
   })
 })

@@ -20,9 +20,8 @@ const result = (part: JsonObject): JsonObject => ({
 const error = (code: number): JsonObject => ({ error: { code, message: 'No' } })
 const event = (part: JsonObject): string => `data: ${JSON.stringify({ jsonrpc: '2.0', id: 7, ...result(part) })}\n\n`
 
-/** Registers an agent whose answers are read. */
 const register = (id: string, card: JsonObject = {}, gate: JsonObject = {}) =>
-  called.register(id, { card: agentCard(called.agent.origin, card), gate: { responses: 'enforce', ...gate } })
+  called.register(id, { card: agentCard(called.agent.origin, card), gate })
 const callTimes = async (times: number, id: string, body: Json, headers: Record<string, string> = {}) => {
   for (let time = 0; time < times; time++) await called.send(`/agents/${id}/a2a`, { body, headers })
 }
@@ -132,6 +131,17 @@ describe('GET /agents/{id}/observed', () => {
     ])
   })
 
+  it('proposes no media type that an extended card declares', async () => {
+    const skill = { id: 'map', name: 'Map', description: 'Draws a map of the weather', tags: ['map'] }
+    await called.register('observed-extended', {
+      card: agentCard(called.agent.origin),
+      extended: { skills: [{ ...skill, outputModes: ['image/png'] }] },
+    })
+    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    await callTimes(1, 'observed-extended', call())
+    expect(await observed('observed-extended')).toMatchObject({ mediaTypes: { 'image/png': 1 }, proposals: [] })
+  })
+
   it('counts failures by kind, and tasks that do not exist as answers in the protocol', async () => {
     await register('observed-failing')
     called.agent.respond(reply(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace</h1>'))
@@ -239,7 +249,7 @@ describe('GET /agents/{id}/observed', () => {
         supportedOutputModes: ['text/plain'],
         capabilities: { streaming: false },
       },
-      gate: { capabilities: 'off', responses: 'enforce' },
+      gate: { capabilities: 'off' },
     })
     called.agent.respond(reply(200, stream, event({ text: 'Rain' })))
     await callTimes(1, 'observed-dialect', call('SendStreamingMessage'))
@@ -281,7 +291,7 @@ describe('GET /agents/{id}/observed', () => {
   })
 
   it('is what sync-card lint --observed reports', async () => {
-    const manifest = { card: agentCard(called.agent.origin), route: 'gateway', gate: { responses: 'enforce' } }
+    const manifest = { card: agentCard(called.agent.origin), route: 'gateway' }
     const workspace = new Workspace({ 'observed-lint.json': manifest })
     await called.register('observed-lint', manifest)
     called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))

@@ -121,7 +121,6 @@ describe('a hundred calls of one agent', () => {
     await host.resetCounts()
     await register(host.port, 'called', {
       card: { ...quickCard('called'), url: `${origin}/a2a`, protocolVersion: '0.3.0' },
-      gate: { responses: 'enforce' },
     })
     await host.untilPuts(1)
     await host.resetCounts()

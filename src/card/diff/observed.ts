@@ -1,7 +1,7 @@
 import { intersects, parseMediaRange } from '../../http/media-type.ts'
 import { formatPointer, type Json, type Pointer } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { type CallTarget, toTarget } from '../model/calls.ts'
+import { type CallTarget, collectModes, toTarget } from '../model/calls.ts'
 import type { Counts, Observations, Outcomes } from '../model/observations.ts'
 
 /** A difference between a card and what calls have shown, and the change that would make the card true. */
@@ -41,8 +41,15 @@ const MIN_REFUSALS = 3
 /** Media types in one message; `seen` has all of them. */
 const MAX_LISTED_TYPES = 10
 
-/** What an agent declares: its canonical card with its own URLs, and the endpoints that calls are forwarded to. */
-type Declared = { card: AgentCard; targets: readonly CallTarget[] }
+/** What an agent declares. */
+type Declared = {
+  /** The canonical card with the agent's own URLs. */
+  card: AgentCard
+  /** The endpoints that calls are forwarded to. */
+  targets: readonly CallTarget[]
+  /** The output modes of its extended cards, which only some callers may read. */
+  extendedOutputModes: readonly string[]
+}
 
 /** Compares a card with what the calls of its agent have shown. Pointers are into the canonical card. */
 export const compareWithObservations = (declared: Declared, observations: Observations): Proposal[] => [
@@ -92,9 +99,9 @@ const compareCapability = (
   return [{ rule, pointer, message, seen: outcomes, change: { op: 'add', path: pointer, value: !isDeclared } }]
 }
 
-const compareOutputModes = ({ card: { defaultOutputModes, skills } }: Declared, mediaTypes: Counts): Proposal[] => {
-  const declared = new Set([...defaultOutputModes, ...skills.flatMap(({ outputModes }) => outputModes ?? [])])
-  const ranges = [...declared].map(parseMediaRange)
+const compareOutputModes = ({ card, extendedOutputModes }: Declared, mediaTypes: Counts): Proposal[] => {
+  const { defaultOutputModes } = card
+  const ranges = [...new Set([...collectModes(card).union.output, ...extendedOutputModes])].map(parseMediaRange)
   const isDeclared = (type: string) => ranges.some(range => intersects(parseMediaRange(type), range))
   const missing = Object.entries(mediaTypes).filter(([type]) => !isDeclared(type))
   if (missing.length === 0) return []

@@ -18,10 +18,10 @@ export type ObservedCall = {
   protocol: string
   outcome: Outcome
   /** Whether the agent speaks the protocol: an agent that refuses an operation does. */
-  spoken: Outcome
+  protocolOutcome: Outcome
   /** Set for a call that asks for a stream. An answer that is no stream is `failed`. */
   streaming?: Outcome
-  /** Set for a call that configures push notifications. */
+  /** Set for a call for push configurations, and for a message whose configuration the agent refuses. */
   pushNotifications?: Outcome
   /** Why there is no result: an error of this host, or a code of the agent's. */
   failure?: string
@@ -68,7 +68,7 @@ export const addCall = (observations: Observations, call: ObservedCall, now: num
   observations.last = Math.max(observations.last, now)
   observations.calls = add(observations.calls, 1)
   countOutcome(outcomesOf(operations, call.operation), call.outcome)
-  countOutcome(outcomesOf(protocols, call.protocol), call.spoken)
+  countOutcome(outcomesOf(protocols, call.protocol), call.protocolOutcome)
   if (call.streaming) countOutcome(streaming, call.streaming)
   if (call.pushNotifications) countOutcome(pushNotifications, call.pushNotifications)
   if (call.failure !== undefined) countFailure(failures, call.failure, 1)

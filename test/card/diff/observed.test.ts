@@ -22,10 +22,14 @@ const card = (more: Partial<AgentCard> = {}): AgentCard => ({
 
 const outcomes = (answered: number, refused = 0, failed = 0): Outcomes => ({ answered, refused, failed })
 
-const compare = (observed: Partial<Observations>, more: Partial<AgentCard> = {}) => {
+const compare = (
+  observed: Partial<Observations>,
+  more: Partial<AgentCard> = {},
+  extendedOutputModes: string[] = [],
+) => {
   const declared = card(more)
   return compareWithObservations(
-    { card: declared, targets: resolveTargets(declared, {}) },
+    { card: declared, targets: resolveTargets(declared, {}), extendedOutputModes },
     { ...createObservations(0), ...observed },
   )
 }
@@ -98,6 +102,11 @@ describe('the comparison of a card with its calls', () => {
     ],
   ])('counts a media type as declared by %s', (_, more) => {
     expect(compare({ mediaTypes: { 'image/png': 1 } }, more)).toEqual([])
+  })
+
+  it('counts a media type as declared by an extended card', () => {
+    expect(compare({ mediaTypes: { 'image/png': 1 } }, {}, ['image/png'])).toEqual([])
+    expect(compare({ mediaTypes: { 'image/png': 1 } }, {}, ['image/jpeg'])).toHaveLength(1)
   })
 
   it('lists at most ten media types in the message, and counts the others', () => {

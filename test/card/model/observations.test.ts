@@ -13,7 +13,7 @@ const answered: ObservedCall = {
   operation: 'send',
   protocol: 'JSONRPC 1.0',
   outcome: 'answered',
-  spoken: 'answered',
+  protocolOutcome: 'answered',
 }
 
 const observe = (calls: Partial<ObservedCall>[], mediaTypes: string[][] = []): Observations => {
@@ -30,7 +30,7 @@ describe('observations', () => {
       { operation: 'stream', streaming: 'answered' },
       { operation: 'stream', streaming: 'refused', outcome: 'refused', failure: '-32004' },
       { pushNotifications: 'answered' },
-      { protocol: 'JSONRPC 0.3', outcome: 'failed', spoken: 'failed', failure: 'timeout' },
+      { protocol: 'JSONRPC 0.3', outcome: 'failed', protocolOutcome: 'failed', failure: 'timeout' },
     ])
     expect(observed).toEqual({
       first: 100,

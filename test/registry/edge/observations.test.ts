@@ -26,7 +26,12 @@ const recordObservations = async (id: string, observations: Observations): Promi
 }
 const env = { REGISTRY: { getByName: () => ({ recordObservations }) } } as unknown as Env
 
-const answered: ObservedCall = { operation: 'send', protocol: 'JSONRPC 1.0', outcome: 'answered', spoken: 'answered' }
+const answered: ObservedCall = {
+  operation: 'send',
+  protocol: 'JSONRPC 1.0',
+  outcome: 'answered',
+  protocolOutcome: 'answered',
+}
 const streamed: ObservedCall = { ...answered, operation: 'stream', streaming: 'answered' }
 
 const observe = (times = 1, call = answered, id = 'a'): void => {
@@ -71,7 +76,7 @@ describe('what an isolate observes', () => {
     observe(2)
     await pass(1)
     observe(1, streamed)
-    observe(1, { ...answered, outcome: 'failed', spoken: 'failed', failure: 'timeout' })
+    observe(1, { ...answered, outcome: 'failed', protocolOutcome: 'failed', failure: 'timeout' })
     await pass(1)
     expect(counts()).toEqual([1, 4])
     edge.observeMediaTypes('a', ['image/png'], env, ctx)
