@@ -68,7 +68,7 @@ class ReferenceReader {
       const folded = fold(name)
       if (FREE_FORM.has(folded)) continue
       const field = path + name
-      if (/taskids?$/.test(folded) || (idIsTask && folded === 'id')) this.#add(this.#tasks, value, field)
+      if (/taskids?$/.test(folded) || (idIsTask && /^ids?$/.test(folded))) this.#add(this.#tasks, value, field)
       else if (/(?:contextids?|sessionid)$/.test(folded)) this.#addContext(value, field)
       else if (folded === 'name' || folded === 'parent') this.#addResource(value, idIsTask, field)
       else this.#descend(value, `${field}.`, idIsTask && !this.#hasOtherId(folded))

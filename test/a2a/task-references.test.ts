@@ -38,7 +38,8 @@ describe('a call about a task', () => {
     ['a wrapper', { request: { id: 't' } }],
     ['two wrappers', { params: { task: { id: 't' } } }],
     ['a list of wrappers', { tasks: [{ id: 't' }] }],
-    ['a list of ids', { ids: [], taskIds: ['t'] }],
+    ['a list of ids', { ids: ['t'] }],
+    ['a list of task ids', { ids: [], taskIds: ['t'] }],
   ])('may name it under another name, too: %s', (_, params) => {
     expect(read('getTask', { id: 'own', ...params })).toEqual(tasks('own', 't'))
   })

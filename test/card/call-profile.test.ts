@@ -10,6 +10,28 @@ const upstream = { card: 'https://a.example/card.json' }
 const compileIssuers = (manifest: JsonObject, fetched?: JsonObject) =>
   compileCard(manifest, fetched).profile.openIdConnectUrls
 
+describe('the policy for tasks', () => {
+  it.each<[string, string, JsonObject]>([
+    ['owner', 'a secret of the host', { upstream: { secret: 'WEATHER_TOKEN' } }],
+    ['owner', 'a service binding', { upstream: { service: 'WEATHER' } }],
+    ['shared', 'credentials of the callers', {}],
+    ['shared', 'gate.tasks: shared', { upstream: { secret: 'WEATHER_TOKEN' }, gate: { tasks: 'shared' } }],
+    ['owner', 'gate.tasks: owner', { gate: { tasks: 'owner' } }],
+  ])('is %s with %s', (policy, _, manifest) => {
+    expect(compileCard({ card, ...manifest }).profile.tasks).toBe(policy)
+  })
+
+  it('is shared for the tools of an MCP server, because the bridge separates callers', () => {
+    const tools = {
+      tools: [{ name: 't', description: 'T', inputSchema: { type: 'object' } }],
+      name: 'T',
+      description: 'D',
+    }
+    const manifest = { upstream: { mcp: 'https://mcp.example/mcp', secret: 'MCP_TOKEN' }, gate: { tasks: 'owner' } }
+    expect(compileCard(manifest, tools).profile.tasks).toBe('shared')
+  })
+})
+
 describe('the OpenID Connect issuers whose tokens are accepted', () => {
   it.each<[string, JsonObject, JsonObject | undefined]>([
     ['a card in the manifest', { card }, undefined],

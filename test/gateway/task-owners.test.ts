@@ -22,6 +22,7 @@ beforeAll(async () => {
   const upstream = { secret: 'AGENT_TOKEN' }
   await called.register(agent, { card, upstream })
   await called.register('owned-shared', { card, upstream, gate: { tasks: 'shared' } })
+  await called.register('owned-unchecked', { card, upstream, gate: { responses: 'off' } })
   await called.register('owned-open', { card })
   await called.register('owned-hidden', { card, gate: { tasks: 'owner' } })
   const issued = [1, 2].map(() => called.issue({ scopes: ['read'], agents: ['owned*'] }))
@@ -403,6 +404,17 @@ describe('gate.tasks', () => {
     const task = await start(alice, nextId(), 'owned-hidden')
     expectNotFound(await get(bob, task, 'owned-hidden'))
     expect((await get(alice, task, 'owned-hidden')).body).toMatchObject({ result: { id: task } })
+  })
+})
+
+describe('gate.responses: off', () => {
+  it.each<[string, JsonObject, Json]>([
+    ['a message', call('SendMessage'), { wrapped: { task: taskOf('unreadable') } }],
+    ['a list', call('ListTasks', {}), { items: [taskOf('unreadable')] }],
+  ])('passes no answer to %s that cannot be read, and so not be checked', async (_, body, result) => {
+    serve(() => result)
+    const { status, text } = await rpc(alice, body, 'owned-unchecked')
+    expect([status, text.includes('unreadable'), text.includes('-32006')]).toEqual([502, false, true])
   })
 })
 

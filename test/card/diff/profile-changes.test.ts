@@ -27,6 +27,7 @@ describe('findNewUse', () => {
     ['other callers: visibility has changed', { visibility: 'internal' }],
     ['other callers: route has changed', { route: 'closed' }],
     ['other callers: gate has changed', { gate: { ...before.gate, modes: 'off' } }],
+    ['other callers: gate.tasks has changed', { tasks: 'owner' }],
     ['other callers: card.security has changed', { requiresAuthentication: true }],
     ['other callers: card.securitySchemes has changed', { apiKeyHeaders: ['x-key'] }],
     ['other callers: card.securitySchemes has changed', { openIdConnectUrls: ['https://id.example'] }],

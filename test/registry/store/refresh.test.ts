@@ -165,6 +165,17 @@ describe('the key refresh:{id}', () => {
   })
 })
 
+describe('the key task-owners:{id}', () => {
+  it('of a removed agent clears the Durable Object that knows the owners of its tasks', async () => {
+    const clear = vi.fn(async () => undefined)
+    const getByName = vi.fn(() => ({ clear }))
+    put('a', 'One')
+    remove(sql, 'a', {})
+    await publishKey(sql, 'task-owners:a', { TASK_OWNERS: { getByName } } as unknown as Env)
+    expect([getByName.mock.calls, clear.mock.calls]).toEqual([[['a']], [[]]])
+  })
+})
+
 describe('the next refresh', () => {
   it.each([
     [30, 3600],
