@@ -118,15 +118,16 @@ const transportsOf = (context: LintContext): { fields: TransportField[]; pointer
   ),
 ]
 
-/** Returns the top-level transport, where it is not one that the list of interfaces has at the same URL. */
+/** Returns the top-level transport, where the list of interfaces does not have it at the card's URL, or at any if there is none. */
 const findUnlistedTransport = (context: LintContext): Pointer[] => {
+  const { url = null } = context.authored
   const [field] = cardTransports(context.authored)
-  const { supportedInterfaces } = context.card
   const listed = getAuthoredItems(context, '/supportedInterfaces')
-    .filter(({ item }) => item.url === context.authored.url)
+    .filter(({ item }) => url === null || item.url === url)
     .flatMap(({ item }) => interfaceTransports(item).slice(0, 1))
-  const isUnlisted = listed.length > 0 && listed.every(({ value }) => field && differInTransport(value, field.value))
-  return field && isUnlisted && supportedInterfaces.length > 0 ? [formatPointer(field.name)] : []
+  return field && listed.length > 0 && listed.every(({ value }) => differInTransport(value, field.value))
+    ? [formatPointer(field.name)]
+    : []
 }
 
 /** Returns the fields that name another transport than the field that is read. */

@@ -126,10 +126,11 @@ const MAX_ADDRESS_LENGTH = 160
 const cardAddress = (document: JsonObject): string | undefined => {
   const base = [document.url, document.baseUrl, document.base_url].find(value => typeof value === 'string')
   for (const { name, value, pointer } of collectStrings(document)) {
-    if (pointer() === '/url') continue
     const url = /^(?:https?:\/)?\//i.test(value) ? parseUrl(value, typeof base === 'string' ? base : undefined) : null
     if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') continue
     if (!linkName.test(name) && !cardPath.test(url.pathname)) continue
+    // A directory may give its own address there.
+    if (pointer() === '/url') continue
     const address = url.href.length > MAX_ADDRESS_LENGTH ? '' : `, ${url.href}`
     return `it names a card at ${pointer()}${address}`
   }

@@ -37,33 +37,26 @@ export const presentEndpointFields = (card: JsonObject): string[] =>
 
 /** Reads the endpoint fields of every dialect into `supportedInterfaces`. */
 export const readInterfaces = (card: JsonObject, assumedVersion: string, provenance: Provenance): JsonObject => {
-  const { supportedInterfaces, url, preferredTransport, additionalInterfaces, protocolVersion, protocol, ...others } =
-    card
-  let rest: JsonObject = others
+  const { supportedInterfaces, url, additionalInterfaces, protocolVersion } = card
   const collector = new InterfaceCollector(provenance)
   for (const [item, pointer] of listItems(supportedInterfaces, '/supportedInterfaces', provenance))
     collector.addV1(readInterface(item, pointer, assumedVersion, provenance), pointer)
 
   const version = readVersion(protocolVersion, assumedVersion, '/protocolVersion', provenance)
-  const sameUrl = collector.interfaces.filter(item => isJsonObject(item) && item.url === url)
-  let ownProtocol = protocol
-  if (url !== undefined && sameUrl.length === 0) {
-    const [field] = cardTransports(card)
-    const name = field?.name ?? 'preferredTransport'
-    if (name === 'protocol') ownProtocol = undefined
-    if (name === 'transport') rest = omit(rest, name)
-    const pointer = provenance.sourceOf(formatPointer(name))
+  const hasPrimary = url !== undefined && !collector.interfaces.some(item => isJsonObject(item) && item.url === url)
+  const transport = hasPrimary ? cardTransports(card)[0] : undefined
+  if (hasPrimary) {
     if (protocolVersion === undefined)
       provenance.noteDefault('/protocolVersion', `set to "${toPatchVersion(assumedVersion)}"`)
-    const protocolBinding = field
-      ? readBinding(field, name === 'preferredTransport', pointer, provenance)
-      : protocol === 'mcp'
-        ? 'MCP'
-        : 'JSONRPC'
-    collector.addPrimary({ url, protocolBinding, protocolVersion: version }, pointer)
-  } else if (preferredTransport !== undefined && !sameUrl.some(item => hasBinding(item, preferredTransport)))
-    provenance.noteConversion('/preferredTransport', takesPrecedence('supportedInterfaces'))
+    collector.addPrimary(url, version, transport ?? { name: 'preferredTransport', value: defaultBinding(card) })
+  } else noteUnlistedTransport(card, collector.interfaces, provenance)
 
+  // What names the transport of the card is read; `protocol` and `transport` are unknown fields in any other card.
+  const { protocol, ...rest } = omit(
+    card,
+    ...['supportedInterfaces', 'url', 'preferredTransport', 'additionalInterfaces', 'protocolVersion'],
+    ...(transport ? [transport.name] : []),
+  )
   const hasDraftField = isInterfaceList(rest.interfaces)
   if (hasDraftField) provenance.noteConversion('/interfaces', 'a field of drafts of A2A, read as supportedInterfaces')
   for (const [item, pointer] of [
@@ -74,20 +67,34 @@ export const readInterfaces = (card: JsonObject, assumedVersion: string, provena
 
   const { interfaces } = collector
   if (interfaces.length === 0 && supportedInterfaces === undefined) provenance.mapFrom('/supportedInterfaces', '/url')
-  const isUsed = interfaces.some(item => isJsonObject(item) && item.protocolVersion === version)
-  if (protocolVersion !== undefined && interfaces.length > 0 && !isUsed)
+  const isVersionUsed = interfaces.some(item => isJsonObject(item) && item.protocolVersion === version)
+  if (protocolVersion !== undefined && interfaces.length > 0 && !isVersionUsed)
     provenance.noteConversion('/protocolVersion', takesPrecedence('supportedInterfaces'))
   return {
     ...(hasDraftField ? omit(rest, 'interfaces') : rest),
     ...(interfaces.length > 0 && { supportedInterfaces: interfaces }),
-    // Kept only where it differs from what the interfaces imply.
-    ...(ownProtocol !== undefined && ownProtocol !== superxProtocol(interfaces) && { protocol: ownProtocol }),
-    ...(isUsed && isPatchVersion(protocolVersion) && { protocolVersion }),
+    // Kept only where they differ from what the interfaces imply.
+    ...(protocol !== undefined && protocol !== superxProtocol(interfaces) && { protocol }),
+    ...(isVersionUsed && isPatchVersion(protocolVersion) && { protocolVersion }),
   }
 }
 
-const hasBinding = (item: Json, word: Json): boolean =>
-  isJsonObject(item) && item.protocolBinding !== undefined && !differInTransport(item.protocolBinding, word)
+/** Returns the binding of a card that names no transport. */
+const defaultBinding = ({ protocol }: JsonObject): string => (protocol === 'mcp' ? 'MCP' : 'JSONRPC')
+
+/** Notes that a preferred transport is none of the interfaces that the card lists for its URL. */
+const noteUnlistedTransport = (
+  { url, preferredTransport }: JsonObject,
+  interfaces: readonly Json[],
+  provenance: Provenance,
+): void => {
+  if (preferredTransport === undefined || interfaces.length === 0) return
+  const isListed = interfaces
+    .filter(isJsonObject)
+    .filter(item => url === undefined || item.url === url)
+    .some(({ protocolBinding = null }) => !differInTransport(protocolBinding, preferredTransport))
+  if (!isListed) provenance.noteConversion('/preferredTransport', takesPrecedence('supportedInterfaces'))
+}
 
 /** Whether a version has a patch number of v0.x that its Major.Minor does not imply. */
 const isPatchVersion = (version: Json | undefined): boolean =>
@@ -111,12 +118,15 @@ class InterfaceCollector {
   }
 
   /** Adds the interface in the top-level fields of a v0.x card. */
-  addPrimary(item: JsonObject, authoredTransport: Pointer): void {
+  addPrimary(url: Json, protocolVersion: Json, transport: TransportField): void {
+    const provenance = this.#provenance
     const pointer = formatPointer('supportedInterfaces', this.interfaces.length)
-    this.#provenance.mapWhole(pointer, '/url')
-    this.#provenance.mapTo(`${pointer}/protocolBinding`, authoredTransport)
-    this.#provenance.mapFrom(`${pointer}/protocolVersion`, '/protocolVersion')
-    this.interfaces.push(item)
+    const source = formatPointer(transport.name)
+    provenance.mapWhole(pointer, '/url')
+    provenance.mapFrom(`${pointer}/protocolBinding`, source)
+    provenance.mapFrom(`${pointer}/protocolVersion`, '/protocolVersion')
+    const protocolBinding = readBinding(transport, transport.name === 'preferredTransport', source, provenance)
+    this.interfaces.push({ url, protocolBinding, protocolVersion })
   }
 
   /** Adds an item of v0.3's list, unless its URL and binding are there already. */

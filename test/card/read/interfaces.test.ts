@@ -78,6 +78,14 @@ describe('the transport of a card', () => {
         supportedInterfaces: [{ url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }],
       },
     ],
+    [
+      '/protocol',
+      {
+        url: null,
+        protocol: 'rest',
+        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      },
+    ],
   ])('that clashes with another is an error at %s: %j', (pointer, fields) => {
     expect(readTransports({ ...shortCard, ...fields }).issues).toStrictEqual([`transport-clash error ${pointer}`])
   })
