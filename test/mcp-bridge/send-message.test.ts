@@ -1,6 +1,7 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { token } from '../support/host.ts'
 import { type BridgedAgent, calls, message, message0, startBridgedAgent } from './bridged-agent.ts'
 
 const pixel = 'iVBORw0KGgo='
@@ -355,5 +356,19 @@ describe('a failing server', () => {
       why: 'The MCP server answered with HTTP 500.',
       milliseconds: expect.any(Number),
     })
+  })
+})
+
+describe('GET /agents/{id}/observed for an MCP server', () => {
+  it('proposes the media types of its tools, and nothing about the interfaces of this host', async () => {
+    await agent.send(calls('everything'))
+    const response = await agent.host.fetch('/agents/tools/observed', { headers: { Authorization: `Bearer ${token}` } })
+    const { proposals } = (await response.json()) as { proposals: JsonObject[] }
+    expect(proposals).toEqual([
+      expect.objectContaining({
+        rule: 'observed-output-modes',
+        seen: expect.objectContaining({ 'image/png': expect.any(Number), 'audio/wav': expect.any(Number) }),
+      }),
+    ])
   })
 })
