@@ -198,9 +198,18 @@ const protoShapes = (version: WireVersion): Shapes => {
       { ...ids, artifact },
       { ...metadata, contextId: string, append: boolean, lastChunk: boolean },
     ),
-    pushConfig: version === '0.3' ? objectWith(readProto, { name: nonEmpty, pushNotificationConfig: config }) : config,
+    pushConfig:
+      version === '0.3'
+        ? objectWith(readProto, { name: nonEmpty, pushNotificationConfig: config })
+        : both(config, namesTaskOrItself),
   }
 }
+
+/** A card has a URL, too. */
+const namesTaskOrItself: Check = value =>
+  nonEmpty(readProto(value as JsonObject, 'taskId')) === undefined
+    ? undefined
+    : objectWith(readProto, { id: nonEmpty })(value)
 
 /** Readers of ProtoJSON accept the number of a value, too. */
 const protoEnum = (description: string, names: readonly string[]): Check =>

@@ -184,8 +184,9 @@ export class SseFramer {
   /** Returns what may pass, now that a chunk has arrived. */
   push(chunk: Uint8Array): Piece[] {
     const pieces: Piece[] = []
-    const begin = this.#passing ? this.#passOn(this.#passing, chunk, pieces) : 0
-    const end = Math.max(begin, this.#passing ? 0 : this.#endOfEvents(chunk))
+    const resumed = this.#passing ? this.#passOn(this.#passing, chunk, pieces) : 0
+    const end = Math.max(resumed, this.#passing ? 0 : this.#endOfEvents(chunk))
+    const begin = this.#size > 0 && this.#size + end > this.#maxBytes ? this.#passOversized(chunk, pieces) : resumed
     if (end > begin) {
       pieces.push({ kind: 'events', bytes: [...this.#takeWithheld(), chunk.subarray(begin, end)] })
       this.#setPosition(false, false)
@@ -199,6 +200,15 @@ export class SseFramer {
   /** Returns what was withheld. For a stream that ends, not for one that breaks off. */
   flush(): Piece[] {
     return this.#size === 0 ? [] : [{ kind: 'events', bytes: this.#takeWithheld() }]
+  }
+
+  /** Passes the withheld event if it is too large with its end, which this chunk has. Returns the index after it. */
+  #passOversized(chunk: Uint8Array, pieces: Piece[]): number {
+    const end = this.#endOfFirstEvent(chunk) ?? 0
+    if (this.#size + end <= this.#maxBytes) return 0
+    pieces.push({ kind: 'oversized', bytes: [...this.#takeWithheld(), chunk.subarray(0, end)] })
+    this.#setPosition(false, false)
+    return end
   }
 
   /** Passes on what has begun to pass. Returns where it ends in the chunk. */

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { CallError } from '../../src/a2a/errors.ts'
 import { relaySse, SseFramer } from '../../src/a2a/sse.ts'
+import { MAX_EVENT_BYTES } from '../../src/limits.ts'
 import '../support/workers/identity-transform-stream.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -222,6 +223,142 @@ describe('relaySse', () => {
     agent.send(long)
     const text = await new Response(relaySse(agent.body, { ...options, idleSeconds: 0.05 })).text()
     expect(text).toBe(`${long}\n\ndata: ${silentError}\n\n`)
+  })
+})
+
+describe('relaySse with a check', () => {
+  type Check = NonNullable<Parameters<typeof relaySse>[1]['check']>
+
+  /** Relays a stream that arrives in these chunks, and returns what passes and what the check has seen. */
+  const relayChecked = async (chunks: readonly Uint8Array[], check: Check = () => undefined) => {
+    const seen: (string | undefined)[] = []
+    const body = new ReadableStream({
+      type: 'bytes',
+      start: controller => {
+        for (const chunk of chunks) controller.enqueue(chunk.slice())
+        controller.close()
+        controller.byobRequest?.respond(0)
+      },
+    })
+    const watched = relaySse(body, {
+      ...options,
+      check: data => {
+        seen.push(data)
+        return check(data)
+      },
+    })
+    return { text: Buffer.from(await new Response(watched).arrayBuffer()).toString(), seen }
+  }
+  const relayText = (text: string, check?: Check) => relayChecked([encode(text)], check)
+
+  it('passes every byte unchanged and checks the data that a parser finds, wherever the stream is cut', async () => {
+    const line = fc.constantFrom(
+      'data: {"text":"Bücher"}',
+      'data:x',
+      'data',
+      'event: x',
+      ': comment',
+      'id: 1',
+      'x',
+      'dat',
+    )
+    const end = fc.constantFrom('\n', '\r\n', '\r')
+    const stream = fc.array(fc.tuple(line, end, fc.boolean()), { maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(stream, fc.array(fc.nat(9), { minLength: 1 }), async (lines, cuts) => {
+        const text = `${lines.map(([content, ends, blank]) => content + ends + (blank ? ends : '')).join('')}\n\n`
+        const bytes = encode(text)
+        const chunks: Uint8Array[] = []
+        for (let at = 0, cut = 0; at < bytes.length; cut++) {
+          const next = at + (cuts[cut % cuts.length] ?? 0) + 1
+          chunks.push(bytes.subarray(at, next))
+          at = next
+        }
+        const relayed = await relayChecked(chunks)
+        expect(relayed).toEqual({ text, seen: parseEvents(text) })
+      }),
+    )
+  })
+
+  it.each([
+    ['data in several lines', 'data: {\ndata:  "a": 1}\n\n', ['{\n "a": 1}']],
+    ['other fields and comments', ': hi\nevent: x\nid: 1\nretry: 5\ndata: 1\n: ho\n\n', ['1']],
+    ['a byte order mark', '\ufeffdata: 1\n\n', ['1']],
+    ['a last event without a blank line', 'data: 1\n\ndata: 2', ['1', '2']],
+    ['fields that only begin like data', 'database: 1\ndata_x\n\n', []],
+    ['comments alone', ': a\n\n:\n\n', []],
+  ])('reads %s', async (_, text, expected) => {
+    expect(await relayText(text)).toEqual({ text, seen: expected })
+  })
+
+  it('passes an event only when its check is done', async () => {
+    const agent = startAgent()
+    const checked = Promise.withResolvers<undefined>()
+    const reader = relaySse(agent.body, { ...options, check: () => checked.promise }).getReader()
+    agent.send('data: 1\n\n')
+    const onRead = vi.fn()
+    const read = reader.read().then(onRead)
+    await new Promise(setImmediate)
+    expect(onRead).not.toHaveBeenCalled()
+    checked.resolve(undefined)
+    await read
+    expect(onRead).toHaveBeenCalledOnce()
+    await reader.cancel()
+  })
+
+  it.each([
+    ['the data of an event', 'data: 1\n\ndata: 2\n\ndata: 3\n\n', 'data: 1\n\ndata: new\n\ndata: 3\n\n'],
+    [
+      'all of its lines',
+      ': a\nevent: x\r\ndata: \r\nid: 1\r\ndata:2\r\n\r\n',
+      ': a\nevent: x\r\ndata: new\r\nid: 1\r\n\r\n',
+    ],
+    ['a last line without an end', 'data:2', 'data: new'],
+  ])('replaces %s', async (_, text, expected) => {
+    const { text: relayed } = await relayText(text, data => (data?.includes('2') ? { text: 'new' } : undefined))
+    expect(relayed).toBe(expected)
+  })
+
+  it('ends with an error event in place of the first bad one, and cancels the stream of the agent', async () => {
+    const agent = startAgent()
+    const check: Check = data => (data === 'bad' ? { kind: 'invalid-response', status: 200 } : undefined)
+    const text = new Response(relaySse(agent.body, { ...options, check })).text()
+    agent.send('data: 1\n\ndata: bad\n\ndata: 3\n\n')
+    expect(await text).toBe(`data: 1\n\ndata: {"kind":"invalid-response","status":200}\n\n`)
+    await agent.cancelled
+  })
+
+  it.each([
+    ['withholds', 'an event', 'data: {"half', 'data: 1\n\n'],
+    ['passes', 'a comment', ': half', 'data: 1\n\n: half\n\n'],
+  ])('%s half of %s when the agent breaks off', async (_verb, _what, half, relayed) => {
+    const agent = startAgent()
+    const text = new Response(relaySse(agent.body, { ...options, check: () => undefined })).text()
+    agent.send(`data: 1\n\n${half}`)
+    while (agent.pulls() === 0) await Promise.resolve()
+    agent.fail()
+    expect(await text).toBe(`${relayed}${options.lastEvent({ kind: 'broken-off' })}`)
+  })
+
+  const large = `data: "${'x'.repeat(MAX_EVENT_BYTES)}"\n\n`
+
+  it('passes an event that is too large to be checked if the check lets it, and checks the next', async () => {
+    const { text, seen } = await relayText(`data: 1\n\n${large}data: 2\n\n`)
+    expect(text === `data: 1\n\n${large}data: 2\n\n`).toBe(true)
+    expect(seen.map(data => data?.length)).toEqual([1, undefined, 1])
+  })
+
+  it('ends before an event that is too large if the check refuses it', async () => {
+    const tooLarge = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES } as const
+    const { text } = await relayText(`data: 1\n\n${large}`, data => (data === undefined ? tooLarge : undefined))
+    expect(text.length).toBe(`data: 1\n\n${options.lastEvent(tooLarge)}`.length)
+    expect(text.endsWith(options.lastEvent(tooLarge))).toBe(true)
+  })
+
+  it('checks an event of the largest size as a whole', async () => {
+    const data = 'x'.repeat(MAX_EVENT_BYTES - 100)
+    const { seen } = await relayText(`data: ${data}\n\n`)
+    expect(seen.map(each => each?.length)).toEqual([data.length])
   })
 })
 
