@@ -1,0 +1,164 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { AnswerPlace } from '../../src/a2a/results.ts'
+import {
+  type AnsweredCall,
+  type AnswerPolicy,
+  checkAnswer,
+  checkEvent,
+  type Inspected,
+} from '../../src/gateway/upstream/check-answer.ts'
+import type { Json } from '../../src/json/json.ts'
+import { MAX_EVENT_BYTES } from '../../src/limits.ts'
+import { resultOf } from '../support/answers.ts'
+
+const policyWith = (changes: Partial<AnswerPolicy> = {}) => ({
+  level: 'enforce' as const,
+  warn: vi.fn(),
+  status: 200,
+  ...changes,
+})
+
+const callWith = (changes: Partial<AnsweredCall> = {}): AnsweredCall => ({
+  binding: 'JSONRPC',
+  version: '1.0',
+  operation: 'send',
+  id: 7,
+  ...changes,
+})
+
+const check = (
+  text: string,
+  { call, place = 'response', ...changes }: Partial<AnswerPolicy> & { call?: AnsweredCall; place?: AnswerPlace } = {},
+) => checkAnswer(text, place, call ?? callWith(), policyWith(changes))
+
+const result = JSON.stringify(resultOf('send', '1.0'))
+const answer = (id: string) => `{ "jsonrpc": "2.0", ${id} "result": ${result}, "n": 1.0 }`
+
+describe('the id of a JSON-RPC answer', () => {
+  it.each<[Json, string]>([
+    [7, '7'],
+    ['7', '"7"'],
+    ['ü', '"\\u00fc"'],
+    [0, '0'],
+    [null, 'null'],
+    [JSON.rawJSON('12345678901234567890') as Json, '12345678901234567890'],
+    [1.5, '1.5'],
+  ])('that is the id of the caller passes byte for byte: %j', (id, text) => {
+    expect(check(answer(`"id": ${text},`), { call: callWith({ id }) })).toBeUndefined()
+  })
+
+  it.each<[Json, string, string]>([
+    [7, '"id": 8,', '7'],
+    [7, '"id": "7",', '7'],
+    [7, '"id": null,', '7'],
+    [7, '"id": {"a": [7]},', '7'],
+    ['7', '"id": 7,', '"7"'],
+    [null, '"id": 7,', 'null'],
+    [JSON.rawJSON('12345678901234567890') as Json, '"id": 12345678901234567000,', '12345678901234567890'],
+    [2 ** 53, '"id": 9007199254740993,', '9007199254740992'],
+  ])('is restored: %j instead of %s', (id, member, expected) => {
+    expect(check(answer(member), { call: callWith({ id }) })).toEqual({
+      text: `{"jsonrpc":"2.0","id":${expected},"result":${result},"n":1.0}`,
+    })
+  })
+
+  it('is restored where there is none', () => {
+    expect(check(answer(''))).toEqual({ text: `{"jsonrpc":"2.0","result":${result},"n":1.0,"id":7}` })
+  })
+
+  it('is restored in an error and in an event', () => {
+    const error = (id: string) => `{"jsonrpc":"2.0","id":${id},"error":{"code":-32001,"message":"x","data":1e400}}`
+    expect(check(error('null'))).toEqual({ text: error('7') })
+    expect(check(error('8'), { place: 'event', call: callWith({ operation: 'stream' }) })).toEqual({ text: error('7') })
+  })
+
+  it('is not there over HTTP+JSON', () => {
+    expect(check(result, { call: callWith({ binding: 'HTTP+JSON', id: null }) })).toBeUndefined()
+  })
+
+  it.each(['warn', 'off'] as const)('is not restored with %s', level => {
+    expect(check(answer('"id": 8,'), { level })).toBeUndefined()
+  })
+})
+
+describe('an answer that is not A2A', () => {
+  const bad = '{"jsonrpc":"2.0","id":7}'
+  const error = { kind: 'invalid-response', status: 200, detail: 'result or error must be present' }
+
+  it('is an error with enforce, passes with a warning with warn, and passes with off', () => {
+    expect(check(bad)).toEqual(error)
+    const warn = vi.fn()
+    expect(check(bad, { level: 'warn', warn })).toBeUndefined()
+    expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'response')
+    expect(check(bad, { level: 'off' })).toBeUndefined()
+  })
+
+  it.each(['enforce', 'warn', 'off'] as const)('is an error with %s if it is not JSON', level => {
+    const invalid = { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }
+    for (const text of ['', '<html>', '{"jsonrpc":']) expect(check(text, { level })).toEqual(invalid)
+  })
+
+  it('passes as an event that is not JSON unless the level is enforce', () => {
+    const warn = vi.fn()
+    expect(check('<html>', { level: 'warn', warn, place: 'event' })).toBeUndefined()
+    expect(warn).toHaveBeenCalledOnce()
+    expect(check('<html>', { place: 'event' })).toMatchObject({ kind: 'invalid-response' })
+  })
+
+  it('has no text of the agent in its reason', () => {
+    const marker = 'zzmarkerzz'
+    for (const text of [
+      `{"jsonrpc":"${marker}"}`,
+      `{"jsonrpc":"2.0","result":{"${marker}":"${marker}"}}`,
+      `{"jsonrpc":"2.0","error":{"code":"${marker}","${marker}":1}}`,
+      `{"jsonrpc":"2.0","result":{"message":{"messageId":"1","parts":[{"${marker}":1}]}}}`,
+      marker,
+    ])
+      expect(JSON.stringify(check(text))).not.toContain(marker)
+  })
+})
+
+describe('an event that is too large to be read', () => {
+  it('is an error with enforce, passes with a warning with warn, and passes with off', () => {
+    const error = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
+    expect(checkEvent(undefined, callWith(), policyWith())).toEqual(error)
+    const warn = vi.fn()
+    expect(checkEvent(undefined, callWith(), policyWith({ level: 'warn', warn }))).toBeUndefined()
+    expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'event')
+    expect(checkEvent(undefined, callWith(), policyWith({ level: 'off' }))).toBeUndefined()
+  })
+})
+
+describe('an inspection', () => {
+  const list = callWith({ operation: 'listTasks' })
+  const task = (id: string) => ({ id, status: { state: 'TASK_STATE_WORKING' }, 'x-size': '@' })
+  // A number that JavaScript would round.
+  const tasks = JSON.stringify({ jsonrpc: '2.0', id: 7, result: { tasks: [task('a'), task('b')], totalSize: 2 } })
+  const listing = tasks.replaceAll('"@"', '12345678901234567890')
+
+  it.each(['enforce', 'warn', 'off'] as const)('sees the facts of an answer with %s', level => {
+    const inspect = vi.fn()
+    expect(check(listing, { call: list, level, inspect })).toBeUndefined()
+    expect(inspect.mock.calls).toMatchObject([[{ kind: 'task-list', tasks: [{ id: 'a' }, { id: 'b' }] }, 'response']])
+  })
+
+  it('sees nothing of what is not A2A', () => {
+    const inspect = vi.fn()
+    check('{}', { inspect })
+    check('{}', { inspect, level: 'off' })
+    expect(inspect).not.toHaveBeenCalled()
+  })
+
+  it.each<[string, (decision: Inspected) => Inspected | Promise<Inspected>]>([
+    ['at once', decision => decision],
+    ['later', async decision => decision],
+  ])('decides %s what the caller gets', async (_, decide) => {
+    const error = { kind: 'method', method: 'GetTask', version: '1.0' } as const
+    const decided = (decision: Inspected) => check(listing, { call: list, inspect: () => decide(decision) })
+    expect(await decided(undefined)).toBeUndefined()
+    expect(await decided(error)).toEqual(error)
+    expect(await decided({ list: { ids: new Set(['b']), nextPageToken: '', pageSize: 1, totalSize: 1 } })).toEqual({
+      text: '{"jsonrpc":"2.0","id":7,"result":{"tasks":[{"id":"b","status":{"state":"TASK_STATE_WORKING"},"x-size":12345678901234567890}],"nextPageToken":"","pageSize":1,"totalSize":1}}',
+    })
+  })
+})
