@@ -29,6 +29,10 @@ export const jsonEntries = (value: JsonObject | Json[]): [name: string, value: J
 export const omit = (object: JsonObject, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 
+/** Returns a string, a number or a boolean as text, and '' for any other value: an object may have a member `toString`. */
+export const toText = (value: Json | undefined): string =>
+  value === undefined || typeof value === 'object' ? '' : String(value)
+
 /** A JSON Pointer (RFC 6901); '' is the whole document. */
 export type Pointer = string
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, toText } from '../../json/json.ts'
 import { link, looseObject, stringList } from '../model/schema.ts'
 import { absentMeansFalse } from '../read/defaults.ts'
 import { fieldAliases } from '../read/field-names.ts'
@@ -34,7 +34,7 @@ export const shaman: Dialect = {
     hasAny(card.capabilities, markerFlags) ||
     (hasAny(card.provider, ['name']) && !hasAny(card.provider, ['organization'])) ||
     ['additionalCapabilities', 'inputSchema', 'outputSchema', 'supportUrl'].some(name => name in card) ||
-    (/^0\.3/.test(String(card.protocolVersion)) && hasSkillsWithoutIds(card)),
+    (/^0\.3/.test(toText(card.protocolVersion)) && hasSkillsWithoutIds(card)),
   capabilityDefaults: () => absentMeansFalse('Shaman'),
   writeAuthored: (authored, card) => ({ ...authored, ...generatedFields(authored, base.write(card).document) }),
   ownFields: {

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, omit } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/json.ts'
 import { readCard } from '../read/card.ts'
 import { absentMeansFalse } from '../read/defaults.ts'
 import { hasField } from '../read/field-names.ts'
@@ -27,7 +27,7 @@ export const v0_3: Dialect = {
   detect: card =>
     hasField(card, 'card', markerFields) ||
     hasField(card.capabilities, 'capabilities', markerCapabilities) ||
-    /^0\./.test(String(card.protocolVersion ?? card.protocol_version ?? '')) ||
+    /^0\./.test(toText(card.protocolVersion ?? card.protocol_version)) ||
     hasWrappedScheme(card.securitySchemes ?? card.security_schemes),
   capabilityDefaults: () => absentMeansFalse('A2A 0.3'),
   read: (card, provenance) => {
@@ -61,5 +61,5 @@ const dropIncomplete = ({ document, dropped }: Written): Written => {
   }
 }
 
-const isKnownScheme = (scheme: unknown): boolean =>
-  isJsonObject(scheme) && ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'].includes(String(scheme.type))
+const isKnownScheme = (scheme: Json | undefined): boolean =>
+  isJsonObject(scheme) && ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'].includes(toText(scheme.type))

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
 import { parseUrl } from '../../net/urls.ts'
 import { getApiKeyHeaders } from '../call-profile.ts'
@@ -194,7 +194,7 @@ const schemeKinds: readonly {
 const unknownScheme = { name: 'a scheme that A2A does not define', strength: 0 }
 
 function hasValue(member: string, pattern: RegExp) {
-  return (scheme: JsonObject): boolean => pattern.test(String(scheme[member]))
+  return (scheme: JsonObject): boolean => pattern.test(toText(scheme[member]))
 }
 
 /** OAuth 2.1 removes these flows: they expose a token in a URL, or a password to the client. */

@@ -1,8 +1,9 @@
 import { validateStrict } from 'compare-versions'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
 import { isBridged } from '../manifest/manifest.ts'
 import { majorMinor } from '../model/calls.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/field-names.ts'
+import { isInterfaceList } from '../read/interfaces.ts'
 import {
   cardTransports,
   differInTransport,
@@ -110,7 +111,11 @@ export const security: readonly Rule[] = [
 /** Returns what an author wrote of the card's own transport, and of the transport of each interface in its lists. */
 const transportsOf = (context: LintContext): { fields: TransportField[]; pointer: Pointer }[] => [
   { fields: cardTransports(context.authored), pointer: '' },
-  ...['/supportedInterfaces', '/additionalInterfaces', '/interfaces'].flatMap(name =>
+  ...[
+    '/supportedInterfaces',
+    '/additionalInterfaces',
+    ...(isInterfaceList(context.authored.interfaces) ? ['/interfaces'] : []),
+  ].flatMap(name =>
     getAuthoredItems(context, name).map(({ item, pointer }) => ({
       fields: interfaceTransports(item),
       pointer,
@@ -158,7 +163,7 @@ export const transports: readonly Rule[] = [
     'is not a transport of A2A (JSONRPC, HTTP+JSON or GRPC), so most clients cannot call: use one, or the URI of your own',
     context =>
       transportsOf(context).flatMap(({ fields: [read], pointer }) =>
-        read && isUnknownTransport(String(read.value)) ? [pointer + formatPointer(read.name)] : [],
+        typeof read?.value === 'string' && isUnknownTransport(read.value) ? [pointer + formatPointer(read.name)] : [],
       ),
   ),
 ]
@@ -176,7 +181,7 @@ const protocolVersions = (context: LintContext): Authored[] => {
 }
 
 const wherePresent = (values: readonly Authored[], isWrong: (text: string) => boolean): Pointer[] =>
-  values.filter(({ value }) => !isBlank(value) && isWrong(String(value))).map(({ pointer }) => pointer)
+  values.filter(({ value }) => !isBlank(value) && isWrong(toText(value))).map(({ pointer }) => pointer)
 
 /** Rules about the version of the agent and of the protocol. */
 export const versions: readonly Rule[] = [

@@ -1,4 +1,4 @@
-import { formatPointer, type Json, type Pointer } from '../../json/json.ts'
+import { formatPointer, type Json, type Pointer, toText } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
 import { isPrivateHost } from '../../net/hosts.ts'
 import { parseUrl } from '../../net/urls.ts'
@@ -106,8 +106,8 @@ export const urls: readonly Rule[] = [
   ),
 ]
 
-const canFollow = (value: unknown, isPublic: boolean): boolean => {
-  const url = parseUrl(String(value))
+const canFollow = (value: Json | undefined, isPublic: boolean): boolean => {
+  const url = parseUrl(toText(value))
   return url !== null && /^https?:$/.test(url.protocol) && !(isPublic && isPrivateHost(url.hostname))
 }
 

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
 import { parseUrl } from '../../net/urls.ts'
 import type { CardError } from '../model/report.ts'
@@ -38,8 +38,8 @@ const findDirectory = (document: JsonObject): Pointer | undefined => {
 
 const findMcpServer = (document: JsonObject): Pointer | undefined => {
   if (isJsonObject(document.mcpServers)) return fieldIf(!isCard(document), 'mcpServers')
-  if (/modelcontextprotocol/i.test(String(document.$schema ?? ''))) return fieldIf(!isCard(document), '$schema')
-  const isMcp = /^mcp(?![a-z])/i.test(String(document.type ?? ''))
+  if (/modelcontextprotocol/i.test(toText(document.$schema))) return fieldIf(!isCard(document), '$schema')
+  const isMcp = /^mcp(?![a-z])/i.test(toText(document.type))
   return fieldIf(isMcp && (!isCard(document) || runsLocally(document)), 'type')
 }
 
@@ -50,7 +50,7 @@ const runsLocally = (document: JsonObject): boolean =>
 const formats: readonly Format[] = [
   {
     name: 'an ERC-8004 registration, not an A2A card',
-    find: document => fieldIf(/eip-?8004|erc-?8004/i.test(String(document.type ?? '')) && !isCard(document), 'type'),
+    find: document => fieldIf(/eip-?8004|erc-?8004/i.test(toText(document.type)) && !isCard(document), 'type'),
   },
   {
     name: 'a description of an MCP server, not an A2A card',

@@ -148,7 +148,7 @@ const listItems = (list: Json | undefined, pointer: Pointer, provenance: Provena
 }
 
 /** Whether `interfaces` is a list of endpoints, as in drafts of A2A. Other cards use the name for something else. */
-const isInterfaceList = (list: Json | undefined): boolean =>
+export const isInterfaceList = (list: Json | undefined): boolean =>
   Array.isArray(list) &&
   list.every(
     item =>

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer, toText } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentSkill } from '../model/agent-card.ts'
 import { type McpTool, majorMinor, textArgument, wireVersionOf } from '../model/calls.ts'
@@ -31,7 +31,7 @@ export const withMcpEndpoint = (
   const card = readToolCard(document, () => true, provenance)
   if (mcp === undefined || presentEndpointFields(card).length > 0) return card
   if (url === undefined) return { protocol: 'mcp', ...card, url: mcp }
-  const declared = majorMinor(String(card.protocolVersion))
+  const declared = majorMinor(toText(card.protocolVersion))
   const protocolVersion = wireVersionOf.has(declared) ? declared : '1.0'
   provenance.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
   return {
@@ -69,7 +69,7 @@ export const toolIds = (skills: readonly Json[], isTool: (skill: JsonObject) => 
     if (!isJsonObject(skill)) return undefined
     const { id, name } = skill
     if (!isTool(skill)) return typeof id === 'string' ? id : undefined
-    return uniqueSlug(toSlug(String(id ?? name ?? ''), 'tool'), taken)
+    return uniqueSlug(toSlug(toText(id ?? name), 'tool'), taken)
   })
 }
 
@@ -103,7 +103,7 @@ const readTool = (tool: JsonObject, id: string, pointer: Pointer, provenance: Pr
   const generated: Record<string, Json> = {
     id,
     name,
-    ...(isEmpty(tool.description) && { description: describeTool(String(name), schema) }),
+    ...(isEmpty(tool.description) && { description: describeTool(toText(name), schema) }),
     ...(isEmpty(tool.tags) && { tags: tagsOf(tool) }),
     ...(isEmpty(tool.inputModes) && { inputModes: inputModesOf(schema) }),
     ...(isEmpty(tool.outputModes) && { outputModes: outputModesOf(tool) }),

@@ -49,4 +49,4 @@ const listFields = (object: JsonObject, names: readonly string[]): TransportFiel
 /** Whether two words stand for different transports. */
 export const differInTransport = (left: Json, right: Json): boolean => normalize(left) !== normalize(right)
 
-const normalize = (word: Json): string => parseBinding(word) ?? String(word).toLowerCase()
+const normalize = (word: Json): string => parseBinding(word) ?? JSON.stringify(word).toLowerCase()

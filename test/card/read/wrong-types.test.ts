@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
-import { formatPointer, isJsonObject, type Json, jsonEntries, type Pointer } from '../../../src/json/json.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  type Pointer,
+} from '../../../src/json/json.ts'
 import { compileCard, registration } from '../../support/cards/compile.ts'
 import { completeCards } from '../../support/cards/complete.ts'
 import { getValue, replaceValue } from '../../support/cards/pointers.ts'
@@ -57,6 +64,24 @@ describe('a value of a wrong type', () => {
       )
     },
   )
+})
+
+describe('an object that cannot become text', () => {
+  const members = ['type', '$schema', 'transport', 'protocol', 'termsOfServiceUrl', 'exposed', 'endpoints', 'agents']
+  const places = Object.entries(completeCards).flatMap(([dialect, card]) => [
+    ...listValues(card, '').map(([pointer]) => ({ dialect, pointer })),
+    ...members.map(name => ({ dialect, pointer: formatPointer(name) })),
+  ])
+
+  it('is compiled or rejected at every place of every card, and never throws', () => {
+    const upstream = { mcp: 'https://a.example/mcp' }
+    for (const { dialect, pointer } of places) {
+      const card = replaceValue(completeCards[dialect] as JsonObject, pointer, { toString: 1, valueOf: 1 })
+      compile(card, registration)
+      if (dialect === 'superx') compile({ upstream }, { ...registration, fetched: card })
+    }
+    expect(places.length).toBeGreaterThan(300)
+  })
 })
 
 describe('a list in place of an object', () => {
