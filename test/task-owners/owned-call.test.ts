@@ -29,11 +29,15 @@ beforeEach(() => {
   const table = new OwnerTable(openSql())
   const respond = (name: string, value: unknown) => {
     requests.push(name)
-    return isDown ? Promise.reject(new Error('down')) : Promise.resolve(value ?? null)
+    return isDown ? Promise.reject(new Error('down')) : Promise.resolve(value || null)
   }
   const object = {
     use: (...args: Parameters<OwnerTable['use']>) => respond('use', table.use(...args)),
     record: (...args: Parameters<OwnerTable['record']>) => respond('record', table.record(...args)),
+    openPage: (_caller: string, token: string) =>
+      respond('openPage', token === 'sealed' && { token: 'agents', seen: 1 }),
+    page: (caller: string, tasks: string[], { token }: { token: string }) =>
+      respond('page', { ...table.own(caller, tasks), nextPageToken: token && 'sealed' }),
   }
   env = { TASK_OWNERS: { getByName: () => object } } as unknown as Env
 })
@@ -155,6 +159,43 @@ describe('an answer', () => {
     const { inspect } = permitted(await check('token:a', {}))
     isDown = true
     expect(await inspect(facts([{ id: 'a1' }]))).toEqual({ kind: 'unavailable' })
+  })
+})
+
+describe('a list', () => {
+  const list = (params: JsonObject) => check('token:a', { operation: 'listTasks', params })
+
+  it.each(['pageToken', 'page_token', 'PAGETOKEN'])(
+    'sends the agent its own page token, in place of %s',
+    async name => {
+      const { call } = permitted(await list({ [name]: 'sealed', pageSize: 5 }))
+      expect(call.params).toEqual({ pageToken: 'agents', pageSize: 5 })
+    },
+  )
+
+  it.each<[string, JsonObject]>([
+    ['another', { pageToken: 'made up' }],
+    ['no string', { pageToken: 5 }],
+    ['present twice, with different values', { pageToken: 'sealed', page_token: 'other' }],
+  ])('is refused if its page token is %s', async (_, params) => {
+    expect(await list(params)).toMatchObject({ kind: 'invalid-params' })
+  })
+
+  it('is reduced to the own tasks of its caller', async () => {
+    await start('token:a', 'a1')
+    await start('token:b', 'b1')
+    const { inspect } = permitted(await list({}))
+    const page: ResultFacts = { ...facts([{ id: 'a1' }, { id: 'b1' }, { id: 'x' }]), kind: 'task-list' }
+    expect(await inspect(page)).toEqual({
+      list: { ids: new Set(['a1']), nextPageToken: '', pageSize: 50, totalSize: 1 },
+    })
+    isDown = true
+    expect(await inspect(page)).toEqual({ kind: 'unavailable' })
+  })
+
+  it('passes the error of the agent', async () => {
+    const { inspect } = permitted(await list({}))
+    expect(await inspect({ ...facts([]), kind: 'error', error: { code: -32004 } })).toBeUndefined()
   })
 })
 
