@@ -60,6 +60,7 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
       { name: 'gate', ...gate },
     ])),
     ...(await besideSharedTasks(host, upstream, effort)),
+    ...(await besideUncheckedAnswers(host, upstream, effort)),
     ...(await besideGateways(upstream, effort, { name: 'gate', ...gate })),
     await firstEvents('a blind forwarder', [originOf(blind) + callPath(id), url], effort.rounds),
     await firstEvents('a careful forwarder', [originOf(careful) + callPath(id), url], effort.rounds),
@@ -89,6 +90,19 @@ const besideSharedTasks = async (host: Server, upstream: string, effort: Effort)
     figures.push(...(await besides(baseline, effort, [{ name, server: host, requests: sameCall('owner', body) }])))
   }
   return figures
+}
+
+/** Compares calls and streams whose answers are checked with those of an agent whose answers are not. */
+const besideUncheckedAnswers = async (host: Server, upstream: string, effort: Effort): Promise<Figure[]> => {
+  const unchecked = 'unchecked'
+  const gate = { responses: 'off' }
+  await register(portOf(host), unchecked, { card: quickCard(unchecked), upstream: { url: upstream }, gate })
+  const baseline = { name: 'the same with unchecked answers', server: host, requests: sameCall(unchecked, accepted) }
+  const urls = [unchecked, id].map(each => originOf(host) + callPath(each)) as [string, string]
+  return [
+    ...(await besides(baseline, effort, [{ name: 'call', server: host, requests: sameCall(id, accepted) }])),
+    await firstEvents('a stream with unchecked answers', urls, effort.rounds),
+  ]
 }
 
 /** Compares the gate with the gateways that one would install. */
