@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import type { JsonObject } from '../../src/json/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { toSuperxCard } from '../../src/mcp/server-card.ts'
 import { registration } from '../support/cards/compile.ts'
 import { completeCards } from '../support/cards/complete.ts'
 import { cpuTime, doubled, growthWhenDoubled } from '../support/cpu-time.ts'
-import { addMember, harmlessPiece, hostilePieces, mapStrings, repeatTo, stringPaths } from '../support/hostile.ts'
+import {
+  addMember,
+  harmlessPiece,
+  hostilePieces,
+  mapStrings,
+  repeatItems,
+  repeatTo,
+  stringPaths,
+} from '../support/hostile.ts'
 
 const manifest: JsonObject = {
   card: completeCards['0.3'] as JsonObject,
@@ -57,6 +65,9 @@ const inputs: [name: string, document: JsonObject, read: (document: JsonObject) 
 /** Each string then has four times as many characters as MAX_NAME_LENGTH, or twice as many again. */
 const SIZE = 800
 
+/** Twice as many are MAX_SKILLS, which is less than MAX_MEMBERS. */
+const ITEMS = 250
+
 describe.each(inputs)('%s', (_, document, read) => {
   const change = (map: (text: string, path: string) => string): JsonObject =>
     mapStrings(document, (text, path) => map(text, path.join('/'))) as JsonObject
@@ -84,4 +95,23 @@ describe.each(inputs)('%s', (_, document, read) => {
       growths.push([piece, await growthWhenDoubled(SIZE, 3 * harmless, reading(piece))])
     expect(growths.filter(([, growth]) => growth > doubled)).toStrictEqual([])
   })
+
+  const changes: Record<string, (item: Json, index: number) => Json> = {
+    'the same': item => item,
+    different: (item, index) => mapStrings(item, text => `${text}${index}`),
+  }
+
+  it.each(Object.entries(changes))(
+    'costs in proportion to the items of each of its lists, if they are %s',
+    async (_, makeItem) => {
+      const slow: string[] = []
+      for (const [path] of repeatItems(document, 1, makeItem)) {
+        const withItems = (count: number) => new Map(repeatItems(document, count, makeItem)).get(path) as JsonObject
+        const documents = new Map([ITEMS, 2 * ITEMS].map(count => [count, withItems(count)]))
+        const growth = await growthWhenDoubled(ITEMS, 20, count => read(documents.get(count) ?? {}))
+        if (growth > doubled) slow.push(`${path}: ${growth}`)
+      }
+      expect(slow).toStrictEqual([])
+    },
+  )
 })

@@ -45,3 +45,36 @@ export const stringPaths = (value: Json): string[] => {
   })
   return paths
 }
+
+/** Returns a value for each of its arrays that are not empty: with that array's items repeated to a number, and changed. */
+export const repeatItems = (
+  value: Json,
+  count: number,
+  change: (item: Json, index: number) => Json,
+): [path: string, value: Json][] =>
+  arrayPaths(value).map(path => [
+    path.join('/'),
+    replaceAt(value, path, items =>
+      Array.from({ length: count }, (_, index) => change(items[index % items.length] ?? null, index)),
+    ),
+  ])
+
+type Path = readonly (string | number)[]
+
+const arrayPaths = (value: Json, path: Path = []): Path[] => {
+  if (Array.isArray(value)) {
+    const inner = value.flatMap((item, index) => arrayPaths(item, [...path, index]))
+    return value.length > 0 ? [path, ...inner] : inner
+  }
+  return isJsonObject(value) ? jsonEntries(value).flatMap(([name, member]) => arrayPaths(member, [...path, name])) : []
+}
+
+const replaceAt = (value: Json, [first, ...rest]: Path, replace: (items: Json[]) => Json): Json => {
+  if (Array.isArray(value))
+    return first === undefined
+      ? replace(value)
+      : value.map((item, index) => (index === first ? replaceAt(item, rest, replace) : item))
+  return isJsonObject(value)
+    ? { ...value, [String(first)]: replaceAt(value[String(first)] ?? null, rest, replace) }
+    : value
+}

@@ -86,12 +86,14 @@ const toDestination = (text: string, role: string, pointer: Pointer): Destinatio
   return url === null ? [] : [{ url, role, pointer }]
 }
 
-const findAdded = (before: readonly Destination[], after: readonly Destination[]): Destination[] =>
-  after.filter(({ url, role }) => !before.some(known => known.role === role && isSameDestination(known.url, url)))
-
 /** Accepts a change from http to https, but not the reverse. */
-const isSameDestination = (known: URL, url: URL): boolean =>
-  withoutScheme(known) === withoutScheme(url) && (known.protocol === url.protocol || url.protocol === 'https:')
+const findAdded = (before: readonly Destination[], after: readonly Destination[]): Destination[] => {
+  const known = new Set(before.flatMap(({ url, role }) => [keyOf(role, url), keyOf(role, url, 'https:')]))
+  return after.filter(({ url, role }) => !known.has(keyOf(role, url)))
+}
+
+const keyOf = (role: string, url: URL, protocol = url.protocol): string =>
+  JSON.stringify([role, protocol, withoutScheme(url)])
 
 const withoutScheme = (url: URL): string => withoutHash(url).slice(url.protocol.length)
 
@@ -111,15 +113,27 @@ const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): CardError[] 
 type Requirements = NonNullable<AgentCard['securityRequirements']>
 type Requirement = Requirements[number]
 
+/**
+ * How many schemes and scopes are compared: renamed skills are compared with all removed ones. What is left then counts as weaker,
+ * so that an owner looks at it.
+ */
+const MAX_COMPARISONS = 500_000
+
+/** What is left of that. */
+type Budget = { comparisons: number }
+
 /** Compares the requirements of the card, and those of each skill, which replace the card's. */
 const findWeakerRequirements = (before: AgentCard, after: AgentCard): CardError[] => {
   const previousRequirements = createRequirementLookup(before, after)
+  const budget = { comparisons: MAX_COMPARISONS }
   return [
-    ...compareRequirements(before.securityRequirements, after.securityRequirements, '/securityRequirements'),
+    ...compareRequirements(before.securityRequirements, after.securityRequirements, '/securityRequirements', budget),
     ...after.skills.flatMap((skill, index) => {
       const pointer = formatPointer('skills', index, 'securityRequirements')
       const current = skill.securityRequirements ?? after.securityRequirements
-      const errors = previousRequirements(skill).flatMap(previous => compareRequirements(previous, current, pointer))
+      const errors = previousRequirements(skill).flatMap(previous =>
+        compareRequirements(previous, current, pointer, budget),
+      )
       return [...new Map(errors.map(error => [`${error.pointer} ${error.message}`, error])).values()]
     }),
   ]
@@ -148,11 +162,18 @@ const removedRequirements = (before: AgentCard, after: AgentCard): Requirements[
 }
 
 /** Rejects each alternative that does not cover any earlier one. */
-const compareRequirements = (before: Requirements = [], after: Requirements = [], pointer: Pointer): CardError[] => {
+const compareRequirements = (
+  before: Requirements = [],
+  after: Requirements = [],
+  pointer: Pointer,
+  budget: Budget,
+): CardError[] => {
+  if (budget.comparisons <= 0)
+    return [{ pointer, message: 'has too many alternatives to be compared with those before' }]
   if (allowsAnonymous(before)) return []
   if (allowsAnonymous(after)) return [{ pointer, message: 'lets callers in without credentials, which were required' }]
   return after.flatMap((alternative, index) =>
-    before.some(earlier => covers(alternative, earlier))
+    before.some(earlier => budget.comparisons > 0 && covers(alternative, earlier, budget))
       ? []
       : [
           {
@@ -164,9 +185,10 @@ const compareRequirements = (before: Requirements = [], after: Requirements = []
 }
 
 /** Returns whether a requirement includes every scheme and scope of an earlier one. */
-const covers = ({ schemes }: Requirement, { schemes: earlier }: Requirement): boolean =>
+const covers = ({ schemes }: Requirement, { schemes: earlier }: Requirement, budget: Budget): boolean =>
   Object.entries(earlier).every(([name, { list = [] }]) => {
     const scopes = Object.hasOwn(schemes, name) ? (schemes[name]?.list ?? []) : undefined
+    budget.comparisons -= 1 + list.length * (scopes?.length ?? 0)
     return scopes !== undefined && list.every(scope => scopes.includes(scope))
   })
 

@@ -6,7 +6,7 @@ import { toSlug } from '../model/constants.ts'
 import { findField } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
-import { uniqueSlug } from './skills.ts'
+import { createUniqueSlugs } from './skills.ts'
 
 /** MCP's hints about a tool, and the tag for each. */
 const hintTags = {
@@ -64,12 +64,12 @@ export const readToolCard = (
 /** Returns the skill ids of tools, all different, and the ids of other skills unchanged. */
 export const toolIds = (skills: readonly Json[], isTool: (skill: JsonObject) => boolean): (string | undefined)[] => {
   const others = skills.flatMap(skill => (isJsonObject(skill) && !isTool(skill) ? [skill.id] : []))
-  const taken = new Set<Json | undefined>(others)
+  const makeUnique = createUniqueSlugs(others)
   return skills.map(skill => {
     if (!isJsonObject(skill)) return undefined
     const { id, name } = skill
     if (!isTool(skill)) return typeof id === 'string' ? id : undefined
-    return uniqueSlug(toSlug(toText(id ?? name), 'tool'), taken)
+    return makeUnique(toSlug(toText(id ?? name), 'tool'))
   })
 }
 

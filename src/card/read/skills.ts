@@ -32,16 +32,22 @@ export const readSkills = (skills: Json[], security: SecurityContext, provenance
 
 /** Returns a function that makes unique ids from names, none of which a skill has already. */
 const createSkillIds = (skills: readonly Json[]): ((name: string) => string) => {
-  const taken = new Set<Json | undefined>(skills.map(skill => (isJsonObject(skill) ? skill.id : undefined)))
-  return name => uniqueSlug(toSlug(name, 'skill'), taken)
+  const makeUnique = createUniqueSlugs(skills.map(skill => (isJsonObject(skill) ? skill.id : undefined)))
+  return name => makeUnique(toSlug(name, 'skill'))
 }
 
-/** Returns the slug, with a number if it is taken already, and adds it to `taken`. */
-export const uniqueSlug = (slug: string, taken: Set<Json | undefined>): string => {
-  let id = slug
-  for (let count = 2; taken.has(id); count++) id = `${slug}-${count}`
-  taken.add(id)
-  return id
+/** Returns a function that adds a number to slugs that are taken already. Remembers the last number of each. */
+export const createUniqueSlugs = (ids: readonly (Json | undefined)[]): ((slug: string) => string) => {
+  const taken = new Set(ids)
+  const lastNumbers = new Map<string, number>()
+  return slug => {
+    let number = lastNumbers.get(slug) ?? 1
+    let id = slug
+    while (taken.has(id)) id = `${slug}-${++number}`
+    lastNumbers.set(slug, number)
+    taken.add(id)
+    return id
+  }
 }
 
 const fillSkill = (

@@ -5,6 +5,7 @@ import { findWidenings } from '../../../src/card/diff/widening.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../../src/json/json.ts'
 import { compileCard, registration } from '../../support/cards/compile.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
+import { doubled, growthWhenDoubled, isFasterThan } from '../../support/cpu-time.ts'
 
 const url = 'https://a.example/a2a'
 const oidc = { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/openid' }
@@ -298,5 +299,46 @@ describe('findWidenings of generated cards', () => {
         ).toStrictEqual([])
       }),
     )
+  })
+})
+
+describe('the time to compare two cards', () => {
+  const issuers = (count: number, host: string) => ({
+    securitySchemes: Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [
+        `s${index}`,
+        { ...oidc, openIdConnectUrl: `https://${host}/${index}` },
+      ]),
+    ),
+    security: [{ s0: [] }],
+  })
+  const skills = (count: number, id: string) => ({
+    skills: Array.from({ length: count }, (_, index) => ({
+      ...base.skills[0],
+      id: `${id}${index}`,
+      security: Array.from({ length: 100 }, (_, scope) => ({ bearer: [`${index}`, `${scope}`] })),
+    })),
+  })
+
+  it('is linear in the number of URLs', async () => {
+    const cards = new Map(
+      [400, 800].map(count => {
+        const [before, after] = ['a.example', 'b.example'].map(host => compileDirect(issuers(count, host)))
+        return [count, () => before && after && findWidenings(before, after)]
+      }),
+    )
+    expect(await growthWhenDoubled(400, 5, count => cards.get(count)?.())).toBeLessThan(doubled)
+  })
+
+  it('is limited for skills that may be renamed: what is not compared counts as weaker', () => {
+    const [before, after] = [compileDirect(skills(100, 'old')), compileDirect(skills(100, 'new'))]
+    let widenings: ReturnType<typeof findWidenings> = []
+    const compare = () => {
+      widenings = findWidenings(before, after)
+    }
+    expect(isFasterThan(1000, compare)).toBe(true)
+    const places = new Set(widenings.map(({ pointer }) => pointer.split('/').slice(0, 3).join('/')))
+    const unnoticed = after.skills.filter((_, index) => !places.has(`/skills/${index}`))
+    expect(unnoticed).toStrictEqual([])
   })
 })
