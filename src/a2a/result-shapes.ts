@@ -73,7 +73,7 @@ const objectWith = (read: ReadMember, required: Fields, optional: Fields = {}): 
 const readPlain: ReadMember = (value, field) => value[field] ?? undefined
 
 /** Readers of ProtoJSON accept two names of a field. */
-const readProto: ReadMember = (value, field) => value[field] ?? value[snakeNames[field] ?? ''] ?? undefined
+const readProto: ReadMember = (value, field) => value[field] ?? value[snakeNames[field] ?? field] ?? undefined
 
 const snakeNames: Readonly<Record<string, string>> = Object.fromEntries(
   [

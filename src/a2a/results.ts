@@ -78,7 +78,9 @@ const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'bindin
   if (!isJsonObject(body)) return { fault: 'the response must be an object' }
   if (body.jsonrpc !== '2.0') return { fault: 'jsonrpc must be "2.0"' }
   const { result, error } = body
-  if (error !== undefined && result !== undefined) return { fault: 'result and error must not both be present' }
+  // Official clients read a response with an error as that, and some servers add a result of null.
+  if (error !== undefined && (result ?? undefined) !== undefined)
+    return { fault: 'result and error must not both be present' }
   if (error !== undefined) return readError(error, checkError)
   // The official Python server of 0.3 leaves out a result that is null.
   const mayBeAbsent = call.operation === 'deletePushConfig' && call.version === '0.3'

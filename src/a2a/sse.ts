@@ -307,9 +307,11 @@ const endOfLine = (chunk: Uint8Array, start: number): number | undefined => {
 
 // Events
 
-/** Decodes bytes that end with an event. A byte order mark stays, as offsets count it. */
+/** A byte order mark stays in the text, because the text may be written again. */
+const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
+
+/** Decodes bytes that end with an event, so that nothing of them stays in the decoder. */
 const decodeAll = (bytes: readonly Uint8Array[]): string => {
-  const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
   return bytes.map(each => decoder.decode(each, { stream: true })).join('') + decoder.decode()
 }
 

@@ -127,6 +127,7 @@ describe.each(calls.filter(([, { binding }]) => binding === 'JSONRPC'))(
       ['an error without a message', { jsonrpc: '2.0', id: 7, error: { code: 1 } }],
       ['an error whose message is an object', { jsonrpc: '2.0', id: 7, error: { ...error, message: {} } }],
       ['an error outside of JSON-RPC', { error: 'boom' }],
+      ['null as its result and its error', { jsonrpc: '2.0', id: 7, result: null, error: null }],
     ])('must not have %s', (what, body) => {
       // The official Python server of 0.3 leaves out the result of a deletion, which is null.
       const isValid = what === 'neither result nor error' && isDeletion(call) && call.version === '0.3'
@@ -134,6 +135,12 @@ describe.each(calls.filter(([, { binding }]) => binding === 'JSONRPC'))(
     })
   },
 )
+
+it('a JSON-RPC response is an error even with a result of null, as official clients read it', () => {
+  const call = { binding: 'JSONRPC', version: '0.3', operation: 'send' } as const
+  const body = { jsonrpc: '2.0', id: 7, result: null, error: { code: -32001, message: 'No such task' } }
+  expect(readResult(call, body)).toMatchObject({ kind: 'error', error: { code: -32001 } })
+})
 
 describe('an error over HTTP+JSON', () => {
   const rest = (version: WireVersion): Call => ({ binding: 'HTTP+JSON', version, operation: 'stream' })
@@ -292,6 +299,13 @@ describe('a result', () => {
     ],
   ])('may be %s', (_, call, result) => {
     expect(faultOf(call, answerOf(call, result))).toBeUndefined()
+  })
+
+  it('has no member with an empty name that counts as another', () => {
+    const { id, ...task } = resultOf('getTask', '1.0') as JsonObject
+    expect(faultOf(v1('getTask'), answerOf(v1('getTask'), { ...task, '': id ?? null }))).toBe(
+      'result.id must be a string that is not empty',
+    )
   })
 
   it('of 0.3 over HTTP may be a list of configurations with `kind`s', () => {
