@@ -32,7 +32,7 @@ const directoryFields = ['agents', 'entries', 'cards', 'linkset']
 
 const findDirectory = (document: JsonObject): Pointer | undefined => {
   const field = directoryFields.find(name => Array.isArray(document[name]))
-  const isDirectory = field === 'agents' ? !('skills' in document) : !isCard(document)
+  const isDirectory = field === 'agents' ? !hasItems(document.skills) : !isCard(document)
   return field === undefined || !isDirectory ? undefined : formatPointer(field)
 }
 
@@ -46,6 +46,15 @@ const findMcpServer = (document: JsonObject): Pointer | undefined => {
 /** Whether an MCP server is a local process, which nobody can call over the network. */
 const runsLocally = (document: JsonObject): boolean =>
   typeof document.command === 'string' || collectStrings(document).some(({ value }) => /^stdio$/i.test(value))
+
+/** Returns the pointer of a member that has the address of a card: at the top by its name, and deeper only with a card's path. */
+const findCardLink = (document: JsonObject): Pointer | undefined => {
+  const { agentCard: _, ...others } = document
+  return collectStrings(typeof document.agentCard === 'string' ? document : others)
+    .filter(({ name, value }) => linkName.test(name) && (document[name] === value || cardPath.test(value)))
+    .map(({ pointer }) => pointer())
+    .at(0)
+}
 
 const formats: readonly Format[] = [
   {
@@ -86,10 +95,7 @@ const formats: readonly Format[] = [
   },
   {
     name: 'a description of an agent, but not an A2A card',
-    find: document => {
-      const field = Object.keys(document).find(name => linkName.test(name) && typeof document[name] === 'string')
-      return field === undefined ? undefined : fieldIf(!isCard(document), field)
-    },
+    find: document => (isCard(document) ? undefined : findCardLink(document)),
   },
 ]
 

@@ -56,6 +56,15 @@ describe('a document of another format', () => {
       { ...described, url: 'https://a.example', agent_card_endpoint: '/.well-known/agent-card.json' },
       '/agent_card_endpoint, https://a.example/.well-known/agent-card.json',
     ],
+    [{ ...shortCard, agentCard: 'https://a.example/card' }, '/agentCard, https://a.example/card'],
+    [
+      { ...shortCard, links: { agentCardUrl: 'https://a.example/agent-card.json' } },
+      '/links/agentCardUrl, https://a.example/agent-card.json',
+    ],
+    [
+      { ...shortCard, skills: [], agents: [{ url: 'https://b.example/.well-known/agent-card.json' }] },
+      '/agents/0/url, https://b.example/.well-known/agent-card.json',
+    ],
     [
       { ...described, baseUrl: 'https://a.example', workflows: [], endpoints: [{ path: '/.well-known/agent.json' }] },
       '/endpoints/0/path, https://a.example/.well-known/agent.json',
@@ -107,6 +116,11 @@ describe('a card that is also a document of another format', () => {
     ['a list of workflows', { ...shortCard, skills: [cleanSkill], workflows: [] }],
     ['a description of an MCP server', { ...shortCard, type: 'mcp', skills: [cleanSkill] }],
     ['an agent with an MCP address', { ...shortCard, mcpServers: {}, capabilities: { streaming: true } }],
+    [
+      "SuperX's card, which has its own address",
+      { ...shortCard, agentCard: { url: 'https://a.example/agent-card.json' } },
+    ],
+    ['a minimal card with a payment card', { ...shortCard, payment: { card: '/visa' } }],
     ["SuperX's card of an MCP server", { ...shortCard, protocol: 'mcp', transport: 'stdio', skills: [] }],
   ])('is read as a card: %s', (_, document) => {
     const { documents } = compileCard(document)
