@@ -49,7 +49,6 @@ const inputs: [name: string, document: JsonObject, read: (document: JsonObject) 
   ['a manifest', manifest, document => compile(document, registration)],
   ['a card of GopherHole', completeCards.gopherhole ?? {}, document => compile(document, registration)],
   ['front matter of Shaman', completeCards.shaman ?? {}, document => compile(document, registration)],
-  ['a card of Telex', completeCards.telex ?? {}, document => compile(document, registration)],
   [
     'a fetched card',
     completeCards['1.0'] ?? {},
@@ -62,8 +61,8 @@ const inputs: [name: string, document: JsonObject, read: (document: JsonObject) 
   ],
 ]
 
-/** Each string then has four times as many characters as MAX_NAME_LENGTH, or twice as many again. */
-const SIZE = 800
+/** Each string then has three times as many characters as MAX_NAME_LENGTH, or twice as many again. */
+const SIZE = 600
 
 /** Twice as many are MAX_SKILLS, which is less than MAX_MEMBERS. */
 const ITEMS = 250
@@ -96,22 +95,16 @@ describe.each(inputs)('%s', (_, document, read) => {
     expect(growths.filter(([, growth]) => growth > doubled)).toStrictEqual([])
   })
 
-  const changes: Record<string, (item: Json, index: number) => Json> = {
-    'the same': item => item,
-    different: (item, index) => mapStrings(item, text => `${text}${index}`),
-  }
-
-  it.each(Object.entries(changes))(
-    'costs in proportion to the items of each of its lists, if they are %s',
-    async (_, makeItem) => {
-      const slow: string[] = []
-      for (const [path] of repeatItems(document, 1, makeItem)) {
-        const withItems = (count: number) => new Map(repeatItems(document, count, makeItem)).get(path) as JsonObject
-        const documents = new Map([ITEMS, 2 * ITEMS].map(count => [count, withItems(count)]))
-        const growth = await growthWhenDoubled(ITEMS, 20, count => read(documents.get(count) ?? {}))
-        if (growth > doubled) slow.push(`${path}: ${growth}`)
-      }
-      expect(slow).toStrictEqual([])
-    },
-  )
+  it('costs in proportion to the items of each of its lists, half of which are the same', async () => {
+    const makeItem = (item: Json, index: number) =>
+      index % 2 === 0 ? item : mapStrings(item, text => `${text}${index}`)
+    const slow: string[] = []
+    for (const [path] of repeatItems(document, 1, makeItem)) {
+      const withItems = (count: number) => new Map(repeatItems(document, count, makeItem)).get(path) as JsonObject
+      const documents = new Map([ITEMS, 2 * ITEMS].map(count => [count, withItems(count)]))
+      const growth = await growthWhenDoubled(ITEMS, 20, count => read(documents.get(count) ?? {}))
+      if (growth > doubled) slow.push(`${path}: ${growth}`)
+    }
+    expect(slow).toStrictEqual([])
+  })
 })
