@@ -55,17 +55,25 @@ export const versionOfPath = (path: string): WireVersion => (path.startsWith('v1
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
 const unsafe = /[\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\/|\/(?:\/|$)|(?:^|\/)\.{1,2}\s*(?:[;/]|$)/
 
+/** The first segments of longer paths: `tasks`, and the prefix of 0.3. */
+const collections = new Set(routes.flatMap(({ path }) => /^(\w+)\//.exec(path)?.[1] ?? []))
+
 /** The literal segments after a parameter, such as `pushNotificationConfigs`. */
 const subresources = new Set(routes.flatMap(({ path }) => /\}\/(\w+)/.exec(path)?.[1] ?? []))
 
 const customVerbs = new Set(routes.flatMap(({ path }) => /\}:(\w+)$/.exec(path)?.[1] ?? []))
 
 /**
- * Matches values that end in a custom verb, such as `1:cancel`, or contain a subresource, such as `1/pushNotificationConfigs`. They
- * are another operation to a server that decodes before it routes, ignores case, or cuts off what follows a semicolon.
+ * Matches values that end in a custom verb, such as `1:cancel`, contain a subresource, such as `1/pushNotificationConfigs`, or are a
+ * path of their own, such as `tasks/1`. They are another operation, or one of the tenant `tasks`, to a server that decodes before it
+ * routes, ignores case, or cuts off what follows a semicolon.
  */
 const otherOperation = new RegExp(
-  `(?::(?:${[...customVerbs].join('|')})|(?:^|/)\\s*(?:${[...subresources].join('|')}))\\s*(?:[;/]|$)`,
+  [
+    `:(?:${[...customVerbs].join('|')})\\s*(?:[;/]|$)`,
+    `(?:^|/)\\s*(?:${[...subresources].join('|')})\\s*(?:[;/]|$)`,
+    `^\\s*(?:${[...collections].join('|')})\\s*[;/]`,
+  ].join('|'),
   'i',
 )
 
