@@ -43,8 +43,8 @@ class SseRelay {
   readonly #framer: SseFramer
   /** When this began to wait for the agent, in ms; undefined while the caller has unread data. */
   #silentSince: number | undefined
-  /** When the last heartbeat was sent, in ms. */
-  #lastHeartbeat = 0
+  /** When something of the agent or a heartbeat was last written, in ms. */
+  #lastWrite = Date.now()
   #heartbeatPending = false
   #ended = false
   #stopTimer = (): void => undefined
@@ -91,14 +91,19 @@ class SseRelay {
     if (check && kind === 'events') {
       const checked = await checkEvents(decodeAll(bytes), check)
       if (checked) {
-        if (checked.text !== '') await this.#writer.write(encoder.encode(checked.text))
+        if (checked.text !== '') await this.#write(encoder.encode(checked.text))
         return checked.error
       }
     }
     const tooLarge = check && kind === 'oversized' ? await check(undefined) : undefined
     if (tooLarge && 'kind' in tooLarge) return tooLarge
-    for (const each of bytes) await this.#writer.write(each)
+    for (const each of bytes) await this.#write(each)
     return undefined
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    await this.#writer.write(bytes)
+    this.#lastWrite = Date.now()
   }
 
   /** One timer for the whole stream: a timer for each read would cost more than the read. */
@@ -113,9 +118,10 @@ class SseRelay {
     const heartbeatMs = this.#watch.heartbeatSeconds * 1000
     const silentSince = this.#silentSince ?? now
     if (now - silentSince >= idleMs) return this.#endWith({ kind: 'silent', seconds: this.#watch.idleSeconds })
-    const quietSince = Math.max(silentSince, this.#lastHeartbeat)
+    // An agent that sends an event in small parts is not silent, but the caller gets nothing.
+    const quietSince = this.#silentSince === undefined ? now : this.#lastWrite
     const isDue = now - quietSince >= heartbeatMs
-    if (isDue) this.#lastHeartbeat = now
+    if (isDue) this.#lastWrite = now
     this.#schedule(Math.min((isDue ? now : quietSince) + heartbeatMs, silentSince + idleMs) - now)
     if (isDue) await this.#sendHeartbeat()
   }

@@ -180,6 +180,21 @@ describe('relaySse', () => {
     }
   })
 
+  it('sends heartbeats while the agent sends an event in small parts', async () => {
+    vi.useFakeTimers(clock)
+    const agent = startAgent()
+    const reader = relaySse(agent.body, { ...options, heartbeatSeconds: 0.03 }).getReader()
+    const read = reader.read()
+    for (const part of ['da', 'ta', ': ', '1']) {
+      agent.send(part)
+      await vi.advanceTimersByTimeAsync(10)
+    }
+    expect(decode([(await read).value ?? encode('')])).toBe(':\n\n')
+    agent.send('\n\n')
+    expect(decode([(await reader.read()).value ?? encode('')])).toBe('data: 1')
+    await reader.cancel()
+  })
+
   it('does not count the time in which its reader does not read as silence', async () => {
     vi.useFakeTimers(clock)
     try {

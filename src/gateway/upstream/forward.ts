@@ -103,6 +103,7 @@ const streamResponse = async (
 ): Promise<Response> => {
   // Loaded on first use, because most calls are not streams.
   const { relaySse } = await import('../../a2a/sse.ts')
+  const policy = { ...answers, status: response.status }
   const watch = {
     idleSeconds,
     heartbeatSeconds,
@@ -111,7 +112,7 @@ const streamResponse = async (
       return toErrorEvent(error, form)
     },
     ...(readsAnswers(answers) && {
-      check: (data: string | undefined) => checkEvent(data, form, { ...answers, status: response.status }),
+      check: (data: string | undefined) => checkEvent(data, form, policy),
     }),
   }
   return toClientResponse(
