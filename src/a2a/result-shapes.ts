@@ -106,7 +106,10 @@ export const checkCard: Check = objectWith(readPlain, { name: string })
 
 const metadata = { metadata: object }
 
-/** JSON with `kind`, whose official clients require every member that the schema requires. */
+/**
+ * JSON with `kind`, whose official clients require every member that the schema requires, but for the `kind` of what is inside a
+ * result: hand-written agents leave it out of parts.
+ */
 const kindShapes = (): Shapes => {
   const kind = (value: string) => ({ kind: oneOf(`"${value}"`, [value]) })
   const file = objectWith(readPlain, {}, { bytes: string, uri: string, name: string, mimeType: string })
@@ -115,20 +118,23 @@ const kindShapes = (): Shapes => {
     data: objectWith(readPlain, { data: object }, metadata),
     file: objectWith(readPlain, { file: both(file, hasOne(readPlain, ['bytes', 'uri'])) }, metadata),
   }
-  const kinds = oneOf('text, data or file', Object.keys(contents))
-  const part = both(objectWith(readPlain, { kind: kinds }), value =>
-    contents[(value as { kind: string }).kind]?.(value),
-  )
-  const message = objectWith(
+  const names = Object.keys(contents)
+  const part = both(objectWith(readPlain, {}, { kind: oneOf('text, data or file', names) }), value => {
+    const present = (name: string) => readPlain(value as JsonObject, name) !== undefined
+    const name = present('kind') ? (value as { kind: string }).kind : names.find(present)
+    return name === undefined ? ' must have one of text, data, file' : contents[name]?.(value)
+  })
+  const innerMessage = objectWith(
     readPlain,
-    { ...kind('message'), messageId: string, role: oneOf('user or agent', ['user', 'agent']), parts: list(part) },
-    { ...metadata, taskId: string, contextId: string },
+    { messageId: string, role: oneOf('user or agent', ['user', 'agent']), parts: list(part) },
+    { ...kind('message'), ...metadata, taskId: string, contextId: string },
   )
+  const message = both(objectWith(readPlain, kind('message')), innerMessage)
   const state = oneOf('a task state', [
     ...['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected', 'auth-required'],
     'unknown',
   ])
-  const status = objectWith(readPlain, { state }, { message, timestamp: string })
+  const status = objectWith(readPlain, { state }, { message: innerMessage, timestamp: string })
   const artifact = objectWith(
     readPlain,
     { artifactId: string, parts: list(part) },
@@ -143,7 +149,7 @@ const kindShapes = (): Shapes => {
     task: objectWith(
       readPlain,
       { ...kind('task'), id: nonEmpty, contextId: string, status },
-      { ...metadata, artifacts: list(artifact), history: list(message) },
+      { ...metadata, artifacts: list(artifact), history: list(innerMessage) },
     ),
     statusUpdate: objectWith(readPlain, { ...kind('status-update'), ...ids, status, final: boolean }, metadata),
     artifactUpdate: objectWith(

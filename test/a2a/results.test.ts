@@ -236,7 +236,7 @@ describe('a result', () => {
     [
       v03('getTask'),
       'artifacts.0.parts.0.kind',
-      undefined,
+      'image',
       'result.artifacts[0].parts[0].kind must be text, data or file',
     ],
     [v03('getTask'), 'artifacts.0.parts.0.text', undefined, 'result.artifacts[0].parts[0].text must be a string'],
@@ -252,6 +252,14 @@ describe('a result', () => {
       { kind: 'data', data: [] },
       'result.artifacts[0].parts[0].data must be an object',
     ],
+    [v03('getTask'), 'artifacts.0.parts.0', {}, 'result.artifacts[0].parts[0] must have one of text, data, file'],
+    [
+      v03('getTask'),
+      'artifacts.0.parts.0',
+      { kind: null, text: 7 },
+      'result.artifacts[0].parts[0].text must be a string',
+    ],
+    [v03('getTask'), 'history.0.kind', 'task', 'result.history[0].kind must be "message"'],
     [v03('send'), 'kind', 'status-update', 'result.kind must be task or message'],
     [v03('send'), 'messageId', undefined, 'result.messageId must be a string'],
     [v03('send'), 'role', 'assistant', 'result.role must be user or agent'],
@@ -277,6 +285,8 @@ describe('a result', () => {
     ['null as data', v1('getTask'), 'artifacts.0.parts.0', { data: null }],
     ['no artifacts', v1('getTask'), 'artifacts', null],
     ['a cancelled state of the proto of 0.3', rest03('getTask'), 'status.state', 'TASK_STATE_CANCELLED'],
+    ['a part without a kind', v03('getTask'), 'artifacts.0.parts.0', { type: 'text', text: 'Rain' }],
+    ['a status message without a kind', v03('getTask'), 'status.message.kind', undefined],
     ['an unknown state', v03('getTask'), 'status.state', 'unknown'],
     ['a file', v03('getTask'), 'artifacts.0.parts.0', { kind: 'file', file: { bytes: '', mimeType: 'image/png' } }],
   ])('may have %s', (_, call, path, value) => {
