@@ -55,16 +55,17 @@ type Fields = Readonly<Record<string, Check>>
 
 /** Checks the members of an object. Unknown members are ignored, and null counts as absent. */
 const objectWith = (read: ReadMember, required: Fields, optional: Fields = {}): Check => {
-  const fields = [...Object.entries(required), ...Object.entries(optional)]
-  const requiredCount = Object.keys(required).length
+  const fields = [
+    ...Object.entries(required).map(([name, checkMember]) => ({ name, checkMember, isRequired: true })),
+    ...Object.entries(optional).map(([name, checkMember]) => ({ name, checkMember, isRequired: false })),
+  ]
   return value => {
     if (!isJsonObject(value)) return ' must be an object'
-    for (let index = 0; index < fields.length; index++) {
-      const [field, checkField] = fields[index] as [string, Check]
-      const member = read(value, field)
-      if (member === undefined && index >= requiredCount) continue
-      const fault = checkField(member)
-      if (fault !== undefined) return `.${field}${fault}`
+    for (const { name, checkMember, isRequired } of fields) {
+      const member = read(value, name)
+      if (member === undefined && !isRequired) continue
+      const fault = checkMember(member)
+      if (fault !== undefined) return `.${name}${fault}`
     }
     return undefined
   }
