@@ -69,8 +69,11 @@ const samples: readonly RequestSample[] = [
   { method: 'DELETE', path: ['tokens', 'aaaaaaaaaaaa'], headers: requestSamples['a list']?.headers ?? {} },
 ]
 
-const hostileText = (random: Random): string =>
-  repeatTo(random.pick(hostilePieces), 1 + (random.chance(0.2) ? random.below(20_000) : random.below(40)))
+const MAX_LONG_TEXT = 20_000
+const MAX_SHORT_TEXT = 40
+
+const hostileText = (random: Random, isLong = random.chance(0.2)): string =>
+  repeatTo(random.pick(hostilePieces), 1 + random.below(isLong ? MAX_LONG_TEXT : MAX_SHORT_TEXT))
 
 const methodNames = [
   ...['SendMessage', 'SendStreamingMessage', 'GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'],
@@ -98,17 +101,21 @@ const words = [
   ...methodNames,
 ]
 
+const MAX_DEPTH = 3
+
 const randomValue = (random: Random, depth = 0): Json => {
   const simple: (() => Json)[] = [
     () => null,
     () => random.chance(0.5),
     () => random.pick([0, -0, 1, -1, 1.5, 2 ** 53, 1e300, -1e-300]),
     () => random.pick(words),
-    () => hostileText(random),
+    () => (depth === 0 ? hostileText(random) : hostileText(random, false)),
   ]
-  if (depth > 3 || random.chance(0.6)) return random.pick(simple)()
-  const count = random.chance(0.05) ? random.below(1500) : random.below(4)
-  const items = Array.from({ length: count }, () => randomValue(random, depth + 1))
+  if (depth > MAX_DEPTH || random.chance(0.6)) return random.pick(simple)()
+  // A long list has no lists in it.
+  const isLong = depth === 0 && random.chance(0.1)
+  const count = random.below(isLong ? 1500 : 4)
+  const items = Array.from({ length: count }, () => randomValue(random, isLong ? MAX_DEPTH + 1 : depth + 1))
   return random.chance(0.5) ? items : Object.fromEntries(items.map((item, index) => [random.pick(names(index)), item]))
 }
 
@@ -138,7 +145,7 @@ const changeValue = (value: Json, random: Random): Json => {
   if (Array.isArray(value)) {
     if (value.length === 0) return [randomValue(random)]
     const at = random.below(value.length)
-    const repeated = random.chance(0.1) ? Array<Json>(random.below(1200)).fill(value[at] ?? null) : []
+    const repeated = random.chance(0.1) ? Array<Json>(random.below(600)).fill(value[at] ?? null) : []
     return [...value.map((item, index) => (index === at ? changeValue(item, random) : item)), ...repeated]
   }
   const entries = jsonEntries(value)

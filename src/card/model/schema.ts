@@ -67,13 +67,16 @@ const hasUserInfo = (value: string): boolean => {
   return url !== null && (url.username !== '' || url.password !== '')
 }
 
-/** A host name in lower case, or `*` for any other host. */
+const invalidHostname = 'must be a host name in lower case, without scheme, port or path; or "*"'
+
+/** A host name in lower case, or `*` for any other host. A URL can have it: a name that ends in a number is an address, or nothing. */
 export const hostname = v.pipe(
   v.string('must be a host name'),
   v.regex(
     /^(?:\*|(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)$/,
-    'must be a host name in lower case, without scheme, port or path; or "*"',
+    invalidHostname,
   ),
+  v.check(name => name === '*' || parseUrl(`https://${name}`)?.hostname === name, invalidHostname),
 )
 
 /** A list of host names. */

@@ -75,6 +75,12 @@ describe('a manifest', () => {
       '/hosts/0',
       'must be a host name in lower case, without scheme, port or path; or "*"',
     ],
+    ...['other.example1.0', '256.1.1.1', '0x7f.1'].map((host): [string, Json, string, string] => [
+      `the host ${host}, which no URL can have`,
+      { card, hosts: [host] },
+      '/hosts/0',
+      'must be a host name in lower case, without scheme, port or path; or "*"',
+    ]),
     [
       '21 hosts',
       { card, hosts: Array.from({ length: 21 }, (_, n) => `h${n}.example`) },
