@@ -51,6 +51,11 @@ const list =
     return undefined
   }
 
+const both =
+  (first: Check, second: Check): Check =>
+  value =>
+    first(value) ?? second(value)
+
 type Fields = Readonly<Record<string, Check>>
 
 /** Checks the members of an object. Unknown members are ignored, and null counts as absent. */
@@ -94,11 +99,31 @@ const snakeNames: Readonly<Record<string, string>> = Object.fromEntries(
 
 // Errors
 
-/** An error object of JSON-RPC, the `error` of google.rpc.Status, and a bare error of 0.3 over HTTP. */
-export const checkError: Check = objectWith(readPlain, { code: integer, message: string })
+/** Whether an object has no members but those with the given names. */
+export const hasOnly = (value: object, names: readonly string[]): boolean =>
+  Object.keys(value).every(name => names.includes(name))
 
-/** The official Python server of 0.3 sends only the message of an error over HTTP. */
-export const checkErrorMessage: Check = objectWith(readPlain, { message: string })
+/** Checks an error, which must not have other members: servers add stack traces. */
+const errorWith = (required: Fields, others: readonly string[]): Check => {
+  const names = [...Object.keys(required), ...others]
+  return both(objectWith(readPlain, required), value =>
+    hasOnly(value as object, names) ? undefined : ` must have no members but ${names.join(', ')}`,
+  )
+}
+
+const errorFields = { code: integer, message: string }
+
+/** Checks an error object of JSON-RPC. */
+export const checkError = errorWith(errorFields, ['data'])
+
+/** Checks the `error` of a google.rpc.Status. */
+export const checkStatus = errorWith(errorFields, ['status', 'details'])
+
+const checkErrorMessage = errorWith({ message: string }, ['data'])
+
+/** Checks an error of 0.3 over HTTP, which is an error object of JSON-RPC. The official Python server sends only its message. */
+export const checkBareError: Check = value =>
+  (isJsonObject(value) && value.code === undefined ? checkErrorMessage : checkError)(value)
 
 /** An Agent Card, whose other fields its own reader checks. */
 export const checkCard: Check = objectWith(readPlain, { name: string })
@@ -241,11 +266,6 @@ const protoPartV03 = (): Check => {
     hasOne(readProto, ['text', 'file', 'data']),
   )
 }
-
-const both =
-  (first: Check, second: Check): Check =>
-  value =>
-    first(value) ?? second(value)
 
 /** Checks that an object has exactly one of some members. */
 const hasOne =

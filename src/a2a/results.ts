@@ -1,12 +1,15 @@
+import type { WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { partMediaTypes } from './message.ts'
 import type { A2ACall, OperationName } from './operations.ts'
 import {
   type Check,
+  checkBareError,
   checkCard,
   checkError,
-  checkErrorMessage,
+  checkStatus,
   type Form,
+  hasOnly,
   type Shapes,
   shapes,
 } from './result-shapes.ts'
@@ -71,7 +74,7 @@ export const readResult = (
   const { binding, version, operation } = call
   if (binding === 'JSONRPC') return readJsonRpcResult(call, body)
   const isError = place === 'error-response' || (place === 'event' && isRestError(body))
-  return isError ? readRestError(body, version === '0.3') : readOperationResult(operation, formsOf(call, body), body)
+  return isError ? readRestError(body, version) : readOperationResult(operation, formsOf(call, body), body)
 }
 
 const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'binding'>, body: unknown): ReadResult => {
@@ -113,10 +116,14 @@ const reasonOf = (details: unknown): string | undefined => {
 const isRestError = (body: unknown): boolean =>
   isJsonObject(body) && (body.error !== undefined || typeof body.message === 'string')
 
-const readRestError = (body: unknown, mayLackCode: boolean): ReadResult => {
-  const error = isJsonObject(body) && body.error !== undefined ? body.error : body
-  const lacksCode = isJsonObject(error) && error.code === undefined
-  return readError(error, mayLackCode && lacksCode ? checkErrorMessage : checkError)
+/**
+ * Reads a google.rpc.Status, or a bare error of 0.3. What is beside them could be a stack trace, or, in an event, a task that
+ * nothing has checked.
+ */
+const readRestError = (body: unknown, version: WireVersion): ReadResult => {
+  if (isJsonObject(body) && body.error !== undefined)
+    return hasOnly(body, ['error']) ? readError(body.error, checkStatus) : { fault: 'error must be the only member' }
+  return version === '0.3' ? readError(body, checkBareError) : { fault: 'error must be present' }
 }
 
 // Results

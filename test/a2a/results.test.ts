@@ -58,7 +58,10 @@ describe.each(calls)('%s', (_, call, form) => {
 
   it('has errors', () => {
     const error = { code: -32001, message: 'No such task', data: { stack: 'at main.py' } }
-    const body = call.binding === 'JSONRPC' ? { jsonrpc: '2.0', id: null, error } : error
+    const { data, ...rest } = error
+    const status = { error: { ...rest, status: 'NOT_FOUND', details: [] } }
+    const restError = call.version === '0.3' ? error : status
+    const body = call.binding === 'JSONRPC' ? { jsonrpc: '2.0', id: null, error } : restError
     expect(readResult(call, body, 'error-response')).toStrictEqual({
       kind: 'error',
       tasks: [],
@@ -126,6 +129,7 @@ describe.each(calls.filter(([, { binding }]) => binding === 'JSONRPC'))(
       ['an error whose code is not an integer', { jsonrpc: '2.0', id: 7, error: { ...error, code: 1.5 } }],
       ['an error without a message', { jsonrpc: '2.0', id: 7, error: { code: 1 } }],
       ['an error whose message is an object', { jsonrpc: '2.0', id: 7, error: { ...error, message: {} } }],
+      ['an error with a stack trace beside it', { jsonrpc: '2.0', id: 7, error: { ...error, stack: 'at main.py' } }],
       ['an error outside of JSON-RPC', { error: 'boom' }],
       ['null as its result and its error', { jsonrpc: '2.0', id: 7, result: null, error: null }],
     ])('must not have %s', (what, body) => {
@@ -148,7 +152,6 @@ describe('an error over HTTP+JSON', () => {
 
   it.each<[WireVersion, unknown, number | undefined]>([
     ['1.0', status, 404],
-    ['1.0', { code: -32001, message: 'No such task' }, -32001],
     ['0.3', { code: -32001, message: 'No such task', data: null }, -32001],
     ['0.3', status, 404],
     // As the official Python server of 0.3 writes it.
@@ -173,6 +176,19 @@ describe('an error over HTTP+JSON', () => {
       [version, { code: '404', message: 'x' }],
     ]),
     ['1.0', { message: 'No such task' }],
+    ['1.0', { code: -32001, message: 'No such task' }],
+    ['1.0', { code: 500, message: 'boom', stack: 'at main.py' }],
+    ['0.3', { code: -32603, message: 'boom', stack: 'at main.py' }],
+    ['0.3', { message: 'boom', stack: 'at main.py' }],
+    ...wireVersions.flatMap((version): [WireVersion, unknown][] => [
+      [version, { ...status, stack: 'at main.py' }],
+      [version, { error: { ...status.error, stack: 'at main.py' } }],
+      [version, { ...status, task: resultOf('getTask', '1.0') }],
+      [version, { ...status, message: { messageId: 'm', taskId: 't' } }],
+      [version, { ...status, statusUpdate: { taskId: 't' } }],
+      [version, { ...status, artifactUpdate: { taskId: 't' } }],
+      [version, { code: 5, message: 'x', task: resultOf('getTask', '1.0') }],
+    ]),
   ])('must not be, in %s, %j', (version, body) => {
     expect(readResult(rest(version), body, 'error-response')).toHaveProperty('fault')
     expect(readResult(rest(version), body, 'event')).toHaveProperty('fault')

@@ -57,6 +57,7 @@ describe.each(requests)('an agent that is called in %s', (_, version, binding) =
 
   it.each<[string, number, Record<string, string>, string]>([
     ['an HTTP 500 with a stack trace', 500, json, JSON.stringify({ error: 'boom', stack: secret })],
+    ['an error with a stack trace', 500, json, JSON.stringify({ code: 500, message: 'boom', stack: secret })],
     ['a stack trace in HTML', 500, html, secret],
     ['no result', 200, json, '{"jsonrpc":"2.0","id":7}'],
     ['another error', 200, json, JSON.stringify({ error: secret })],
@@ -160,7 +161,8 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
 
   it('passes errors of the agent, and every byte of events that are A2A', async () => {
     const error = { code: -32001, message: 'No such task', data: [1.0] }
-    const failure = binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, error } : error
+    const restError = version === '0.3' ? error : { error: { code: 404, message: 'No such task', details: [] } }
+    const failure = binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, error } : restError
     const events = `: a\n\nid: 1\r\ndata:  ${JSON.stringify(dataOf(1))}\r\n\r\nevent: error\ndata: ${JSON.stringify(failure)}\n\n`
     called.agent.respond(reply(200, stream, events))
     expect((await open()).text).toBe(events)
