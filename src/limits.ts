@@ -8,7 +8,7 @@
 /** The body of a request to the registry or to `POST /lint`. */
 export const MAX_BODY_BYTES = 256 * 1024
 
-/** Levels of objects and arrays in a JSON document. */
+/** Levels of objects and arrays in a JSON document, a call or the answer of an agent. */
 export const MAX_JSON_DEPTH = 64
 
 /** One string of a card or manifest, names of members included. */

@@ -27,8 +27,8 @@ const describeText = (source: string, expected: string): string => {
   return 'This is not JSON.'
 }
 
-/** Counts brackets outside strings, so that a hostile text is rejected before any recursive function sees it. */
-const isDeeperThan = (source: string, levels: number): boolean => {
+/** Checks the depth of a JSON text by its brackets outside strings, so that no recursive function has to read a hostile one. */
+export const isDeeperThan = (source: string, levels: number): boolean => {
   // Few documents have enough brackets, and `indexOf` counts them much faster than a scan.
   if (!occursMoreThan(source, '{', levels / 2) && !occursMoreThan(source, '[', levels / 2)) return false
   let depth = 0

@@ -8,7 +8,7 @@ import {
   type Inspected,
 } from '../../src/gateway/upstream/check-answer.ts'
 import type { Json } from '../../src/json/json.ts'
-import { MAX_EVENT_BYTES } from '../../src/limits.ts'
+import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../src/limits.ts'
 import { resultOf } from '../support/answers.ts'
 
 const policyWith = (changes: Partial<AnswerPolicy> = {}) => ({
@@ -115,6 +115,35 @@ describe('an answer that is not A2A', () => {
       marker,
     ])
       expect(JSON.stringify(check(text))).not.toContain(marker)
+  })
+})
+
+describe('an answer that nests too deeply', () => {
+  /** An answer whose innermost array is at a depth. */
+  const nested = (depth: number, id = '7') =>
+    `{"jsonrpc":"2.0","id":${id},"result":${result},"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+  const error = {
+    kind: 'invalid-response',
+    status: 200,
+    detail: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels`,
+  }
+
+  it.each(['response', 'error-response', 'event'] as const)('is an error with enforce, as %s', place => {
+    expect(check(nested(MAX_JSON_DEPTH), { place })).toBeUndefined()
+    for (const id of ['7', '8']) expect(check(nested(MAX_JSON_DEPTH + 1, id), { place })).toEqual(error)
+    expect(check(nested(100_000), { place })).toEqual(error)
+  })
+
+  it('passes with a warning with warn, and passes with off', () => {
+    const warn = vi.fn()
+    expect(check(nested(MAX_JSON_DEPTH + 1), { level: 'warn', warn })).toBeUndefined()
+    expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'response')
+    expect(check(nested(MAX_JSON_DEPTH + 1), { level: 'off' })).toBeUndefined()
+  })
+
+  it('is no JSON if a part of it is missing, whatever the level', () => {
+    for (const level of ['enforce', 'warn', 'off'] as const)
+      expect(check('['.repeat(MAX_JSON_DEPTH + 1), { level })).toMatchObject({ detail: 'the body must be JSON' })
   })
 })
 

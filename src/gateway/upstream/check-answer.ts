@@ -1,10 +1,17 @@
 import type { CallError } from '../../a2a/errors.ts'
 import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
 import type { A2ACall } from '../../a2a/operations.ts'
-import { type AnswerPlace, type ResultFacts, readResult, type VisibleTasks } from '../../a2a/results.ts'
+import {
+  type AnswerPlace,
+  type ReadResult,
+  type ResultFacts,
+  readResult,
+  type VisibleTasks,
+} from '../../a2a/results.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { MAX_EVENT_BYTES } from '../../limits.ts'
+import { isDeeperThan } from '../../json/parse.ts'
+import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 
 /** The call that an agent answers. */
 export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
@@ -42,7 +49,7 @@ export const checkAnswer = (
   const { level, inspect, warn, status } = policy
   const body = parse(text)
   if (body !== undefined && !readsAnswers(policy)) return undefined
-  const read = body === undefined ? { fault: 'the body must be JSON' } : readResult(call, body.value, place)
+  const read = body === undefined ? { fault: 'the body must be JSON' } : readBody(text, body.value, call, place)
   if ('fault' in read) {
     const error: CallError = { kind: 'invalid-response', status, detail: read.fault }
     if (level === 'enforce' || (body === undefined && place !== 'event')) return error
@@ -81,6 +88,12 @@ const parse = (text: string): { value: unknown } | undefined => {
     return undefined
   }
 }
+
+/** Readers of JSON have limits, too, and some crash beyond them. */
+const readBody = (text: string, body: unknown, call: AnsweredCall, place: AnswerPlace): ReadResult =>
+  isDeeperThan(text, MAX_JSON_DEPTH)
+    ? { fault: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels` }
+    : readResult(call, body, place)
 
 /** Compares the ids as they are written where JavaScript would round them. */
 const hasId = (text: string, body: unknown, id: Json): boolean => {
