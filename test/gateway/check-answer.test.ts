@@ -76,8 +76,30 @@ describe('the id of a JSON-RPC answer', () => {
     expect(check(result, { call: callWith({ binding: 'HTTP+JSON', id: null }) })).toBeUndefined()
   })
 
-  it.each(['warn', 'off'] as const)('is not restored with %s', level => {
-    expect(check(answer('"id": 8,'), { level })).toBeUndefined()
+  it.each(['response', 'event'] as const)('is not restored with warn, but reported, as %s', place => {
+    const warn = vi.fn()
+    expect(check(answer('"id": 7,'), { level: 'warn', warn, place })).toBeUndefined()
+    expect(warn).not.toHaveBeenCalled()
+    expect(check(answer('"id": 8,'), { level: 'warn', warn, place })).toBeUndefined()
+    const detail = 'id must be that of the call'
+    expect(warn).toHaveBeenCalledExactlyOnceWith({ kind: 'invalid-response', status: 200, detail }, place)
+  })
+
+  it('is reported after the inspection, because the answer is one of A2A', () => {
+    const order: string[] = []
+    check(answer('"id": 8,'), {
+      level: 'warn',
+      inspect: () => void order.push('inspect'),
+      warn: () => order.push('warn'),
+    })
+    expect(order).toEqual(['inspect', 'warn'])
+  })
+
+  it('is neither restored nor reported with off', () => {
+    const warn = vi.fn()
+    const inspect = () => undefined
+    expect(check(answer('"id": 8,'), { level: 'off', warn, inspect })).toBeUndefined()
+    expect(warn).not.toHaveBeenCalled()
   })
 })
 

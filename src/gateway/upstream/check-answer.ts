@@ -56,8 +56,11 @@ export const checkAnswer = (
     if (level === 'warn') warn(error, place)
     return undefined
   }
-  const isRestored = level === 'enforce' && call.binding === 'JSONRPC' && !hasId(text, body?.value, call.id)
+  const hasOtherId = level !== 'off' && call.binding === 'JSONRPC' && !hasId(text, body?.value, call.id)
+  const isRestored = hasOtherId && level === 'enforce'
   const inspected = inspect?.(read, place)
+  if (hasOtherId && level === 'warn')
+    warn({ kind: 'invalid-response', status, detail: 'id must be that of the call' }, place)
   const rewrite = (decision: Inspected): CheckedAnswer => {
     if (decision !== undefined && 'kind' in decision) return decision
     return isRestored || decision ? rewriteAnswer(text, call, status, decision?.list) : undefined
