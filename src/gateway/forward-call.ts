@@ -9,7 +9,7 @@ import type { OwnedCall } from '../task-owners/agent-owners.ts'
 import { checkReadAccess } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
-import type { UpstreamCredentials, UpstreamRoute } from './upstream/request.ts'
+import { dropRoutingParams, type UpstreamCredentials, type UpstreamRoute } from './upstream/request.ts'
 
 /** A call that passed every check of its agent's card, and how it is written for the agent. */
 type PermittedCall = {
@@ -31,9 +31,12 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
   const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
   if (denied) return denied
-  const owned = profile.tasks === 'owner' ? await checkOwner(context, permitted.call) : undefined
+  // With credentials of their own, callers reach nothing at the agent that is not theirs.
+  const selectsTenant = profile.secret === undefined && profile.service === undefined && profile.tasks === 'shared'
+  const routed = selectsTenant ? permitted.call : dropRoutingParams(permitted.call)
+  const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
   if (owned && 'kind' in owned) return owned
-  const call = owned?.call ?? permitted.call
+  const call = owned?.call ?? routed
   const message = permitted.toUpstream(call, target)
   const { mcp } = profile
   // Loaded on first use, because few agents are MCP servers.

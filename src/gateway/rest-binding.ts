@@ -87,11 +87,11 @@ class RestCall implements InboundCall {
 
   toUpstream({ sources }: A2ACall, target: CallTarget): UpstreamMessage {
     const query = new URLSearchParams(sources?.query)
-    const body = 'value' in this.#body && isJsonObject(this.#body.value) ? this.#body.value : undefined
+    const hasBody = 'value' in this.#body && this.#body.value !== null
     return {
       method: this.#request.method,
       path: query.size > 0 ? `${this.#path}?${query}` : this.#path,
-      ...(body && { body: JSON.stringify(rewriteRoutingParams(body, target)) }),
+      ...(hasBody && { body: JSON.stringify(rewriteRoutingParams(sources?.body ?? {}, target)) }),
     }
   }
 

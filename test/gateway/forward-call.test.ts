@@ -1,14 +1,21 @@
 import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
+import type { A2ACall } from '../../src/a2a/operations.ts'
+import type { CallProfile } from '../../src/card/call-profile.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { forwardCall } from '../../src/gateway/forward-call.ts'
 import { agentResponse, callWith, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
-/** Forwards a call to an agent behind a service binding, and returns its headers there; or the error. */
-const forwardToService = async (variables: Partial<Env>, profile: Parameters<typeof profileWith>[0]) => {
+/** Forwards a call to an agent behind a service binding. Returns its headers there or the error, and the call as it is sent. */
+const forwardToService = async (
+  variables: Partial<Env>,
+  profile: Parameters<typeof profileWith>[0],
+  changes: Partial<A2ACall> = {},
+) => {
   let received: Headers | undefined
+  let sent: A2ACall | undefined
   const service = {
     fetch: async (_: string, { headers }: RequestInit) => {
       received = new Headers(headers)
@@ -29,12 +36,15 @@ const forwardToService = async (variables: Partial<Env>, profile: Parameters<typ
   )
   context.agent = { id: 'weather', named: 'weather' }
   const result = await forwardCall(context, {
-    call: callWith(),
+    call: callWith(changes),
     profile: profileWith({ service: 'WEATHER', ...profile }),
     target: { binding: 'JSONRPC', version: '1.0', url: 'https://weather.internal/a2a' },
-    toUpstream: () => ({ method: 'POST', body: '{}' }),
+    toUpstream: call => {
+      sent = call
+      return { method: 'POST', body: '{}' }
+    },
   })
-  return { received, result }
+  return { received, sent, result }
 }
 
 const identity = { issuer: 'https://cards.example.com' }
@@ -64,7 +74,37 @@ describe('the identity of a caller', () => {
   ])('is required: the call fails %s, and the log says what to do', async (_, env, detail) => {
     expect(await forwardToService(env, { identity })).toEqual({
       received: undefined,
+      sent: callWith(),
       result: { kind: 'misconfigured', detail },
     })
+  })
+})
+
+describe('the tenant that a caller names', () => {
+  const params = { other: 't', tenant: 'victim', agentName: 'Other' }
+  const sources = {
+    path: { other: 't' },
+    query: { tenant: 'victim', agentName: 'Other', historyLength: '2' },
+    body: params,
+  }
+  const without = {
+    ...callWith({ params: { other: 't' } }),
+    sources: { path: { other: 't' }, query: { historyLength: '2' }, body: { other: 't' } },
+  }
+
+  it.each<[string, Partial<CallProfile>]>([
+    ['behind a service binding', {}],
+    ['behind a service binding, whose tasks are shared', { tasks: 'shared' }],
+    ['with a secret', { service: undefined as never, secret: 'AGENT_TOKEN' }],
+    ['whose tasks belong to their callers', { service: undefined as never, tasks: 'owner' }],
+  ])('does not reach an agent %s', async (_, profile) => {
+    expect((await forwardToService({ AGENT_TOKEN: 'x' } as Partial<Env>, profile, { params, sources })).sent).toEqual(
+      without,
+    )
+  })
+
+  it('reaches an agent that the caller opens with their own credentials', async () => {
+    const { sent } = await forwardToService({}, { service: undefined as never }, { params, sources })
+    expect(sent).toEqual(callWith({ params, sources }))
   })
 })

@@ -214,6 +214,17 @@ const targetAt = (url: string, version: WireVersion = '1.0', binding: CallBindin
 })
 
 describe('upstreamUrl', () => {
+  it.each([
+    ['a value', `access_token=cc_${'a'.repeat(12)}_${'b'.repeat(32)}&pageSize=2`],
+    ['an encoded value', `access_token=%63c_${'a'.repeat(12)}_${'b'.repeat(32)}&pageSize=2`],
+    ['a name', `cc_${'a'.repeat(12)}_${'b'.repeat(32)}=1&pageSize=2`],
+  ])('leaves out a parameter with a token of this host as %s', (_, query) => {
+    const isToken = (value: string) => value.startsWith('cc_')
+    expect(upstreamUrl(targetAt('https://a.example.com/a2a?key=1'), `tasks?${query}`, isToken)).toBe(
+      'https://a.example.com/a2a/tasks?key=1&pageSize=2',
+    )
+  })
+
   it('returns the endpoint unchanged over JSON-RPC', () => {
     expect(upstreamUrl(targetAt('https://a.example.com/a2a/?key=1', '1.0', 'JSONRPC'), 'ignored')).toBe(
       'https://a.example.com/a2a/?key=1',

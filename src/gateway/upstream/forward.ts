@@ -27,10 +27,10 @@ export type ForwardOptions = {
 
 /** Sends a call to its agent, and returns the response or stream for the caller. */
 export const forward = async (upstream: UpstreamCall, options: ForwardOptions): Promise<Response | CallError> => {
-  const { form, target, method, path, body, headers } = upstream
+  const { form, target, method, path, body, headers, containsHostToken } = upstream
   const via = appendVia(headers.get('Via'), options.pseudonym)
   if (via === undefined) return { kind: 'loop' }
-  const url = upstreamUrl(target, path)
+  const url = upstreamUrl(target, path, containsHostToken)
   if (url === undefined) return misconfigured('The path would lead out of the endpoint.')
   const hasBody = body !== undefined
   const sent = upstreamHeaders({ ...upstream, version: form.version, hasBody, via })

@@ -50,9 +50,29 @@ export type UpstreamCall = UpstreamMessage &
 /** A parameter that selects an agent of this host. */
 export type AgentParameter = 'tenant' | 'agentName'
 
+const ROUTING_PARAMETERS: readonly string[] = ['tenant', 'agentName'] satisfies AgentParameter[]
+
 /**
- * Returns `params` as they are sent upstream: without the parameter that selected the agent here, and with `tenant` and `agentName`
- * from the card, never from the caller.
+ * Returns a call without the tenant and agent name of its caller. Where this host's own credentials or its record of owners decide
+ * what a caller reaches, the card alone selects the tenant: otherwise a caller could choose another one's.
+ */
+export const dropRoutingParams = (call: A2ACall): A2ACall => {
+  const { params, sources } = call
+  return {
+    ...call,
+    params: withoutRouting(params),
+    ...(sources && {
+      sources: { ...sources, query: withoutRouting(sources.query), body: withoutRouting(sources.body) },
+    }),
+  }
+}
+
+const withoutRouting = <Value>(members: Record<string, Value>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !ROUTING_PARAMETERS.includes(name)))
+
+/**
+ * Returns `params` as they are sent upstream: without the parameter that selected the agent here, and with the `tenant` and
+ * `agentName` of the card, if it has them, in place of the caller's.
  */
 export const rewriteRoutingParams = (
   params: JsonObject,
@@ -143,10 +163,14 @@ const isHopByHop = (name: string, connection: string | null): boolean =>
     .includes(name) ?? false
 
 /**
- * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the operation.
- * Returns undefined if the path would lead out of the endpoint.
+ * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the operation. Leaves
+ * out parameters of the query that contain a token of this host. Returns undefined if the path would lead out of the endpoint.
  */
-export const upstreamUrl = ({ binding, version, url, tenant }: CallTarget, path = ''): string | undefined => {
+export const upstreamUrl = (
+  { binding, version, url, tenant }: CallTarget,
+  path = '',
+  containsHostToken: UpstreamCall['containsHostToken'] = () => false,
+): string | undefined => {
   if (binding === 'JSONRPC') return url
   const target = parseUrl(url)
   const [operation, query] = splitOnce(path.replace(/^\/+/, ''), '?')
@@ -156,10 +180,11 @@ export const upstreamUrl = ({ binding, version, url, tenant }: CallTarget, path 
   // Some cards of 0.3 have the prefix in their endpoint, others leave it to the client.
   const hasPrefix = version === '0.3' && base.endsWith('/v1') && below.startsWith('v1/')
   target.pathname = `${base}/${hasPrefix ? below.slice('v1/'.length) : below}`
-  // The version is sent as a header, and the tenant is not the caller's to choose.
-  for (const [name, value] of new URLSearchParams(query))
-    if (name.toLowerCase() !== 'a2a-version' && !(name === 'tenant' && tenant !== undefined))
-      target.searchParams.append(name, value)
+  for (const [name, value] of new URLSearchParams(query)) {
+    // The version is sent as a header, and the tenant of the card in the path.
+    const isSentElsewhere = name.toLowerCase() === 'a2a-version' || (name === 'tenant' && tenant !== undefined)
+    if (!isSentElsewhere && ![name, value].some(containsHostToken)) target.searchParams.append(name, value)
+  }
   return target.href
 }
 
