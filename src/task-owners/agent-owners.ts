@@ -17,8 +17,8 @@ export type OwnedCall = {
   /** The call as it is sent to the agent. */
   call: A2ACall
   /**
-   * Records the tasks and contexts that an answer or an event shows, before the caller sees it. Refuses one that shows a task of
-   * another caller. Synchronous where nothing is new.
+   * Records the tasks and contexts that an answer or an event shows, before the caller sees it. Refuses one that shows a task or
+   * context of another caller. Synchronous where nothing is new.
    */
   inspect: (facts: ResultFacts) => Inspected | Promise<Inspected>
 }
@@ -26,7 +26,7 @@ export type OwnedCall = {
 /** The error of a call while the Durable Object does not respond, which is logged where it arises. */
 export const UNAVAILABLE: CallError = { kind: 'unavailable' }
 
-/** The error of a response that shows a task which is not the caller's, or which this host cannot record. */
+/** The error of a response that shows a task or context which is not the caller's, or which this host cannot record. */
 export const NOT_THE_CALLERS: CallError = { kind: 'invalid-response', status: 200 }
 
 const NOT_FOUND: CallError = { kind: 'task-not-found' }
@@ -49,7 +49,7 @@ export class AgentOwners {
     this.#env = env
   }
 
-  /** Refuses ids that the caller may not use. With `claim`, unknown contexts become the caller's. */
+  /** Refuses ids that the caller may not use. With `claim`, an unknown context becomes the caller's. */
   async use(ids: Ids, claim: boolean): Promise<CallError | undefined> {
     const unknown = this.#withoutUsable(ids)
     if (isEmpty(unknown)) return undefined

@@ -20,13 +20,13 @@ export class OwnerStore {
     this.#table = new OwnerTable(storage.sql)
   }
 
-  /** Returns whose the ids are, if the caller may use all of them; else null. With `claim`, unknown contexts become the caller's. */
+  /** Returns whose the ids are, if the caller may use all of them; else null. With `claim`, an unknown context becomes the caller's. */
   async use(caller: string, ids: Ids, claim: boolean): Promise<Owners | null> {
     if (claim) await this.#ensureAlarm()
     return this.#table.use(caller, ids, claim) ?? null
   }
 
-  /** Makes tasks and contexts that the agent started the caller's. Returns null if a task is another caller's. */
+  /** Makes tasks and contexts that the agent started the caller's. Returns null if one is another caller's. */
   async record(caller: string, ids: Ids): Promise<Owners | null> {
     await this.#ensureAlarm()
     return this.#table.record(caller, ids) ?? null

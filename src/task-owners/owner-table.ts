@@ -3,7 +3,7 @@ import { MAX_OWNED_IDS, OWNED_ID_LIFETIME_SECONDS } from '../limits.ts'
 /** Ids of tasks and contexts. */
 export type Ids = { tasks: readonly string[]; contexts: readonly string[] }
 
-/** The owner of what anonymous callers started: whoever has the id may use it. */
+/** The owner of what an agent started for anonymous callers: whoever has the id may use it. */
 export const ANYONE = ''
 
 /** By id, whose each task and each context is: the subject of a caller, or `ANYONE`. */
@@ -38,8 +38,9 @@ export class OwnerTable {
   }
 
   /**
-   * Returns whose the ids are, if the caller may use all of them. An unknown task is nobody's. With `claim`, an unknown context
-   * becomes the caller's, unless it differs from one of another caller only in case or punctuation, which some agents ignore.
+   * Returns whose the ids are, if the caller may use all of them. An unknown task is nobody's. With `claim`, the caller may name one
+   * unknown context, unless it differs from one of another caller only in case or punctuation, which some agents ignore. It becomes
+   * theirs, but not that of an anonymous caller, who could share it with the known caller that names it next.
    */
   use(caller: string, ids: Ids, claim: boolean): Owners | undefined {
     const now = Date.now()
@@ -50,31 +51,26 @@ export class OwnerTable {
       ...contexts.values(),
       ...unknown.flatMap(id => this.#ownersOfVariants(id)),
     ]
-    if (!owners.every(owner => owner === caller || owner === ANYONE) || (unknown.length > 0 && !claim)) return undefined
+    const mayUse = owners.every(owner => owner === caller || owner === ANYONE)
+    if (!mayUse || unknown.length > (claim ? 1 : 0)) return undefined
     this.#touch('task', ids.tasks, now)
     this.#touch('context', ids.contexts, now)
-    for (const id of unknown) this.#insert('context', id, caller, now)
+    if (caller !== ANYONE) this.#insertNew('context', unknown, { owner: caller, known: contexts, now })
     this.#evict()
-    return { tasks, contexts: new Map([...contexts, ...unknown.map((id): [string, string] => [id, caller])]) }
+    return { tasks, contexts }
   }
 
   /**
    * Makes tasks and contexts that an agent started the caller's, unless they have an owner. Returns whose they are; undefined, and
-   * changes nothing, if a task is another caller's.
+   * changes nothing, if one of them is another caller's.
    */
   record(caller: string, ids: Ids): Owners | undefined {
     const now = Date.now()
     const { tasks, contexts } = this.#find(ids)
-    if (![...tasks.values()].every(owner => owner === caller || owner === ANYONE)) return undefined
-    for (const [kind, started, known] of [
-      ['task', ids.tasks, tasks],
-      ['context', ids.contexts, contexts],
-    ] as const)
-      for (const id of started) {
-        if (known.has(id)) continue
-        this.#insert(kind, id, caller, now)
-        known.set(id, caller)
-      }
+    const owners = [...tasks.values(), ...contexts.values()]
+    if (!owners.every(owner => owner === caller || owner === ANYONE)) return undefined
+    this.#insertNew('task', ids.tasks, { owner: caller, known: tasks, now })
+    this.#insertNew('context', ids.contexts, { owner: caller, known: contexts, now })
     this.#evict()
     return { tasks, contexts }
   }
@@ -116,12 +112,21 @@ export class OwnerTable {
       .map(({ owner }) => owner)
   }
 
-  #insert(kind: Kind, id: string, owner: string, now: number): void {
-    this.#sql.exec(
-      'INSERT OR IGNORE INTO owners (kind, id, owner, folded, used) VALUES (?, ?, ?, ?, ?)',
-      ...[kind, id, owner, kind === 'context' ? fold(id) : null, now],
-    )
-    this.#size++
+  /** Makes ids without an owner the caller's, and adds them to those that are `known`. */
+  #insertNew(
+    kind: Kind,
+    ids: readonly string[],
+    { owner, known, now }: { owner: string; known: Map<string, string>; now: number },
+  ): void {
+    for (const id of ids) {
+      if (known.has(id)) continue
+      this.#sql.exec(
+        'INSERT OR IGNORE INTO owners (kind, id, owner, folded, used) VALUES (?, ?, ?, ?, ?)',
+        ...[kind, id, owner, kind === 'context' ? fold(id) : null, now],
+      )
+      this.#size++
+      known.set(id, owner)
+    }
   }
 
   #touch(kind: Kind, ids: readonly string[], now: number): void {

@@ -128,6 +128,16 @@ describe('a context that a caller chooses', () => {
   })
 })
 
+describe('a context that an anonymous caller chooses', () => {
+  it('becomes that of the first known caller, which no isolate forgets', async () => {
+    const params = message({ contextId: 'c' })
+    expect(await check('', { params })).toHaveProperty('call')
+    expect(await check('token:a', { params })).toHaveProperty('call')
+    expect(await check('', { params })).toEqual({ kind: 'task-not-found' })
+    expect(await check('token:b', { params })).toEqual({ kind: 'task-not-found' })
+  })
+})
+
 describe('an answer', () => {
   it('of a stream is recorded once for each task and context', async () => {
     const { inspect } = permitted(await check('token:a', { operation: 'stream' }))
@@ -138,10 +148,10 @@ describe('an answer', () => {
     expect(requests).toEqual(['record', 'record'])
   })
 
-  it('passes with the context of another caller, which its caller cannot use', async () => {
+  it.each(['token:b', ''])('is refused in the context of another caller: "%s"', async subject => {
     await start('token:a', 'a1', 'default')
-    expect(await start('token:b', 'b1', 'default')).toBeUndefined()
-    expect(await check('token:b', { params: message({ contextId: 'default' }) })).toEqual({ kind: 'task-not-found' })
+    expect(await start(subject, 'b1', 'default')).toEqual({ kind: 'invalid-response', status: 200 })
+    expect(await get(subject, 'b1')).toEqual({ kind: 'task-not-found' })
   })
 
   it('about a task shows no other one', async () => {

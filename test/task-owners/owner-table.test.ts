@@ -83,12 +83,34 @@ describe('a context', () => {
     ])
   })
 
-  it('of the agent stays with its first owner, and the task in it is recorded', () => {
+  it('of the agent stays with its first owner, and an answer in it is refused to others', () => {
     table.record('token:a', { tasks: ['a1'], contexts: ['default'] })
-    expect(table.record('token:b', { tasks: ['b1'], contexts: ['default'] })).toEqual({
-      tasks: new Map([['b1', 'token:b']]),
-      contexts: new Map([['default', 'token:a']]),
-    })
+    expect(table.record('token:b', { tasks: ['b1'], contexts: ['default'] })).toBeUndefined()
+    expect(table.record(ANONYMOUS, { tasks: ['n1'], contexts: ['default'] })).toBeUndefined()
+    expect(mayUse('token:b', tasks('b1'))).toBe(false)
+  })
+
+  it("that an anonymous caller chooses is nobody's, and becomes that of the first known caller", () => {
+    expect(table.use(ANONYMOUS, contexts('c'), true)?.contexts).toEqual(new Map())
+    expect(table.use(ANONYMOUS, contexts('c'), true)).toBeDefined()
+    expect(table.use('token:a', contexts('c'), true)?.contexts).toEqual(new Map([['c', 'token:a']]))
+    expect(table.use(ANONYMOUS, contexts('c'), true)).toBeUndefined()
+  })
+
+  it('that the agent chose for an anonymous caller may be used by whoever has its id', () => {
+    table.record(ANONYMOUS, { tasks: ['n1'], contexts: ['c'] })
+    expect([mayUse(ANONYMOUS, contexts('c')), mayUse('token:a', contexts('c'))]).toEqual([true, true])
+  })
+
+  it.each(['token:a', ANONYMOUS])('is not claimed together with another one: "%s"', caller => {
+    table.use(caller, contexts('known'), true)
+    expect(table.use(caller, contexts('c', 'd'), true)).toBeUndefined()
+    expect(table.use('token:b', contexts('d'), true)).toBeDefined()
+  })
+
+  it('is claimed beside one that is known', () => {
+    table.use('token:a', contexts('known'), true)
+    expect(table.use('token:a', contexts('known', 'c'), true)).toBeDefined()
   })
 })
 
