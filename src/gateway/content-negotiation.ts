@@ -60,30 +60,47 @@ export const checkOutputModes = (
 /** A media type in an answer that the card does not declare, or that the caller does not accept. It is reported, never refused. */
 export type OutputWarning = { kind: 'undeclared-output-modes' | 'unaccepted-output-modes' }
 
-/** Compares the media types of an answer with the output modes of the agent and its skills, and with those that the caller accepts. */
-export const compareOutputs = (
+/** Compares the media types of an answer with the modes that an agent declares. Skips the kinds of differences that are `known`. */
+export type CompareOutputs = (
   mediaTypes: readonly string[],
-  acceptedOutputModes: Json | undefined,
   modes: CallModes,
-): OutputWarning[] => {
-  const produced = mediaTypes.slice(0, MAX_OUTPUT_MODES)
-  const declared = modes.union.output
+  known?: ReadonlySet<string>,
+) => OutputWarning[]
+
+/**
+ * Compares the answers to one call with the output modes of the agent and its skills, and with those that the caller accepts. These
+ * are parsed once, when an answer has another type: a stream may have very many answers.
+ */
+export const createOutputComparison = (acceptedOutputModes: Json | undefined): CompareOutputs => {
   const accepted = Array.isArray(acceptedOutputModes)
     ? acceptedOutputModes.slice(0, MAX_OUTPUT_MODES).filter(mode => typeof mode === 'string')
     : []
-  const unlisted = (listed: readonly string[]) =>
-    listed.length === 0 ? [] : produced.filter(type => !listed.includes(type))
-  const undeclared = unlisted(declared)
-  const unaccepted = unlisted(accepted)
-  const ranges = undeclared.length > 0 ? new MediaRanges(parseModes(declared, modes)) : undefined
-  const isDeclared = (type: string) => ranges?.intersects(parseMediaRange(type)) ?? true
-  const isAccepted = unaccepted.length > 0 ? createAcceptance(accepted.map(parseMediaRange)) : () => true
-  return [
-    ...(undeclared.every(isDeclared) ? [] : [{ kind: 'undeclared-output-modes' } as const]),
-    ...(unaccepted.every(type => isAccepted(parseMediaRange(type)))
-      ? []
-      : [{ kind: 'unaccepted-output-modes' } as const]),
-  ]
+  let isAcceptable: ((mode: MediaRange) => boolean) | undefined
+  const isAccepted = (type: string): boolean => {
+    if (accepted.length === 0 || accepted.includes(type)) return true
+    isAcceptable ??= createAcceptance(accepted.map(parseMediaRange))
+    return isAcceptable(parseMediaRange(type))
+  }
+  return (mediaTypes, modes, known) => {
+    const produced = mediaTypes.slice(0, MAX_OUTPUT_MODES)
+    const warnings: OutputWarning[] = []
+    if (!known?.has('undeclared-output-modes') && !produced.every(type => isDeclared(type, modes)))
+      warnings.push({ kind: 'undeclared-output-modes' })
+    if (!known?.has('unaccepted-output-modes') && !produced.every(isAccepted))
+      warnings.push({ kind: 'unaccepted-output-modes' })
+    return warnings
+  }
+}
+
+/** The output modes of an agent and its skills, indexed once while its profile is in memory. */
+const declaredRanges = new WeakMap<CallModes, MediaRanges>()
+
+const isDeclared = (type: string, modes: CallModes): boolean => {
+  const declared = modes.union.output
+  if (declared.length === 0 || declared.includes(type)) return true
+  const ranges = declaredRanges.get(modes) ?? new MediaRanges(parseModes(declared, modes))
+  declaredRanges.set(modes, ranges)
+  return ranges.intersects(parseMediaRange(type))
 }
 
 /** Returns the modes of the skill that the message names, else the agent's; without a known skill, those of all skills too. */

@@ -6,7 +6,7 @@ import type { OwnedCall } from '../../task-owners/agent-owners.ts'
 import { readExtendedModes } from '../access.ts'
 import type { CallContext, GateWarning } from '../call-context.ts'
 import { logStream } from '../call-log.ts'
-import { compareOutputs } from '../content-negotiation.ts'
+import { createOutputComparison } from '../content-negotiation.ts'
 import type { AnswerPolicy } from './check-answer.ts'
 
 /**
@@ -43,13 +43,13 @@ const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProf
   }
   if (profile.gate.modes === 'off') return { level, warn, onStreamError }
   const accepted = operations[call.operation].sends ? readAcceptedOutputModes(call.params) : undefined
-  const compare = ({ mediaTypes }: ResultFacts, modes = profile.modes) => compareOutputs(mediaTypes, accepted, modes)
-  const inspect = (facts: ResultFacts, place: AnswerPlace): Promise<undefined> | undefined => {
-    const warnings = compare(facts)
-    if (warnings.every(({ kind }) => reported.has(kind))) return undefined
+  const compare = createOutputComparison(accepted)
+  const inspect = ({ mediaTypes }: ResultFacts, place: AnswerPlace): Promise<undefined> | undefined => {
+    const warnings = compare(mediaTypes, profile.modes, reported)
+    if (warnings.length === 0) return undefined
     // The extended card that the caller may read can declare more.
     return readExtendedModes(context, profile).then(modes => {
-      for (const warning of modes ? compare(facts, modes) : warnings) warn(warning, place)
+      for (const warning of modes ? compare(mediaTypes, modes, reported) : warnings) warn(warning, place)
       return undefined
     })
   }
