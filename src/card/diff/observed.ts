@@ -2,7 +2,7 @@ import { intersects, parseMediaRange } from '../../http/media-type.ts'
 import { formatPointer, type Json, type Pointer } from '../../json/json.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { type CallTarget, collectModes, toTarget } from '../model/calls.ts'
-import type { Counts, Observations, Outcomes } from '../model/observations.ts'
+import { type Counts, type Observations, OTHER, type Outcomes } from '../model/observations.ts'
 
 /** A difference between a card and what calls have shown, and the change that would make the card true. */
 export type Proposal = {
@@ -103,7 +103,7 @@ const compareOutputModes = ({ card, extendedOutputModes }: Declared, mediaTypes:
   const { defaultOutputModes } = card
   const ranges = [...new Set([...collectModes(card).union.output, ...extendedOutputModes])].map(parseMediaRange)
   const isDeclared = (type: string) => ranges.some(range => intersects(parseMediaRange(type), range))
-  const missing = Object.entries(mediaTypes).filter(([type]) => !isDeclared(type))
+  const missing = Object.entries(mediaTypes).filter(([type]) => type !== OTHER && !isDeclared(type))
   if (missing.length === 0) return []
   const listed = missing.slice(0, MAX_LISTED_TYPES).map(([type, times]) => `${type} (in ${count(times, 'result')})`)
   const more = missing.length - listed.length

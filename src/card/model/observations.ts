@@ -1,4 +1,3 @@
-import { test as isMediaType } from 'media-typer'
 import { essence } from '../../http/media-type.ts'
 import { MAX_OBSERVED_MEDIA_TYPES } from '../../limits.ts'
 
@@ -38,16 +37,18 @@ export type Observations = {
   protocols: Record<string, Outcomes>
   streaming: Outcomes
   pushNotifications: Outcomes
-  /** The media types that the agent produced. */
+  /** The results and events in which the agent produced a media type. */
   mediaTypes: Counts
 }
 
-/** Failures of different kinds beyond these count as `other`: an agent can invent error codes. */
+/** Failures of different kinds: an agent can invent error codes. */
 const MAX_FAILURE_KINDS = 50
-const OTHER_FAILURE = 'other'
 
-/** A media type and its subtype; RFC 6838 allows 127 characters for each. */
-const MAX_MEDIA_TYPE_LENGTH = 200
+/** What is counted in place of a name that is not counted by itself. */
+export const OTHER = 'other'
+
+/** The media types that are counted by themselves. An agent may echo the text of a caller in the others. */
+const observableMediaType = /^(?:application|audio|font|image|message|model|multipart|text|video)\/[a-z0-9.+-]{1,64}$/
 
 /** Creates the observations of an agent at a time at which it was not called yet. */
 export const createObservations = (now: number): Observations => ({
@@ -71,17 +72,20 @@ export const addCall = (observations: Observations, call: ObservedCall, now: num
   countOutcome(outcomesOf(protocols, call.protocol), call.protocolOutcome)
   if (call.streaming) countOutcome(streaming, call.streaming)
   if (call.pushNotifications) countOutcome(pushNotifications, call.pushNotifications)
-  if (call.failure !== undefined) countFailure(failures, call.failure, 1)
+  if (call.failure !== undefined) countName(failures, call.failure, 1, MAX_FAILURE_KINDS)
 }
 
-/** Adds the media types of one result or event, without parameters. Returns those that are valid. */
-export const addMediaTypes = (observations: Observations, mediaTypes: readonly string[]): string[] => {
-  const valid = [...new Set(mediaTypes.map(essence))].filter(isObservable)
-  for (const type of valid) countMediaType(observations.mediaTypes, type, 1)
-  return valid
+/** Adds the media types of one result or event, without parameters. Returns the names under which they count. */
+export const addMediaTypes = ({ mediaTypes: counts }: Observations, mediaTypes: readonly string[]): string[] => {
+  const names = new Set<string>()
+  for (const type of mediaTypes.map(essence)) {
+    const name = observableMediaType.test(type) && hasRoom(counts, type, MAX_OBSERVED_MEDIA_TYPES) ? type : OTHER
+    if (names.has(name)) continue
+    names.add(name)
+    counts[name] = add(counts[name] ?? 0, 1)
+  }
+  return [...names]
 }
-
-const isObservable = (type: string): boolean => type.length <= MAX_MEDIA_TYPE_LENGTH && isMediaType(type)
 
 /** Adds `other` to `observations`. Counts stop at the largest safe integer, and lists at their limits. */
 export const mergeObservations = (observations: Observations, other: Observations): void => {
@@ -93,8 +97,10 @@ export const mergeObservations = (observations: Observations, other: Observation
   for (const group of ['operations', 'protocols'] as const)
     for (const [name, outcomes] of Object.entries(other[group]))
       mergeOutcomes(outcomesOf(observations[group], name), outcomes)
-  for (const [kind, count] of Object.entries(other.failures)) countFailure(observations.failures, kind, count)
-  for (const [type, count] of Object.entries(other.mediaTypes)) countMediaType(observations.mediaTypes, type, count)
+  for (const [kind, count] of Object.entries(other.failures))
+    countName(observations.failures, kind, count, MAX_FAILURE_KINDS)
+  for (const [type, count] of Object.entries(other.mediaTypes))
+    countName(observations.mediaTypes, type, count, MAX_OBSERVED_MEDIA_TYPES)
 }
 
 const createOutcomes = (): Outcomes => ({ answered: 0, refused: 0, failed: 0 })
@@ -113,13 +119,9 @@ const mergeOutcomes = (outcomes: Outcomes, other: Outcomes): void => {
     outcomes[outcome] = add(outcomes[outcome], other[outcome])
 }
 
-const countFailure = (failures: Counts, kind: string, count: number): void => {
-  const name = hasRoom(failures, kind, MAX_FAILURE_KINDS) ? kind : OTHER_FAILURE
-  failures[name] = add(failures[name] ?? 0, count)
-}
-
-const countMediaType = (mediaTypes: Counts, type: string, count: number): void => {
-  if (hasRoom(mediaTypes, type, MAX_OBSERVED_MEDIA_TYPES)) mediaTypes[type] = add(mediaTypes[type] ?? 0, count)
+const countName = (counts: Counts, name: string, count: number, limit: number): void => {
+  const counted = hasRoom(counts, name, limit) ? name : OTHER
+  counts[counted] = add(counts[counted] ?? 0, count)
 }
 
 const hasRoom = (counts: Counts, name: string, limit: number): boolean =>

@@ -109,6 +109,10 @@ describe('the comparison of a card with its calls', () => {
     expect(compare({ mediaTypes: { 'image/png': 1 } }, {}, ['image/jpeg'])).toHaveLength(1)
   })
 
+  it('proposes no mode for media types that are counted as `other`', () => {
+    expect(compare({ mediaTypes: { other: 9 } })).toEqual([])
+  })
+
   it('lists at most ten media types in the message, and counts the others', () => {
     const mediaTypes = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`image/t${index}`, 1]))
     const [proposal] = compare({ mediaTypes })

@@ -77,20 +77,38 @@ describe('observations', () => {
     expect(observed.mediaTypes).toEqual({ 'text/plain': 2 })
   })
 
-  it('ignore what is no media type, and what is too long to be one', () => {
-    const invalid = ['', 'text', 'text/', '/plain', 'te xt/plain', 'text/pl\nain', '*/*', 'a/b/c', '__proto__']
-    const long = `application/${'x'.repeat(126)}`
-    const longest = `${'a'.repeat(100)}/${'x'.repeat(99)}`
-    expect(addMediaTypes(createObservations(0), [...invalid, `${longest}x`])).toEqual([])
-    expect(addMediaTypes(createObservations(0), [long, longest])).toEqual([long, longest])
+  it('count what is no registered kind of media type as `other`, because it could be the text of a caller', () => {
+    const subtype = 'x'.repeat(64)
+    const known = ['application', 'audio', 'font', 'image', 'message', 'model', 'multipart', 'text', 'video']
+    for (const type of known)
+      expect(addMediaTypes(createObservations(0), [`${type}/${subtype}`])).toEqual([`${type}/${subtype}`])
+    const invalid = [
+      '',
+      'text',
+      'text/',
+      '/plain',
+      'te xt/plain',
+      'text/pl\nain',
+      '*/*',
+      'a/b/c',
+      '__proto__',
+      'text/*',
+    ]
+    const unknown = ['my-secret/x', 'chemical/x-pdb', 'text/a_b', 'text/a%20b', 'text/ä', `text/${subtype}x`]
+    for (const type of [...invalid, ...unknown])
+      expect([type, addMediaTypes(createObservations(0), [type])]).toEqual([type, ['other']])
+    const observed = observe([], [[...invalid, ...unknown, 'text/plain']])
+    expect(observed.mediaTypes).toEqual({ other: 1, 'text/plain': 1 })
   })
 
-  it(`keep ${MAX_OBSERVED_MEDIA_TYPES} media types, also when they merge`, () => {
+  it(`count media types beyond ${MAX_OBSERVED_MEDIA_TYPES} as \`other\`, also when they merge`, () => {
     const types = (prefix: string) => Array.from({ length: 80 }, (_, index) => `${prefix}/t${index}`)
+    const kept = [...types('audio').slice(0, MAX_OBSERVED_MEDIA_TYPES), 'other']
     const observed = observe([], [types('audio'), types('audio')])
-    expect(Object.keys(observed.mediaTypes)).toEqual(types('audio').slice(0, MAX_OBSERVED_MEDIA_TYPES))
+    expect(Object.keys(observed.mediaTypes)).toEqual(kept)
+    expect(observed.mediaTypes.other).toBe(2)
     mergeObservations(observed, observe([], [types('video'), types('audio')]))
-    expect(Object.keys(observed.mediaTypes)).toEqual(types('audio').slice(0, MAX_OBSERVED_MEDIA_TYPES))
+    expect(Object.keys(observed.mediaTypes)).toEqual(kept)
     expect(observed.mediaTypes['audio/t0']).toBe(2)
   })
 

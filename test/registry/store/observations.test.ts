@@ -60,7 +60,7 @@ describe('stored observations', () => {
     recordObservations(sql, 'a', observed(now, 1, types('audio')), now)
     recordObservations(sql, 'a', observed(now, 1, types('video')), now + DAY_MS)
     const kept = Object.keys(selectObservations(sql, 'a', now + DAY_MS)?.mediaTypes ?? {})
-    expect(kept).toEqual([...types('video'), ...types('audio').slice(0, 10)])
+    expect(kept).toEqual([...types('video'), ...types('audio').slice(0, 10), 'other'])
   })
 
   it('are none for an agent that does not exist', () => {
