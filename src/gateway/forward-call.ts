@@ -22,7 +22,7 @@ type PermittedCall = {
 }
 
 /** Loaded with the first call, because an isolate that serves only cards never needs it. */
-let observers: typeof import('./upstream/observer.ts') | undefined
+let answers: typeof import('./answer-policy.ts') | undefined
 
 /** Forwards a call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
 export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
@@ -53,8 +53,8 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   if (identity && 'misconfigured' in identity) return misconfigured(identity.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
-  observers ??= await import('./upstream/observer.ts')
-  const observer = observers.observeAnswers(context, { call, profile, owned, hasPushConfig })
+  answers ??= await import('./answer-policy.ts')
+  const observer = answers.observeAnswers(context, { call, profile, owned, hasPushConfig })
   const response = await forward(
     {
       ...message,

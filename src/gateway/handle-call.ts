@@ -68,7 +68,7 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   const target = targetOf(call, profile)
   if (target === undefined) return { kind: 'closed' }
   if (call.operation === 'extendedCard')
-    return (await import('./upstream/extended-card.ts')).fetchExtendedCard(context, { call, profile, target }, inbound)
+    return (await import('./extended-card.ts')).fetchExtendedCard(context, { call, profile, target }, inbound)
   const { hasPushConfig = false } = permitted
   const toUpstream: InboundCall['toUpstream'] = (...sent) => inbound.toUpstream(...sent)
   return forwardCall(context, { call, profile, target, toUpstream, hasPushConfig })
@@ -91,5 +91,5 @@ const checkPolicy = (
 /** Loads the modes of the extended card that the caller may read, from the agent if that serves it. */
 const loadModes = async (profile: CallProfile, context: CallContext): Promise<CallModes | undefined> =>
   profile.agentServesExtendedCard
-    ? (await import('./upstream/extended-card.ts')).fetchExtendedModes(context, profile)
+    ? (await import('./extended-card.ts')).fetchExtendedModes(context, profile)
     : readExtendedModes(context, profile)

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ResultFacts } from '../../src/a2a/results.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
+import { observeAnswers } from '../../src/gateway/answer-policy.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
-import { createAnswerPolicy } from '../../src/gateway/upstream/answer-policy.ts'
 import { parseMediaRange } from '../../src/http/media-type.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
@@ -13,8 +13,9 @@ vi.mock('../../src/http/media-type.ts', async importOriginal => {
 })
 
 const request = new Request('https://cards.example.com/agents/weather/a2a', { method: 'POST' })
-const contextOf = () =>
-  createCallContext({ authenticated: false, reason: 'anonymous' }, request, {} as Env, executionContext)
+const registry = { recordObservations: async () => undefined }
+const env = { REGISTRY: { getByName: () => registry } } as unknown as Env
+const contextOf = () => createCallContext({ authenticated: false, reason: 'anonymous' }, request, env, executionContext)
 
 const factsWith = (...mediaTypes: string[]): ResultFacts => ({ kind: 'message', tasks: [], contexts: [], mediaTypes })
 
@@ -31,7 +32,8 @@ describe('the media types of a stream', () => {
   const open = (declared: string[]) => {
     const context = contextOf()
     const call = callWith({ operation: 'stream', params: { configuration: { acceptedOutputModes } } })
-    const policy = createAnswerPolicy(context, call, profileWith({ modes: modesWith(...declared) }))
+    const profile = profileWith({ modes: modesWith(...declared) })
+    const { policy } = observeAnswers(context, { call, profile, owned: undefined, hasPushConfig: false })
     return { context, inspect: async (facts: ResultFacts) => await policy.inspect?.(facts, 'response') }
   }
 
