@@ -188,8 +188,10 @@ type FieldNames = {
   fold: (name: string) => string
 }
 
-/** Upper case first: the long s and the Kelvin sign are variants of S and K only in that direction. */
-const foldField = (name: string): string => name.toUpperCase().toLowerCase().replaceAll('_', '')
+/** Folds the case of a name. Upper case first: the long s and the Kelvin sign are variants of S and K only in that direction. */
+export const foldCase = (name: string): string => name.toUpperCase().toLowerCase()
+
+const foldField = (name: string): string => foldCase(name).replaceAll('_', '')
 
 /** In a query, servers also read `tenant[]`, `tenant[0]`, `tenant.name` and ` tenant` as the parameter `tenant`. */
 const foldParameter = (name: string): string => /[^\W_]+/.exec(foldField(name).replaceAll('-', ''))?.[0] ?? ''

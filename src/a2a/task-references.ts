@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
+import { foldCase } from './message.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** The tasks and contexts that a call names, each once. */
@@ -37,18 +38,20 @@ const PUSH_CONFIG = /^config$|pushnotification(?:config)?$/
 const MESSAGE = /^(?:message|request|configuration)$/
 
 /** A resource name of 0.3's gRPC binding and of drafts of 1.0, such as `tasks/1/pushNotificationConfigs/2`. */
-const RESOURCE_NAME = /(?:^|\/)tasks\/([^/]+)/
+const RESOURCE_NAME = /^tasks\/([^/]+)(?:\/pushNotificationConfigs(?:\/[^/]+)?)?$/
+
+/** Every task in a name whose form is free. */
+const NAMED_TASKS = /(?<=(?:^|\/)tasks\/)[^/]+/g
 
 const ASCII = /^[\x20-\x7e]*$/
 
 /** No agent looks for an id under a longer name. */
 const MAX_NAME_LENGTH = 64
 
-/** Upper case first: the long s and the Kelvin sign are variants of S and K only in that direction. */
-const fold = (name: string): string =>
-  name
-    .toUpperCase()
-    .toLowerCase()
+/** Folds the names that an agent might read as one: in any case, with any separators, and as an item of a list in a query. */
+export const foldName = (name: string): string =>
+  foldCase(name)
+    .replace(/\[\d*\]/g, '')
     .replace(/[^a-z0-9]/g, '')
 
 class ReferenceReader {
@@ -65,7 +68,7 @@ class ReferenceReader {
   read(object: JsonObject, path: string, idIsTask: boolean): void {
     for (const [name, value] of Object.entries(object)) {
       if (name.length > MAX_NAME_LENGTH || value === undefined || value === null || this.#invalid) continue
-      const folded = fold(name)
+      const folded = foldName(name)
       if (FREE_FORM.has(folded)) continue
       const field = path + name
       if (/taskids?$/.test(folded) || (idIsTask && /^ids?$/.test(folded))) this.#add(this.#tasks, value, field)
@@ -108,10 +111,17 @@ class ReferenceReader {
       this.#invalid ??= invalidParam(field, `must be at most ${MAX_CONTEXT_ID_LENGTH} printable characters of ASCII`)
   }
 
+  /** Where there is no message, an agent finds nothing but a resource name, or an id, in `name` and `parent`. */
   #addResource(value: Json, idIsTask: boolean, field: string): void {
-    const task = typeof value === 'string' ? RESOURCE_NAME.exec(value)?.[1] : undefined
-    if (task !== undefined) this.#tasks.add(task)
-    else if (typeof value !== 'string') this.#descend(value, `${field}.`, idIsTask)
-    else if (idIsTask && value !== '' && TASK_OPERATIONS.includes(this.#operation)) this.#tasks.add(value)
+    if (operations[this.#operation].sends) {
+      if (typeof value !== 'string') this.#descend(value, `${field}.`, idIsTask)
+      else for (const [task] of value.matchAll(NAMED_TASKS)) this.#tasks.add(task)
+    } else if (value !== '') {
+      const name = typeof value === 'string' ? value : ''
+      const isId = idIsTask && TASK_OPERATIONS.includes(this.#operation) && !name.includes('/')
+      const task = RESOURCE_NAME.exec(name)?.[1] ?? (isId ? name : '')
+      if (task === '') this.#invalid ??= invalidParam(field, 'must be the name of a task, such as `tasks/1`')
+      else this.#tasks.add(task)
+    }
   }
 }

@@ -1,5 +1,6 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
+import { foldName } from '../a2a/task-references.ts'
 import { type Json, type JsonObject, omit } from '../json/json.ts'
 import { type AgentOwners, type OwnedCall, UNAVAILABLE } from './agent-owners.ts'
 
@@ -44,12 +45,10 @@ const FIRST_PAGE = { token: '', seen: 0 }
 /** The page size where a request has none (A2A 1.0 §3.1.4). */
 const DEFAULT_PAGE_SIZE = 50
 
-const fold = (name: string): string => name.toLowerCase().replaceAll('_', '')
-
 /** Returns the values of a member under every name that an agent might read, unless they are empty. */
 const readMembers = (object: JsonObject, folded: string): Json[] =>
   Object.entries(object).flatMap(([name, value = null]) =>
-    fold(name) === folded && value !== null && value !== '' ? [value] : [],
+    foldName(name) === folded && value !== null && value !== '' ? [value] : [],
   )
 
 /** The agent's own page size may be the number of tasks before others were removed. */
@@ -57,6 +56,6 @@ const readPageSize = (objects: readonly JsonObject[]): number =>
   Number(objects.flatMap(object => readMembers(object, 'pagesize'))[0]) || DEFAULT_PAGE_SIZE
 
 const withPageToken = <Members extends JsonObject>(object: Members, pageToken: string): Members => ({
-  ...(omit(object, ...Object.keys(object).filter(name => fold(name) === 'pagetoken')) as Members),
+  ...(omit(object, ...Object.keys(object).filter(name => foldName(name) === 'pagetoken')) as Members),
   ...(pageToken !== '' && { pageToken }),
 })

@@ -1,5 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { OwnerStore } from './owner-store.ts'
+import type { OwnedPage, OwnerStore } from './owner-store.ts'
+import type { Ids, Owners } from './owner-table.ts'
+import type { PagePosition } from './page-tokens.ts'
 
 /**
  * The Durable Object that knows who started the tasks and contexts of one agent; its name is the agent's id. Every start of the
@@ -9,23 +11,23 @@ export class TaskOwners extends DurableObject<Env> {
   #store: OwnerStore | undefined
 
   /** See `OwnerStore.use`. */
-  async use(...args: Parameters<OwnerStore['use']>): ReturnType<OwnerStore['use']> {
-    return (await this.#load()).use(...args)
+  async use(caller: string, ids: Ids, claim: boolean): Promise<Owners | null> {
+    return (await this.#load()).use(caller, ids, claim)
   }
 
   /** See `OwnerStore.record`. */
-  async record(...args: Parameters<OwnerStore['record']>): ReturnType<OwnerStore['record']> {
-    return (await this.#load()).record(...args)
+  async record(caller: string, ids: Ids): Promise<Owners | null> {
+    return (await this.#load()).record(caller, ids)
   }
 
   /** See `OwnerStore.page`. */
-  async page(...args: Parameters<OwnerStore['page']>): ReturnType<OwnerStore['page']> {
-    return (await this.#load()).page(...args)
+  async page(caller: string, tasks: string[], next: PagePosition): Promise<OwnedPage> {
+    return (await this.#load()).page(caller, tasks, next)
   }
 
   /** See `OwnerStore.openPage`. */
-  async openPage(...args: Parameters<OwnerStore['openPage']>): ReturnType<OwnerStore['openPage']> {
-    return (await this.#load()).openPage(...args)
+  async openPage(caller: string, pageToken: string): Promise<PagePosition | null> {
+    return (await this.#load()).openPage(caller, pageToken)
   }
 
   /** See `OwnerStore.clear`. */

@@ -33,7 +33,8 @@ describe('a call about a task', () => {
     ['case and separators', { 'Task-Id': 't' }],
     ['a letter whose upper case is one of ASCII', { taſkId: 't' }],
     ['a resource name', { name: 'tasks/t' }],
-    ['a resource name with a tenant', { name: 'tenants/x/tasks/t' }],
+    ['the name of a push configuration', { name: 'tasks/t/pushNotificationConfigs/c' }],
+    ['an item of a list in a query', { 'id[0]': 't' }],
     ['a plain name', { name: 't' }],
     ['a wrapper', { request: { id: 't' } }],
     ['two wrappers', { params: { task: { id: 't' } } }],
@@ -51,6 +52,29 @@ describe('a call about a task', () => {
     ['a number in a list', ['t', 1]],
   ])('is refused if an id is no string: %s', (_, id) => {
     expect(read('getTask', { id })).toMatchObject({ kind: 'invalid-params' })
+  })
+
+  it.each<[string, Json]>([
+    ['two tasks', 'tasks/own/tasks/t'],
+    ['a tenant', 'tenants/x/tasks/t'],
+    ['an absolute path', '/tasks/t'],
+    ['another case', 'Tasks/t'],
+    ['no id', 'tasks/'],
+    ['a subresource that tasks do not have', 'tasks/own/t'],
+    ['a path of its own', 'own/t'],
+    ['no string', ['tasks/t']],
+  ])('is refused if a resource name has %s', (_, name) => {
+    for (const operation of ['getTask', 'createPushConfig', 'listTasks'] as const)
+      for (const member of ['name', 'parent'])
+        expect(read(operation, { id: 'own', taskId: 'own', [member]: name })).toMatchObject({
+          kind: 'invalid-params',
+          violations: [{ field: member }],
+        })
+  })
+
+  it('is refused if a push configuration has a plain name, which is no task', () => {
+    expect(read('getPushConfig', { taskId: 'own', name: 't' })).toMatchObject({ kind: 'invalid-params' })
+    expect(read('getPushConfig', { taskId: 'own', name: '' })).toEqual(tasks('own'))
   })
 
   it('has no id if that is empty or null', () => {
@@ -108,6 +132,11 @@ describe('a message', () => {
   ])('names tasks and contexts: %s', (_, params, expected) => {
     for (const operation of ['send', 'stream'] as const)
       for (const version of ['0.3', '1.0'] as const) expect(read(operation, params, { version })).toEqual(expected)
+  })
+
+  it('may have names in free form, in which every task counts', () => {
+    const message = { name: 'Ada', parent: 'tasks/a/tasks/tasks/b', sender: { name: ['x'] } }
+    expect(read('send', { message })).toEqual(tasks('a', 'tasks', 'b'))
   })
 
   it('has ids of its own, and content and metadata, that name no task', () => {

@@ -175,7 +175,7 @@ describe('an answer', () => {
 describe('a list', () => {
   const list = (params: JsonObject) => check('token:a', { operation: 'listTasks', params })
 
-  it.each(['pageToken', 'page_token', 'PAGETOKEN'])(
+  it.each(['pageToken', 'page_token', 'PAGETOKEN', 'page-token', 'pageToken[]', 'pageToken[0]', 'pageToKen'])(
     'sends the agent its own page token, in place of %s',
     async name => {
       const { call } = permitted(await list({ [name]: 'sealed', pageSize: 5 }))
