@@ -56,7 +56,7 @@ const comparisons: Record<keyof CallProfile, Comparison | null> = {
   modes: null,
   secret: null,
   service: null,
-  identity: null,
+  identity: mustNotChange('identity', 'hosts'),
   mcp: null,
   cardMissing: null,
 }

@@ -31,6 +31,7 @@ describe('findNewUse', () => {
     ['other callers: card.security has changed', { requiresAuthentication: true }],
     ['other callers: card.securitySchemes has changed', { apiKeyHeaders: ['x-key'] }],
     ['other callers: card.securitySchemes has changed', { openIdConnectUrls: ['https://id.example'] }],
+    ['other callers: hosts has changed', { identity: { issuer: 'https://other.example' } }],
     ['other callers: jwt has changed', { jwt: { audience: ['a'], tiers: {} } }],
   ])('finds %s: %j', (found, changes) => {
     expect(find(changes)).toMatch(new RegExp(`${found.replaceAll('.', '\\.').replace('+', '\\+')}$`))
