@@ -83,7 +83,7 @@ const rejectionError = (rejection: WriteRejection, id: string, precondition: Pre
         `The hostname "${rejection.hostname}" belongs to agent "${rejection.owner}". Remove it from that agent's hosts first.`,
       )
     case 'conflict':
-      return agentConflict(id, 'is being refreshed by another request')
+      return agentConflict(id, 'is being refreshed or removed by another request')
     default:
       return new HttpError(412, 'precondition-failed', preconditionDetail(id, rejection.exists, precondition))
   }

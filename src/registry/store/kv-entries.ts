@@ -1,4 +1,5 @@
 import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
+import { selectNewestRevision } from './revisions.ts'
 import { selectPublishedHealth, selectSource } from './sources.ts'
 import { TOKEN_SEQ } from './tokens.ts'
 
@@ -25,7 +26,11 @@ export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promis
     await env.REMOTE_CARDS.getByName(name).schedule(name, selectSource(sql, name)?.due ?? null)
     return
   }
-  if (kind === 'task-owners') return env.TASK_OWNERS.getByName(name).clear()
+  if (kind === 'task-owners') {
+    // Another agent that has the id now keeps the owners of its tasks.
+    if (!selectNewestRevision(sql, name)) await env.TASK_OWNERS.getByName(name).clear()
+    return
+  }
   const { value, metadata, seconds } = buildEntry(sql, key)
   await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
 }

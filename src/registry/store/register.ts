@@ -73,14 +73,11 @@ export const remove = (
   const isRemote = selectSource(sql, id) !== undefined
   deleteSource(sql, id)
   deleteObservations(sql, id)
-  const keys = agentKeys(
-    id,
-    changed.map(({ hostname }) => hostname),
-    removedTiers,
-  )
+  const hostnames = changed.map(({ hostname }) => hostname)
+  const keys = [...agentKeys(id, hostnames, removedTiers), taskOwnersKey(id)]
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
-    staleKeys: [...keys, taskOwnersKey(id), ...(isRemote ? [refreshKey(id)] : [])],
+    staleKeys: [...keys, ...(isRemote ? [refreshKey(id)] : [])],
     publishKeys: keys,
   }
 }

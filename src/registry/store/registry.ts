@@ -43,7 +43,10 @@ export class Registry extends DurableObject<Env> {
 
   /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
   async register(registration: Registration, mayClaim: boolean): Promise<Registered | WriteRejection> {
-    const { register } = await import('./register.ts')
+    const [{ register }, { taskOwnersKey }] = await Promise.all([import('./register.ts'), import('./kv-entries.ts')])
+    // Tasks of a removed agent must not have owners in the next agent with its id, nor its tasks lose theirs.
+    const isCleared = await this.#publisher.publish([taskOwnersKey(registration.id)])
+    if (!isCleared) return { outcome: 'conflict' }
     return this.#write(() => register(this.#sql, registration, mayClaim))
   }
 

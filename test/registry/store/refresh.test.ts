@@ -174,6 +174,13 @@ describe('the key task-owners:{id}', () => {
     await publishKey(sql, 'task-owners:a', { TASK_OWNERS: { getByName } } as unknown as Env)
     expect([getByName.mock.calls, clear.mock.calls]).toEqual([[['a']], [[]]])
   })
+
+  it('clears nothing once another agent has the id', async () => {
+    const clear = vi.fn(async () => undefined)
+    put('a', 'One')
+    await publishKey(sql, 'task-owners:a', { TASK_OWNERS: { getByName: () => ({ clear }) } } as unknown as Env)
+    expect(clear).not.toHaveBeenCalled()
+  })
 })
 
 describe('the next refresh', () => {

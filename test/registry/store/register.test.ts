@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { claimHosts } from '../../../src/registry/store/register.ts'
+import { Registry } from '../../../src/registry/store/registry.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
 import { registration } from '../../support/registrations.ts'
-import { openSql } from '../../support/storage.ts'
+import { openSql, openStorage } from '../../support/storage.ts'
 
 let sql: SqlStorage
 beforeEach(() => {
@@ -37,5 +38,37 @@ describe('a writer with the right to claim host names', () => {
     claim('first', [], true)
     expect(claim('second', ['*'], true)).toMatchObject({ hosts: ['*'] })
     expect(claim('third', ['*'], true)).toEqual({ outcome: 'host-taken', hostname: '*', owner: 'second' })
+  })
+})
+
+describe('the owners of the tasks of a removed agent', () => {
+  const clear = vi.fn(async () => undefined)
+  let registry: Registry
+  beforeEach(() => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    clear.mockReset()
+    const env = { CARDS: { put: async () => undefined }, TASK_OWNERS: { getByName: () => ({ clear }) } }
+    registry = new Registry({ storage: openStorage().storage } as never, env as unknown as Env)
+  })
+  const put = () => registry.register(registration('a', 'text'), true)
+
+  it('are cleared with its removal, and never those of the next agent with its id', async () => {
+    await put()
+    expect(await registry.remove('a', {})).toMatchObject({ outcome: 'removed', published: true })
+    expect(clear).toHaveBeenCalledTimes(1)
+    expect(await put()).toMatchObject({ outcome: 'registered' })
+    await registry.alarm()
+    expect(clear).toHaveBeenCalledTimes(1)
+  })
+
+  it('are cleared before another agent gets its id, which waits while they cannot be', async () => {
+    await put()
+    clear.mockRejectedValueOnce(new Error('down')).mockRejectedValueOnce(new Error('down'))
+    expect(await registry.remove('a', {})).toMatchObject({ outcome: 'removed', published: false })
+    expect(await put()).toEqual({ outcome: 'conflict' })
+    expect(await registry.manifest('a')).toBeNull()
+    expect(await put()).toMatchObject({ outcome: 'registered', published: true })
+    await registry.alarm()
+    expect(clear).toHaveBeenCalledTimes(3)
   })
 })
