@@ -8,7 +8,8 @@ fc.configureGlobal({ numRuns })
 // Files share a process, but neither modules with what they remember nor replaced clocks, functions and globals.
 vi.resetModules()
 afterEach(() => {
-  vi.useRealTimers()
   vi.restoreAllMocks()
   vi.unstubAllGlobals()
+  // Last: a mock of a replaced timer restores the replaced one.
+  vi.useRealTimers()
 })

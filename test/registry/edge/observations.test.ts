@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   createObservations,
   mergeObservations,
@@ -12,13 +12,12 @@ let sent: { id: string; observations: Observations }[]
 let fails: boolean
 // Each test is an isolate of its own: modules are loaded anew.
 beforeEach(async () => {
-  vi.useFakeTimers({ now: 1_000_000 })
   vi.resetModules()
   edge = await import('../../../src/registry/edge/observations.ts')
+  vi.useFakeTimers({ now: 1_000_000 })
   sent = []
   fails = false
 })
-afterEach(() => void vi.useRealTimers())
 
 const recordObservations = async (id: string, observations: Observations): Promise<void> => {
   sent.push({ id, observations })
