@@ -34,7 +34,7 @@ export const observeAnswers = (
  * error.
  */
 class AnswerObserver {
-  /** The given policy, which also shows this observer what it finds. It reads no more answers than before. */
+  /** The given policy, which also shows this observer what it finds. With the level `off` it reads no more than before. */
   readonly policy: AnswerPolicy
   readonly #context: Pick<CallContext, 'agent' | 'env' | 'ctx'>
   readonly #forwarded: Pick<ForwardedCall, 'call' | 'hasPushConfig'>
@@ -52,14 +52,15 @@ class AnswerObserver {
     this.policy = {
       ...policy,
       inspect:
-        inspect &&
-        ((facts, place) => {
-          this.#facts = facts
-          if (place === 'event') this.#count({ status: 200, isStream: true, agentError: facts.error })
-          const { agent, env, ctx } = context
-          observeMediaTypes(agent.id, facts.mediaTypes, env, ctx)
-          return inspect(facts, place)
-        }),
+        policy.level === 'off'
+          ? inspect
+          : (facts, place) => {
+              this.#facts = facts
+              if (place === 'event') this.#count({ status: 200, isStream: true, agentError: facts.error })
+              const { agent, env, ctx } = context
+              observeMediaTypes(agent.id, facts.mediaTypes, env, ctx)
+              return inspect?.(facts, place)
+            },
       warn: (error, place) => {
         this.#fault = error
         if (place === 'event') this.#count(endOf(error))

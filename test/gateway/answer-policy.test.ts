@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CallError } from '../../src/a2a/errors.ts'
 import type { ResultFacts } from '../../src/a2a/results.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { observeAnswers } from '../../src/gateway/answer-policy.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { parseMediaRange } from '../../src/http/media-type.ts'
+import { observeCall } from '../../src/registry/edge/observations.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
 
@@ -12,10 +14,11 @@ vi.mock('../../src/http/media-type.ts', async importOriginal => {
   return { ...original, parseMediaRange: vi.fn(original.parseMediaRange) }
 })
 
+vi.mock('../../src/registry/edge/observations.ts', () => ({ observeCall: vi.fn(), observeMediaTypes: vi.fn() }))
+
 const request = new Request('https://cards.example.com/agents/weather/a2a', { method: 'POST' })
-const registry = { recordObservations: async () => undefined }
-const env = { REGISTRY: { getByName: () => registry } } as unknown as Env
-const contextOf = () => createCallContext({ authenticated: false, reason: 'anonymous' }, request, env, executionContext)
+const contextOf = () =>
+  createCallContext({ authenticated: false, reason: 'anonymous' }, request, {} as Env, executionContext)
 
 const factsWith = (...mediaTypes: string[]): ResultFacts => ({ kind: 'message', tasks: [], contexts: [], mediaTypes })
 
@@ -23,6 +26,10 @@ const modesWith = (...output: string[]): CallProfile['modes'] => ({
   defaults: { input: [], output },
   union: { input: [], output },
   skills: {},
+})
+
+beforeEach(() => {
+  vi.clearAllMocks()
 })
 
 describe('the media types of a stream', () => {
@@ -36,10 +43,6 @@ describe('the media types of a stream', () => {
     const { policy } = observeAnswers(context, { call, profile, owned: undefined, hasPushConfig: false })
     return { context, inspect: async (facts: ResultFacts) => await policy.inspect?.(facts, 'response') }
   }
-
-  beforeEach(() => {
-    parsed.mockClear()
-  })
 
   it('are compared with what the caller accepts, which is parsed once and only if it is needed', async () => {
     const { context, inspect } = open(['image/*'])
@@ -66,5 +69,47 @@ describe('the media types of a stream', () => {
     expect(context.warnings).toEqual([{ kind: 'unaccepted-output-modes' }])
     await inspect(factsWith('video/mp4'))
     expect(context.warnings).toEqual([{ kind: 'unaccepted-output-modes' }, { kind: 'undeclared-output-modes' }])
+  })
+})
+
+describe('what is observed of a call', () => {
+  const observe = (gate: Partial<CallProfile['gate']> = {}) => {
+    const profile = profileWith({ modes: modesWith('text/plain') })
+    const gated = { ...profile, gate: { ...profile.gate, ...gate } }
+    const context = contextOf()
+    const answers = observeAnswers(context, {
+      call: callWith(),
+      profile: gated,
+      owned: undefined,
+      hasPushConfig: false,
+    })
+    return { context, policy: answers.policy, end: (response: Response | CallError) => answers.end(response) }
+  }
+  const counted = () => vi.mocked(observeCall).mock.calls.map(([, call]) => call)
+  const refusal: ResultFacts = { ...factsWith(), kind: 'error', error: { code: -32601 } }
+
+  it.each([
+    { modes: 'enforce', responses: 'enforce' },
+    { modes: 'off', responses: 'enforce' },
+    { modes: 'off', responses: 'warn' },
+  ] as const)('is an error of the agent with %j', gate => {
+    const { policy, end } = observe(gate)
+    policy.inspect?.(refusal, 'response')
+    end(Response.json({}))
+    expect(counted()).toMatchObject([{ outcome: 'refused', failure: '-32601' }])
+  })
+
+  it('is an error event of the agent with modes that are off', () => {
+    const { policy, end } = observe({ modes: 'off' })
+    end(new Response('', { headers: { 'Content-Type': 'text/event-stream' } }))
+    policy.inspect?.(refusal, 'event')
+    expect(counted()).toMatchObject([{ outcome: 'refused', failure: '-32601' }])
+  })
+
+  it('is its status alone with responses that are off', () => {
+    const { policy, end } = observe({ responses: 'off' })
+    expect(policy.inspect).toBeUndefined()
+    end(Response.json({}))
+    expect(counted()).toMatchObject([{ outcome: 'answered' }])
   })
 })
