@@ -75,6 +75,7 @@ class AnswerObserver {
 
   /** Sees the response for the caller, or why there is none. */
   end(response: Response | CallError): void {
+    if ('kind' in response && NOT_OBSERVED.has(response.kind)) return
     const { status, isStream } =
       'kind' in response
         ? { status: 200, isStream: false }
@@ -94,6 +95,9 @@ class AnswerObserver {
     observeCall(agent.id, observedCallOf(call, hasPushConfig, end), env, ctx)
   }
 }
+
+/** The errors of calls that this host did not send, or not with valid credentials. Anyone can forge a loop. */
+const NOT_OBSERVED: ReadonlySet<CallError['kind']> = new Set(['loop', 'misconfigured'])
 
 const endOf = (error: CallError): CallEnd => ({
   error: error.kind,

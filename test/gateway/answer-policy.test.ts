@@ -112,4 +112,16 @@ describe('what is observed of a call', () => {
     end(Response.json({}))
     expect(counted()).toMatchObject([{ outcome: 'answered' }])
   })
+
+  it.each<[CallError, object[]]>([
+    [{ kind: 'timeout', seconds: 1 }, [{ outcome: 'failed', failure: 'timeout' }]],
+    [{ kind: 'invalid-response', status: 200 }, [{ outcome: 'failed', failure: 'invalid-response' }]],
+    // Anyone can forge `Via`, and the owner of the host has to correct its configuration.
+    [{ kind: 'loop' }, []],
+    [{ kind: 'misconfigured', detail: 'This Worker has no secret.' }, []],
+  ])('is no fault of this host or the caller: %j', (error, expected) => {
+    observe().end(error)
+    expect(counted()).toMatchObject(expected)
+    expect(counted()).toHaveLength(expected.length)
+  })
 })
