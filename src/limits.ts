@@ -139,6 +139,9 @@ export const MAX_CONTEXT_ID_LENGTH = 256
 /** Tasks, and contexts, that one such call names. */
 export const MAX_NAMED_TASKS = 100
 
+/** The `nextPageToken` of an agent, where this host keeps the tasks of callers apart. */
+export const MAX_PAGE_TOKEN_LENGTH = 4096
+
 /** Tasks and contexts of one agent whose callers are recorded, and how long after their last use. */
 export const MAX_OWNED_IDS = 100_000
 export const OWNED_ID_LIFETIME_SECONDS = 30 * 86_400

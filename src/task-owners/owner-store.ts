@@ -1,8 +1,11 @@
 import { type Ids, type Owners, OwnerTable } from './owner-table.ts'
 import { openPageToken, type PagePosition, sealPageToken } from './page-tokens.ts'
 
-/** Which of the tasks on a page the caller may see, how many the caller has in all, and the token of the next page. */
-export type OwnedPage = { own: string[]; total: number; nextPageToken: string }
+/** A page of the agent's tasks: their ids, the agent's token of the next one, and of which part `size` tasks are for the caller. */
+export type AgentPage = { tasks: string[]; next: string; position: PagePosition; size: number }
+
+/** Which of these tasks the caller sees, how many there are on all pages, and the token of the next page. */
+export type OwnedPage = { own: string[]; totalSize: number; nextPageToken: string }
 
 const ALARM_INTERVAL_MS = 24 * 60 * 60 * 1000
 
@@ -32,13 +35,22 @@ export class OwnerStore {
     return this.#table.record(caller, ids) ?? null
   }
 
-  /** Returns what a caller may see of a page of the agent's tasks. `next` is the agent's token; `seen` counts the pages before. */
-  async page(caller: string, tasks: string[], next: PagePosition): Promise<OwnedPage> {
+  /** Returns what a caller may see of a page of the agent's tasks. */
+  async page(caller: string, { tasks, next, position, size }: AgentPage): Promise<OwnedPage> {
+    const { token, skip, seen } = position
     const { own, total } = this.#table.own(caller, tasks)
-    const position = { token: next.token, seen: next.seen + own.length }
-    // The number of further pages would show how many tasks the others have.
-    const isLast = position.token === '' || position.seen >= total
-    return { own, total, nextPageToken: isLast ? '' : await sealPageToken(await this.#pageKey(), caller, position) }
+    const shown = own.slice(skip, skip + size)
+    const following = skip + size < own.length ? { token, skip: skip + size } : { token: next, skip: 0 }
+    const after = { ...following, seen: seen + shown.length }
+    // How many tasks match a filter is known only where the agent has one page.
+    const totalSize = token === '' && next === '' ? own.length : total
+    // Once the caller has seen every task of theirs, further pages would only show how many the others have.
+    const isLast = (after.token === '' && after.skip === 0) || after.seen >= total
+    return {
+      own: shown,
+      totalSize,
+      nextPageToken: isLast ? '' : await sealPageToken(await this.#pageKey(), caller, after),
+    }
   }
 
   /** Returns where a page begins; null if the token is not this caller's. */

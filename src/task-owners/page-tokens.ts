@@ -1,5 +1,19 @@
-/** Where the next page of an agent's tasks begins, and how many of the caller's own the pages before had. */
-export type PagePosition = { token: string; seen: number }
+import { MAX_PAGE_TOKEN_LENGTH } from '../limits.ts'
+
+/** Where a page of a caller's tasks begins. */
+export type PagePosition = {
+  /** The token of the agent's page; empty for its first. */
+  token: string
+  /** How many of the caller's own tasks on that page were on earlier pages of the caller. */
+  skip: number
+  /** How many all earlier pages of the caller had. */
+  seen: number
+}
+
+export const FIRST_PAGE: PagePosition = { token: '', skip: 0, seen: 0 }
+
+/** Sealed tokens are shorter: six bytes for each character of the agent's token, a third more in base64, and some digits. */
+export const MAX_SEALED_LENGTH = 9 * MAX_PAGE_TOKEN_LENGTH
 
 const IV_BYTES = 12
 
@@ -15,7 +29,7 @@ export const sealPageToken = async (
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
   const text = new TextEncoder().encode(JSON.stringify(position))
   const sealed = new Uint8Array(await crypto.subtle.encrypt(parameters(iv, caller), await importKey(key), text))
-  return toBase64Url([...iv, ...sealed])
+  return toBase64Url([iv, sealed])
 }
 
 /** Decrypts a token of `sealPageToken`. Returns undefined for any other, and for one of another caller. */
@@ -24,6 +38,7 @@ export const openPageToken = async (
   caller: string,
   token: string,
 ): Promise<PagePosition | undefined> => {
+  if (token.length > MAX_SEALED_LENGTH) return undefined
   try {
     const bytes = fromBase64Url(token)
     const text = await crypto.subtle.decrypt(
@@ -46,8 +61,8 @@ const parameters = (iv: Uint8Array<ArrayBuffer>, caller: string) => ({
 const importKey = (key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', key, 'AES-GCM', false, ['encrypt', 'decrypt'])
 
-const toBase64Url = (bytes: readonly number[]): string =>
-  btoa(String.fromCharCode(...bytes))
+const toBase64Url = (chunks: readonly Uint8Array[]): string =>
+  btoa(chunks.map(bytes => Array.from(bytes, byte => String.fromCharCode(byte)).join('')).join(''))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '')

@@ -1,49 +1,55 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
 import { foldName } from '../a2a/task-references.ts'
-import { type Json, type JsonObject, omit } from '../json/json.ts'
-import { type AgentOwners, type OwnedCall, UNAVAILABLE } from './agent-owners.ts'
+import { type Json, type JsonObject, toText } from '../json/json.ts'
+import { MAX_PAGE_TOKEN_LENGTH } from '../limits.ts'
+import { type AgentOwners, NOT_THE_CALLERS, type OwnedCall, UNAVAILABLE } from './agent-owners.ts'
+import { FIRST_PAGE, MAX_SEALED_LENGTH } from './page-tokens.ts'
 
 /**
- * Opens the page token of a list, which this host has sealed, for the agent. Its answer is reduced to the caller's own tasks, and
- * shows nothing of the others, not even their number.
+ * Opens the page token of a list, which this host has sealed, for the agent. Its answer is reduced to the caller's own tasks. The
+ * agent is asked for pages of one size, whatever the caller asks for: the number of empty pages shows how many such pages of other
+ * tasks match a filter, but with pages of one task it would count them.
  */
 export const openTaskList = async (call: A2ACall, owners: AgentOwners): Promise<OwnedCall | CallError> => {
   const { params, sources } = call
   const objects = sources ? Object.values(sources) : [params]
   const [sealed = '', ...others] = new Set(objects.flatMap(object => readMembers(object, 'pagetoken')))
-  if (typeof sealed !== 'string' || others.length > 0) return INVALID_TOKEN
-  const opened = sealed === '' ? FIRST_PAGE : await owners.request((object, caller) => object.openPage(caller, sealed))
-  if (opened === undefined) return UNAVAILABLE
-  if (opened === null) return INVALID_TOKEN
-  const { token, seen } = opened
+  if (typeof sealed !== 'string' || sealed.length > MAX_SEALED_LENGTH || others.length > 0) return INVALID_TOKEN
+  const size = readPageSize(objects)
+  if (size === undefined) return INVALID_SIZE
+  const position =
+    sealed === '' ? FIRST_PAGE : await owners.request((object, caller) => object.openPage(caller, sealed))
+  if (position === undefined) return UNAVAILABLE
+  if (position === null) return INVALID_TOKEN
+  const { token } = position
+  const page = { pageSize: PAGE_SIZE, ...(token !== '' && { pageToken: token }) }
   return {
     call: {
       ...call,
-      params: withPageToken(params, token),
-      ...(sources && { sources: { ...sources, query: withPageToken(sources.query, token) } }),
+      params: { ...withoutPage(params), ...page },
+      ...(sources && {
+        sources: { ...sources, query: { ...withoutPage(sources.query), ...page, pageSize: String(PAGE_SIZE) } },
+      }),
     },
-    inspect: async ({ kind, tasks, nextPageToken = '' }) => {
+    inspect: async ({ kind, tasks, nextPageToken: next = '' }) => {
       if (kind === 'error') return undefined
-      const ids = tasks.map(({ id }) => id)
-      const page = await owners.request((object, caller) => object.page(caller, ids, { token: nextPageToken, seen }))
-      if (page === undefined) return UNAVAILABLE
-      const { own, total } = page
-      // How many tasks match a filter is known only where one page has them all.
-      const isWhole = token === '' && nextPageToken === ''
-      const totalSize = isWhole ? own.length : total
-      return {
-        list: { ids: new Set(own), nextPageToken: page.nextPageToken, pageSize: readPageSize(objects), totalSize },
-      }
+      if (next.length > MAX_PAGE_TOKEN_LENGTH) return NOT_THE_CALLERS
+      const found = { tasks: tasks.map(({ id }) => id), next, position, size }
+      const owned = await owners.request((object, caller) => object.page(caller, found))
+      if (owned === undefined) return UNAVAILABLE
+      const { own, totalSize, nextPageToken } = owned
+      return { list: { ids: new Set(own), nextPageToken, pageSize: size, totalSize } }
     },
   }
 }
 
 const INVALID_TOKEN = invalidParam('pageToken', 'must be the `nextPageToken` of a page of this list')
-const FIRST_PAGE = { token: '', seen: 0 }
+const INVALID_SIZE = invalidParam('pageSize', 'must be an integer from 1 to 100')
 
-/** The page size where a request has none (A2A 1.0 §3.1.4). */
-const DEFAULT_PAGE_SIZE = 50
+/** The size of the agent's pages, and of the caller's where a request has none (A2A 1.0 §3.1.4). */
+const PAGE_SIZE = 50
+const MAX_SIZE = 100
 
 /** Returns the values of a member under every name that an agent might read, unless they are empty. */
 const readMembers = (object: JsonObject, folded: string): Json[] =>
@@ -51,11 +57,13 @@ const readMembers = (object: JsonObject, folded: string): Json[] =>
     foldName(name) === folded && value !== null && value !== '' ? [value] : [],
   )
 
-/** The agent's own page size may be the number of tasks before others were removed. */
-const readPageSize = (objects: readonly JsonObject[]): number =>
-  Number(objects.flatMap(object => readMembers(object, 'pagesize'))[0]) || DEFAULT_PAGE_SIZE
+/** Zero counts as absent, as in ProtoJSON. */
+const readPageSize = (objects: readonly JsonObject[]): number | undefined => {
+  const [value = 0] = objects.flatMap(object => readMembers(object, 'pagesize'))
+  const size = Number(toText(value) || Number.NaN)
+  if (size === 0) return PAGE_SIZE
+  return Number.isInteger(size) && size > 0 && size <= MAX_SIZE ? size : undefined
+}
 
-const withPageToken = <Members extends JsonObject>(object: Members, pageToken: string): Members => ({
-  ...(omit(object, ...Object.keys(object).filter(name => foldName(name) === 'pagetoken')) as Members),
-  ...(pageToken !== '' && { pageToken }),
-})
+const withoutPage = <Value>(members: Record<string, Value>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !['pagetoken', 'pagesize'].includes(foldName(name))))

@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { OwnedPage, OwnerStore } from './owner-store.ts'
+import type { AgentPage, OwnedPage, OwnerStore } from './owner-store.ts'
 import type { Ids, Owners } from './owner-table.ts'
 import type { PagePosition } from './page-tokens.ts'
 
@@ -21,8 +21,8 @@ export class TaskOwners extends DurableObject<Env> {
   }
 
   /** See `OwnerStore.page`. */
-  async page(caller: string, tasks: string[], next: PagePosition): Promise<OwnedPage> {
-    return (await this.#load()).page(caller, tasks, next)
+  async page(caller: string, page: AgentPage): Promise<OwnedPage> {
+    return (await this.#load()).page(caller, page)
   }
 
   /** See `OwnerStore.openPage`. */

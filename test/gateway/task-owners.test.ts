@@ -368,8 +368,8 @@ describe('a list of tasks', () => {
     const { nextPageToken } = body as { nextPageToken: string }
     await rest(token, 'GET', `tasks?pageSize=2&pageToken=${nextPageToken}`)
     expect(called.agent.requests.map(({ path }) => path)).toEqual([
-      '/rest-1/tasks?pageSize=2',
-      '/rest-1/tasks?pageSize=2&pageToken=after',
+      '/rest-1/tasks?pageSize=50',
+      '/rest-1/tasks?pageSize=50&pageToken=after',
     ])
   })
 

@@ -3,11 +3,13 @@ import type { CallError } from '../../src/a2a/errors.ts'
 import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { ResultFacts } from '../../src/a2a/results.ts'
 import type { Authentication } from '../../src/auth/principal.ts'
-import type { JsonObject } from '../../src/json/json.ts'
-import { MAX_TASK_ID_LENGTH } from '../../src/limits.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { MAX_PAGE_TOKEN_LENGTH, MAX_TASK_ID_LENGTH } from '../../src/limits.ts'
 import type { OwnedCall } from '../../src/task-owners/agent-owners.ts'
 import { checkTaskOwner } from '../../src/task-owners/owned-call.ts'
+import type { AgentPage } from '../../src/task-owners/owner-store.ts'
 import { OwnerTable } from '../../src/task-owners/owner-table.ts'
+import { MAX_SEALED_LENGTH } from '../../src/task-owners/page-tokens.ts'
 import { callWith } from '../support/calls.ts'
 import { openSql } from '../support/storage.ts'
 
@@ -35,9 +37,11 @@ beforeEach(() => {
     use: (...args: Parameters<OwnerTable['use']>) => respond('use', table.use(...args)),
     record: (...args: Parameters<OwnerTable['record']>) => respond('record', table.record(...args)),
     openPage: (_caller: string, token: string) =>
-      respond('openPage', token === 'sealed' && { token: 'agents', seen: 1 }),
-    page: (caller: string, tasks: string[], { token }: { token: string }) =>
-      respond('page', { ...table.own(caller, tasks), nextPageToken: token && 'sealed' }),
+      respond('openPage', token === 'sealed' && { token: 'agents', skip: 0, seen: 1 }),
+    page: (caller: string, { tasks, next }: AgentPage) => {
+      const { own, total } = table.own(caller, tasks)
+      return respond('page', { own, totalSize: total, nextPageToken: next && 'sealed' })
+    },
   }
   env = { TASK_OWNERS: { getByName: () => object } } as unknown as Env
 })
@@ -179,7 +183,7 @@ describe('a list', () => {
     'sends the agent its own page token, in place of %s',
     async name => {
       const { call } = permitted(await list({ [name]: 'sealed', pageSize: 5 }))
-      expect(call.params).toEqual({ pageToken: 'agents', pageSize: 5 })
+      expect(call.params).toEqual({ pageToken: 'agents', pageSize: 50 })
     },
   )
 
@@ -189,6 +193,50 @@ describe('a list', () => {
     ['present twice, with different values', { pageToken: 'sealed', page_token: 'other' }],
   ])('is refused if its page token is %s', async (_, params) => {
     expect(await list(params)).toMatchObject({ kind: 'invalid-params' })
+  })
+
+  it.each(['pageSize', 'page_size', 'PAGESIZE', 'pageSize[]'])(
+    'asks for pages of one size, which show little of how many tasks others have, in place of %s',
+    async name => {
+      for (const size of [1, 100]) {
+        const query = { [name]: `${size}`, status: 'x' }
+        const { call, inspect } = permitted(
+          await check('token:a', {
+            binding: 'HTTP+JSON',
+            operation: 'listTasks',
+            params: query,
+            sources: { path: {}, query, body: {} },
+          }),
+        )
+        expect(call.sources?.query).toEqual({ status: 'x', pageSize: '50' })
+        expect(await inspect({ ...facts([]), kind: 'task-list' })).toMatchObject({ list: { pageSize: size } })
+      }
+    },
+  )
+
+  it.each<[string, Json]>([
+    ['negative', -1],
+    ['over 100', 101],
+    ['no integer', 1.5],
+    ['no number', 'many'],
+    ['an unsafe number', JSON.rawJSON('1e400') as unknown as Json],
+  ])('is refused if its page size is %s', async (_, pageSize) => {
+    expect(await list({ pageSize })).toMatchObject({ kind: 'invalid-params' })
+  })
+
+  it('is refused if its page token is too long', async () => {
+    expect(await list({ pageToken: 'x'.repeat(MAX_SEALED_LENGTH + 1) })).toMatchObject({ kind: 'invalid-params' })
+    expect(requests).toEqual([])
+  })
+
+  it('is withheld if the page token of the agent is too long', async () => {
+    const { inspect } = permitted(await list({}))
+    const page: ResultFacts = { ...facts([]), kind: 'task-list', nextPageToken: 'x'.repeat(MAX_PAGE_TOKEN_LENGTH) }
+    expect(await inspect(page)).toMatchObject({ list: { nextPageToken: 'sealed' } })
+    expect(await inspect({ ...page, nextPageToken: `${page.nextPageToken}x` })).toEqual({
+      kind: 'invalid-response',
+      status: 200,
+    })
   })
 
   it('is reduced to the own tasks of its caller', async () => {

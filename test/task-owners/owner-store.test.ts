@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { OWNED_ID_LIFETIME_SECONDS } from '../../src/limits.ts'
 import { OwnerStore } from '../../src/task-owners/owner-store.ts'
+import { FIRST_PAGE, type PagePosition } from '../../src/task-owners/page-tokens.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -15,23 +16,64 @@ beforeEach(async () => {
   await store.record('token:b', { tasks: ['b1'], contexts: [] })
 })
 
+/** Asks for a page of two tasks of `token:a`, by default the first one. */
+const page = (tasks: string[], next: string, position: PagePosition = FIRST_PAGE, caller = 'token:a') =>
+  store.page(caller, { tasks, next, position, size: 2 })
+
+const openPage = async (pageToken: string): Promise<PagePosition> => {
+  const position = await store.openPage('token:a', pageToken)
+  if (position === null) throw new Error('The page token is not valid.')
+  return position
+}
+
 describe('a page of tasks', () => {
   it("has the caller's own, and a token that leads to the agent's next page", async () => {
-    const first = await store.page('token:a', ['b1', 'a1'], { token: 'after-a1', seen: 0 })
-    expect(first).toEqual({ own: ['a1'], total: 3, nextPageToken: expect.stringMatching(/./) })
-    const position = await store.openPage('token:a', first.nextPageToken)
-    expect(position).toEqual({ token: 'after-a1', seen: 1 })
-    const second = await store.page('token:a', ['a2', 'a3'], { token: 'after-a3', seen: 1 })
-    expect(second).toEqual({ own: ['a2', 'a3'], total: 3, nextPageToken: '' })
+    const first = await page(['b1', 'a1'], 'after-a1')
+    expect(first).toEqual({ own: ['a1'], totalSize: 3, nextPageToken: expect.stringMatching(/./) })
+    const position = await openPage(first.nextPageToken)
+    expect(position).toEqual({ token: 'after-a1', skip: 0, seen: 1 })
+    expect(await page(['a2', 'a3'], 'after-a3', position)).toEqual({
+      own: ['a2', 'a3'],
+      totalSize: 3,
+      nextPageToken: '',
+    })
+  })
+
+  it('continues within the page of the agent where that has more of them than fit', async () => {
+    await store.record('token:a', { tasks: ['a4', 'a5'], contexts: [] })
+    const found = ['a1', 'b1', 'a2', 'a3', 'a4']
+    const first = await page(found, 'after-a4')
+    expect([first.own, first.totalSize]).toEqual([['a1', 'a2'], 5])
+    const position = await openPage(first.nextPageToken)
+    expect(position).toEqual({ token: '', skip: 2, seen: 2 })
+    const second = await page(found, 'after-a4', position)
+    expect([second.own, await openPage(second.nextPageToken)]).toEqual([
+      ['a3', 'a4'],
+      { token: 'after-a4', skip: 0, seen: 4 },
+    ])
+  })
+
+  it('counts those that match where the agent has one page only', async () => {
+    const first = await page(['a1', 'b1'], '')
+    expect(first).toEqual({ own: ['a1'], totalSize: 1, nextPageToken: '' })
+    const whole = await page(['a1', 'a2', 'a3'], '')
+    expect([whole.own, whole.totalSize, await openPage(whole.nextPageToken)]).toEqual([
+      ['a1', 'a2'],
+      3,
+      { token: '', skip: 2, seen: 2 },
+    ])
+  })
+
+  it('is the last if tasks have gone from the page of the agent since', async () => {
+    expect(await page(['a1'], '', { token: '', skip: 2, seen: 2 })).toMatchObject({ own: [], nextPageToken: '' })
   })
 
   it.each(['token:c', ''])('of a caller without tasks is empty, and the last: "%s"', async caller => {
-    const page = await store.page(caller, ['a1', 'b1'], { token: 'next', seen: 0 })
-    expect(page).toEqual({ own: [], total: 0, nextPageToken: '' })
+    expect(await page(['a1', 'b1'], 'next', FIRST_PAGE, caller)).toEqual({ own: [], totalSize: 0, nextPageToken: '' })
   })
 
   it('cannot be continued with the token of another caller, nor with one that is made up', async () => {
-    const { nextPageToken } = await store.page('token:a', ['a1'], { token: 'next', seen: 0 })
+    const { nextPageToken } = await page(['a1'], 'next')
     expect([await store.openPage('token:b', nextPageToken), await store.openPage('token:a', 'next')]).toEqual([
       null,
       null,

@@ -1,13 +1,22 @@
 import { expect, it } from 'vitest'
-import { openPageToken, sealPageToken } from '../../src/task-owners/page-tokens.ts'
+import { MAX_PAGE_TOKEN_LENGTH } from '../../src/limits.ts'
+import { MAX_SEALED_LENGTH, openPageToken, sealPageToken } from '../../src/task-owners/page-tokens.ts'
 
 const key = crypto.getRandomValues(new Uint8Array(32))
-const position = { token: 'task-of-another-caller', seen: 3 }
+const position = { token: 'task-of-another-caller', skip: 1, seen: 3 }
 
 it('opens a token for the caller that it was sealed for', async () => {
   const sealed = await sealPageToken(key, 'token:a', position)
   expect(sealed).toMatch(/^[\w-]+$/)
   expect(await openPageToken(key, 'token:a', sealed)).toEqual(position)
+})
+
+it('seals the longest token that an agent may have, whatever its characters', async () => {
+  const longest = { ...position, token: '\ud800'.repeat(MAX_PAGE_TOKEN_LENGTH) }
+  const sealed = await sealPageToken(key, 'token:a', longest)
+  expect(await openPageToken(key, 'token:a', sealed)).toEqual(longest)
+  expect(sealed.length).toBeLessThan(MAX_SEALED_LENGTH)
+  expect(await openPageToken(key, 'token:a', sealed.padEnd(MAX_SEALED_LENGTH + 1, 'A'))).toBeUndefined()
 })
 
 it("reveals nothing of the agent's token, and is different each time", async () => {
