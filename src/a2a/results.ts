@@ -14,8 +14,8 @@ import {
   shapes,
 } from './result-shapes.ts'
 
-/** A task that an answer names, with its context if the answer has one. */
-export type NamedTask = { id: string; contextId?: string }
+/** A task that an answer names, with its context if the answer has one; in a list, also the media types of this task alone. */
+export type NamedTask = { id: string; contextId?: string; mediaTypes?: readonly string[] }
 
 /** What an answer or an event of an agent contains, as far as this host uses it. */
 export type ResultFacts = {
@@ -186,7 +186,9 @@ const listOf =
     for (let index = 0; index < items.length; index++) {
       const fault = shapes[form][name](items[index])
       if (fault !== undefined) return { fault: `result.${member}[${index}]${fault}` }
-      collectors[name](items[index], shapes[form], found)
+      const item = new FoundFacts()
+      collectors[name](items[index], shapes[form], item)
+      found.addItem(item.toFacts(kind))
     }
     const facts = found.toFacts(kind)
     return kind === 'task-list' ? { ...facts, nextPageToken: readPageToken(value) } : facts
@@ -259,6 +261,13 @@ class FoundFacts {
 
   addStatus({ status }: JsonObject, shape: Shapes): void {
     if (isJsonObject(status)) this.addParts(status.message, shape.messageParts, shape)
+  }
+
+  /** Adds what is found in one item of a list. */
+  addItem({ tasks, contexts, mediaTypes }: ResultFacts): void {
+    for (const task of tasks) this.#tasks.push({ ...task, mediaTypes })
+    for (const context of contexts) this.#contexts.add(context)
+    for (const type of mediaTypes) this.#mediaTypes.add(type)
   }
 
   toFacts(kind: ResultKind): ResultFacts {

@@ -2,7 +2,7 @@ import { type CallEnd, observedCallOf } from '../a2a/call-outcome.ts'
 import type { CallError } from '../a2a/errors.ts'
 import { readAcceptedOutputModes } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
-import type { AnswerPlace, ResultFacts } from '../a2a/results.ts'
+import type { AnswerPlace, ResultFacts, VisibleTasks } from '../a2a/results.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { essence } from '../http/media-type.ts'
 import { observeCall, observeMediaTypes } from '../registry/edge/observations.ts'
@@ -11,7 +11,7 @@ import { readExtendedModes } from './access.ts'
 import type { CallContext, GateWarning } from './call-context.ts'
 import { logStream } from './call-log.ts'
 import { createOutputComparison } from './content-negotiation.ts'
-import type { AnswerPolicy } from './upstream/check-answer.ts'
+import type { AnswerPolicy, Inspected } from './upstream/check-answer.ts'
 
 /** A call that is forwarded. */
 type ForwardedCall = {
@@ -117,11 +117,21 @@ const createAnswerPolicy = (
   const policy = createGatePolicy(context, call, profile)
   if (owned === undefined) return policy
   const inspect: AnswerPolicy['inspect'] = (facts, place) => {
+    const inspectShown = (decision: Inspected) => {
+      if (decision && 'kind' in decision) return decision
+      const inspected = policy.inspect?.(decision ? withVisibleTypes(facts, decision.list) : facts, place)
+      return inspected instanceof Promise ? inspected.then(other => other ?? decision) : (inspected ?? decision)
+    }
     const decision = owned.inspect(facts)
-    if (!(decision instanceof Promise)) return decision ?? policy.inspect?.(facts, place)
-    return decision.then(decided => decided ?? policy.inspect?.(facts, place))
+    return decision instanceof Promise ? decision.then(inspectShown) : inspectShown(decision)
   }
   return { ...policy, level: 'enforce', inspect }
+}
+
+/** A warning about the tasks of others would show that they exist. */
+const withVisibleTypes = (facts: ResultFacts, { ids }: VisibleTasks): ResultFacts => {
+  const visible = facts.tasks.filter(({ id }) => ids.has(id))
+  return { ...facts, mediaTypes: [...new Set(visible.flatMap(({ mediaTypes = [] }) => mediaTypes))] }
 }
 
 const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProfile): AnswerPolicy => {

@@ -432,6 +432,22 @@ describe('the facts of a result', () => {
     expect(rpc(version, operation, result)).toMatchObject(expected)
   })
 
+  it('have the media types of each task of a list', () => {
+    const task = (id: string, ...parts: Json[]) => ({ id, status, artifacts: [{ artifactId: 'a', parts }] })
+    const image = { raw: 'AA==', mediaType: 'image/png' }
+    expect(rpc('1.0', 'listTasks', { tasks: [task('t', { text: 'x' }, image), task('u', image), task('v')] })).toEqual({
+      kind: 'task-list',
+      tasks: [
+        { id: 't', mediaTypes: ['text/plain', 'image/png'] },
+        { id: 'u', mediaTypes: ['image/png'] },
+        { id: 'v', mediaTypes: [] },
+      ],
+      contexts: [],
+      mediaTypes: ['text/plain', 'image/png'],
+      nextPageToken: '',
+    })
+  })
+
   it('have the reason of an error over HTTP+JSON', () => {
     const call = { binding: 'HTTP+JSON', version: '1.0', operation: 'cancel' } as const
     const details = [null, { '@type': 'a' }, { reason: 'TASK_NOT_CANCELABLE' }]

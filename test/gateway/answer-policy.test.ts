@@ -4,8 +4,10 @@ import type { ResultFacts } from '../../src/a2a/results.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { observeAnswers } from '../../src/gateway/answer-policy.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
+import type { Inspected } from '../../src/gateway/upstream/check-answer.ts'
 import { parseMediaRange } from '../../src/http/media-type.ts'
 import { observeCall } from '../../src/registry/edge/observations.ts'
+import type { OwnedCall } from '../../src/task-owners/agent-owners.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
 
@@ -69,6 +71,51 @@ describe('the media types of a stream', () => {
     expect(context.warnings).toEqual([{ kind: 'unaccepted-output-modes' }])
     await inspect(factsWith('video/mp4'))
     expect(context.warnings).toEqual([{ kind: 'unaccepted-output-modes' }, { kind: 'undeclared-output-modes' }])
+  })
+})
+
+describe('a list of tasks that are kept apart', () => {
+  const facts: ResultFacts = {
+    ...factsWith('text/plain', 'image/png'),
+    kind: 'task-list',
+    tasks: [
+      { id: 't', mediaTypes: ['text/plain'] },
+      { id: 'u', mediaTypes: ['image/png'] },
+    ],
+  }
+  const inspectFor = async (ids: string[], decide: (decision: Inspected) => ReturnType<OwnedCall['inspect']>) => {
+    const list = { ids: new Set(ids), nextPageToken: '', pageSize: 50, totalSize: ids.length }
+    const call = callWith({ operation: 'listTasks' })
+    const context = contextOf()
+    const profile = profileWith({ modes: modesWith('text/plain') })
+    const owned = { call, inspect: () => decide({ list }) }
+    const { policy } = observeAnswers(context, { call, profile, owned, hasPushConfig: false })
+    expect(await policy.inspect?.(facts, 'response')).toEqual({ list })
+    return context.warnings
+  }
+
+  it.each<[string, (decision: Inspected) => ReturnType<OwnedCall['inspect']>]>([
+    ['at once', decision => decision],
+    ['later', async decision => decision],
+  ])('is compared with the card as far as the caller sees it, if that is known %s', async (_, decide) => {
+    expect(await inspectFor(['t', 'u'], decide)).toEqual([{ kind: 'undeclared-output-modes' }])
+    expect(await inspectFor(['u'], decide)).toEqual([{ kind: 'undeclared-output-modes' }])
+    expect(await inspectFor(['t'], decide)).toEqual([])
+    expect(await inspectFor([], decide)).toEqual([])
+  })
+
+  it('is not compared if it is refused', async () => {
+    const call = callWith({ operation: 'listTasks' })
+    const context = contextOf()
+    const error: CallError = { kind: 'unavailable' }
+    const answers = observeAnswers(context, {
+      call,
+      profile: profileWith({ modes: modesWith('text/plain') }),
+      owned: { call, inspect: async () => error },
+      hasPushConfig: false,
+    })
+    expect(await answers.policy.inspect?.(facts, 'response')).toEqual(error)
+    expect(context.warnings).toEqual([])
   })
 })
 
