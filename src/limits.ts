@@ -55,7 +55,7 @@ export const MAX_AGENT_EXTENDED_CARD_BYTES = 256 * 1024
 export const MAX_ISSUER_BYTES = 128 * 1024
 export const ISSUER_TIMEOUT_SECONDS = 4
 
-/** Keys of an issuer, the first that it publishes; and those tried for a token that does not say which one signed it. */
+/** Keys of an issuer that are read, in the order of its key set; and those that are tried for a token without `kid`. */
 export const MAX_ISSUER_KEYS = 100
 export const MAX_KEYS_TRIED = 10
 

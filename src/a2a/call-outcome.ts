@@ -39,7 +39,7 @@ const UNKNOWN_OPERATION_STATUSES = [405, 501]
 /** Operations whose path names nothing that may not exist, so that a 404 is about the operation. */
 const OPERATIONS_WITHOUT_IDS: readonly OperationName[] = ['send', 'stream', 'listTasks', 'extendedCard']
 
-/** The codes that JSON-RPC and A2A reserve. Others are the agent's own, and may say anything. */
+/** The codes that JSON-RPC and A2A reserve. Others are the agent's own, and can mean anything. */
 const isReservedCode = (code: number): boolean => Number.isInteger(code) && code >= -32768 && code <= -32000
 
 /** Returns what a forwarded call has shown of its agent. */

@@ -1,5 +1,6 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import type { CallError } from './errors.ts'
 import { partMediaTypes } from './message.ts'
 import type { A2ACall, OperationName } from './operations.ts'
 import {
@@ -26,7 +27,7 @@ export type ResultFacts = {
   contexts: readonly string[]
   /** The media types of the parts in messages, status messages and artifacts, each once. Those of the history do not count. */
   mediaTypes: readonly string[]
-  /** Of an error: its code, if it has one; over HTTP+JSON that is a status, and `reason` says which error of A2A it is. */
+  /** Of an error: its code, if it has one; over HTTP+JSON that is a status, and `reason` identifies the error of A2A. */
   error?: { code?: number; reason?: string }
   /** Of a list of tasks: the token of its next page, empty for none. */
   nextPageToken?: string
@@ -39,6 +40,15 @@ export type VisibleTasks = {
   pageSize: number
   totalSize: number
 }
+
+/**
+ * What an inspection decides about an answer: undefined if it passes as it is, an error that the caller gets in its place, or the
+ * part of a list of tasks that the caller gets.
+ */
+export type Inspected = CallError | { list: VisibleTasks } | undefined
+
+/** What becomes of an answer: undefined if it passes as it is, the text that replaces it, or the error in its place. */
+export type CheckedAnswer = { text: string } | CallError | undefined
 
 type ResultKind = (typeof objectKinds)[ObjectName] | 'task-list' | 'push-config-list' | 'card' | 'empty' | 'error'
 
@@ -64,7 +74,7 @@ export type AnswerPlace = 'response' | 'error-response' | 'event'
 
 /**
  * Reads the answer to a call from its parsed JSON: over JSON-RPC the response object, whose id is not checked; over HTTP+JSON the
- * body. Only HTTP+JSON, which tells errors by the status of the response, needs `place`.
+ * body. `place` matters over HTTP+JSON alone, where the status of the response marks an error.
  */
 export const readResult = (
   call: Pick<A2ACall, 'operation' | 'version' | 'binding'>,

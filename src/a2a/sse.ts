@@ -1,8 +1,6 @@
 import { MAX_EVENT_BYTES } from '../limits.ts'
 import type { CallError } from './errors.ts'
-
-/** What becomes of an event: undefined if it passes as it is, the data that replaces its own, or the error that ends the stream. */
-export type CheckedEvent = { text: string } | CallError | undefined
+import type { CheckedAnswer } from './results.ts'
 
 /** How an agent's stream is watched. */
 type StreamWatch = {
@@ -13,7 +11,7 @@ type StreamWatch = {
   /** Writes the event that ends a stream in place of the agent. */
   lastEvent: (error: CallError) => string
   /** Checks the data of each event before it passes; undefined is the data of an event that is too large to be read. */
-  check?: (data: string | undefined) => CheckedEvent | Promise<CheckedEvent>
+  check?: (data: string | undefined) => CheckedAnswer | Promise<CheckedAnswer>
 }
 
 /**

@@ -2,7 +2,7 @@ import { type CallEnd, observedCallOf } from '../a2a/call-outcome.ts'
 import type { CallError } from '../a2a/errors.ts'
 import { readAcceptedOutputModes } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
-import type { AnswerPlace, ResultFacts, VisibleTasks } from '../a2a/results.ts'
+import type { AnswerPlace, Inspected, ResultFacts, VisibleTasks } from '../a2a/results.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { essence } from '../http/media-type.ts'
 import { observeCall, observeMediaTypes } from '../registry/edge/observations.ts'
@@ -11,7 +11,7 @@ import { readExtendedModes } from './access.ts'
 import type { CallContext, GateWarning } from './call-context.ts'
 import { logStream } from './call-log.ts'
 import { createOutputComparison } from './content-negotiation.ts'
-import type { AnswerPolicy, Inspected } from './upstream/check-answer.ts'
+import type { AnswerPolicy } from './upstream/check-answer.ts'
 
 /** A call that is forwarded. */
 type ForwardedCall = {

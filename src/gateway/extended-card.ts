@@ -64,7 +64,7 @@ const fetchDocuments = async (
   context: CallContext,
   { call, profile, target }: CheckedCall,
 ): Promise<Documents | Response | CallError> => {
-  // The agent cannot tell the callers of a secret of this Worker apart, so this host decides who may read the card.
+  // With a secret of this Worker all callers are one to the agent, so this host decides who may read the card.
   const denied = profile.secret === undefined ? undefined : checkReadAccess(context)
   if (denied) return denied
   const extendedCall: A2ACall = { ...call, operation: 'extendedCard', params: {} }

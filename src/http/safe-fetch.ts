@@ -51,7 +51,7 @@ export type GetHeaders = {
   validators?: Record<string, string> | undefined
 }
 
-/** The response after the redirects and the URL that it came from, or why there is none. */
+/** The response after all redirects, with its URL; or why there is none. */
 type Followed =
   | { response: Response; url: string; redirected: boolean }
   | { failed: 'blocked' | 'redirect'; detail: string }

@@ -61,8 +61,8 @@ export const assertCaller = async (
 }
 
 /**
- * Returns the claims that name a caller; none for a caller that this host cannot tell apart from others. `sub` alone is unique: a
- * user of an issuer cannot choose a name that is a token's. `sub_id` is how the issuer names the user (RFC 9493 §3.2.4).
+ * Returns the claims that identify a caller; none if other callers could have the same. `sub` is unique on this host: no user of an
+ * issuer has the `sub` of a token. `sub_id` is the subject as its issuer identifies it (RFC 9493 §3.2.4).
  */
 const identify = (caller: Authentication): { sub?: string; sub_id?: object } => {
   if (!caller.authenticated) return {}

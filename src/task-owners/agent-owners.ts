@@ -1,6 +1,6 @@
 import type { CallError } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
-import type { ResultFacts, VisibleTasks } from '../a2a/results.ts'
+import type { Inspected, ResultFacts } from '../a2a/results.ts'
 import { type Authentication, distinctSubject } from '../auth/principal.ts'
 import { log } from '../http/log.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_TASK_ID_LENGTH } from '../limits.ts'
@@ -8,9 +8,6 @@ import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { RpcClient } from '../registry/store/client.ts'
 import { ANYONE, type Ids, type Owners } from './owner-table.ts'
 import type { TaskOwners } from './task-owners.ts'
-
-/** What becomes of an answer: undefined if it passes as it is, the error in its place, or the visible part of a list. */
-type Inspected = CallError | { list: VisibleTasks } | undefined
 
 /** A call whose tasks and contexts its caller may use. */
 export type OwnedCall = {

@@ -3,6 +3,8 @@ import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
 import type { A2ACall } from '../../a2a/operations.ts'
 import {
   type AnswerPlace,
+  type CheckedAnswer,
+  type Inspected,
   type ReadResult,
   type ResultFacts,
   readResult,
@@ -16,12 +18,6 @@ import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 /** The call that an agent answers. */
 export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
 
-/**
- * What an inspection decides about an answer: nothing if it passes as it is, an error that the caller gets in its place, or the
- * part of a list of tasks that the caller gets.
- */
-export type Inspected = CallError | { list: VisibleTasks } | undefined
-
 /** How answers are checked. */
 export type AnswerPolicy = {
   level: CallProfile['gate'][keyof CallProfile['gate']]
@@ -32,9 +28,6 @@ export type AnswerPolicy = {
   /** Receives the error with which this host ends a stream. */
   onStreamError?: ((error: CallError) => void) | undefined
 }
-
-/** What becomes of an answer: undefined if it passes as it is, the text that replaces it, or the error in its place. */
-export type CheckedAnswer = { text: string } | CallError | undefined
 
 /**
  * Checks the JSON text of an answer, or of an event. What is not JSON is refused at every level, but for an event: part of its stream

@@ -1,10 +1,10 @@
 import { type ErrorForm, errorText, jsonTypeOf } from '../../a2a/error-response.ts'
 import { type CallError, PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
+import type { CheckedAnswer } from '../../a2a/results.ts'
 import { readText } from '../../http/body.ts'
 import { isJsonType } from '../../http/media-type.ts'
 import { a2aResponse } from '../../http/responses.ts'
 import { CLOUDFLARE_ERRORS } from '../../http/safe-fetch.ts'
-import type { CheckedAnswer } from './check-answer.ts'
 
 /** The conditions under which a response is passed on. */
 type ResponsePolicy = {
