@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
-import { foldCase } from './message.ts'
+import { foldName, isFreeForm } from './member-names.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** The tasks and contexts that a call names, each once. */
@@ -30,9 +30,6 @@ const idNamesTask = ({ operation, binding, version }: Pick<A2ACall, 'operation' 
   return operations[operation].needs !== 'pushNotifications' || (binding === 'JSONRPC' && version === '0.3')
 }
 
-/** Members that name neither tasks nor contexts, in folded form. */
-const FREE_FORM = new Set(['metadata', 'parts', 'content', 'extensions', 'authentication'])
-
 /** The names of push configurations, and of what a message is sent in, in folded form: their `id` is not that of a task. */
 const PUSH_CONFIG = /^config$|pushnotification(?:config)?$/
 const MESSAGE = /^(?:message|request|configuration)$/
@@ -47,12 +44,6 @@ const ASCII = /^[\x20-\x7e]*$/
 
 /** No agent looks for an id under a longer name. */
 const MAX_NAME_LENGTH = 64
-
-/** Folds the names that an agent might read as one: in any case, with any separators, and as an item of a list in a query. */
-export const foldName = (name: string): string =>
-  foldCase(name)
-    .replace(/\[\d*\]/g, '')
-    .replace(/[^a-z0-9]/g, '')
 
 class ReferenceReader {
   readonly #operation: OperationName
@@ -69,7 +60,7 @@ class ReferenceReader {
     for (const [name, value] of Object.entries(object)) {
       if (name.length > MAX_NAME_LENGTH || value === undefined || value === null || this.#invalid) continue
       const folded = foldName(name)
-      if (FREE_FORM.has(folded)) continue
+      if (isFreeForm(folded)) continue
       const field = path + name
       if (/taskids?$/.test(folded) || (idIsTask && /^ids?$/.test(folded))) this.#add(this.#tasks, value, field)
       else if (/(?:contextids?|sessionid)$/.test(folded)) this.#addContext(value, field)

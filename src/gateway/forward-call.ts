@@ -9,7 +9,7 @@ import type { OwnedCall } from '../task-owners/agent-owners.ts'
 import { checkReadAccess } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
-import { dropRoutingParams, type UpstreamCredentials, type UpstreamRoute } from './upstream/request.ts'
+import type { UpstreamCredentials, UpstreamRoute } from './upstream/request.ts'
 
 /** A call that passed every check of its agent's card, and how it is written for the agent. */
 type PermittedCall = {
@@ -31,9 +31,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
   const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
   if (denied) return denied
-  // With credentials of their own, callers reach nothing at the agent that is not theirs.
-  const selectsTenant = profile.secret === undefined && profile.service === undefined && profile.tasks === 'shared'
-  const routed = selectsTenant ? permitted.call : dropRoutingParams(permitted.call)
+  const routed = maySelectTenant(profile) ? permitted.call : await dropRoutingParams(permitted.call)
   const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
   if (owned && 'kind' in owned) return owned
   const call = owned?.call ?? routed
@@ -79,6 +77,16 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   observer.end(response)
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
   return response
+}
+
+/** Whether callers may select the agent's tenant: with credentials of their own, they reach nothing there that is not theirs. */
+const maySelectTenant = ({ secret, service, tasks }: CallProfile): boolean =>
+  secret === undefined && service === undefined && tasks === 'shared'
+
+/** Loaded on first use, because an isolate that serves only cards never needs it. */
+const dropRoutingParams = async (call: A2ACall): Promise<A2ACall> => {
+  const routing = await import('../a2a/routing-params.ts')
+  return routing.dropRoutingParams(call)
 }
 
 /** Signs who calls, for an agent whose owner asks for it. */

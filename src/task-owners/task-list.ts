@@ -1,6 +1,6 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
+import { foldName } from '../a2a/member-names.ts'
 import type { A2ACall } from '../a2a/operations.ts'
-import { foldName } from '../a2a/task-references.ts'
 import { type Json, type JsonObject, toText } from '../json/json.ts'
 import { MAX_PAGE_TOKEN_LENGTH } from '../limits.ts'
 import { type AgentOwners, NOT_THE_CALLERS, type OwnedCall, UNAVAILABLE } from './agent-owners.ts'

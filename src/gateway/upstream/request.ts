@@ -50,26 +50,6 @@ export type UpstreamCall = UpstreamMessage &
 /** A parameter that selects an agent of this host. */
 export type AgentParameter = 'tenant' | 'agentName'
 
-const ROUTING_PARAMETERS: readonly string[] = ['tenant', 'agentName'] satisfies AgentParameter[]
-
-/**
- * Returns a call without the tenant and agent name of its caller. Where this host's own credentials or its record of owners decide
- * what a caller reaches, the card alone selects the tenant: otherwise a caller could choose another one's.
- */
-export const dropRoutingParams = (call: A2ACall): A2ACall => {
-  const { params, sources } = call
-  return {
-    ...call,
-    params: withoutRouting(params),
-    ...(sources && {
-      sources: { ...sources, query: withoutRouting(sources.query), body: withoutRouting(sources.body) },
-    }),
-  }
-}
-
-const withoutRouting = <Value>(members: Record<string, Value>): Record<string, Value> =>
-  Object.fromEntries(Object.entries(members).filter(([name]) => !ROUTING_PARAMETERS.includes(name)))
-
 /**
  * Returns `params` as they are sent upstream: without the parameter that selected the agent here, and with the `tenant` and
  * `agentName` of the card, if it has them, in place of the caller's.
