@@ -149,11 +149,13 @@ const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProf
   if (profile.gate.modes === 'off') return { level, warn, onStreamError }
   const accepted = operations[call.operation].sends ? readAcceptedOutputModes(call.params) : undefined
   const compare = createOutputComparison(accepted)
+  let extendedModes: ReturnType<typeof readExtendedModes> | undefined
   const inspect = ({ mediaTypes }: ResultFacts, place: AnswerPlace): Promise<undefined> | undefined => {
     const warnings = compare(mediaTypes, profile.modes, reported)
     if (warnings.length === 0) return undefined
     // The extended card that the caller may read can declare more.
-    return readExtendedModes(context, profile).then(modes => {
+    extendedModes ??= readExtendedModes(context, profile)
+    return extendedModes.then(modes => {
       for (const warning of modes ? compare(mediaTypes, modes, reported) : warnings) warn(warning, place)
       return undefined
     })

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CallError } from '../../src/a2a/errors.ts'
 import type { Inspected, ResultFacts } from '../../src/a2a/results.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
+import { readExtendedModes } from '../../src/gateway/access.ts'
 import { observeAnswers } from '../../src/gateway/answer-policy.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { parseMediaRange } from '../../src/http/media-type.ts'
@@ -13,6 +14,11 @@ import { executionContext } from '../support/kv.ts'
 vi.mock('../../src/http/media-type.ts', async importOriginal => {
   const original = await importOriginal<typeof import('../../src/http/media-type.ts')>()
   return { ...original, parseMediaRange: vi.fn(original.parseMediaRange) }
+})
+
+vi.mock('../../src/gateway/access.ts', async importOriginal => {
+  const original = await importOriginal<typeof import('../../src/gateway/access.ts')>()
+  return { ...original, readExtendedModes: vi.fn(original.readExtendedModes) }
 })
 
 vi.mock('../../src/registry/edge/observations.ts', () => ({ observeCall: vi.fn(), observeMediaTypes: vi.fn() }))
@@ -70,6 +76,20 @@ describe('the media types of a stream', () => {
     expect(context.warnings).toEqual([{ kind: 'unaccepted-output-modes' }])
     await inspect(factsWith('video/mp4'))
     expect(context.warnings).toEqual([{ kind: 'unaccepted-output-modes' }, { kind: 'undeclared-output-modes' }])
+  })
+})
+
+describe('the media types of an extended card', () => {
+  it('are read once in a call, if an answer has a type that the public card does not declare', async () => {
+    const read = vi.mocked(readExtendedModes)
+    read.mockResolvedValueOnce(modesWith('audio/*'))
+    const context = contextOf()
+    const profile = profileWith({ modes: modesWith('text/plain') })
+    const { policy } = observeAnswers(context, { call: callWith(), profile, owned: undefined, hasPushConfig: false })
+    await policy.inspect?.(factsWith('text/plain'), 'event')
+    expect(read).not.toHaveBeenCalled()
+    for (const type of ['audio/ogg', 'audio/wav', 'audio/ogg']) await policy.inspect?.(factsWith(type), 'event')
+    expect(read).toHaveBeenCalledOnce()
   })
 })
 
