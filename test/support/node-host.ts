@@ -15,7 +15,7 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
   const { Registry } = await import('../../src/registry/store/registry.ts')
   const { TaskOwners } = await import('../../src/task-owners/task-owners.ts')
   // Only the runtime has this function.
-  Object.defineProperty(crypto.subtle, 'timingSafeEqual', { value: isEqual, configurable: true })
+  Object.assign(crypto.subtle, { timingSafeEqual: isEqual })
   const limit = { limit: async () => ({ success: true }) }
   const env = {
     ADMIN_TOKEN: token,
