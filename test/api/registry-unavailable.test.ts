@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { Catalog } from '../../src/api/catalog.ts'
 import { handleRequest } from '../../src/app.ts'
@@ -10,9 +9,6 @@ const card = { name: 'Agent', description: 'Does things', url: 'https://agent.ex
 let error: Error
 beforeEach(() => {
   error = Object.assign(new Error('Network connection lost.'), { retryable: true, remote: false })
-  Object.assign(crypto.subtle, {
-    timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
-  })
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.spyOn(console, 'info').mockImplementation(() => undefined)
 })

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from '../../src/http/conditional.ts'
 import type { TokenRecord } from '../../src/registry/records.ts'
@@ -25,10 +24,6 @@ let maxFailures: number
 let env: Env
 let auth: typeof import('../../src/auth/authenticate.ts')
 beforeEach(async () => {
-  // workerd has this function in `crypto.subtle`, Node in `node:crypto`.
-  Object.assign(crypto.subtle, {
-    timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
-  })
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.resetModules()
   auth = await import('../../src/auth/authenticate.ts')

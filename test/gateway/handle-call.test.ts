@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Handler } from '../../src/http/handler.ts'
 
@@ -18,9 +17,6 @@ let handlers: Pick<typeof import('../../src/api/compat/shaman.ts'), 'namedCard'>
   typeof import('../../src/gateway/rest-binding.ts') &
   typeof import('../../src/api/compat/superx.ts')
 beforeEach(async () => {
-  Object.assign(crypto.subtle, {
-    timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
-  })
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)
   vi.resetModules()
   errors = await import('../../src/http/errors.ts')

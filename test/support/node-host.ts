@@ -14,8 +14,6 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
   const { Catalog } = await import('../../src/api/catalog.ts')
   const { Registry } = await import('../../src/registry/store/registry.ts')
   const { TaskOwners } = await import('../../src/task-owners/task-owners.ts')
-  // Only the runtime has this function.
-  Object.assign(crypto.subtle, { timingSafeEqual: isEqual })
   const limit = { limit: async () => ({ success: true }) }
   const env = {
     ADMIN_TOKEN: token,
@@ -68,8 +66,6 @@ const namespaceOf = <Instance>(Class: new (ctx: DurableObjectState, env: Env) =>
     },
   }
 }
-
-const isEqual = (left: ArrayBuffer, right: ArrayBuffer): boolean => Buffer.from(left).equals(Buffer.from(right))
 
 const memoryKv = () => {
   const values = new Map<string, { value: string | Uint8Array<ArrayBuffer>; metadata: unknown }>()
