@@ -207,6 +207,14 @@ describe('a task of another caller', () => {
     expectNotFound(await attack(task, own), true)
   })
 
+  it.each(['GetTask', 'CancelTask', 'CreateTaskPushNotificationConfig'])(
+    'is not reached by %s with a resource name that begins with their own',
+    async method => {
+      const params = { taskId: own, name: `tasks/${own}/tasks/${task}`, ...callback }
+      expect([codeOf((await rpc(bob, call(method, params))).body), called.agent.requests]).toEqual([-32602, []])
+    },
+  )
+
   it.each([
     ['an anonymous caller', () => undefined],
     ['an administrator', () => adminToken],
@@ -285,6 +293,36 @@ describe('the task of an anonymous caller', () => {
     const id = await start(undefined)
     for (const token of [undefined, alice]) expect((await get(token, id)).body).toMatchObject({ result: { id } })
   })
+})
+
+describe('the tenant that a caller names', () => {
+  it('does not reach the agent, in parameters, body or query', async () => {
+    const id = await start(alice)
+    serve(() => ({ task: taskOf(id) }))
+    const params = { ...message(), tenant: 'victim', agentName: 'Other' }
+    await rpc(alice, call('SendMessage', params))
+    await rest(alice, 'POST', 'message:send?tenant=victim&other=1', params)
+    await rest(alice, 'GET', `tasks/${id}?tenant=victim`)
+    const [overRpc, overRest, withoutBody] = called.agent.requests
+    expect(JSON.parse(String(overRpc?.body))).toMatchObject({ params: message() })
+    expect(JSON.parse(String(overRest?.body))).toEqual(message())
+    expect([overRest?.path, withoutBody?.path]).toEqual(['/rest-1/message:send?other=1', `/rest-1/tasks/${id}`])
+    expect(String(overRpc?.body)).not.toContain('victim')
+  })
+
+  it('reaches an agent that the caller opens with their own credentials', async () => {
+    serve(() => ({ task: taskOf('t') }))
+    called.agent.requests.length = 0
+    await rpc(alice, call('SendMessage', { ...message(), tenant: 'mine' }), 'owned-open')
+    expect(JSON.parse(String(called.agent.requests[0]?.body))).toMatchObject({ params: { tenant: 'mine' } })
+  })
+})
+
+it('keeps the token of this host out of the query that the agent gets', async () => {
+  const id = await start(alice)
+  serve(() => taskOf(id))
+  await rest(alice, 'GET', `tasks/${id}?access_token=${alice}&historyLength=1`)
+  expect(called.agent.requests.map(({ path }) => path)).toEqual([`/rest-1/tasks/${id}?historyLength=1`])
 })
 
 describe('a list of tasks', () => {
