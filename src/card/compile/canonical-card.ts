@@ -117,16 +117,22 @@ export const setCapabilities = (card: JsonObject, values: Readonly<Record<string
 const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject =>
   url === undefined || mcp !== undefined || presentEndpointFields(card).length > 0 ? card : { ...card, url }
 
-/** Declares the extended card in the field of the card's dialect, or in both if it has both. */
+/** Declares the extended card where the card declares its capabilities, and in v0.3's field if the card has it. */
 const withExtendedCard = (card: JsonObject, provenance: Provenance): JsonObject => {
   const flags = card.capabilities ?? {}
-  const isList = !isJsonObject(flags)
-  if (isList || flags.extendedAgentCard !== true)
+  const names = listCapabilityNames(flags)
+  const isDeclared = names
+    ? names.some(name => canonicalFlag(name) === 'extendedAgentCard')
+    : isJsonObject(flags) && flags.extendedAgentCard === true
+  if (!isDeclared)
     provenance.noteDefault('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
+  if (names) return setCapabilities(card, { extendedAgentCard: true })
+  // Validation reports capabilities of a wrong type.
+  if (!isJsonObject(flags)) return card
   return {
     ...card,
-    ...(!isList && { capabilities: { ...flags, extendedAgentCard: true } }),
-    ...((isList || 'supportsAuthenticatedExtendedCard' in card) && { supportsAuthenticatedExtendedCard: true }),
+    capabilities: { ...flags, extendedAgentCard: true },
+    ...('supportsAuthenticatedExtendedCard' in card && { supportsAuthenticatedExtendedCard: true }),
   }
 }
 

@@ -52,6 +52,25 @@ describe('the tiers of a manifest', () => {
   })
 })
 
+describe('a card that lists its capabilities by name', () => {
+  it.each<[string, Json]>([
+    ['a list', ['streaming']],
+    ['a text', 'streaming'],
+    ['a list with the extended card', ['extendedAgentCard', 'streaming']],
+  ])('keeps its protocol version with an extended card: %s', (_, capabilities) => {
+    const listed = { ...card, capabilities }
+    const extended = compileCard({ card: listed, extended: { description: 'More' } })
+    expect(extended.card.supportedInterfaces).toStrictEqual(compileCard({ card: listed }).card.supportedInterfaces)
+    expect(extended.card.capabilities).toStrictEqual({
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: true,
+      multiTurn: false,
+    })
+    expect(extended.report.dialect).toBe('gopherhole')
+  })
+})
+
 describe('securitySchemes of an agent with an extended card', () => {
   const bearer = { httpAuthSecurityScheme: { scheme: 'bearer' } }
   it.each<[string, JsonObject]>([
