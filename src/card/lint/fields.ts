@@ -1,6 +1,7 @@
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
 import { dialects } from '../dialects/index.ts'
 import { knownFields, type ObjectKind } from '../read/field-names.ts'
+import { cardTransports, interfaceTransports } from '../read/transports.ts'
 import {
   type Finding,
   getAuthored,
@@ -39,27 +40,43 @@ export const fields: readonly Rule[] = [
 /** Returns the fields of no dialect, each with the field that was likely meant. Of a name that recurs in a list, the first. */
 const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion: string | undefined }[] => {
   const seen = new Set<string>()
-  return checkedObjects(context).flatMap(({ object, kind, pointer }) =>
-    Object.keys(object).flatMap(name => {
-      if (isKnownField(kind, name) || extensionName.test(name) || seen.has(`${kind} ${name}`)) return []
+  return checkedObjects(context).flatMap(({ object, kind, pointer, canonical = pointer }) => {
+    const transports = transportNames(object, kind)
+    return Object.keys(object).flatMap(name => {
+      if (isKnownField(kind, name) || extensionName.test(name) || transports.includes(name)) return []
+      if (seen.has(`${kind} ${name}`)) return []
       seen.add(`${kind} ${name}`)
       const suggestion = suggestField(name, kind, object)
       const at = pointer + formatPointer(name)
       // A spelling that was read as the suggested field is no mistake.
-      const isRead = suggestion !== undefined && context.sourceOf(pointer + formatPointer(suggestion)) === at
+      const isRead = suggestion !== undefined && context.sourceOf(canonical + formatPointer(suggestion)) === at
       return isRead ? [] : [{ pointer: at, suggestion }]
-    }),
-  )
+    })
+  })
 }
 
-const checkedObjects = (context: LintContext): { object: JsonObject; kind: CheckedKind; pointer: Pointer }[] => [
+/** Returns the names of the fields that name a transport: they are read, or rules about transports report them. */
+const transportNames = (object: JsonObject, kind: CheckedKind): string[] => {
+  if (kind !== 'card' && kind !== 'interface') return []
+  return (kind === 'card' ? cardTransports(object) : interfaceTransports(object)).map(({ name }) => name)
+}
+
+/** An object whose fields are checked, its place, and its place in the canonical card where that differs. */
+type CheckedObject = { object: JsonObject; kind: CheckedKind; pointer: Pointer; canonical?: Pointer }
+
+const checkedObjects = (context: LintContext): CheckedObject[] => [
   { object: context.authored, kind: 'card', pointer: '' },
   ...(['capabilities', 'provider'] as const).flatMap(kind => {
     const { value, pointer } = getAuthored(context, formatPointer(kind))
     return isJsonObject(value) ? [{ object: value, kind, pointer }] : []
   }),
   ...['/supportedInterfaces', '/additionalInterfaces'].flatMap(name =>
-    getAuthoredItems(context, name).map(({ item, pointer }) => ({ object: item, kind: 'interface' as const, pointer })),
+    getAuthoredItems(context, name).map(({ item, pointer }) => ({
+      object: item,
+      kind: 'interface' as const,
+      pointer,
+      canonical: name + pointer.slice(pointer.lastIndexOf('/')),
+    })),
   ),
   ...getAuthoredSkills(context).map(({ authored, pointer }) => ({ object: authored, kind: 'skill' as const, pointer })),
 ]

@@ -10,6 +10,7 @@ import {
   interfaceTransports,
   parseBinding,
   type TransportField,
+  unreadTransports,
 } from '../read/transports.ts'
 import {
   type Authored,
@@ -108,9 +109,17 @@ export const security: readonly Rule[] = [
   ),
 ]
 
+type Transports = {
+  /** The fields that name a transport, the one that is read first. */
+  fields: TransportField[]
+  /** The names of fields that cannot be read. */
+  unread: string[]
+  pointer: Pointer
+}
+
 /** Returns what an author wrote of the card's own transport, and of the transport of each interface in its lists. */
-const transportsOf = (context: LintContext): { fields: TransportField[]; pointer: Pointer }[] => [
-  { fields: cardTransports(context.authored), pointer: '' },
+const transportsOf = (context: LintContext): Transports[] => [
+  { fields: cardTransports(context.authored), unread: unreadTransports(context.authored), pointer: '' },
   ...[
     '/supportedInterfaces',
     '/additionalInterfaces',
@@ -118,6 +127,7 @@ const transportsOf = (context: LintContext): { fields: TransportField[]; pointer
   ].flatMap(name =>
     getAuthoredItems(context, name).map(({ item, pointer }) => ({
       fields: interfaceTransports(item),
+      unread: unreadTransports(item),
       pointer,
     })),
   ),
@@ -162,9 +172,12 @@ export const transports: readonly Rule[] = [
     'warning',
     'is not a transport of A2A (JSONRPC, HTTP+JSON or GRPC), so most clients cannot call: use one, or the URI of your own',
     context =>
-      transportsOf(context).flatMap(({ fields: [read], pointer }) =>
-        typeof read?.value === 'string' && isUnknownTransport(read.value) ? [pointer + formatPointer(read.name)] : [],
-      ),
+      transportsOf(context).flatMap(({ fields: [read], unread, pointer }) => {
+        if (read === undefined) return unread.map(name => pointer + formatPointer(name))
+        return typeof read.value === 'string' && isUnknownTransport(read.value)
+          ? [pointer + formatPointer(read.name)]
+          : []
+      }),
   ),
 ]
 

@@ -30,21 +30,41 @@ const interfaceFields = ['protocolBinding', 'protocol_binding', 'transport', 'pr
 
 /** Returns the fields of a card that name its own transport, the one that is read first. */
 export const cardTransports = (card: JsonObject): TransportField[] =>
-  listFields(card, cardFields).filter(
-    // In SuperX's card of an MCP server, `transport` is one of MCP's.
-    ({ name, value }) => name !== 'transport' || (typeof value === 'string' && card.protocol !== 'mcp'),
+  listFields(card, cardFields).filter(({ name, value }) =>
+    name === 'transport'
+      ? // In SuperX's card of an MCP server, `transport` is one of MCP's.
+        typeof value === 'string' && !isMcp(card)
+      : // With a list of interfaces, a `protocol` of any other word may be anything.
+        name !== 'protocol' || parseBinding(value) !== undefined || !hasInterfaceList(card),
   )
 
 /** Returns the fields of an interface that name its transport, the one that is read first. */
 export const interfaceTransports = (item: JsonObject): TransportField[] => listFields(item, interfaceFields)
 
-/** SuperX's `protocol` is another field: it has the words "a2a" and "mcp". */
-const listFields = (object: JsonObject, names: readonly string[]): TransportField[] =>
-  names.flatMap(name => {
+/** Returns the fields that name a transport in a form that is not read, such as a list. */
+export const unreadTransports = (object: JsonObject): string[] =>
+  isMcp(object)
+    ? []
+    : ['transport', 'protocol'].filter(name => typeof object[name] === 'object' && object[name] !== null)
+
+const isMcp = ({ protocol }: JsonObject): boolean => typeof protocol === 'string' && /^mcp$/i.test(protocol)
+
+const hasInterfaceList = (card: JsonObject): boolean =>
+  [card.supportedInterfaces, card.supported_interfaces].some(list => Array.isArray(list) && list.length > 0)
+
+const listFields = (object: JsonObject, names: readonly string[]): TransportField[] => {
+  const fields = names.flatMap(name => {
     const value = object[name]
-    const isTransport = value !== undefined && value !== null && (name !== 'protocol' || parseBinding(value))
-    return isTransport ? [{ name, value }] : []
+    return value === undefined || value === null ? [] : [{ name, value }]
   })
+  return fields.filter(
+    ({ name, value }) =>
+      name !== 'protocol' || parseBinding(value) !== undefined || (fields.length === 1 && isTransportWord(value)),
+  )
+}
+
+/** Whether a `protocol` names a transport: SuperX's has the words "a2a" and "mcp", and others add the version. */
+const isTransportWord = (value: Json): boolean => typeof value === 'string' && !/^\s*(?:a2a|mcp)(?![a-z])/i.test(value)
 
 /** Whether two words stand for different transports. */
 export const differInTransport = (left: Json, right: Json): boolean => normalize(left) !== normalize(right)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/json/json.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanSkill } from '../../support/cards/cards.ts'
 import { lintFields } from '../../support/cards/compile.ts'
 
 describe('the linter on field names', () => {
-  const lintFieldNames = (fields: JsonObject) =>
+  const lintFieldNames = (fields: Record<string, Json | undefined>) =>
     lintFields(fields).map(({ rule, severity, pointer, message }) => [
       `${rule} ${severity} ${pointer}`,
       /did you mean (.*)\?/.exec(message)?.[1],
@@ -64,7 +64,7 @@ describe('the linter on field names', () => {
     expect(lintFieldNames(fields)).toEqual([[line, suggestion]])
   })
 
-  it.each<[string, JsonObject]>([
+  it.each<[string, Record<string, Json | undefined>]>([
     ['a private field', { 'x-ai': {}, _note: 'x', $schema: 'https://example.com/card.json' }],
     ['a field in snake_case', { documentation_url: 'https://docs.example.com' }],
     ['a field of skills in SuperX and Telex', { skills: [{ ...cleanSkill, inputSchema: {}, parameters: {} }] }],
@@ -81,6 +81,27 @@ describe('the linter on field names', () => {
       'a field of Shaman',
       { tags: ['x'], supportUrl: 'https://example.com', additionalCapabilities: {}, rateLimits: {} },
     ],
+    [
+      'the protocol of an interface that names its transport',
+      {
+        url: undefined,
+        preferredTransport: undefined,
+        supportedInterfaces: [{ url: 'https://review.example.com/a2a', protocol: 'rest', protocolVersion: '1.0' }],
+      },
+    ],
+    [
+      'interfaces in snake_case',
+      {
+        url: undefined,
+        preferredTransport: undefined,
+        protocolVersion: undefined,
+        supported_interfaces: [
+          { url: 'https://review.example.com/a2a', protocol_binding: 'JSONRPC', protocol_version: '1.0' },
+        ],
+      },
+    ],
+    ['a transport in both spellings', { preferredTransport: 'JSONRPC', preferred_transport: 'JSONRPC' }],
+    ['a transport by another name', { preferredTransport: undefined, transport: 'http' }],
   ])('allows %s', (_, fields) => {
     expect(lintFieldNames(fields)).toEqual([])
   })

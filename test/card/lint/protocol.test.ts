@@ -180,3 +180,34 @@ describe('the linter on security', () => {
     expect(formatIssues(lintFields({ securitySchemes: undefined, security: undefined, ...fields }))).toEqual(expected)
   })
 })
+
+describe('the linter on words for transports', () => {
+  const bare = { protocolVersion: undefined, preferredTransport: undefined }
+  const url = 'https://review.example.com/a2a'
+  const listed = (item: JsonObject): Record<string, Json | undefined> => ({
+    ...bare,
+    url: undefined,
+    supportedInterfaces: [{ url, protocolVersion: '1.0', ...item }],
+  })
+  const lintTransports = (fields: Record<string, Json | undefined>): string[] =>
+    formatIssues(lintFields(fields)).filter(line => line.startsWith('transport-'))
+
+  it.each<[string, Record<string, Json | undefined>, string[]]>([
+    ['an unknown transport', { ...bare, transport: 'websocket' }, ['/transport']],
+    ['an unknown protocol', { ...bare, protocol: 'websocket' }, ['/protocol']],
+    ['a list', { ...bare, transport: ['rest'] }, ['/transport']],
+    ['an object', { ...bare, transport: { type: 'http' } }, ['/transport']],
+    ['an object as the protocol', { ...bare, protocol: { name: 'rest' } }, ['/protocol']],
+    ['an unknown protocol of an interface', listed({ protocol: 'websocket' }), ['/supportedInterfaces/0/protocol']],
+    ['a list of an interface', listed({ protocol: ['rest'] }), ['/supportedInterfaces/0/protocol']],
+    ['the protocol A2A', { ...bare, protocol: 'A2A' }, []],
+    ['the protocol A2A with its version', { ...bare, protocol: 'a2a/0.3' }, []],
+    ['the protocol MCP', { ...bare, protocol: 'MCP' }, []],
+    ['the transport of an MCP server', { ...bare, protocol: 'mcp', transport: { type: 'http' } }, []],
+    ['a known protocol', { ...bare, protocol: 'rest' }, []],
+    ['an unknown protocol beside a transport', { preferredTransport: 'JSONRPC', protocol: 'acp' }, []],
+    ['an unknown protocol beside interfaces', { ...listed({ protocolBinding: 'JSONRPC' }), protocol: 'acp' }, []],
+  ])('checks %s', (_, fields, pointers) => {
+    expect(lintTransports(fields)).toEqual(pointers.map(pointer => `transport-unknown warning ${pointer}`))
+  })
+})

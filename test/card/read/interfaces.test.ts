@@ -38,6 +38,9 @@ describe('the transport of a card', () => {
     ['GRPC', { protocol: 'gRPC' }],
     ['GRPC', { transport: 'grpc' }],
     ['websocket', { transport: 'websocket' }],
+    ['websocket', { protocol: 'websocket' }],
+    ['JSONRPC', { protocol: 'A2A' }],
+    ['JSONRPC', { protocol: 'a2a-v1' }],
     ['MCP', { protocol: 'mcp', transport: 'http' }],
     ['JSONRPC', { transport: { type: 'http' } }],
   ])('is %s as in %j', (binding, fields) => {
