@@ -4,6 +4,7 @@ import { isBridged } from '../manifest/manifest.ts'
 import { majorMinor } from '../model/calls.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/field-names.ts'
 import { isInterfaceList } from '../read/interfaces.ts'
+import { getWrappers } from '../read/security-schemes.ts'
 import {
   cardTransports,
   differInTransport,
@@ -14,6 +15,7 @@ import {
 } from '../read/transports.ts'
 import {
   type Authored,
+  type Finding,
   getAuthored,
   getAuthoredItems,
   getAuthoredSkills,
@@ -82,6 +84,31 @@ const requiredSchemes = (object: JsonObject, pointer: Pointer): Reference[] =>
     findReferences(object[name], pointer + formatPointer(name)),
   )
 
+const listRequired = (context: LintContext): Reference[] => [
+  ...requiredSchemes(context.authored, ''),
+  ...getAuthoredSkills(context).flatMap(({ authored, pointer }) => requiredSchemes(authored, pointer)),
+]
+
+const unknownType = 'is of a type that A2A does not have'
+
+/** Says what to write in place of a scheme of an unknown type. */
+const suggestScheme = ({ type, scheme }: JsonObject): string => {
+  const word = toText(type ?? scheme ?? '').toLowerCase()
+  return word === 'bearer' || word === 'basic'
+    ? `${unknownType}: write { "type": "http", "scheme": "${word}" }`
+    : `${unknownType}: use apiKey, http, oauth2, openIdConnect or mutualTLS`
+}
+
+/** Finds the schemes of unknown types that a requirement names. Cards of A2A are served without them. */
+const findUnknownTypes = (context: LintContext): Finding[] => {
+  const required = new Set(listRequired(context).map(({ name }) => name))
+  return Object.entries(definedSchemes(context)).flatMap(([name, scheme]) =>
+    required.has(name) && isJsonObject(scheme) && getWrappers(scheme).length === 0
+      ? [{ pointer: context.sourceOf(formatPointer('securitySchemes', name)), message: suggestScheme(scheme) }]
+      : [],
+  )
+}
+
 const definedSchemes = ({ card }: LintContext): JsonObject => card.securitySchemes ?? {}
 
 /** Telex's cards declare with `authentication.required: false` that callers need no credentials. */
@@ -95,13 +122,11 @@ export const security: readonly Rule[] = [
     'error',
     'is not defined in `securitySchemes`, so no client can call: define it there, or correct the name',
     context =>
-      [
-        ...requiredSchemes(context.authored, ''),
-        ...getAuthoredSkills(context).flatMap(({ authored, pointer }) => requiredSchemes(authored, pointer)),
-      ]
+      listRequired(context)
         .filter(({ name }) => !Object.hasOwn(definedSchemes(context), name))
         .map(({ pointer }) => pointer),
   ),
+  { id: 'scheme-type-unknown', severity: 'error', summary: unknownType, check: findUnknownTypes },
   rule('security-undeclared', 'info', 'are missing, so clients will call without credentials', context =>
     Object.keys(definedSchemes(context)).length > 0 || declaresNoAuthentication(context)
       ? []

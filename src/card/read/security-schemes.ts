@@ -73,7 +73,8 @@ export const readSchemes = (
 const readScheme = (name: string, authored: Json, form: CardForm, provenance: Provenance): Json => {
   if (!isJsonObject(authored)) return authored
   const pointer = formatPointer('securitySchemes', name)
-  const scheme = readProtobufJsScheme(authored, pointer, provenance) ?? authored
+  const scheme =
+    readProtobufJsScheme(authored, pointer, provenance) ?? readShortWrapper(authored, pointer, provenance) ?? authored
   const [wrapped, ...others] = getWrappers(scheme)
   if (wrapped !== undefined) {
     if (form === '0.3' && scheme === authored)
@@ -142,6 +143,21 @@ const readProtobufJsScheme = (
   provenance.noteConversion(pointer, 'the in-memory form of the official JavaScript SDK, read as a security scheme')
   provenance.mapFrom(pointer + formatPointer(wrapper), `${pointer}/scheme/value`)
   return { [wrapper]: value }
+}
+
+/** Authors shorten the names of v1.0's wrappers, such as `httpAuth`. */
+const readShortWrapper = (scheme: JsonObject, pointer: Pointer, provenance: Provenance): JsonObject | undefined => {
+  if (scheme.type !== undefined || getWrappers(scheme).length > 0) return undefined
+  const [found, ...others] = schemeTypes.flatMap(({ wrapper }) => {
+    const short = wrapper.replace('SecurityScheme', '')
+    const value = scheme[short]
+    return isJsonObject(value) ? [{ wrapper, short, value }] : []
+  })
+  if (found === undefined || others.length > 0) return undefined
+  const { wrapper, short, value } = found
+  provenance.noteConversion(pointer + formatPointer(short), `read as ${wrapper}`)
+  provenance.mapFrom(pointer + formatPointer(wrapper), pointer + formatPointer(short))
+  return { ...omit(scheme, short), [wrapper]: value }
 }
 
 const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: Provenance): [string, Json][] => {

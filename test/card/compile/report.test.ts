@@ -158,6 +158,19 @@ describe('report.converted', () => {
       ],
     ],
     [
+      'a scheme with a short name of its wrapper',
+      {
+        url: undefined as never,
+        supportedInterfaces: [{ url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+        securitySchemes: { b: { httpAuth: { scheme: 'bearer', bearer_format: 'JWT' } } },
+      },
+      { securitySchemes: { b: { httpAuthSecurityScheme: { scheme: 'bearer', bearerFormat: 'JWT' } } } },
+      [
+        { pointer: '/securitySchemes/b/httpAuth', message: 'read as httpAuthSecurityScheme' },
+        { pointer: '/securitySchemes/b/httpAuth/bearer_format', message: 'read as bearerFormat' },
+      ],
+    ],
+    [
       'authentication with names of schemes',
       { authentication: { schemes: ['Bearer'] } },
       {

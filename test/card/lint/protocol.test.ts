@@ -170,6 +170,28 @@ describe('the linter on security', () => {
     expect(formatIssues(lintFields(fields))).toEqual(expected)
   })
 
+  it.each<[JsonObject, string]>([
+    [{ type: 'bearer' }, 'write { "type": "http", "scheme": "bearer" }'],
+    [{ type: 'Basic' }, 'write { "type": "http", "scheme": "basic" }'],
+    [{ scheme: 'bearer' }, 'write { "type": "http", "scheme": "bearer" }'],
+    [{ type: 'jwt' }, 'use apiKey, http, oauth2, openIdConnect or mutualTLS'],
+    [{}, 'use apiKey, http, oauth2, openIdConnect or mutualTLS'],
+  ])('reports the required scheme %j, whose type is unknown', (scheme, advice) => {
+    const message = `is of a type that A2A does not have: ${advice}`
+    const required = [
+      { security: [{ 'k/1': [] }] },
+      { security: undefined, skills: [{ ...cleanSkill, security: [{ 'k/1': [] }] }] },
+    ]
+    for (const fields of required)
+      expect(lintFields({ securitySchemes: { bearer, 'k/1': scheme }, ...fields })).toEqual([
+        { rule: 'scheme-type-unknown', severity: 'error', pointer: '/securitySchemes/k~11', message },
+      ])
+  })
+
+  it('allows a scheme of an unknown type that nothing requires', () => {
+    expect(lintFields({ securitySchemes: { bearer, k: { type: 'jwt' } }, security: [{ bearer: [] }] })).toEqual([])
+  })
+
   it.each<[string, Record<string, Json | undefined>, string[]]>([
     ['no schemes', {}, ['security-undeclared info /securitySchemes']],
     ['an empty map of schemes', { securitySchemes: {} }, ['security-undeclared info /securitySchemes']],
