@@ -2,6 +2,7 @@ import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, 
 import { collectStrings } from '../../json/tree.ts'
 import { parseUrl } from '../../net/urls.ts'
 import type { CardError } from '../model/report.ts'
+import { canonicalFlag, hasField, listCapabilityNames } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'
 
 /** A format whose documents are published where a card should be. */
@@ -10,16 +11,35 @@ type Format = {
   name: string
   /** Returns the pointer of the field that identifies a document of the format; undefined for any other document. */
   find: (document: JsonObject) => Pointer | undefined
-  /** What the owner can do instead. */
-  hint?: string
+  /** Returns what the owner can do instead. */
+  advise?: (document: JsonObject) => string
 }
 
 /** Whether a document has what makes an A2A card of any generation, besides the fields of another format. */
 const isCard = (document: JsonObject): boolean =>
-  presentEndpointFields(document).length > 0 &&
+  hasEndpoint(document) &&
   (hasItems(document.skills) ||
     isJsonObject(document.capabilities) ||
-    Array.isArray(document.defaultInputModes ?? document.default_input_modes))
+    namesCapabilities(document.capabilities) ||
+    hasField(document, 'card', cardFields) ||
+    /^v?\d+(?:\.\d+){0,2}$/.test(toText(document.protocolVersion ?? document.protocol_version)))
+
+/** Fields that only A2A has. */
+const cardFields = new Set([
+  'supportedInterfaces',
+  'additionalInterfaces',
+  'preferredTransport',
+  'defaultInputModes',
+  'defaultOutputModes',
+])
+
+const hasEndpoint = (document: JsonObject): boolean => presentEndpointFields(document).length > 0
+
+/** Whether capabilities are a list of names, all of them of A2A. */
+const namesCapabilities = (capabilities: Json | undefined): boolean => {
+  const names = listCapabilityNames(capabilities) ?? []
+  return names.length > 0 && names.every(name => canonicalFlag(name) !== undefined)
+}
 
 const hasItems = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0
 
@@ -31,9 +51,8 @@ const fieldIf = (condition: boolean, field: string): Pointer | undefined =>
 const directoryFields = ['agents', 'entries', 'cards', 'linkset']
 
 const findDirectory = (document: JsonObject): Pointer | undefined => {
-  const field = directoryFields.find(name => Array.isArray(document[name]))
-  const isDirectory = field === 'agents' ? !hasItems(document.skills) : !isCard(document)
-  return field === undefined || !isDirectory ? undefined : formatPointer(field)
+  const field = directoryFields.find(name => hasItems(document[name]))
+  return field === undefined || isCard(document) ? undefined : formatPointer(field)
 }
 
 const findMcpServer = (document: JsonObject): Pointer | undefined => {
@@ -45,7 +64,18 @@ const findMcpServer = (document: JsonObject): Pointer | undefined => {
 
 /** Whether an MCP server is a local process, which nobody can call over the network. */
 const runsLocally = (document: JsonObject): boolean =>
-  typeof document.command === 'string' || collectStrings(document).some(({ value }) => /^stdio$/i.test(value))
+  typeof document.command === 'string' ||
+  [document.transport, document.transports, document.protocol]
+    .flat()
+    .some(value => /^stdio$/i.test(toText(isJsonObject(value) ? value.type : value)))
+
+const adviseMcpServer = (document: JsonObject): string => {
+  const { mcpServers } = document
+  const servers = isJsonObject(mcpServers) ? Object.values(mcpServers).filter(isJsonObject) : [document]
+  return servers.some(runsLocally)
+    ? "it runs on its owner's machine: publish it over https first, and then name its address as `upstream.mcp`"
+    : 'to serve it as an agent, name its https address as `upstream.mcp`'
+}
 
 /** Returns the pointer of a member that has the address of a card: at the top by its name, and deeper only with a card's path. */
 const findCardLink = (document: JsonObject): Pointer | undefined => {
@@ -64,7 +94,7 @@ const formats: readonly Format[] = [
   {
     name: 'a description of an MCP server, not an A2A card',
     find: findMcpServer,
-    hint: 'to serve it as an agent, name its https address as `upstream.mcp`',
+    advise: adviseMcpServer,
   },
   {
     name: 'a list of workflows, not an A2A card',
@@ -79,7 +109,7 @@ const formats: readonly Format[] = [
   {
     name: 'a list of HTTP endpoints, not an A2A card',
     find: document =>
-      fieldIf(Array.isArray(document.endpoints) && !('url' in document) && !('skills' in document), 'endpoints'),
+      fieldIf(Array.isArray(document.endpoints) && !hasEndpoint(document) && !('skills' in document), 'endpoints'),
   },
   {
     name: 'a description of an agent, but not an A2A card',
@@ -89,7 +119,10 @@ const formats: readonly Format[] = [
     name: 'a description of an agent, but not an A2A card',
     find: ({ capabilities, ...document }) =>
       fieldIf(
-        Array.isArray(capabilities) && capabilities.some(isJsonObject) && !('skills' in document),
+        Array.isArray(capabilities) &&
+          capabilities.some(isJsonObject) &&
+          !hasEndpoint(document) &&
+          !('skills' in document),
         'capabilities',
       ),
   },
@@ -104,21 +137,23 @@ const formats: readonly Format[] = [
  * card. Empty if it may be a card: a document of another format that is a card as well is read as a card.
  */
 export const detectForeignDocument = (document: JsonObject): CardError[] => {
-  for (const { name, find, hint } of formats) {
+  for (const { name, find, advise } of formats) {
     const pointer = find(document)
     if (pointer === undefined) continue
-    const advice = cardAddress(document) ?? hint
+    const advice = cardAddress(document) ?? advise?.(document)
     return [{ pointer, message: `is ${name}${advice ? `: ${advice}` : ''}` }, ...missingFields(document)]
   }
   return []
 }
 
-const missingFields = (document: JsonObject): CardError[] => [
-  ...['name', 'description', 'skills']
-    .filter(name => !(name in document))
-    .map(name => ({ pointer: formatPointer(name), message: 'is missing' })),
-  ...(presentEndpointFields(document).length > 0 ? [] : [{ pointer: '/url', message: 'is missing' }]),
-]
+/** Returns errors for the fields that a card lacks. A card may lack skills, so these alone are no error. */
+const missingFields = (document: JsonObject): CardError[] => {
+  const missing = ['name', 'description'].filter(name => !(name in document))
+  const isComplete = missing.length === 0 && hasEndpoint(document)
+  if (!isComplete && !('skills' in document)) missing.push('skills')
+  if (!hasEndpoint(document)) missing.push('url')
+  return missing.map(name => ({ pointer: formatPointer(name), message: 'is missing' }))
+}
 
 /** Names of members that have the address of a card. */
 const linkName = /^(?:a2a_?)?(?:agent_?)?card(?:_?(?:ur[li]|endpoint|path|link))?$/i

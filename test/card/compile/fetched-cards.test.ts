@@ -180,7 +180,7 @@ describe('an invalid response of a source', () => {
     ['text', '<html>', '', /^is not a JSON object/],
     ['an empty object', {}, '/url', /^is missing/],
     ['an ERC-8004 registration', { type: 'ERC-8004' }, '/type', /^is an ERC-8004 registration/],
-    ['a directory', { agents: [] }, '/agents', /^is a directory of agents/],
+    ['a directory', { agents: [{}] }, '/agents', /^is a directory of agents/],
     ['a forbidden name', JSON.parse('{"name":"A","x":{"__proto__":{"y":1}}}'), '/x/__proto__', /not allowed as a name/],
     ['a number that is not finite', { name: Number.NaN }, '/name', /is too large for a number in JSON/],
     ['a text that is too long', { ...fetched, description: 'x'.repeat(20_000) }, '/description', /characters long/],

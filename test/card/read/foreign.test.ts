@@ -11,14 +11,14 @@ describe('a document of another format', () => {
   it.each<[JsonObject, string, string]>([
     [{ type: registration }, '/type', 'is an ERC-8004 registration, not an A2A card'],
     [{ type: 'ERC-8004' }, '/type', 'is an ERC-8004 registration, not an A2A card'],
-    [{ agents: [] }, '/agents', 'is a directory of agents, not the card of one'],
-    [{ ...described, entries: [] }, '/entries', 'is a directory of agents, not the card of one'],
+    [{ agents: [{}] }, '/agents', 'is a directory of agents, not the card of one'],
+    [{ ...described, entries: [{}] }, '/entries', 'is a directory of agents, not the card of one'],
     [{ agent: {} }, '/agent', 'is a description of an agent, but not an A2A card'],
     [{ endpoints: [] }, '/endpoints', 'is a list of HTTP endpoints, not an A2A card'],
     [{ ...shortCard, workflows: [] }, '/workflows', 'is a list of workflows, not an A2A card'],
     [{ ...described, nodes: [], connections: {} }, '/nodes', 'is a workflow, not an A2A card'],
     [
-      { ...shortCard, capabilities: [{ name: 'search' }] },
+      { ...described, capabilities: ['streaming', { name: 'search' }] },
       '/capabilities',
       'is a description of an agent, but not an A2A card',
     ],
@@ -26,25 +26,49 @@ describe('a document of another format', () => {
     expect(getCompileErrors(document)[0]).toStrictEqual({ pointer, message })
   })
 
-  const mcp =
-    'is a description of an MCP server, not an A2A card: to serve it as an agent, name its https address as `upstream.mcp`'
-  it.each<[string, JsonObject, string]>([
-    ['of type mcp with stdio', { ...shortCard, type: 'mcp', transport: 'stdio' }, '/type'],
+  const remoteServer = 'to serve it as an agent, name its https address as `upstream.mcp`'
+  const localServer =
+    "it runs on its owner's machine: publish it over https first, and then name its address as `upstream.mcp`"
+  it.each<[string, JsonObject, string, string]>([
+    ['of type mcp with stdio', { ...shortCard, type: 'mcp', transport: 'stdio' }, '/type', localServer],
+    [
+      'of type mcp with stdio as an object',
+      { ...described, type: 'mcp', transport: { type: 'STDIO' } },
+      '/type',
+      localServer,
+    ],
+    ['of type mcp with stdio as protocol', { ...shortCard, type: 'mcp', protocol: 'stdio' }, '/type', localServer],
     [
       'of type mcp with stdio and all of a card',
       { ...shortCard, type: 'mcp', skills: [cleanSkill], capabilities: {}, transports: [{ type: 'stdio' }] },
       '/type',
+      localServer,
     ],
-    ['of type mcp with a command', { ...described, type: 'mcp-server', command: 'npx', args: ['server'] }, '/type'],
-    ['of type mcp with an address', { ...shortCard, type: 'MCP' }, '/type'],
+    [
+      'of type mcp with a command',
+      { ...described, type: 'mcp-server', command: 'npx', args: ['server'] },
+      '/type',
+      localServer,
+    ],
+    ['of type mcp with an address', { ...shortCard, type: 'MCP' }, '/type', remoteServer],
     [
       "in the registry's form",
       { ...described, $schema: 'https://static.modelcontextprotocol.io/schemas/2025-10-17/server.schema.json' },
       '/$schema',
+      remoteServer,
     ],
-    ['in the configuration of a client', { mcpServers: { files: { command: 'npx' } } }, '/mcpServers'],
-  ])('is not a card: an MCP server %s', (_, document, pointer) => {
-    expect(getCompileErrors(document)[0]).toStrictEqual({ pointer, message: mcp })
+    ['in the configuration of a client', { mcpServers: { files: { command: 'npx' } } }, '/mcpServers', localServer],
+    [
+      'with an address in the configuration of a client',
+      { mcpServers: { files: { url: 'https://a.example/mcp' } } },
+      '/mcpServers',
+      remoteServer,
+    ],
+  ])('is not a card: an MCP server %s', (_, document, pointer, advice) => {
+    expect(getCompileErrors(document)[0]).toStrictEqual({
+      pointer,
+      message: `is a description of an MCP server, not an A2A card: ${advice}`,
+    })
   })
 
   it.each<[JsonObject, string]>([
@@ -95,6 +119,11 @@ describe('a document of another format', () => {
     expect(getCompileErrors(document)).toHaveLength(1)
   })
 
+  it('does not lack skills where it has a name, a description and an endpoint', () => {
+    const document = { ...shortCard, agentCard: 'https://a.example/card' }
+    expect(getCompileErrors(document).map(({ pointer }) => pointer)).toStrictEqual(['/agentCard'])
+  })
+
   it('lacks the fields of a card, in the names that most cards have', () => {
     expect(getCompileErrors({ type: registration }).map(({ pointer }) => pointer)).toStrictEqual([
       '/type',
@@ -122,10 +151,74 @@ describe('a card that is also a document of another format', () => {
     ],
     ['a minimal card with a payment card', { ...shortCard, payment: { card: '/visa' } }],
     ["SuperX's card of an MCP server", { ...shortCard, protocol: 'mcp', transport: 'stdio', skills: [] }],
+    [
+      'an ERC-8004 registration with interfaces of A2A 1.0',
+      { ...described, type: registration, supportedInterfaces: interfaces },
+    ],
+    [
+      'an ERC-8004 registration with interfaces in snake_case',
+      { ...described, type: registration, supported_interfaces: interfaces },
+    ],
+    [
+      'an ERC-8004 registration with a transport',
+      { ...shortCard, type: registration, preferredTransport: 'JSONRPC', version: '1.0.0' },
+    ],
+    [
+      'an ERC-8004 registration with a protocol version',
+      { ...shortCard, type: registration, protocolVersion: '0.3.0', version: '1.0.0' },
+    ],
+    [
+      'an ERC-8004 registration with more interfaces',
+      { ...shortCard, type: registration, additionalInterfaces: [{ url: shortCard.url, transport: 'JSONRPC' }] },
+    ],
+    ['an ERC-8004 registration with capabilities', { ...shortCard, type: registration, capabilities: ['streaming'] }],
+    [
+      'an ERC-8004 registration with output modes',
+      { ...shortCard, type: registration, defaultOutputModes: ['text/plain'] },
+    ],
+    [
+      'an ERC-8004 registration with input modes in snake_case',
+      { ...shortCard, type: registration, default_input_modes: ['text/plain'] },
+    ],
+    [
+      'a card with its own address',
+      {
+        ...shortCard,
+        protocolVersion: '0.3.0',
+        preferredTransport: 'JSONRPC',
+        agentCardUrl: 'https://a.example/.well-known/agent-card.json',
+      },
+    ],
+    ['a minimal card with an empty list of agents', { ...shortCard, agents: [] }],
+    [
+      'a card of A2A 1.0 with a list of agents',
+      { ...described, supportedInterfaces: interfaces, agents: [{ name: 'B' }] },
+    ],
+    [
+      'a card of A2A 1.0 with a list of endpoints',
+      { ...described, supportedInterfaces: interfaces, endpoints: ['/tasks'] },
+    ],
+    [
+      'an MCP server with a skill about stdio',
+      { ...shortCard, type: 'mcp', skills: [{ ...cleanSkill, tags: ['stdio'] }] },
+    ],
   ])('is read as a card: %s', (_, document) => {
     const { documents } = compileCard(document)
     expect(documents['1.0']).toMatchObject({ name: 'A', supportedInterfaces: [{ url: shortCard.url }] })
   })
+
+  it('has an error only at its capabilities where these contain objects', () => {
+    expect(getCompileErrors({ ...shortCard, capabilities: ['streaming', { name: 'search' }] })).toStrictEqual([
+      { pointer: '/capabilities', message: 'must be an object of flags, such as { "streaming": true }' },
+    ])
+  })
+
+  it.each<JsonObject>([{ capabilities: ['search'] }, { capabilities: [] }, { protocolVersion: '2025-06-18' }])(
+    'is none with fields that are not of A2A: %j',
+    fields => {
+      expect(getCompileErrors({ ...shortCard, type: registration, ...fields })[0]?.pointer).toBe('/type')
+    },
+  )
 
   it('keeps the fields of the other format', () => {
     const document = { ...shortCard, type: registration, skills: [cleanSkill], registrations: [{ agentId: 1 }] }
