@@ -34,7 +34,7 @@ export const shaman: Dialect = {
     hasAny(card.capabilities, markerFlags) ||
     (hasAny(card.provider, ['name']) && !hasAny(card.provider, ['organization'])) ||
     ['additionalCapabilities', 'inputSchema', 'outputSchema', 'supportUrl'].some(name => name in card) ||
-    (/^0\.3/.test(toText(card.protocolVersion)) && hasSkillsWithoutIds(card)),
+    (/^v?0\.3/i.test(toText(card.protocolVersion)) && hasSkillsWithoutIds(card)),
   capabilityDefaults: () => absentMeansFalse('Shaman'),
   writeAuthored: (authored, card) => ({ ...authored, ...generatedFields(authored, base.write(card).document) }),
   ownFields: {

@@ -27,7 +27,7 @@ export const v0_3: Dialect = {
   detect: card =>
     hasField(card, 'card', markerFields) ||
     hasField(card.capabilities, 'capabilities', markerCapabilities) ||
-    /^0\./.test(toText(card.protocolVersion ?? card.protocol_version)) ||
+    /^v?0\./i.test(toText(card.protocolVersion ?? card.protocol_version)) ||
     hasWrappedScheme(card.securitySchemes ?? card.security_schemes),
   capabilityDefaults: () => absentMeansFalse('A2A 0.3'),
   read: (card, provenance) => {

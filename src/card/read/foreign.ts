@@ -22,7 +22,7 @@ const isCard = (document: JsonObject): boolean =>
     isJsonObject(document.capabilities) ||
     namesCapabilities(document.capabilities) ||
     hasField(document, 'card', cardFields) ||
-    /^v?\d+(?:\.\d+){0,2}$/.test(toText(document.protocolVersion ?? document.protocol_version)))
+    /^v?\d+(?:\.\d+){0,2}$/i.test(toText(document.protocolVersion ?? document.protocol_version)))
 
 /** Fields that only A2A has. */
 const cardFields = new Set([

@@ -202,12 +202,17 @@ const readVersion = (version: Json | undefined, assumed: Json, pointer: Pointer,
     return Number.isInteger(version) ? version.toFixed(1) : String(version)
   }
   if (typeof version !== 'string') return version
-  const read = majorMinor(version)
+  const read = parseCardVersion(version)
   // At the top level, the versions of v0.x have a patch number, which stays as written.
-  const isConverted =
-    read !== version && !(pointer === '/protocolVersion' && isPreV1(read) && version === version.trim())
+  const isConverted = read !== version && !(pointer === '/protocolVersion' && /^0\.\d+\.\d+$/.test(version))
   if (isConverted) provenance.noteConversion(pointer, `read as "${read}"`)
   return read
+}
+
+/** Returns the Major.Minor of a version in a card, where it may begin with "v" or lack Minor. Returns any other text unchanged. */
+export const parseCardVersion = (version: string): string => {
+  const [, major, minor = '.0'] = /^v?(\d+)(\.\d+)?(?:\.\d+)?$/i.exec(version.trim()) ?? []
+  return major === undefined ? version : major + minor
 }
 
 /** Returns the top-level `protocolVersion` of a v0.x card for an interface: as the author wrote it, where it is the interface's. */

@@ -1,10 +1,10 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer, toText } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentSkill } from '../model/agent-card.ts'
-import { type McpTool, majorMinor, textArgument, wireVersionOf } from '../model/calls.ts'
+import { type McpTool, textArgument, wireVersionOf } from '../model/calls.ts'
 import { toSlug } from '../model/constants.ts'
 import { findField } from './field-names.ts'
-import { presentEndpointFields } from './interfaces.ts'
+import { parseCardVersion, presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 import { createUniqueSlugs } from './skills.ts'
 
@@ -31,7 +31,7 @@ export const withMcpEndpoint = (
   const card = readToolCard(document, () => true, provenance)
   if (mcp === undefined || presentEndpointFields(card).length > 0) return card
   if (url === undefined) return { protocol: 'mcp', ...card, url: mcp }
-  const declared = majorMinor(toText(card.protocolVersion))
+  const declared = parseCardVersion(toText(card.protocolVersion))
   const protocolVersion = wireVersionOf.has(declared) ? declared : '1.0'
   provenance.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
   return {

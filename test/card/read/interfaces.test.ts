@@ -132,6 +132,41 @@ describe('the protocol version of a card', () => {
     expect(report.converted).toStrictEqual([])
   })
 
+  it.each(['v0.3.0', 'V0.3'])('is 0.3, without defaults of GopherHole, with a "v": %j', protocolVersion => {
+    const { report, card, documents } = compileCard({ ...shortCard, protocolVersion })
+    expect([report.dialect, card.supportedInterfaces[0]?.protocolVersion, documents['0.3'].protocolVersion]).toEqual([
+      '0.3',
+      '0.3',
+      '0.3.0',
+    ])
+    expect(card.capabilities).toMatchObject({ streaming: false, pushNotifications: false })
+  })
+
+  it('is a mark of Shaman with a "v" too, where skills have no ids', () => {
+    const card = {
+      ...shortCard,
+      protocolVersion: 'v0.3.0',
+      skills: [{ name: 'Talk', description: 'Talks', tags: ['a'] }],
+    }
+    expect(compileCard(card).report.dialect).toBe('shaman')
+  })
+
+  it('is read for the endpoint that a manifest gives to an MCP server', () => {
+    const document = { upstream: { mcp: 'https://a.example/mcp', url }, card: { protocolVersion: 'v0.3.0' } }
+    const { card } = compileCard(document, { name: 'A', description: 'B' })
+    expect(card.supportedInterfaces).toMatchObject([{ url, protocolVersion: '0.3' }])
+  })
+
+  it.each([
+    ['v1.0', '1.0'],
+    ['1', '1.0'],
+    ['2025-06-18', '2025-06-18'],
+    ['version 1', 'version 1'],
+  ])('is read from %j: %j', (protocolVersion, expected) => {
+    const { card } = compileCard({ ...shortCard, protocolVersion })
+    expect(card.supportedInterfaces[0]?.protocolVersion).toBe(expected)
+  })
+
   it('keeps its patch number behind the gateway', () => {
     const card = { ...shortCard, protocolVersion: '0.3.1' }
     expect(compileCard({ card, route: 'gateway' }).documents['0.3'].protocolVersion).toBe('0.3.1')
@@ -158,6 +193,15 @@ describe('the protocol version of a card', () => {
 
   it.each<[string, JsonObject, string, string]>([
     ['a patch number of 1.0', { protocolVersion: '1.0.0' }, '/protocolVersion', 'read as "1.0"'],
+    ['a "v" before 0.3', { protocolVersion: 'v0.3.0' }, '/protocolVersion', 'read as "0.3"'],
+    ['a "v" before 1.0', { protocolVersion: 'v1.0' }, '/protocolVersion', 'read as "1.0"'],
+    ['only a major number', { protocolVersion: '1' }, '/protocolVersion', 'read as "1.0"'],
+    [
+      'a "v" in the list of interfaces',
+      { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: 'V1.0.0' }] },
+      '/supportedInterfaces/0/protocolVersion',
+      'read as "1.0"',
+    ],
     ['white space', { protocolVersion: ' 0.3.0 ' }, '/protocolVersion', 'read as "0.3"'],
     [
       'a patch number in the list of interfaces',
