@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
+import { applyOverlay } from '../../src/card/compile/overlay.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { toSuperxCard } from '../../src/mcp/server-card.ts'
 import { registration } from '../support/cards/compile.ts'
 import { completeCards } from '../support/cards/complete.ts'
-import { cpuTime, doubled, growthWhenDoubled } from '../support/cpu-time.ts'
+import { cpuTime, doubled, growth, growthWhenDoubled, linear } from '../support/cpu-time.ts'
 import {
   addMember,
   harmlessPiece,
@@ -67,6 +68,9 @@ const SIZE = 600
 /** Twice as many are MAX_SKILLS, which is less than MAX_MEMBERS. */
 const ITEMS = 250
 
+/** The fields of a card and of an overlay: ten times as many are more than MAX_MEMBERS, but show how the time grows. */
+const FIELDS = 800
+
 describe.each(inputs)('%s', (_, document, read) => {
   const change = (map: (text: string, path: string) => string): JsonObject =>
     mapStrings(document, (text, path) => map(text, path.join('/'))) as JsonObject
@@ -106,5 +110,20 @@ describe.each(inputs)('%s', (_, document, read) => {
       if (growth > doubled) slow.push(`${path}: ${growth}`)
     }
     expect(slow).toStrictEqual([])
+  })
+})
+
+describe('an overlay', () => {
+  it('costs in proportion to its fields and those of the card', () => {
+    const makeFields = (count: number, name: string): JsonObject =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index}`, name]))
+    const inputs = new Map(
+      [FIELDS, 10 * FIELDS].map(count => [count, { document: makeFields(count, 'a'), patch: makeFields(count, 'b') }]),
+    )
+    const apply = (count: number) => {
+      const { document = {}, patch = {} } = inputs.get(count) ?? {}
+      return applyOverlay({ document, originOf: () => undefined }, { pointer: '/extended', patch })
+    }
+    expect(growth(FIELDS, apply)).toBeLessThan(linear)
   })
 })

@@ -13,7 +13,7 @@ import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
 import type { Overlay } from '../manifest/tiers.ts'
 import { resolveSource, type Source } from '../manifest/upstream.ts'
 import type { CardError, Note } from '../model/report.ts'
-import { canonicalKey, findField } from '../read/field-names.ts'
+import { canonicalKey, indexFields } from '../read/field-names.ts'
 import { endpointFields } from '../read/interfaces.ts'
 import { toolIds } from '../read/mcp-tools.ts'
 import { Provenance } from '../read/provenance.ts'
@@ -154,7 +154,7 @@ const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? valu
  */
 const targetNames = (document: JsonObject, patch: JsonObject): Map<string, string> => {
   const targets = new Map<string, string>()
-  for (const [target, names] of Map.groupBy(Object.keys(patch), name => findField(document, name))) {
+  for (const [target, names] of Map.groupBy(Object.keys(patch), indexFields(document))) {
     const spelling = names.find(name => canonicalKey(name, 'card') === canonicalKey(target, 'card'))
     for (const name of names) targets.set(name === (spelling ?? names[0]) ? target : name, name)
   }

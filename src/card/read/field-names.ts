@@ -196,7 +196,14 @@ const toCanonicalField = (name: string): string => {
 }
 
 /** Returns the name under which a card has a field, which may be another spelling or an equivalent; else the name itself. */
-export const findField = (card: JsonObject, name: string): string =>
-  Object.hasOwn(card, name)
-    ? name
-    : (Object.keys(card).find(other => toCanonicalField(other) === toCanonicalField(name)) ?? name)
+export const findField = (card: JsonObject, name: string): string => indexFields(card)(name)
+
+/** Returns `findField` for many fields of one card, which is read once. */
+export const indexFields = (card: JsonObject): ((name: string) => string) => {
+  const fields = new Map(
+    Object.keys(card)
+      .toReversed()
+      .map(name => [toCanonicalField(name), name] as const),
+  )
+  return name => (Object.hasOwn(card, name) ? name : (fields.get(toCanonicalField(name)) ?? name))
+}
