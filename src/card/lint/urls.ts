@@ -40,7 +40,7 @@ const publicUrls = (context: LintContext): UrlAt[] => {
 
 /** Returns the links for people with their canonical places. */
 const linksOf = ({ card }: LintContext): [Pointer, Json | undefined][] => [
-  ...['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl'].map(
+  ...['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl'].map(
     (name): [Pointer, Json | undefined] => [formatPointer(name), card[name]],
   ),
   ['/provider/url', card.provider?.url],

@@ -42,10 +42,10 @@ export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one li
 /** A list of single-line strings. */
 export const stringList = v.array(singleLine, 'must be a list of strings')
 
-/** A link that people follow: relative, or with http or https. */
+/** A link that people follow. The linter reports one that is relative, or has another scheme than http and https. */
 export const link = v.pipe(
   v.string(),
-  v.check(value => !/^[a-z][a-z0-9+.-]*:/i.test(value) || isHttp(value), 'must be an http or https URL'),
+  v.check(value => !/^https?:/i.test(value) || isHttp(value), 'must be a valid URL'),
 )
 
 /** An absolute http or https URL without credentials. */

@@ -124,9 +124,9 @@ describe('the fields of an overlay', () => {
     expect(
       getCompileErrors({
         card: { ...card, documentationUrl: 'https://d.example' },
-        extended: { documentation_url: 'ftp://x' },
+        extended: { documentation_url: 'https://<x>' },
       }),
-    ).toStrictEqual([{ pointer: '/extended/documentation_url', message: 'must be an http or https URL' }])
+    ).toStrictEqual([{ pointer: '/extended/documentation_url', message: 'must be a valid URL' }])
   })
 
   it('are preserved in the Shaman representation of a Shaman card', () => {

@@ -92,7 +92,7 @@ describe('the linter on endpoints', () => {
 describe('the linter on links', () => {
   const provider = { organization: 'Acme', url: 'https://acme.example' }
 
-  it.each<[string, JsonObject, string[]]>([
+  it.each<[string, Record<string, Json | undefined>, string[]]>([
     [
       'absolute links',
       { documentationUrl: 'https://docs.example.com', iconUrl: 'http://cdn.example.com/i.png', provider },
@@ -100,6 +100,18 @@ describe('the linter on links', () => {
     ],
     ['a relative link', { documentationUrl: '/docs' }, ['link-url warning /documentationUrl']],
     ['a mailto URL', { termsOfServiceUrl: 'mailto:legal@example.com' }, ['link-url warning /termsOfServiceUrl']],
+    ['documentation on FTP', { documentationUrl: 'ftp://docs.example.com' }, ['link-url warning /documentationUrl']],
+    ['an icon with an IPFS URL', { icon_url: 'ipfs://cid' }, ['link-url warning /icon_url']],
+    [
+      'a support address in a card of Shaman',
+      { supportUrl: 'mailto:help@example.com' },
+      ['link-url warning /supportUrl'],
+    ],
+    [
+      'a mailto URL in a card of GopherHole',
+      { protocolVersion: '1.0', preferredTransport: undefined, privacyPolicyUrl: 'mailto:legal@example.com' },
+      ['link-url warning /privacyPolicyUrl'],
+    ],
     [
       'a provider with a mailto URL',
       { provider: { ...provider, url: 'mailto:a@acme.example' } },
@@ -130,7 +142,7 @@ describe('the linter on links', () => {
     ],
     ["Shaman's provider", { provider: { name: 'Acme', url: 'https://acme.example' } }, []],
   ])('checks %s: %j', (_, fields, expected) => {
-    expect(formatIssues(lintFields(fields as Record<string, Json>))).toEqual(expected)
+    expect(formatIssues(lintFields(fields))).toEqual(expected)
   })
 
   it("points at Shaman's own field names", () => {
