@@ -75,7 +75,9 @@ const textError = (text: string): string | undefined => {
 
 const linkError = (value: string, name: string): string | undefined => {
   if (!linkName.test(name)) return undefined
-  if (dangerousScheme.test(value)) return 'must be an http or https URL, not one that runs code or reads local data'
+  // URL parsers remove tabs and line breaks, also within a scheme.
+  if (dangerousScheme.test(value.replace(/[\t\r\n]/g, '')))
+    return 'must be an http or https URL, not one that runs code or reads local data'
   return userInfo.test(value) ? 'must not contain a user name or password' : undefined
 }
 

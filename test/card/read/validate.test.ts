@@ -49,15 +49,20 @@ describe('a document', () => {
     expect(getCompileErrors(deep)).toStrictEqual([{ pointer: '/a'.repeat(64), message: 'nests deeper than 64 levels' }])
   })
 
-  it.each(['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'file:///etc/passwd', 'vbscript:x'])(
-    'is rejected with the URL %j in any field',
-    url => {
-      const message = 'must be an http or https URL, not one that runs code or reads local data'
-      const pointers = ['/url', '/iconUrl', '/provider/url', '/x/links/0', '/icon']
-      const document = { ...card, url, iconUrl: url, provider: { url }, x: { links: [url] }, icon: url }
-      expect(getCompileErrors(document)).toStrictEqual(pointers.map(pointer => ({ pointer, message })))
-    },
-  )
+  it.each([
+    'javascript:alert(1)',
+    ' JavaScript:x',
+    'java\tscript:x',
+    'javascript\r\n:x',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    'vbscript:x',
+  ])('is rejected with the URL %j in any field', url => {
+    const message = 'must be an http or https URL, not one that runs code or reads local data'
+    const pointers = ['/url', '/iconUrl', '/provider/url', '/x/links/0', '/icon']
+    const document = { ...card, url, iconUrl: url, provider: { url }, x: { links: [url] }, icon: url }
+    expect(getCompileErrors(document)).toStrictEqual(pointers.map(pointer => ({ pointer, message })))
+  })
 
   it('is rejected with a password in a URL', () => {
     const url = 'https://me:secret@a.example'
