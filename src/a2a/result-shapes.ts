@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 export type Check = (value: unknown) => string | undefined
 
 /** Reads a member of an object under the names that the form has for it; undefined if it is absent or null. */
-export type ReadMember = (object: JsonObject, field: string) => Json | undefined
+type ReadMember = (object: JsonObject, field: string) => Json | undefined
 
 /** The objects of A2A in one form. */
 export type Shapes = Readonly<

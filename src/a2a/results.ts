@@ -16,7 +16,7 @@ import {
 } from './result-shapes.ts'
 
 /** A task that an answer names, with its context if the answer has one; in a list, also the media types of this task alone. */
-export type NamedTask = { id: string; contextId?: string; mediaTypes?: readonly string[] }
+type NamedTask = { id: string; contextId?: string; mediaTypes?: readonly string[] }
 
 /** What an answer or an event of an agent contains, as far as this host uses it. */
 export type ResultFacts = {

@@ -16,7 +16,7 @@ import { agentNotFound } from './errors.ts'
 /** `GET /agents/{id}/observed`: what the calls of an agent have shown, and how its card differs from it. */
 export const getObserved: Handler = async (request, env, ctx, params) => {
   const { id } = await requireWriter({ request, env, ctx }, params)
-  // Whoever calls an agent and then looks here, often reaches the same isolate.
+  // A client that has just called an agent often reaches the same isolate.
   await sendObservations(id, env)
   const registry = getRegistry(env)
   const [stored, source, observations] = await Promise.all([

@@ -61,11 +61,7 @@ export const checkOutputModes = (
 export type OutputWarning = { kind: 'undeclared-output-modes' | 'unaccepted-output-modes' }
 
 /** Compares the media types of an answer with the modes that an agent declares. Skips the kinds of differences that are `known`. */
-export type CompareOutputs = (
-  mediaTypes: readonly string[],
-  modes: CallModes,
-  known?: ReadonlySet<string>,
-) => OutputWarning[]
+type CompareOutputs = (mediaTypes: readonly string[], modes: CallModes, known?: ReadonlySet<string>) => OutputWarning[]
 
 /**
  * Compares the answers to one call with the output modes of the agent and its skills, and with those that the caller accepts. These

@@ -18,7 +18,7 @@ export type Proposal = {
 }
 
 /** A kind of proposal. Its id is stable, because CI configurations refer to it. */
-export type ObservedRule = { id: keyof typeof summaries; severity: 'warning'; summary: string }
+type ObservedRule = { id: keyof typeof summaries; severity: 'warning'; summary: string }
 
 const summaries = {
   'observed-streaming': 'capabilities.streaming is what the calls of the agent have shown.',

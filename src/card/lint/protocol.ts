@@ -158,7 +158,7 @@ const transportsOf = (context: LintContext): Transports[] => [
   ),
 ]
 
-/** Returns the top-level transport, where the list of interfaces does not have it at the card's URL, or at any if there is none. */
+/** Returns the top-level transport if no interface in the list has it: none at the card's URL, or none at all if it has no URL. */
 const findUnlistedTransport = (context: LintContext): Pointer[] => {
   const { url = null } = context.authored
   const [field] = cardTransports(context.authored)

@@ -82,7 +82,7 @@ export const readInterfaces = (card: JsonObject, assumedVersion: string, provena
 /** Returns the binding of a card that names no transport. */
 const defaultBinding = ({ protocol }: JsonObject): string => (protocol === 'mcp' ? 'MCP' : 'JSONRPC')
 
-/** Notes that a preferred transport is none of the interfaces that the card lists for its URL. */
+/** Notes that the card lists interfaces for its URL, but none with its preferred transport. */
 const noteUnlistedTransport = (
   { url, preferredTransport }: JsonObject,
   interfaces: readonly Json[],

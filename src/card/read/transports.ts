@@ -15,7 +15,7 @@ const bindings: ReadonlyMap<string, string> = new Map(
 /** The longest text that is compared with the words. */
 const MAX_WORD_LENGTH = 40
 
-/** Returns the binding of A2A that a word stands for, such as HTTP+JSON for "rest"; undefined if it is none of A2A's. */
+/** Returns the A2A binding that a word means, such as HTTP+JSON for "rest"; undefined if it means none. */
 export const parseBinding = (word: Json | undefined): string | undefined =>
   typeof word === 'string' && word.length <= MAX_WORD_LENGTH
     ? bindings.get(word.toLowerCase().replace(/[^a-z\d]/g, ''))
