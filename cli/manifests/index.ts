@@ -8,6 +8,8 @@ export {
   isSystemError,
   type LoadedManifests,
   loadManifests,
+  type SkippedFile,
+  skippedText,
 } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
 export type { Diagnostic, InvalidFile } from './source-map.ts'

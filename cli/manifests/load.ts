@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { UsageError } from '../exit-codes.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
@@ -13,8 +13,11 @@ export const CARDS_FOLDER = 'cards'
 /** What to do if there are no cards. */
 export const CREATE_CARD_HINT = `Create one: ${CARDS_FOLDER}/my-agent.json with a name, a description and a url is enough.`
 
+/** A file that is not read, and why: a sentence without its subject, such as "is a FIFO". */
+export type SkippedFile = { file: string; reason: string }
+
 /** The owner's files, checked. */
-export type LoadedManifests = { drafts: Draft[]; invalid: InvalidFile[] }
+export type LoadedManifests = { drafts: Draft[]; invalid: InvalidFile[]; skipped: SkippedFile[] }
 
 /** Returns the named files and the files of the named folders, relative to `cwd`. Defaults files are no cards. */
 export const findCardFiles = (named: readonly string[], cwd = process.cwd()): string[] => {
@@ -45,41 +48,67 @@ const filesIn = (folder: string, cwd: string): string[] =>
  * others. External agents come last, because the first agent of an empty host becomes its root agent.
  */
 export const loadManifests = (named: readonly string[], origin: string, cwd = process.cwd()): LoadedManifests => {
-  const { own = [], external = [] } = Object.groupBy(named, file => (isExternalAgentsName(file) ? 'external' : 'own'))
+  const skipped: SkippedFile[] = []
   const defaultsByFolder = new Map<string, Defaults | { problems: Diagnostic[] } | undefined>()
-  const items = [...own, ...external].flatMap((file): (Draft | InvalidFile)[] => {
+  const own = named.filter(file => !isExternalAgentsName(file))
+  const items = [...own, ...named.filter(isExternalAgentsName)].flatMap((file): (Draft | InvalidFile)[] => {
     const folder = dirname(file)
     if (!defaultsByFolder.has(folder)) defaultsByFolder.set(folder, loadDefaults(folder, cwd))
     const source = readFile(file, cwd)
+    if ('reason' in source) {
+      skipped.push({ file, ...source })
+      return []
+    }
     if ('problems' in source) return [{ file, problems: source.problems }]
     const defaults = defaultsByFolder.get(folder)
     if (defaults && 'problems' in defaults) return [{ file, problems: defaults.problems }]
     return readDrafts(source, defaults, origin)
   })
-  return rejectDuplicates(items)
+  return { ...rejectDuplicates(items), skipped }
 }
+
+/** Returns the note that a file is skipped. */
+export const skippedText = ({ file, reason }: SkippedFile): string => `${file} ${reason}: skipped.`
 
 const loadDefaults = (folder: string, cwd: string): Defaults | { problems: Diagnostic[] } | undefined => {
   const file = DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
   if (file === undefined) return undefined
   const source = readFile(file, cwd)
+  if ('reason' in source) return { problems: [problemOfFile(file, `${source.reason}, and cannot be read`)] }
   return 'problems' in source ? source : readDefaults(source)
 }
 
-const readFile = (file: string, cwd: string): ParsedFile | { problems: Diagnostic[] } => {
+/** Reads and parses a file; returns a reason if it is none. */
+const readFile = (file: string, cwd: string): ParsedFile | { problems: Diagnostic[] } | { reason: string } => {
   const result = readText(resolve(cwd, file))
+  if ('reason' in result) return result
   if ('text' in result) return parseFile(file, result.text)
-  const message = `cannot be read: ${result.error}`
-  return { problems: [{ file, line: 1, column: 1, pointer: '', message }] }
+  return { problems: [problemOfFile(file, `cannot be read: ${result.error}`)] }
 }
 
-const readText = (path: string): { text: string } | { error: string } => {
+const problemOfFile = (file: string, message: string): Diagnostic => ({
+  file,
+  line: 1,
+  column: 1,
+  pointer: '',
+  message,
+})
+
+const readText = (path: string): { text: string } | { error: string } | { reason: string } => {
   try {
-    return { text: readFileSync(path, 'utf8') }
+    const reason = describeSpecialFile(statSync(path))
+    return reason === undefined ? { text: readFileSync(path, 'utf8') } : { reason }
   } catch (error) {
     if (isSystemError(error)) return { error: error.message }
     throw error
   }
+}
+
+/** Returns what a path is if it is no file to read. Opening a FIFO would wait for a writer, so none of these is opened. */
+const describeSpecialFile = (stats: Stats): string | undefined => {
+  if (stats.isFIFO()) return 'is a FIFO'
+  if (stats.isSocket()) return 'is a socket'
+  return stats.isCharacterDevice() || stats.isBlockDevice() ? 'is a device' : undefined
 }
 
 /** Whether an error is from the operating system, such as a missing file or missing permission. */
@@ -87,7 +116,7 @@ export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error
 
 /** Rejects all files that share an id: each synchronisation would overwrite one with the other. */
-const rejectDuplicates = (items: readonly (Draft | InvalidFile)[]): LoadedManifests => {
+const rejectDuplicates = (items: readonly (Draft | InvalidFile)[]): Omit<LoadedManifests, 'skipped'> => {
   const drafts = items.filter(isDraft)
   const duplicatesOf = (draft: Draft): Draft[] => drafts.filter(other => other !== draft && other.id === draft.id)
   return {
