@@ -1,5 +1,6 @@
 import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
+import { requestRefresh } from '../sources/revalidate.ts'
 import { A2AServer, type AgentContext } from './a2a-server.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import { RunningTasks } from './executor.ts'
@@ -67,7 +68,6 @@ export class ToolBridge {
   /** Refreshes the card after the server has announced that its tools changed. */
   async #refreshCard(): Promise<void> {
     try {
-      const { requestRefresh } = await import('../sources/revalidate.ts')
       await requestRefresh(this.#id, { force: true }, this.#env)
     } catch (error) {
       log('error', 'refresh', { agent: this.#id, error: String(error) })
