@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { loadManifests } from '../../cli/manifests/index.ts'
+import { isUneditedStarter, STARTER_DEFAULTS, starterCard } from '../../cli/starter.ts'
+import { Workspace } from './workspace.ts'
+
+const answers = {
+  name: 'Weather',
+  description: 'Forecasts the weather of any place',
+  url: 'https://weather.example.org/a2a',
+}
+
+/** Reads a card as `sync-card` does. */
+const load = (text: string) => {
+  const { folder } = new Workspace({ 'weather.yaml': text })
+  return loadManifests(['weather.yaml'], 'http://127.0.0.1:8787', folder)
+}
+
+describe('starterCard', () => {
+  it.each([[{}], [answers]])('writes a card without lint errors and warnings from %j', given => {
+    const { drafts, invalid } = load(starterCard(given))
+    expect(invalid).toEqual([])
+    const issues = drafts.flatMap(({ compiled }) => compiled?.report.issues ?? [])
+    expect(issues.filter(({ severity }) => severity !== 'info')).toEqual([])
+    const { name, description, url } = { ...STARTER_DEFAULTS, ...given }
+    const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]
+    expect(drafts[0]?.compiled?.card).toMatchObject({ name, description, supportedInterfaces })
+  })
+
+  it('suggests fields in its comments that are valid as they are', () => {
+    const uncommented = starterCard(answers).replace(/^( *)# (?=visibility:|route:|skills:|security| {2,}\S)/gm, '$1')
+    const { drafts, invalid } = load(uncommented)
+    expect(invalid).toEqual([])
+    expect(drafts[0]?.manifest).toMatchObject({ visibility: 'public', route: 'direct' })
+    expect(drafts[0]?.manifest.card).toMatchObject({ skills: [{ id: 'forecast' }], security: [{ token: [] }] })
+    const issues = drafts.flatMap(({ compiled }) => compiled?.report.issues ?? [])
+    expect(issues.map(({ rule }) => rule)).toEqual([])
+  })
+
+  it('names the schema of the host in its first line', () => {
+    expect(starterCard({}).split('\n')[0]).toBe(
+      '# yaml-language-server: $schema=http://127.0.0.1:8787/schema/manifest.json',
+    )
+    expect(starterCard({ host: 'https://cards.example.com' }).split('\n')[0]).toBe(
+      '# yaml-language-server: $schema=https://cards.example.com/schema/manifest.json',
+    )
+  })
+
+  it.each([
+    'Yes: # no',
+    '- [x] {y}',
+    'true',
+    '1.10',
+    '"quoted" \\ \'both\'',
+    'two\nlines: here\n',
+    `a sentence ${'of many words '.repeat(20)}`,
+    '名前 🌦',
+    '# comment',
+    '*alias &anchor !tag',
+    '',
+  ])('writes the text %j as it is', text => {
+    expect(parse(starterCard({ ...answers, name: text, description: text })).card).toMatchObject({
+      name: text,
+      description: text,
+    })
+  })
+})
+
+describe('isUneditedStarter', () => {
+  it('recognizes a starter without answers, whatever its comments and its host', () => {
+    expect(isUneditedStarter(parse(starterCard({})))).toBe(true)
+    expect(isUneditedStarter(parse(starterCard({ host: 'https://cards.example.com' })))).toBe(true)
+    expect(isUneditedStarter(parse(starterCard({}).replace(/^ *#.*\n/gm, '')))).toBe(true)
+  })
+
+  it.each(Object.entries(answers))('does not recognize one with another %s', (field, value) => {
+    expect(isUneditedStarter(parse(starterCard({ [field]: value })))).toBe(false)
+  })
+
+  it.each([[null], [{}], ['text'], [{ card: null }]])('does not recognize %j', value => {
+    expect(isUneditedStarter(value)).toBe(false)
+  })
+})
