@@ -2,25 +2,36 @@ import pMap from 'p-map'
 import { createClient, type HostClient } from '../client/index.ts'
 import { type Context, type Environment, type HostSettings, LOCAL_TOKEN } from '../config.ts'
 import { UsageError } from '../exit-codes.ts'
+import { CARDS_FOLDER, findCardFiles, isFolder } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
 import { type AgentResult, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
 import { colors, formatTable } from '../terminal.ts'
+import { ECHO_ID, findSamples, TOOL_BOX_ID, withoutOwnIds } from './samples.ts'
 
 /**
- * Sends the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards do not
- * affect the others. `authorization` is the admin's header, quoted for a shell.
+ * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards
+ * do not affect the others. `authorization` is the admin's header, quoted for a shell.
  */
 export const welcome = async (host: HostSettings, authorization: string, context: Context): Promise<void> => {
-  const { terminal, fetch, clock } = context
+  const { terminal, cwd, fetch, clock } = context
+  const ownFiles = isFolder(CARDS_FOLDER, cwd) ? findCardFiles([CARDS_FOLDER], cwd) : []
+  const samples = withoutOwnIds(findSamples(cwd), ownFiles, cwd)
+  if (samples.length > 0) await send(samples, host, context)
+  await send([], host, context)
+  const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, onRetry: terminal.info })
+  terminal.report(welcomeText(host.url, await listAgents(client), authorization))
+}
+
+/** Sends files, and reports only what needs attention. */
+const send = async (named: readonly string[], host: HostSettings, context: Context): Promise<void> => {
+  const { terminal } = context
   try {
-    const result = await syncCards([], host, NON_INTERACTIVE, context)
+    const result = await syncCards(named, host, NON_INTERACTIVE, context)
     if (result.failure !== undefined || result.results.some(needsAttention)) terminal.report(syncText(result))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     terminal.report(error.message)
   }
-  const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, onRetry: terminal.info })
-  terminal.report(welcomeText(host.url, await listAgents(client), authorization))
 }
 
 const needsAttention = ({ action, unexposed, source }: AgentResult): boolean =>
@@ -99,12 +110,6 @@ const cardCommands = (url: string, root: string | undefined, hasRootCard: boolea
         `curl -H 'A2A-Version: 1.0' ${url}/agents/${root}/.well-known/agent-card.json`,
       ]),
 ]
-
-/** The id of the sample with an agent behind it. */
-export const ECHO_ID = 'echo'
-
-/** The id of the sample that is an MCP server. */
-export const TOOL_BOX_ID = 'tool-box'
 
 /**
  * Returns shell commands that call the echo agent through the gate: a message, a stream, a call that its card does not

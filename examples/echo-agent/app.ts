@@ -6,7 +6,7 @@ import { EchoExecutor } from './executor.ts'
 
 const MAX_TASKS = 200
 
-/** Creates the agent's own card, with endpoints at `origin`. `cards/echo.yaml` is the same card as a manifest. */
+/** Creates the agent's own card, with endpoints at `origin`. `examples/cards/echo.yaml` is the same card as a manifest. */
 export const createEchoCard = (origin = 'https://echo-agent.internal'): AgentCard =>
   AgentCard.fromJSON({
     name: 'Echo Agent',

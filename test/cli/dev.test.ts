@@ -28,6 +28,34 @@ describe('welcome', () => {
       expect(stdout).toContain(`\n  ${command}\n`)
   })
 
+  it('sends the echo agent of the samples first, then the other samples, then the cards of cards/', async () => {
+    await runWelcome({
+      'examples/cards/a.json': card('a'),
+      'examples/cards/echo.yaml': JSON.stringify(card('echo')),
+      'cards/0.json': card('0'),
+    })
+    expect(host.writes).toEqual(['PUT /agents/echo', 'PUT /agents/a', 'PUT /agents/0'])
+  })
+
+  it('sends no sample with the id of a card of cards/, even if that card is invalid', async () => {
+    const agents = { A: { url: 'https://a.example.com' }, B: { url: 'https://b.example.com' } }
+    const stdout = await runWelcome({
+      'examples/cards/agents.json': agents,
+      'examples/cards/echo.yaml': JSON.stringify(card('sample')),
+      'examples/cards/c.json': card('c'),
+      'cards/echo.json': card('own'),
+      'cards/b.yaml': 'name: B',
+    })
+    expect(stdout).toMatch(/✗ invalid {3}b \(cards\/b\.yaml/)
+    expect(host.writes).toEqual(['PUT /agents/c', 'PUT /agents/echo'])
+  })
+
+  it('reports an invalid sample', async () => {
+    const stdout = await runWelcome({ 'examples/cards/a.json': '{', 'cards/b.json': card('b') })
+    expect(stdout).toMatch(/✗ invalid {3}examples\/cards\/a\.json/)
+    expect(host.writes).toEqual(['PUT /agents/b'])
+  })
+
   it('shows no call of a sample whose card is internal', async () => {
     const stdout = await runWelcome({ 'cards/echo.json': { card: card('echo'), visibility: 'internal' } })
     expect(stdout).toContain('echo  ')

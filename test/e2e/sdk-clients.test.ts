@@ -2,10 +2,11 @@ import { readdirSync } from 'node:fs'
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client'
 import { DefaultAgentCardResolver as V03Resolver } from 'a2a-sdk-v0.3/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findCardFiles, loadManifests } from '../../cli/manifests/load.ts'
+import { findSamples } from '../../cli/dev/samples.ts'
+import { loadManifests } from '../../cli/manifests/load.ts'
 import { type OwnHost, startHost } from '../support/host.ts'
 
-const { drafts, invalid } = loadManifests(findCardFiles([]), 'https://cards.example.com')
+const { drafts, invalid } = loadManifests(findSamples(), 'https://cards.example.com')
 /** The ids of the public samples that contain their cards. */
 const samples = drafts
   .filter(({ manifest, compiled }) => manifest.visibility !== 'internal' && compiled !== undefined)
@@ -57,13 +58,14 @@ const fetchVia = (changeHeaders: (headers: Headers) => void = () => undefined) =
   }) as typeof fetch
 const base = (id: string) => new URL(`/agents/${id}/`, host.url).href
 
-describe('the samples in cards/', () => {
+describe('the samples in examples/cards/', () => {
   it('are all valid', () => {
     const files = new Set(drafts.map(({ file }) => file.replace(/#.*$/, '')))
     expect({ invalid, files: files.size }).toEqual({
       invalid: [],
-      files: readdirSync('cards').filter(name => /\.(json|ya?ml|md)$/.test(name) && !name.startsWith('defaults'))
-        .length,
+      files: readdirSync('examples/cards').filter(
+        name => /\.(json|ya?ml|md)$/.test(name) && !name.startsWith('defaults'),
+      ).length,
     })
   })
 })
@@ -143,6 +145,6 @@ describe('a base URL', () => {
 
   it('of the host without a path resolves to the root agent', async () => {
     const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchVia() })
-    expect((await resolver.resolve(host.url.href)).name).toBe('Weather Agent')
+    expect((await resolver.resolve(host.url.href)).name).toBe('Echo Agent')
   })
 })

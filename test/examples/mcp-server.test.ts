@@ -91,8 +91,8 @@ describe('the example MCP server', () => {
   })
 })
 
-describe('cards/tool-box.yaml', () => {
-  const [draft] = loadManifests(['cards/tool-box.yaml'], 'https://cards.example.com').drafts
+describe('examples/cards/tool-box.yaml', () => {
+  const [draft] = loadManifests(['examples/cards/tool-box.yaml'], 'https://cards.example.com').drafts
 
   it('makes a card from the tools of the server and the overlay of the manifest', async () => {
     const discovery = await discover('https://mcp-server.internal/mcp', fetchFromWorker)

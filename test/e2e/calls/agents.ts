@@ -3,10 +3,10 @@ import { createEchoApp, createEchoCard } from '../../../examples/echo-agent/app.
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { type Host, startSharedUpstream } from '../../support/host.ts'
 
-/** Returns the manifest of the example agent in `cards/`. */
+/** Returns the manifest of the example agent in `examples/cards/`. */
 export const echoManifest = (): JsonObject => {
-  const [draft] = loadManifests(['cards/echo.yaml'], 'https://cards.example.com').drafts
-  if (!draft) throw new Error('cards/echo.yaml is invalid')
+  const [draft] = loadManifests(['examples/cards/echo.yaml'], 'https://cards.example.com').drafts
+  if (!draft) throw new Error('examples/cards/echo.yaml is invalid')
   return structuredClone(draft.manifest) as JsonObject
 }
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { loadManifests } from '../../../cli/manifests/load.ts'
 import { createEchoCard } from '../../../examples/echo-agent/app.ts'
 
-describe('cards/echo.yaml', () => {
+describe('examples/cards/echo.yaml', () => {
   it('contains the card of the example agent, without the extended card that the host adds', () => {
-    const { drafts } = loadManifests(['cards/echo.yaml'], 'https://cards.example.com')
+    const { drafts } = loadManifests(['examples/cards/echo.yaml'], 'https://cards.example.com')
     const card = AgentCard.fromJSON(drafts[0]?.manifest.card)
     expect(card).toEqual(createEchoCard())
   })

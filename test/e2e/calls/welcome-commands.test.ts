@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ECHO_ID, echoCommands, TOOL_BOX_ID, toolCommands } from '../../../cli/dev/welcome.ts'
+import { ECHO_ID, TOOL_BOX_ID } from '../../../cli/dev/samples.ts'
+import { echoCommands, toolCommands } from '../../../cli/dev/welcome.ts'
 import { loadManifests } from '../../../cli/manifests/load.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { echoManifest, register } from './agents.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'curl'), curl)
   chmodSync(join(folder, 'curl'), 0o755)
   host = await startHost({}, { examples: ['echo-agent', 'mcp-server'] })
-  const { manifest = {} } = loadManifests(['cards/tool-box.yaml'], host.url.origin).drafts[0] ?? {}
+  const { manifest = {} } = loadManifests(['examples/cards/tool-box.yaml'], host.url.origin).drafts[0] ?? {}
   await register(host, { [ECHO_ID]: echoManifest(), [TOOL_BOX_ID]: manifest })
 })
 afterAll(async () => {

@@ -1,0 +1,33 @@
+import { basename } from 'node:path'
+import { findCardFiles, isFolder, loadManifests } from '../manifests/index.ts'
+
+/** The folder of the sample cards, which only `npm start` registers. */
+const SAMPLES_FOLDER = 'examples/cards'
+
+/** The id of the sample with an A2A agent behind it. */
+export const ECHO_ID = 'echo'
+
+/** The id of the sample that is an MCP server. */
+export const TOOL_BOX_ID = 'tool-box'
+
+/**
+ * Returns the files of the samples, if there are any. The echo agent is the first, so that it becomes the root agent of an empty
+ * host: it answers. It claims no host name, so an agent of the owner that claims "*" takes its place.
+ */
+export const findSamples = (cwd = process.cwd()): string[] => {
+  if (!isFolder(SAMPLES_FOLDER, cwd)) return []
+  const files = findCardFiles([SAMPLES_FOLDER], cwd)
+  const isEcho = (file: string) => basename(file).startsWith(`${ECHO_ID}.`)
+  return [...files.filter(isEcho), ...files.filter(file => !isEcho(file))]
+}
+
+/** Returns the samples whose ids none of the owner's files has. A file with several agents is one sample. */
+export const withoutOwnIds = (samples: readonly string[], own: readonly string[], cwd = process.cwd()): string[] => {
+  // Ids do not depend on the host.
+  const idsOf = (files: readonly string[]) => {
+    const { drafts, invalid } = loadManifests(files, 'http://localhost', cwd)
+    return [...drafts, ...invalid].map(({ id }) => id)
+  }
+  const taken = new Set(idsOf(own).filter(id => id !== undefined))
+  return samples.filter(sample => !idsOf([sample]).some(id => id !== undefined && taken.has(id)))
+}
