@@ -15,7 +15,7 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const exists = (path: string): boolean => existsSync(join(root, path))
 
 const reference = read('docs/reference.md')
-const pages = find(['*.md', 'docs/*.md', 'examples/*/*.md'])
+const pages = find(['*.md', 'docs/*.md', '{cards,examples/*}/*.md'])
 
 /** Returns the rows below a heading of docs/reference.md whose first cell is code: the cells of each. */
 const tableRows = (heading: string): string[][] => {
