@@ -84,6 +84,7 @@ const failureText = (failure: string, results: readonly AgentResult[]): string =
 }
 
 const summaryText = (url: string, results: readonly AgentResult[]): string => {
-  const counts = Object.entries(Object.groupBy(results, result => result.action))
-  return colors.dim(`${url}: ${counts.map(([action, items]) => `${items.length} ${action}`).join(', ')}`)
+  const counts = new Map<string, number>()
+  for (const { action } of results) counts.set(action, (counts.get(action) ?? 0) + 1)
+  return colors.dim(`${url}: ${[...counts].map(([action, count]) => `${count} ${action}`).join(', ')}`)
 }

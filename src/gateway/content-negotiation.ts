@@ -1,15 +1,8 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
 import type { MessageFacts } from '../a2a/message.ts'
 import type { CallModes, Modes } from '../card/model/calls.ts'
-import {
-  covers,
-  intersects,
-  isMediaRange,
-  type MediaRange,
-  MediaRanges,
-  parseMediaRange,
-  specificity,
-} from '../http/media-type.ts'
+import { MediaRanges } from '../http/media-ranges.ts'
+import { covers, intersects, isMediaRange, type MediaRange, parseMediaRange, specificity } from '../http/media-type.ts'
 import type { Json } from '../json/json.ts'
 import { MAX_OUTPUT_MODES, MAX_PARTS } from '../limits.ts'
 

@@ -1,7 +1,8 @@
 import { parse } from 'content-type'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { intersects, MediaRanges, parseMediaRange } from '../../src/http/media-type.ts'
+import { MediaRanges } from '../../src/http/media-ranges.ts'
+import { intersects, parseMediaRange } from '../../src/http/media-type.ts'
 
 describe('parseMediaRange', () => {
   it.each<[string, [string, string][]]>([

@@ -153,8 +153,16 @@ const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? valu
  * and the other keeps its own, as in any card that has both.
  */
 const targetNames = (document: JsonObject, patch: JsonObject): Map<string, string> => {
+  const targetOf = indexFields(document)
+  const namesByTarget = new Map<string, string[]>()
+  for (const name of Object.keys(patch)) {
+    const target = targetOf(name)
+    const names = namesByTarget.get(target)
+    if (names) names.push(name)
+    else namesByTarget.set(target, [name])
+  }
   const targets = new Map<string, string>()
-  for (const [target, names] of Map.groupBy(Object.keys(patch), indexFields(document))) {
+  for (const [target, names] of namesByTarget) {
     const spelling = names.find(name => canonicalKey(name, 'card') === canonicalKey(target, 'card'))
     for (const name of names) targets.set(name === (spelling ?? names[0]) ? target : name, name)
   }
