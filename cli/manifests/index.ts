@@ -5,11 +5,11 @@ export {
   CREATE_CARD_HINT,
   findCardFiles,
   isFolder,
-  isSystemError,
   type LoadedManifests,
   loadManifests,
   type SkippedFile,
   skippedText,
 } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
+export { isSystemError } from './read-file.ts'
 export type { Diagnostic, InvalidFile } from './source-map.ts'

@@ -1,11 +1,12 @@
-import { existsSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { UsageError } from '../exit-codes.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
 import { DEFAULTS_NAMES, type Defaults, readDefaults } from './folder-defaults.ts'
-import { CARD_EXTENSIONS, parseFile } from './parse-file.ts'
-import type { Diagnostic, InvalidFile, ParsedFile } from './source-map.ts'
+import { CARD_EXTENSIONS } from './parse-file.ts'
+import { readFile } from './read-file.ts'
+import type { Diagnostic, InvalidFile } from './source-map.ts'
 
 /** The folder that is read if no file is named. */
 export const CARDS_FOLDER = 'cards'
@@ -74,46 +75,10 @@ const loadDefaults = (folder: string, cwd: string): Defaults | { problems: Diagn
   const file = DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
   if (file === undefined) return undefined
   const source = readFile(file, cwd)
-  if ('reason' in source) return { problems: [problemOfFile(file, `${source.reason}, and cannot be read`)] }
+  if ('reason' in source)
+    return { problems: [{ file, line: 1, column: 1, pointer: '', message: `${source.reason}, and cannot be read` }] }
   return 'problems' in source ? source : readDefaults(source)
 }
-
-/** Reads and parses a file; returns a reason if it is none. */
-const readFile = (file: string, cwd: string): ParsedFile | { problems: Diagnostic[] } | { reason: string } => {
-  const result = readText(resolve(cwd, file))
-  if ('reason' in result) return result
-  if ('text' in result) return parseFile(file, result.text)
-  return { problems: [problemOfFile(file, `cannot be read: ${result.error}`)] }
-}
-
-const problemOfFile = (file: string, message: string): Diagnostic => ({
-  file,
-  line: 1,
-  column: 1,
-  pointer: '',
-  message,
-})
-
-const readText = (path: string): { text: string } | { error: string } | { reason: string } => {
-  try {
-    const reason = describeSpecialFile(statSync(path))
-    return reason === undefined ? { text: readFileSync(path, 'utf8') } : { reason }
-  } catch (error) {
-    if (isSystemError(error)) return { error: error.message }
-    throw error
-  }
-}
-
-/** Returns what a path is if it is no file to read. Opening a FIFO would wait for a writer, so none of these is opened. */
-const describeSpecialFile = (stats: Stats): string | undefined => {
-  if (stats.isFIFO()) return 'is a FIFO'
-  if (stats.isSocket()) return 'is a socket'
-  return stats.isCharacterDevice() || stats.isBlockDevice() ? 'is a device' : undefined
-}
-
-/** Whether an error is from the operating system, such as a missing file or missing permission. */
-export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && 'syscall' in error
 
 /** Rejects all files that share an id: each synchronisation would overwrite one with the other. */
 const rejectDuplicates = (items: readonly (Draft | InvalidFile)[]): Omit<LoadedManifests, 'skipped'> => {

@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { parseJson as parseJsonText } from '../../src/json/parse.ts'
 import { createLocator, type Diagnostic, type ParsedFile, type Position } from './source-map.ts'
-import { type ParseResult, parseYaml } from './yaml.ts'
+import { locateDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
 
 /** Parses the text of a file by its extension. Any other extension is read as YAML, which includes JSON. */
 export const parseFile = (file: string, text: string): ParsedFile | { problems: Diagnostic[] } => {
@@ -23,6 +23,8 @@ const parseJson = (text: string): ParseResult => {
   if ('refused' in parsed) return { problems: [{ ...positionOfError(text, parsed.detail), message: parsed.detail }] }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' })
+  const problems = locateDuplicateKeys(document, lines)
+  if (problems.length > 0) return { problems }
   return { value: parsed.value, locate: createLocator(document, lines) }
 }
 

@@ -33,16 +33,17 @@ const TOO_DEEP = `The document nests deeper than ${MAX_JSON_DEPTH} levels.`
  */
 export const parseYaml = (text: string): ParseResult => {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
-  const result = document.errors.length > 0 ? toFlaws(document.errors) : toJson(document)
-  if (!Array.isArray(result)) return { value: result.value, locate: createLocator(document, lines) }
-  return {
-    problems: result.map(({ offset, message }) => {
-      const { line, col } = lines.linePos(offset)
-      return { line, column: col, message }
-    }),
-  }
+  const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false })
+  const result = document.errors.length > 0 ? toFlaws(document.errors) : toJson(document, lines)
+  if (Array.isArray(result)) return { problems: locateFlaws(result, lines) }
+  return { value: result.value, locate: createLocator(document, lines) }
 }
+
+const locateFlaws = (flaws: readonly Flaw[], lines: LineCounter): SyntaxProblem[] =>
+  flaws.map(({ offset, message }) => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col, message }
+  })
 
 type Flaw = { offset: number; message: string }
 
@@ -61,9 +62,9 @@ const toFlaws = (errors: readonly YAMLError[]): Flaw[] => {
   }))
 }
 
-const toJson = (document: Document): { value: Json } | Flaw[] => {
+const toJson = (document: Document, lines: LineCounter): { value: Json } | Flaw[] => {
   try {
-    const flaws = findFlaws(document)
+    const flaws = [...findFlaws(document), ...findDuplicateKeys(document, lines)]
     if (flaws.length > 0) return flaws
     preserveVersionText(document)
     // The aliases are counted already, with the position of the one that is too many.
@@ -109,6 +110,30 @@ const findFlaws = (document: Document): Flaw[] => {
   })
   return flaws
 }
+
+/** Finds keys that an object has already. All keys of JSON are text, so `1` and `"1"` are the same key. */
+const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
+  const flaws: Flaw[] = []
+  visit(document, {
+    Map: (_, { items }) => {
+      const lineOf = new Map<string, number>()
+      for (const { key } of items) {
+        const scalar = isAlias(key) ? key.resolve(document) : key
+        if (!isScalar(scalar)) continue
+        const name = typeof scalar.value === 'symbol' ? '<<' : String(scalar.value ?? '')
+        const first = lineOf.get(name)
+        if (first === undefined) lineOf.set(name, lines.linePos(offsetOf(key)).line)
+        else
+          flaws.push({ offset: offsetOf(key), message: `The object already has the key "${name}", in line ${first}.` })
+      }
+    },
+  })
+  return flaws
+}
+
+/** Finds the duplicate keys of a JSON text, of which `JSON.parse` keeps the last. */
+export const locateDuplicateKeys = (document: Document, lines: LineCounter): SyntaxProblem[] =>
+  locateFlaws(findDuplicateKeys(document, lines), lines)
 
 /** Card members with versions. They are text, although YAML reads `1.10` as the number 1.1. */
 const VERSION_NAMES = ['version', 'protocolVersion', 'protocol_version']

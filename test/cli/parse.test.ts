@@ -93,9 +93,20 @@ describe('an invalid file', () => {
     ['a: &a [1]\nb: { <<: [*a] }\n', 2, 6, 'A merge key (<<) takes a map or a list of maps.'],
     ['? [a]\n: 1\n', 1, 3, 'A key must be text.'],
     ['a: &a [1]\n*a : 1\n', 2, 1, 'A key must be text.'],
+    ['a: 1\nb: { c: 1, c: 2 }\n', 2, 12, 'The object already has the key "c", in line 2.'],
+    ['1: a\n"1": b\n', 2, 1, 'The object already has the key "1", in line 1.'],
+    ['a: &a b\nb: 1\n*a : 2\n', 3, 1, 'The object already has the key "b", in line 2.'],
     ['a: 1\n---\nb: 2\n', 2, 1, 'The file has more than one document. Write each agent in a file of its own.'],
   ])('is reported in terms of cards: %j', (text, line, column, message) => {
     expect(locate('a.yaml', text, '')).toEqual([{ file: 'a.yaml', pointer: '', line, column, message }])
+  })
+
+  it.each([
+    ['{ "a": 1,\n  "b": { "a": 2 },\n  "a": 3 }', 3, 3, 'The object already has the key "a", in line 1.'],
+    ['[{ "__proto__": 1,\n"\\u005f_proto__": 2 }]', 2, 1, 'The object already has the key "__proto__", in line 1.'],
+    ['{ "a": { "<<": {} }, "a"\n: 2 }', 1, 22, 'The object already has the key "a", in line 1.'],
+  ])('is reported for a key that JSON.parse would overwrite: %j', (text, line, column, message) => {
+    expect(locate('a.json', text, '')).toEqual([{ file: 'a.json', pointer: '', line, column, message }])
   })
 
   it.each([

@@ -1,0 +1,75 @@
+import { isUtf8 } from 'node:buffer'
+import { readFileSync, type Stats, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseFile } from './parse-file.ts'
+import type { Diagnostic, ParsedFile, Position } from './source-map.ts'
+
+/** Reads and parses a file. Returns a reason, a sentence without its subject, if the path is no file to read. */
+export const readFile = (file: string, cwd: string): ParsedFile | { problems: Diagnostic[] } | { reason: string } => {
+  const bytes = readBytes(resolve(cwd, file))
+  if ('reason' in bytes) return bytes
+  const decoded = 'message' in bytes ? bytes : decodeText(bytes)
+  if (typeof decoded === 'string') return parseFile(file, decoded)
+  return { problems: [{ file, line: 1, column: 1, pointer: '', ...decoded }] }
+}
+
+const readBytes = (path: string): Buffer | { message: string } | { reason: string } => {
+  try {
+    const reason = describeSpecialFile(statSync(path))
+    return reason === undefined ? readFileSync(path) : { reason }
+  } catch (error) {
+    if (isSystemError(error)) return { message: `cannot be read: ${error.message}` }
+    throw error
+  }
+}
+
+/** Whether an error is from the operating system, such as a missing file or missing permission. */
+export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'syscall' in error
+
+/** Returns what a path is if it is no file to read. Opening a FIFO would wait for a writer, so none of these is opened. */
+const describeSpecialFile = (stats: Stats): string | undefined => {
+  if (stats.isFIFO()) return 'is a FIFO'
+  if (stats.isSocket()) return 'is a socket'
+  return stats.isCharacterDevice() || stats.isBlockDevice() ? 'is a device' : undefined
+}
+
+/** Byte order marks of other encodings. The one of UTF-32 begins with the one of UTF-16. */
+const OTHER_MARKS = [
+  ['UTF-32', [0xff, 0xfe, 0, 0]],
+  ['UTF-32', [0, 0, 0xfe, 0xff]],
+  ['UTF-16', [0xff, 0xfe]],
+  ['UTF-16', [0xfe, 0xff]],
+] as const
+
+/** Decodes UTF-8. Any other encoding is refused: a decoder would replace what it cannot read, and that would be published. */
+const decodeText = (bytes: Buffer): string | (Partial<Position> & { message: string }) => {
+  const [other] = OTHER_MARKS.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte)) ?? []
+  if (other !== undefined) return { message: `is ${other}, not UTF-8: save it as UTF-8` }
+  const text = bytes.toString('utf8')
+  if (isUtf8(bytes)) return text
+  const { offset, before } = findInvalidByte(bytes, text)
+  const lines = before.replace(/^\ufeff/, '').split('\n')
+  const byte = bytes[offset]?.toString(16).toUpperCase().padStart(2, '0')
+  return {
+    line: lines.length,
+    column: (lines.at(-1) ?? '').length + 1,
+    message: `is not UTF-8: the byte 0x${byte} at offset ${offset}; save it as UTF-8`,
+  }
+}
+
+const REPLACEMENT = Buffer.from('\ufffd')
+
+/** Finds the first byte that was replaced while `text` was decoded, and the text before it. */
+const findInvalidByte = (bytes: Buffer, text: string): { offset: number; before: string } => {
+  let [index, offset] = [0, 0]
+  for (;;) {
+    const next = text.indexOf('\ufffd', index)
+    offset += Buffer.byteLength(text.slice(index, next))
+    // The text itself may contain the character.
+    if (!REPLACEMENT.equals(bytes.subarray(offset, offset + REPLACEMENT.length)))
+      return { offset, before: text.slice(0, next) }
+    index = next + 1
+    offset += REPLACEMENT.length
+  }
+}
