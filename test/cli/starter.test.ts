@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { loadManifests } from '../../cli/manifests/index.ts'
@@ -35,6 +36,10 @@ describe('starterCard', () => {
     expect(drafts[0]?.manifest.card).toMatchObject({ skills: [{ id: 'forecast' }], security: [{ token: [] }] })
     const issues = drafts.flatMap(({ compiled }) => compiled?.report.issues ?? [])
     expect(issues.map(({ rule }) => rule)).toEqual([])
+  })
+
+  it('is the card in cards/ of the repository', () => {
+    expect(readFileSync('cards/my-agent.yaml', 'utf8')).toBe(starterCard({}))
   })
 
   it('names the schema of the host in its first line', () => {
