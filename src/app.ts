@@ -8,6 +8,7 @@ import { parseUrl } from './net/urls.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const agents = () => import('./api/agents.ts')
+const health = () => import('./api/health.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agent-lists.ts')
 const observed = () => import('./api/observed.ts')
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   ['GET', '/tokens', lazy(tokens, 'listTokens')],
   ['DELETE', '/tokens/:id', lazy(tokens, 'deleteToken')],
   ['POST', '/lint', lazy(lint, 'postLint')],
+  ['GET', '/health', lazy(health, 'getHealth')],
 ]
 
 const notFound: Handler = () => {

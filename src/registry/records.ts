@@ -52,6 +52,12 @@ export type ListedAgent = Summary & { id: string; origin: string }
 /** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
 export type NamedAgents = { public: string | null; internal: string[] }
 
+/**
+ * The state of the Registry: how many keys could not be published so far, and when the oldest card that is stale because its upstream
+ * fails was last confirmed, in ms since 1970; for a card that was never fetched, since when its upstream fails. Null for none.
+ */
+export type RegistryHealth = { unpublished: number; oldestStaleCard: number | null }
+
 /** The manifest of an agent as it was registered, its entity tag, and the origin of absolute URLs at that time. */
 export type StoredManifest = { manifest: string; etag: string; modified: number; origin: string }
 

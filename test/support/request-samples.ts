@@ -94,5 +94,6 @@ export const requestSamples: Record<string, RequestSample> = {
     headers: admin,
     body: { scopes: ['read'], agents: ['a*'], tiers: ['base'], expires: '2030-01-01T00:00:00Z', note: 'n' },
   },
+  'the health of the host': { path: ['health'], query: { a: 'b' } },
   'a revision': { path: ['agents', 'echo', 'revisions'], query: { limit: '5', cursor: '1' }, headers: admin },
 }

@@ -11,6 +11,7 @@ import type {
   RefreshWithoutCard,
   Registered,
   Registration,
+  RegistryHealth,
   Removed,
   RevisionRow,
   SourceRecord,
@@ -112,6 +113,12 @@ export class Registry extends DurableObject<Env> {
   ): Promise<RefreshRecorded | WriteRejection> {
     const { recordRefresh } = await import('./refresh.ts')
     return this.#write(() => recordRefresh(this.#sql, id, expected, result))
+  }
+
+  /** Returns the state of the Registry for monitors. */
+  async health(): Promise<RegistryHealth> {
+    const { selectHealth } = await import('./health.ts')
+    return selectHealth(this.#sql)
   }
 
   /** Adds what an isolate has observed of an agent's calls. */

@@ -52,6 +52,7 @@ const TABLES = `
     failure TEXT,
     published_seq INTEGER NOT NULL
   );
+  CREATE INDEX IF NOT EXISTS failing_sources ON sources (failure) WHERE failure IS NOT NULL;
   CREATE TABLE IF NOT EXISTS fetched (
     id TEXT NOT NULL,
     name TEXT NOT NULL,

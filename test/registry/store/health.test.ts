@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { selectHealth } from '../../../src/registry/store/health.ts'
+import { saveSource } from '../../../src/registry/store/sources.ts'
+import { createTables } from '../../../src/registry/store/tables.ts'
+import { failure, source } from '../../support/registrations.ts'
+import { openSql } from '../../support/storage.ts'
+
+const now = Date.now()
+const fresh = now - 1000 * source.ttl + 1
+const stale = now - 1000 * source.ttl - 1
+
+let sql: SqlStorage
+beforeEach(() => {
+  sql = openSql()
+  createTables(sql)
+})
+
+const save = (id: string, checked: number | undefined, isFailing: boolean): void => {
+  const record = { source, by: 'fetch' as const, ...(checked !== undefined && { checked }) }
+  saveSource(sql, id, { ...record, ...(isFailing && { failure: failure() }) }, 1)
+}
+
+describe('the state of the Registry', () => {
+  it('has nothing unpublished and no stale card in an empty Registry', () => {
+    expect(selectHealth(sql, now)).toEqual({ unpublished: 0, oldestStaleCard: null })
+  })
+
+  it('counts the keys that could not be published, but not those that are being published', () => {
+    for (const [key, attempts] of Object.entries({ waiting: 0, failed: 1, 'failed-often': 9 }))
+      sql.exec('INSERT INTO outbox (key, version, attempts) VALUES (?, 1, ?)', key, attempts)
+    expect(selectHealth(sql, now).unpublished).toBe(2)
+  })
+
+  it.each<[title: string, checked: number | undefined, isFailing: boolean, expected: number | null]>([
+    ['a card that its upstream confirmed long ago, without a failure since', stale, false, null],
+    ['a card whose upstream fails, but that is not older than its ttl', fresh, true, null],
+    ['a stale card whose upstream fails', stale, true, stale],
+  ])('reports for %s', (_, checked, isFailing, expected) => {
+    save('a', checked, isFailing)
+    expect(selectHealth(sql, now).oldestStaleCard).toBe(expected)
+  })
+
+  it('reports the oldest of several stale cards', () => {
+    save('a', stale, true)
+    save('b', stale - 5000, true)
+    save('c', stale - 9000, false)
+    expect(selectHealth(sql, now).oldestStaleCard).toBe(stale - 5000)
+  })
+
+  it('reports since when the upstream of a card that was never fetched fails', () => {
+    save('a', undefined, true)
+    sql.exec('UPDATE sources SET failing_since = 1234')
+    expect(selectHealth(sql, now).oldestStaleCard).toBe(1234)
+  })
+
+  it('reads the failing sources only, however many others there are', () => {
+    const exec = vi.spyOn(sql, 'exec')
+    selectHealth(sql, now)
+    const [query = ''] = exec.mock.calls.map(([query]) => query).filter(query => query.includes('sources'))
+    const plan = sql.exec<{ detail: string }>(`EXPLAIN QUERY PLAN ${query}`, now).toArray()
+    expect(plan.map(({ detail }) => detail)).toContainEqual(expect.stringContaining('INDEX failing_sources'))
+  })
+})
