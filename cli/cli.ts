@@ -1,13 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
-import * as v from 'valibot'
-import { HostError } from './client/index.ts'
-import { COMMANDS } from './commands/index.ts'
+import { VERSION } from '../src/version.ts'
 import { createContext, type Io } from './config.ts'
 import { ExitCode, UsageError } from './exit-codes.ts'
-
-const Package = v.object({ version: v.string() })
 
 /** Runs `sync-card` with the arguments of a command line, and returns its exit code. */
 export const run = async (args: readonly string[], io: Io): Promise<number> => {
@@ -16,7 +10,7 @@ export const run = async (args: readonly string[], io: Io): Promise<number> => {
   let exitCode: number = ExitCode.ok
   const program = new Command('sync-card')
     .description('Keep the cards of a host in line with your files.')
-    .version(readVersion(), '--version')
+    .version(VERSION, '--version')
     .enablePositionalOptions()
     // A program with an action of its own has no help command by default.
     .helpCommand(true)
@@ -25,6 +19,8 @@ export const run = async (args: readonly string[], io: Io): Promise<number> => {
       writeOut: text => terminal.out(text.trimEnd()),
       writeErr: text => terminal.info(text.trimEnd()),
     })
+  // `--version` needs no command, and starts in half the time without them.
+  const { COMMANDS } = args[0] === '--version' ? { COMMANDS: [] } : await import('./commands/index.ts')
   for (const addCommand of COMMANDS)
     addCommand(program, context, code => {
       exitCode = code
@@ -39,6 +35,7 @@ export const run = async (args: readonly string[], io: Io): Promise<number> => {
       terminal.error(error.message)
       return ExitCode.usage
     }
+    const { HostError } = await import('./client/index.ts')
     if (error instanceof HostError) {
       terminal.error(`${error.message}.`)
       return ExitCode.unreachable
@@ -46,6 +43,3 @@ export const run = async (args: readonly string[], io: Io): Promise<number> => {
     throw error
   }
 }
-
-const readVersion = (): string =>
-  v.parse(Package, JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'))).version
