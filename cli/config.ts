@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { parseUrl } from '../src/net/urls.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -19,8 +19,16 @@ export type Io = TerminalStreams & {
   onInterrupt?: (stop: () => void) => void
 }
 
-/** What commands work with. `env` includes the variables of `.env`; `cwd` is what relative paths start from. */
-export type Context = Required<Pick<Io, 'cwd' | 'env' | 'fetch' | 'clock' | 'onInterrupt'>> & { terminal: Terminal }
+/** What commands work with. `cwd` is what relative paths start from. */
+export type Context = Required<Pick<Io, 'cwd' | 'fetch' | 'clock' | 'onInterrupt'>> & {
+  terminal: Terminal
+  /** The folder of `sync-card.yaml`, `.env` and `.env.NAME`. */
+  configFolder: string
+  /** The variables of `.env`, overridden by those of the process. Empty variables count as not set. */
+  env: Environment
+  /** The variables of the process alone. */
+  processEnv: Environment
+}
 
 /** Returns the surroundings of this process. */
 export const processIo = (): Io => ({
@@ -35,42 +43,65 @@ export const processIo = (): Io => ({
 })
 
 /** Creates the context of a program. `program` is the name before its error messages. */
-export const createContext = (io: Io, program: string): Context => ({
-  cwd: io.cwd,
-  env: loadEnv(io.cwd, io.env),
-  terminal: createTerminal(io, program),
-  fetch: io.fetch ?? globalThis.fetch,
-  clock: io.clock ?? systemClock,
-  onInterrupt: io.onInterrupt ?? (() => {}),
-})
+export const createContext = (io: Io, program: string): Context => {
+  const configFolder = findConfigFolder(io.cwd)
+  const processEnv = withoutEmpty(io.env)
+  return {
+    cwd: io.cwd,
+    configFolder,
+    env: { ...readEnvFile(configFolder, '.env'), ...processEnv },
+    processEnv,
+    terminal: createTerminal(io, program),
+    fetch: io.fetch ?? globalThis.fetch,
+    clock: io.clock ?? systemClock,
+    onInterrupt: io.onInterrupt ?? (() => {}),
+  }
+}
 
-/** Returns the variables of a folder's `.env`, overridden by those of the process. Empty variables count as not set. */
-export const loadEnv = (folder: string, processEnv: Environment): Environment => {
-  const file = join(folder, '.env')
-  const fromFile: Environment = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
-  return { ...withoutEmpty(fromFile), ...withoutEmpty(processEnv) }
+/** The file with the hosts that commands can name. */
+export const PROFILES_FILE = 'sync-card.yaml'
+
+/**
+ * Returns the nearest folder with a `sync-card.yaml`, from `cwd` up to the root of its repository; else `cwd`. Outside of a repository, no
+ * other folder counts: anybody may have written to it.
+ */
+const findConfigFolder = (cwd: string): string => {
+  const inRepository = [cwd]
+  for (let folder = cwd; !existsSync(join(folder, '.git')); folder = dirname(folder)) {
+    if (dirname(folder) === folder) return cwd
+    inRepository.push(dirname(folder))
+  }
+  return inRepository.find(folder => existsSync(join(folder, PROFILES_FILE))) ?? cwd
+}
+
+/**
+ * Returns the variables of a file such as `.env`; none if there is no such file. A byte order mark is ignored, as PowerShell writes one,
+ * and empty variables count as not set.
+ */
+export const readEnvFile = (folder: string, name: string): Environment => {
+  const file = join(folder, name)
+  // Python keeps virtual environments in folders of this name.
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return {}
+  const bytes = readFileSync(file)
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
+  return withoutEmpty(parseEnv(new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)))
 }
 
 const withoutEmpty = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
 
-/** The host that a command talks to, and its token. `url` has no trailing slash. */
-export type HostSettings = { url: string; token: string }
+/** The host that a command talks to. `url` has no trailing slash. */
+export type HostSettings = {
+  url: string
+  token: string
+  /** The set of agents that the host's profile names. */
+  set?: string
+  /** The name of the host's profile. */
+  name?: string
+}
 
 /** The admin token of `npm start` if no other is set. */
 export const LOCAL_TOKEN = 'dev'
-
-/** Resolves the host and the token: flags first, then the environment, then the host that `npm start` runs. */
-export const resolveHost = (flags: { url?: string; token?: string }, env: Environment): HostSettings => {
-  const url = parseHostUrl(flags.url ?? env.SYNC_CARD_URL ?? localUrl(env))
-  const token = flags.token ?? env.SYNC_CARD_TOKEN ?? env.ADMIN_TOKEN
-  if (token !== undefined) {
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('The token has characters that no token can have.')
-    return { url, token }
-  }
-  if (isLoopback(url)) return { url, token: LOCAL_TOKEN }
-  throw new UsageError(`No token for ${url}: set SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or in .env.`)
-}
 
 /** Returns where `npm start` listens. */
 export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PORT ?? '8787'}`
@@ -82,16 +113,21 @@ export const warnUnencrypted = (url: string): string | undefined =>
 /** Whether what is sent to a URL travels unencrypted to another machine. */
 export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
 
-/** Parses the URL of a host, without its trailing slash. Rejects one with a password, a query or a fragment. */
-export const parseHostUrl = (text: string): string => {
+/**
+ * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query or a fragment; `source` is where it is
+ * written.
+ */
+export const parseHostUrl = (text: string, source?: string): string => {
   const url = parseUrl(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
     throw new UsageError(
-      `"${withoutUserinfo(text)}" is not the URL of a host. Use one such as https://cards.example.com`,
+      `${source === undefined ? '' : `${source}: `}"${withoutUserinfo(text)}" is not the URL of a host. Use one such as https://cards.example.com`,
     )
   return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
-const isLoopback = (url: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+/** Whether a URL is of this machine. */
+export const isLoopback = (url: string): boolean =>
+  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 
 const withoutUserinfo = (text: string): string => text.replace(/\/\/[^/@]*@/, '//…@')

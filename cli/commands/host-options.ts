@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import { createClient, type HostClient, HostError } from '../client/index.ts'
-import { type Context, resolveHost, warnUnencrypted } from '../config.ts'
+import { type Context, type HostSettings, warnUnencrypted } from '../config.ts'
 import { ExitCode } from '../exit-codes.ts'
+import { type HostNameFlags, type ResolvedHost, resolveHost } from '../resolve-host.ts'
 
 /** How often a request is retried by default. */
 export const DEFAULT_RETRIES = 4
 
 /** The options of every command that talks to a host. */
-export type HostFlags = { url?: string; token?: string; json?: true }
+export type HostFlags = HostNameFlags & { json?: true }
 
 /** Adds the options of a command that talks to a host; `scope` is what the token needs. */
 export const addHostOptions = (command: Command, scope: string): Command =>
@@ -16,19 +17,28 @@ export const addHostOptions = (command: Command, scope: string): Command =>
 /** Adds the options that name the host and the token. */
 export const addConnectionOptions = (command: Command, scope: string): Command =>
   command
-    .option('--url <url>', 'the host; default: SYNC_CARD_URL, else the one that `npm start` runs')
+    .option('--host <name>', 'the host of this name in sync-card.yaml, or of .env.NAME')
+    .option('--url <url>', 'the host; default: SYNC_CARD_URL, sync-card.yaml, .env, the one that `npm start` runs')
     .option(
       '--token <token>',
-      `a token with the scope ${scope}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env`,
+      `a token with the scope ${scope}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env: ps shows flags`,
     )
 
-/** Creates a client for the host that the flags name. */
-export const connect = (flags: HostFlags, { env, terminal, fetch, clock }: Context): HostClient => {
-  const settings = resolveHost(flags, env)
+/** Resolves the host that the flags name, and warns if the token would travel unencrypted. */
+export const resolveSafely = (flags: HostNameFlags, context: Context): ResolvedHost => {
+  const settings = resolveHost(flags, context)
   const warning = warnUnencrypted(settings.url)
-  if (warning !== undefined) terminal.info(warning)
-  return createClient({ ...settings, retries: DEFAULT_RETRIES, fetch, clock, onRetry: terminal.info })
+  if (warning !== undefined) context.terminal.info(warning)
+  return settings
 }
+
+/** Creates a client for the host that the flags name. */
+export const connect = (flags: HostFlags, context: Context): HostClient =>
+  createHostClient(resolveSafely(flags, context), context)
+
+/** Creates a client that reports its retries on the terminal. */
+export const createHostClient = ({ url, token }: HostSettings, { terminal, fetch, clock }: Context): HostClient =>
+  createClient({ url, token, retries: DEFAULT_RETRIES, fetch, clock, onRetry: terminal.info })
 
 /** Calls `work`, which returns an exit code, for one id after the other until the host cannot be used. */
 export const forEachId = async (

@@ -46,9 +46,9 @@ export const addLint = (program: Command, context: Context, exit: (code: number)
   })
 }
 
-const rejectUnusedFlags = ({ observed, url, token }: Flags): void => {
-  if (!observed && (url !== undefined || token !== undefined))
-    throw new UsageError('--url and --token need --observed: without it, lint asks no host.')
+const rejectUnusedFlags = ({ observed, host, url, token }: Flags): void => {
+  if (!observed && (host !== undefined || url !== undefined || token !== undefined))
+    throw new UsageError('--host, --url and --token need --observed: without it, lint asks no host.')
 }
 
 /** Fetches what the calls of each agent have shown. */

@@ -30,19 +30,15 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
       return ExitCode.rejected
     }
     agents.push({ id, ...result })
-    if (!json) terminal.report(refreshText(id, result, flags.url))
+    if (!json) terminal.report(refreshText(id, result, flags))
     return ExitCode.ok
   })
   if (json) terminal.out(JSON.stringify({ agents, ...(failure !== undefined && { failure }) }))
   return exitCode
 }
 
-/** Formats the result for people; `url` is the host's if the command was given it. */
-const refreshText = (
-  id: string,
-  { outcome, drift, notes, pending }: RefreshResult,
-  url: string | undefined,
-): string => {
+/** Formats the result for people. The command that it shows names the host as the flags do. */
+const refreshText = (id: string, { outcome, drift, notes, pending }: RefreshResult, { host, url }: Flags): string => {
   const agent = colors.bold(id)
   if (!pending)
     return [
@@ -50,7 +46,8 @@ const refreshText = (
       ...drift.map(changeText),
       ...notes.map(({ pointer, message }) => `    its card: ${withoutControls(`${pointer} ${message}`)}`),
     ].join('\n')
-  const command = `npx sync-card refresh ${id}${url === undefined ? '' : ` --url ${url}`} --accept '${withoutControls(pending.etag)}'`
+  const hostFlag = host !== undefined ? ` --host ${host}` : url !== undefined ? ` --url ${url}` : ''
+  const command = `npx sync-card refresh ${id}${hostFlag} --accept '${withoutControls(pending.etag)}'`
   return [
     `${colors.yellow('pending')} ${agent} · the new card widens access, so the previous one is still served:`,
     ...pending.widens.map(({ pointer, message }) => `    ${withoutControls(`${pointer} ${message}`)}`),

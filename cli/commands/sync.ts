@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type Context, resolveHost, warnUnencrypted } from '../config.ts'
+import type { Context } from '../config.ts'
 import { EXIT_CODE_HELP, UsageError } from '../exit-codes.ts'
 import { isFolder } from '../manifests/index.ts'
 import { differenceText, syncJson, syncText } from '../reporters/index.ts'
@@ -15,11 +15,9 @@ import {
   watchCards,
 } from '../sync/index.ts'
 import { withoutReports } from '../terminal.ts'
-import { DEFAULT_RETRIES } from './host-options.ts'
+import { addConnectionOptions, DEFAULT_RETRIES, type HostFlags, resolveSafely } from './host-options.ts'
 
-type Flags = {
-  url?: string
-  token?: string
+type Flags = HostFlags & {
   dryRun?: true
   check?: true
   prune?: true
@@ -29,7 +27,6 @@ type Flags = {
   watch?: true
   wait?: number | string | true
   retries: number
-  json?: true
 }
 
 /** Default of `--wait`: KV takes up to a minute to reach every location. */
@@ -37,10 +34,7 @@ const DEFAULT_WAIT_SECONDS = 90
 
 /** Adds the synchronisation, which runs if no subcommand is named. */
 export const addSync = (program: Command, context: Context, exit: (code: number) => void): void => {
-  program
-    .argument('[files...]', 'files or folders; default: the folder cards/')
-    .option('--url <url>', 'the host; default: SYNC_CARD_URL, else the one that `npm start` runs')
-    .option('--token <token>', 'prefer SYNC_CARD_TOKEN or ADMIN_TOKEN, in the environment or .env: ps shows flags')
+  addConnectionOptions(program.argument('[files...]', 'files or folders; default: the folder cards/'), 'write')
     .option('--dry-run', 'show what would be done, and do nothing')
     .option('--check', 'for CI: change nothing; exit 1 if something differs or lint finds errors')
     .option('--prune', 'delete from the host what no file describes; asks first')
@@ -108,9 +102,7 @@ const synchronise = async (
   const { json, check } = flags
   const terminal = json ? withoutReports(outer.terminal) : outer.terminal
   const context = { ...outer, terminal }
-  const settings = resolveHost(flags, context.env)
-  const warning = warnUnencrypted(settings.url)
-  if (warning !== undefined) terminal.info(warning)
+  const settings = resolveSafely(flags, context)
   const sync = () => syncCards(files, settings, toOptions(flags, context), context)
   const finish = (result: SyncResult, shown: readonly AgentResult[] = result.results): void => {
     if (shown.length > 0 || result.failure !== undefined) terminal.report(syncText(result, shown))

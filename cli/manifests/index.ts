@@ -11,5 +11,5 @@ export {
   skippedText,
 } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
-export { isSystemError } from './read-file.ts'
+export { isSystemError, readFile } from './read-file.ts'
 export type { Diagnostic, InvalidFile } from './source-map.ts'

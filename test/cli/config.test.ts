@@ -1,52 +1,58 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadEnv, resolveHost } from '../../cli/config.ts'
-import { UsageError } from '../../cli/exit-codes.ts'
+import { createContext, type Environment, readEnvFile } from '../../cli/config.ts'
 import { Workspace } from './workspace.ts'
 
-describe('resolveHost', () => {
-  it.each([
-    ['the host that npm start runs by default', {}, {}, { url: 'http://127.0.0.1:8787', token: 'dev' }],
-    ['PORT', {}, { PORT: '9000' }, { url: 'http://127.0.0.1:9000', token: 'dev' }],
-    [
-      'flags over the environment',
-      { url: 'https://a.example.com/', token: 'x' },
-      { SYNC_CARD_URL: 'https://b.example.com', ADMIN_TOKEN: 'y' },
-      { url: 'https://a.example.com', token: 'x' },
-    ],
-    [
-      'SYNC_CARD_TOKEN over ADMIN_TOKEN',
-      {},
-      { SYNC_CARD_URL: 'https://b.example.com', SYNC_CARD_TOKEN: 'x', ADMIN_TOKEN: 'y' },
-      { url: 'https://b.example.com', token: 'x' },
-    ],
-    ['ADMIN_TOKEN', {}, { ADMIN_TOKEN: 'y' }, { url: 'http://127.0.0.1:8787', token: 'y' }],
-  ])('uses %s', (_, flags, environment, settings) => {
-    expect(resolveHost(flags, environment)).toEqual(settings)
-  })
+/** Returns the context of a program in this folder of a workspace. */
+const contextOf = (workspace: Workspace, { env = {}, folder = '' }: { env?: Environment; folder?: string } = {}) =>
+  createContext({ ...workspace.io(env).io, cwd: join(workspace.folder, folder) }, 'sync-card')
 
-  it.each([
-    ['a remote host without a token', { url: 'https://a.example.com' }],
-    ['a URL with a password', { url: 'https://a:hidden@a.example.com', token: 'x' }],
-    ['text that is no URL', { url: 'cards', token: 'x' }],
-    ['another scheme', { url: 'ftp://a.example.com', token: 'x' }],
-    ['a token with a line break', { token: 'hidden\n' }],
-  ])('rejects %s without repeating a secret', (_, flags) => {
-    expect(() => resolveHost(flags, {})).toThrow(UsageError)
-    expect(() => resolveHost(flags, {})).not.toThrow(/hidden/)
-  })
-})
-
-describe('loadEnv', () => {
+describe('createContext', () => {
   it('overrides .env by the environment, and ignores empty variables in both', () => {
-    const { folder } = new Workspace({ '.env': 'PORT=\nSYNC_CARD_URL=""\nADMIN_TOKEN=of-the-file\nROLE=file\n' })
-    expect(loadEnv(folder, { ADMIN_TOKEN: 'of-the-shell', ROLE: '', VERBOSE: '1' })).toEqual({
-      ADMIN_TOKEN: 'of-the-shell',
-      ROLE: 'file',
-      VERBOSE: '1',
+    const workspace = new Workspace({ '.env': 'PORT=\nSYNC_CARD_URL=""\nADMIN_TOKEN=of-the-file\nROLE=file\n' })
+    const processEnv = { ADMIN_TOKEN: 'of-the-shell', VERBOSE: '1' }
+    expect(contextOf(workspace, { env: { ...processEnv, ROLE: '' } })).toMatchObject({
+      env: { ADMIN_TOKEN: 'of-the-shell', ROLE: 'file', VERBOSE: '1' },
+      processEnv,
     })
   })
 
   it('works without a .env', () => {
-    expect(loadEnv(new Workspace().folder, { PORT: '9000' })).toEqual({ PORT: '9000' })
+    expect(contextOf(new Workspace(), { env: { PORT: '9000' } }).env).toEqual({ PORT: '9000' })
+  })
+
+  it.each<[string, Record<string, unknown>, string, string]>([
+    ['the current folder', { '.env': 'PORT=1', 'cards/.env': 'PORT=2' }, 'cards', 'cards'],
+    ['the nearest folder with sync-card.yaml in a repository', { '.git/HEAD': '', 'sync-card.yaml': '' }, 'cards', ''],
+    ['the current folder at the root of a repository', { 'sync-card.yaml': '', 'a/.git/HEAD': '' }, 'a', 'a'],
+    ['the current folder outside of a repository', { 'sync-card.yaml': '' }, 'cards', 'cards'],
+    ['a folder between the current one and the root', { '.git': 'gitdir: x', 'a/sync-card.yaml': '' }, 'a/b', 'a'],
+  ])('reads sync-card.yaml and .env in %s', (_, files, folder, expected) => {
+    const workspace = new Workspace(files)
+    mkdirSync(join(workspace.folder, folder), { recursive: true })
+    expect(contextOf(workspace, { folder }).configFolder).toBe(join(workspace.folder, expected))
+  })
+})
+
+describe('readEnvFile', () => {
+  it.each<[string, string | Buffer]>([
+    ['plain lines', 'URL=https://a.example.com\nTOKEN=x y\n'],
+    ['a byte order mark', '\ufeffURL=https://a.example.com\nTOKEN=x y\n'],
+    ['UTF-16 of PowerShell', Buffer.from('\ufeffURL=https://a.example.com\r\nTOKEN=x y\r\n', 'utf16le')],
+    ['line breaks of Windows', 'URL=https://a.example.com\r\nTOKEN=x y\r\n'],
+    ['double quotes', 'URL="https://a.example.com"\nTOKEN="x y"'],
+    ['single quotes', "URL='https://a.example.com'\nTOKEN='x y'"],
+    ['export', 'export URL=https://a.example.com\nexport TOKEN="x y"'],
+    ['comments and spaces', '# hosts\n\n  URL = https://a.example.com  # mine\nTOKEN = "x y"  \n'],
+    ['empty variables', 'URL=https://a.example.com\nTOKEN=x y\nOTHER=\nLAST=""'],
+  ])('reads a file with %s', (_, content) => {
+    const { folder } = new Workspace()
+    writeFileSync(join(folder, '.env'), content)
+    expect(readEnvFile(folder, '.env')).toEqual({ URL: 'https://a.example.com', TOKEN: 'x y' })
+  })
+
+  it('ignores a folder of this name', () => {
+    expect(readEnvFile(new Workspace({ '.env/pyvenv.cfg': '' }).folder, '.env')).toEqual({})
   })
 })

@@ -160,7 +160,7 @@ describe('sync-card lint --observed', () => {
 
   it('is needed for --url and --token (exit 2)', async () => {
     const { code, stderr } = await new Workspace({ 'cards/weather.yaml': yaml }).run(['lint', '--url', host.url])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--url and --token need --observed')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--host, --url and --token need --observed')])
     expect(host.seen).toEqual([])
   })
 })

@@ -285,7 +285,9 @@ describe('sync-card', () => {
   it('warns that the token goes unencrypted to another machine', async () => {
     // This machine under a name that is not a loopback address.
     const url = host.url.replace('127.0.0.1', '0.0.0.0')
-    const { code, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(['--url', url], env)
+    const { code, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(['--url', url], {
+      SYNC_CARD_TOKEN: host.token,
+    })
     expect({ code, stderr }).toEqual({ code: 0, stderr: `The token goes to ${url} unencrypted: use https.\n` })
   })
 

@@ -1,0 +1,407 @@
+import { describe, expect, it } from 'vitest'
+import { createContext, type Environment } from '../../cli/config.ts'
+import { UsageError } from '../../cli/exit-codes.ts'
+import { type HostNameFlags, resolveHost, resolvePublicHost } from '../../cli/resolve-host.ts'
+import { Workspace } from './workspace.ts'
+
+const A = 'https://a.example.com'
+const B = 'https://b.example.com'
+const LOCAL = 'http://127.0.0.1:8787'
+
+/** What decides about the host: flags, the environment, and files. */
+type Given = { flags?: HostNameFlags; env?: Environment; files?: Record<string, string> }
+
+const contextOf = ({ env = {}, files = {} }: Given) => createContext(new Workspace(files).io(env).io, 'sync-card')
+
+const resolve = (given: Given) => resolveHost(given.flags ?? {}, contextOf(given))
+
+/** Returns the message of the usage error. */
+const messageOf = (given: Given): string => {
+  try {
+    return `resolved: ${resolve(given).url}`
+  } catch (error) {
+    if (error instanceof UsageError) return error.message
+    throw error
+  }
+}
+
+const twoHosts = `hosts: { prod: { url: ${A} }, staging: { url: ${B}, set: team } }`
+
+describe('resolveHost chooses the host', () => {
+  it.each<[string, Given, string, string]>([
+    ['that npm start runs, by default', {}, LOCAL, 'the default, where `npm start` listens'],
+    ['on PORT', { env: { PORT: '9000' } }, 'http://127.0.0.1:9000', 'the default, where `npm start` listens'],
+    ['of .env', { files: { '.env': `SYNC_CARD_URL=${A}\nADMIN_TOKEN=x` } }, A, 'SYNC_CARD_URL in .env'],
+    [
+      'that is the default of sync-card.yaml, before .env',
+      {
+        files: { 'sync-card.yaml': `default: staging\n${twoHosts}`, '.env': `SYNC_CARD_URL=${A}` },
+        env: { ADMIN_TOKEN: 'x' },
+      },
+      B,
+      'profile staging in sync-card.yaml',
+    ],
+    [
+      'that is the only one of sync-card.yaml',
+      { files: { 'sync-card.yaml': `hosts: { prod: { url: ${A}/ } }` }, env: { ADMIN_TOKEN: 'x' } },
+      A,
+      'profile prod in sync-card.yaml',
+    ],
+    [
+      'of the environment, before sync-card.yaml',
+      { files: { 'sync-card.yaml': `default: prod\n${twoHosts}` }, env: { SYNC_CARD_URL: B, ADMIN_TOKEN: 'x' } },
+      B,
+      'SYNC_CARD_URL in the environment',
+    ],
+    [
+      'of --url, before the environment',
+      { flags: { url: `${A}/`, token: 'x' }, env: { SYNC_CARD_URL: B } },
+      A,
+      '--url',
+    ],
+    [
+      'of --host, before the environment',
+      { flags: { host: 'prod', token: 'x' }, env: { SYNC_CARD_URL: B }, files: { 'sync-card.yaml': twoHosts } },
+      A,
+      'profile prod in sync-card.yaml',
+    ],
+    [
+      'of .env.NAME, which makes a profile alone',
+      { flags: { host: 'beta' }, files: { '.env.beta': `SYNC_CARD_URL=${B}\nADMIN_TOKEN=x` } },
+      B,
+      'SYNC_CARD_URL in .env.beta',
+    ],
+    [
+      'of .env.NAME as the default of sync-card.yaml',
+      { files: { 'sync-card.yaml': 'default: beta', '.env.beta': `SYNC_CARD_URL=${B}\nADMIN_TOKEN=x` } },
+      B,
+      'SYNC_CARD_URL in .env.beta',
+    ],
+    [
+      'that npm start runs as "local"',
+      { flags: { host: 'local' }, files: { 'sync-card.yaml': twoHosts, '.env': `SYNC_CARD_URL=${A}` } },
+      LOCAL,
+      'the host that `npm start` runs',
+    ],
+  ])('%s', (_, given, url, urlFrom) => {
+    expect(resolve(given)).toMatchObject({ url, urlFrom })
+  })
+
+  it.each<[string, Given]>([
+    ['its name', { flags: { host: 'staging' } }],
+    ['its URL in a flag', { flags: { url: `${B}/` } }],
+    ['its URL in the environment', { env: { SYNC_CARD_URL: B } }],
+  ])('with the name and the set of the profile, found by %s', (_, given) => {
+    const files = { 'sync-card.yaml': twoHosts }
+    const env = { ADMIN_TOKEN: 'x', ...given.env }
+    expect(resolve({ ...given, files, env })).toMatchObject({ name: 'staging', set: 'team', url: B })
+  })
+
+  it.each<[string, Given, string]>([
+    ['two flags for one thing', { flags: { host: 'a', url: A } }, '--host and --url both name the host'],
+    [
+      'an unknown name',
+      { flags: { host: 'prd' }, files: { 'sync-card.yaml': twoHosts } },
+      'The hosts are prod, staging, local',
+    ],
+    ['a name that leads to another folder', { flags: { host: '../x' } }, 'There is no host "../x"'],
+    [
+      'a file that only shows what .env looks like',
+      { flags: { host: 'example' }, files: { '.env.example': `SYNC_CARD_URL=${A}` } },
+      'There is no host "example"',
+    ],
+    [
+      'several hosts without a default',
+      { files: { 'sync-card.yaml': twoHosts } },
+      'choose one of prod, staging with --host, or write default: prod',
+    ],
+    [
+      'a URL with a password',
+      { flags: { url: 'https://a:hidden@a.example.com', token: 'x' } },
+      '--url: "https://…@a.example.com" is not the URL',
+    ],
+    [
+      'text that is no URL',
+      { env: { SYNC_CARD_URL: 'cards' } },
+      'SYNC_CARD_URL in the environment: "cards" is not the URL of a host',
+    ],
+    [
+      'another scheme in .env',
+      { files: { '.env': 'SYNC_CARD_URL=ftp://a.example.com' } },
+      'SYNC_CARD_URL in .env: "ftp://a.example.com" is not',
+    ],
+    [
+      'no URL in .env.NAME',
+      { flags: { host: 'x' }, files: { '.env.x': 'SYNC_CARD_URL=x.example.com' } },
+      'SYNC_CARD_URL in .env.x: "x.example.com" is not',
+    ],
+  ])('and rejects %s', (_, given, message) => {
+    expect(messageOf(given)).toContain(message)
+    expect(messageOf(given)).not.toContain('hidden')
+  })
+})
+
+describe('resolveHost sends a token only to the URL that it belongs to', () => {
+  const envFile = `SYNC_CARD_URL=${A}\nSYNC_CARD_TOKEN=of-file\n`
+  const custom = `hosts: { prod: { url: ${A}, tokenFrom: env:SYNC_CARD_PROD } }`
+
+  it.each<[string, Given, string, string]>([
+    [
+      '--token, to any URL',
+      { flags: { url: B, token: 'flag' }, env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' } },
+      'flag',
+      '--token',
+    ],
+    [
+      'SYNC_CARD_TOKEN before ADMIN_TOKEN',
+      { env: { SYNC_CARD_URL: A, SYNC_CARD_TOKEN: 'x', ADMIN_TOKEN: 'y' } },
+      'x',
+      'SYNC_CARD_TOKEN in the environment',
+    ],
+    ['ADMIN_TOKEN', { env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' } }, 'y', 'ADMIN_TOKEN in the environment'],
+    [
+      'of the environment without a URL, to --url',
+      { flags: { url: B }, env: { ADMIN_TOKEN: 'y' } },
+      'y',
+      'ADMIN_TOKEN in the environment',
+    ],
+    [
+      'of the environment without a URL, to a profile',
+      { env: { ADMIN_TOKEN: 'y' }, files: { 'sync-card.yaml': custom.replace('env:SYNC_CARD_PROD', 'env') } },
+      'y',
+      'ADMIN_TOKEN in the environment',
+    ],
+    [
+      'of the environment, to the same URL as a flag',
+      { flags: { url: `${A}/` }, env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' } },
+      'y',
+      'ADMIN_TOKEN in the environment',
+    ],
+    ['of .env, to its own URL', { files: { '.env': envFile } }, 'of-file', 'SYNC_CARD_TOKEN in .env'],
+    [
+      'of .env, to the same URL as a flag',
+      { flags: { url: A }, files: { '.env': envFile } },
+      'of-file',
+      'SYNC_CARD_TOKEN in .env',
+    ],
+    [
+      'of .env, to the same URL in a profile',
+      { files: { '.env': envFile, 'sync-card.yaml': `hosts: { prod: { url: ${A} } }` } },
+      'of-file',
+      'SYNC_CARD_TOKEN in .env',
+    ],
+    [
+      'of the environment before .env',
+      { env: { SYNC_CARD_TOKEN: 'x' }, files: { '.env': envFile } },
+      'x',
+      'SYNC_CARD_TOKEN in the environment',
+    ],
+    [
+      'of .env if that of the environment belongs to another URL',
+      { flags: { url: A }, env: { SYNC_CARD_URL: B, ADMIN_TOKEN: 'y' }, files: { '.env': envFile } },
+      'of-file',
+      'SYNC_CARD_TOKEN in .env',
+    ],
+    ['of .env without a URL, to this machine', { files: { '.env': 'ADMIN_TOKEN=z' } }, 'z', 'ADMIN_TOKEN in .env'],
+    [
+      'of .env.NAME before .env',
+      { flags: { host: 'prod' }, files: { '.env': envFile, '.env.prod': `SYNC_CARD_URL=${A}\nADMIN_TOKEN=p` } },
+      'p',
+      'ADMIN_TOKEN in .env.prod',
+    ],
+    [
+      'of the variable that the profile names',
+      { env: { SYNC_CARD_PROD: 'c', SYNC_CARD_TOKEN: 'x' }, files: { 'sync-card.yaml': custom } },
+      'c',
+      'SYNC_CARD_PROD in the environment',
+    ],
+    [
+      'of that variable in .env.NAME',
+      { files: { 'sync-card.yaml': custom, '.env.prod': `SYNC_CARD_URL=${A}\nSYNC_CARD_PROD=c` } },
+      'c',
+      'SYNC_CARD_PROD in .env.prod',
+    ],
+    [
+      'of the usual variables for a URL that has a profile',
+      { env: { SYNC_CARD_URL: A, SYNC_CARD_TOKEN: 'x' }, files: { 'sync-card.yaml': custom } },
+      'x',
+      'SYNC_CARD_TOKEN in the environment',
+    ],
+    [
+      'that a host has issued, of any variable',
+      { env: { CARDS: 'cc_abc_def' }, files: { 'sync-card.yaml': custom.replace('SYNC_CARD_PROD', 'CARDS') } },
+      'cc_abc_def',
+      'CARDS in the environment',
+    ],
+    ['by default the token of npm start on this machine', {}, 'dev', 'the default of a host on this machine'],
+    [
+      'the default on this machine rather than one of another host',
+      { flags: { url: 'http://localhost:1' }, env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' }, files: { '.env': envFile } },
+      'dev',
+      'the default of a host on this machine',
+    ],
+  ])('%s', (_, given, token, tokenFrom) => {
+    expect(resolve(given)).toMatchObject({ token, tokenFrom })
+  })
+
+  it.each<[string, Given, string[]]>([
+    [
+      'one of .env for another host',
+      { flags: { url: B }, files: { '.env': envFile } },
+      [
+        `The SYNC_CARD_TOKEN in .env is for ${A}, the SYNC_CARD_URL there, and is not sent to ${B}.`,
+        `SYNC_CARD_URL=${B}`,
+        '.env.NAME, and name the host with --host NAME',
+      ],
+    ],
+    [
+      'one of .env for the same host without encryption',
+      { flags: { url: A.replace('https', 'http') }, files: { '.env': envFile } },
+      [`is for ${A}`, 'is not sent to http://a.example.com'],
+    ],
+    [
+      'one of .env for a part of the host',
+      { flags: { url: `${A}/team` }, files: { '.env': envFile } },
+      [`is not sent to ${A}/team`],
+    ],
+    [
+      'one of .env for another port',
+      { flags: { url: `${A}:8443` }, files: { '.env': envFile } },
+      [`is not sent to ${A}:8443`],
+    ],
+    [
+      'one of .env without a URL',
+      { flags: { url: B }, files: { '.env': 'ADMIN_TOKEN=z' } },
+      [
+        `.env does not say which host its ADMIN_TOKEN is for, so it is not sent to ${B}.`,
+        `add this line to .env: SYNC_CARD_URL=${B}`,
+      ],
+    ],
+    [
+      'one of .env without a URL, for a profile',
+      { files: { '.env.prod': 'SYNC_CARD_PROD=z', 'sync-card.yaml': custom } },
+      [`add this line to .env.prod: SYNC_CARD_URL=${A}`],
+    ],
+    [
+      'one of .env.NAME after sync-card.yaml has changed',
+      { files: { '.env.prod': `SYNC_CARD_URL=${B}\nSYNC_CARD_PROD=z`, 'sync-card.yaml': custom } },
+      [`The SYNC_CARD_PROD in .env.prod is for ${B}`, `not sent to ${A}`],
+    ],
+    [
+      'one of the environment for another host',
+      { flags: { url: B }, env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' } },
+      [`The ADMIN_TOKEN in the environment is for ${A}, the SYNC_CARD_URL there, and is not sent to ${B}.`],
+    ],
+    [
+      'one of the environment for another host than the profile',
+      { flags: { host: 'prod' }, env: { SYNC_CARD_URL: B, SYNC_CARD_PROD: 'y' }, files: { 'sync-card.yaml': custom } },
+      [`The SYNC_CARD_PROD in the environment is for ${B}`, '.env.prod'],
+    ],
+    [
+      'a secret of another product',
+      {
+        env: { GITHUB_TOKEN: 'ghp_hidden' },
+        files: { 'sync-card.yaml': custom.replace('SYNC_CARD_PROD', 'GITHUB_TOKEN') },
+      },
+      ['The GITHUB_TOKEN in the environment is not a token that a host has issued'],
+    ],
+    [
+      'usual variables for a profile that names another one',
+      { flags: { host: 'prod' }, env: { SYNC_CARD_TOKEN: 'x' }, files: { 'sync-card.yaml': custom } },
+      [`There is no token for ${A}.`, 'SYNC_CARD_PROD', '.env.prod'],
+    ],
+    [
+      'no token at all',
+      { flags: { url: B } },
+      [
+        `There is no token for ${B}.`,
+        'Use --token',
+        `SYNC_CARD_URL=${B} and SYNC_CARD_TOKEN in the environment`,
+        'write both into .env.',
+      ],
+    ],
+    [
+      'a token with a line break',
+      { flags: { token: 'hidden\n' } },
+      ['The token has characters that no token can have (--token)'],
+    ],
+  ])('and rejects %s', (_, given, parts) => {
+    const message = messageOf(given)
+    for (const part of parts) expect(message).toContain(part)
+    expect(message).not.toMatch(/hidden|of-file/)
+  })
+})
+
+describe('resolvePublicHost', () => {
+  it('resolves a host without a token, and gives the reason', () => {
+    const given = { flags: { url: B }, files: { '.env': `SYNC_CARD_URL=${A}\nADMIN_TOKEN=x` } }
+    expect(resolvePublicHost(given.flags, contextOf(given))).toEqual({
+      url: B,
+      token: '',
+      urlFrom: '--url',
+      tokenFrom: expect.stringContaining(`is for ${A}`),
+    })
+  })
+})
+
+describe('sync-card.yaml', () => {
+  it.each<[string, string, string[]]>([
+    ['text that is no YAML', 'hosts: {', ['sync-card.yaml:1:9 (document) This is not YAML.']],
+    ['a list', '- prod', ['sync-card.yaml:1:1 (document) must be an object']],
+    [
+      'an unknown field',
+      'host: x\nhosts: {}',
+      ['sync-card.yaml:1:1 /host is not a known field here. Known fields: default, hosts'],
+    ],
+    [
+      'an unknown field of a host',
+      `hosts:\n  prod:\n    url: ${A}\n    uri: x`,
+      ['sync-card.yaml:4:5 /hosts/prod/uri is not a known field here. Known fields: url, tokenFrom, set'],
+    ],
+    [
+      'a token',
+      `hosts:\n  prod:\n    url: ${A}\n    token: hidden`,
+      ['sync-card.yaml:4:5 /hosts/prod/token does not belong in this file: write it into .env or .env.NAME'],
+    ],
+    [
+      'a token in tokenFrom',
+      `hosts: { prod: { url: ${A}, tokenFrom: cc_hidden } }`,
+      ['/hosts/prod/tokenFrom must be "env", for SYNC_CARD_TOKEN or ADMIN_TOKEN, or "env:NAME"'],
+    ],
+    ['no URL', 'hosts:\n  prod: {}', ['/hosts/prod/url is missing']],
+    [
+      'a URL of another scheme',
+      'hosts:\n  prod:\n    url: cards.example.com',
+      ['sync-card.yaml:3:5 /hosts/prod/url must be the URL of a host, such as https://cards.example.com'],
+    ],
+    [
+      'a set that is no name',
+      `hosts: { prod: { url: ${A}, set: My Cards } }`,
+      ['/hosts/prod/set must be lower-case letters, digits and hyphens'],
+    ],
+    [
+      'a name that leads to another folder',
+      `hosts: { ../prod: { url: ${A} } }`,
+      ['/hosts/..~1prod is not the name of a host'],
+    ],
+    [
+      'a default that is no host',
+      `default: prd\nhosts: { prod: { url: ${A} } }`,
+      ['sync-card.yaml:1:1 /default names no host: "prd" stands neither under hosts nor in .env.prd'],
+    ],
+    [
+      'two mistakes',
+      'hosts:\n  prod: { url: 1 }\n  beta: { url: x }',
+      ['/hosts/prod/url must be a string', '/hosts/beta/url must be the URL'],
+    ],
+    ['a key twice', `default: prod\ndefault: beta\nhosts: { prod: { url: ${A} } }`, ['sync-card.yaml:2:1']],
+  ])('is rejected with its place: %s', (_, content, messages) => {
+    const message = messageOf({ files: { 'sync-card.yaml': content } })
+    for (const part of messages) expect(message).toContain(part)
+    expect(message).not.toContain('hidden')
+  })
+
+  it('may be empty', () => {
+    expect(resolve({ files: { 'sync-card.yaml': '# later\n' } })).toMatchObject({ url: LOCAL })
+  })
+})
