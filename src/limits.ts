@@ -31,6 +31,9 @@ export const MAX_MODES = 200
 /** Interfaces in one list of a card. */
 export const MAX_INTERFACES = 100
 
+/** Pointers in `allowSecrets`. */
+export const MAX_ALLOWED_SECRETS = 20
+
 /** Host names in `hosts`, or in `upstream.mayShow`. */
 export const MAX_HOSTS = 20
 

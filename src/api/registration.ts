@@ -3,6 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import { adminRequired } from '../auth/require.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { findNewUse } from '../card/diff/profile-changes.ts'
+import { findDisallowedSecrets } from '../card/lint/index.ts'
 import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
@@ -58,6 +59,8 @@ const prepareWrite = async (
   const { manifest } = read
   const errors = [...findLocalHost(manifest, origins), ...(await findIdentityErrors(manifest, env))]
   if (errors.length > 0) throw invalidCard(errors)
+  const secrets = findDisallowedSecrets(read)
+  if (secrets.length > 0) throw secretInCard(secrets)
   const source = resolveSource(manifest.upstream)
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
@@ -93,10 +96,18 @@ const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): Jso
     ? (JSON.parse(known.card) as JsonObject)
     : undefined
 
-const invalidCard = (errors: CardError[]): HttpError => {
+const invalidCard = (errors: CardError[]): HttpError =>
+  new HttpError(422, 'invalid-card', describeErrors(errors), { errors: errors.slice(0, MAX_ERRORS) })
+
+const secretInCard = (errors: CardError[]): HttpError =>
+  new HttpError(422, 'secret-in-card', describeErrors(errors), { errors: errors.slice(0, MAX_ERRORS) })
+
+const MAX_ERRORS = 100
+
+const describeErrors = (errors: CardError[]): string => {
   const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message}.` : ''
   const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
-  return new HttpError(422, 'invalid-card', `Nothing was registered.${first}${more}`, { errors: errors.slice(0, 100) })
+  return `Nothing was registered.${first}${more}`
 }
 
 /** A registered agent that uses a secret or a service binding of this Worker, and which of them its manifest names. */

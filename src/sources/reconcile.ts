@@ -46,6 +46,8 @@ export const reconcile = async (
     return isOwnersError(agent, card)
       ? result
       : withPrevious(agent, { ...previous, failure: toInvalidCardFailure(result.errors) })
+  const { secrets } = result.compiled
+  if (secrets.length > 0) return withPrevious(agent, { ...previous, failure: toInvalidCardFailure(secrets) })
   if (!fitsInRow([text, ...servedTexts(result.compiled)]))
     return withPrevious(agent, { ...previous, failure: toInvalidCardFailure([tooLarge]) })
   const before = previous.card === undefined ? undefined : (JSON.parse(previous.card) as JsonObject)

@@ -36,7 +36,7 @@ export const compileExtendedCards = (
   const findings: Findings = { filled: [], converted: [], issues: [] }
   const known = new Set(Object.values(publicFindings).flat().map(keyOf))
   for (const tier of tiers) {
-    const read = readTierCard(tier, manifest, publicCard)
+    const read = readTierCard(tier, manifest, publicCard, errorPointer)
     if ('errors' in read) {
       errors.push(...toOverlayErrors(read.errors, tier, errorPointer))
       continue
@@ -93,9 +93,10 @@ const tooLarge = ({ tiers }: Manifest, characters: number): CardError => ({
 
 /** Reads and lints the card of a tier, in the dialect of the public card. */
 const readTierCard = (
-  { document }: TierDocument,
+  { document, originOf }: TierDocument,
   manifest: Manifest,
   publicCard: CanonicalCard,
+  errorPointer: (pointer: Pointer) => Pointer,
 ): (CanonicalCard & Findings & { provenance: Provenance }) | { errors: CardError[] } => {
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return { errors: documentErrors }
@@ -105,7 +106,12 @@ const readTierCard = (
   const isEnforced = (manifest.gate.capabilities ?? 'enforce') === 'enforce'
   const errors = isEnforced ? capabilityMismatches(read.card, publicCard.card) : []
   if (errors.length > 0) return { errors }
-  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer) })
+  const issues = lint({
+    ...read,
+    manifest,
+    sourceOf: pointer => provenance.sourceOf(pointer),
+    errorPointer: pointer => originOf(pointer) ?? errorPointer(pointer),
+  })
   return { ...read, filled: provenance.filled, converted: provenance.converted, issues, provenance }
 }
 

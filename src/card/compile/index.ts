@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/json.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
-import { lint } from '../lint/index.ts'
+import { createRedaction, findDisallowedSecrets, lint } from '../lint/index.ts'
 import {
   findLocalHost,
   type KnownOrigins,
@@ -32,6 +32,8 @@ export type Compiled = {
   /** The canonical card with the agent's own URLs. */
   direct: AgentCard
   report: Report
+  /** What looks like a secret and is not allowed. Neither a registration nor a refresh may publish such a card. */
+  secrets: CardError[]
   documents: Record<RepresentationName, JsonObject>
   profile: CallProfile
   /** The lowest tier first; empty if the manifest has no overlays. */
@@ -54,9 +56,20 @@ type Compilation = { compiled: Compiled } | { errors: CardError[] }
 
 /**
  * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every representation. Pure
- * and deterministic. Returns all errors found at one step, each with a pointer into the document or into the fetched card.
+ * and deterministic. Returns all errors found at one step, each with a pointer into the document or into the fetched card. No
+ * message repeats what looks like a secret.
  */
 export const compile = (document: Json, context: CompileContext): Compilation => {
+  const result = compileDocument(document, context)
+  const redact = createRedaction([document, context.fetched])
+  if ('errors' in result) return { errors: redact(result.errors) }
+  const { report } = result.compiled
+  const { filled, converted, issues } = report
+  const redacted = { filled: redact(filled), converted: redact(converted), issues: redact(issues) }
+  return { compiled: { ...result.compiled, report: { ...report, ...redacted } } }
+}
+
+const compileDocument = (document: Json, context: CompileContext): Compilation => {
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return reject(documentErrors)
   const parsed = readManifest(document, context.id)
@@ -86,7 +99,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const card = serving.toServedCard(direct)
   const served = serving.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return reject(served.errors, errorPointer)
-  const issues = lint({ card, authored, manifest, sourceOf: pointer => provenance.sourceOf(pointer) })
+  const issues = lint({ card, authored, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
   const { filled, converted } = provenance
   const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, serving)
   if ('errors' in tiers) return reject(tiers.errors)
@@ -113,7 +126,8 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   }
   const toAuthored = (pointer: Pointer) => reportPointer(provenance.sourceOf(pointer))
   const { documents } = served
-  return { compiled: { manifest, card, direct, documents, profile, extended, origin, report, toAuthored } }
+  const secrets = truncateNotes(findDisallowedSecrets(merged), pointer => pointer)
+  return { compiled: { manifest, card, direct, documents, profile, extended, origin, report, secrets, toAuthored } }
 }
 
 /** Notes the default that changes what callers can do. */

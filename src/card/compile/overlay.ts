@@ -45,9 +45,8 @@ type MergeResult = MergedCard | { errors: CardError[] }
 
 /** Returns the card of a manifest. `fetched` is the card from its source, required if it has one. */
 export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
-  const { manifest, cardPointer, authoredPointer } = parsed
+  const { manifest, authoredPointer, errorPointer } = parsed
   const source = resolveSource(manifest.upstream)
-  const errorPointer = (pointer: Pointer): Pointer => cardPointer + authoredPointer(pointer)
   if (source === undefined)
     return {
       manifest,

@@ -12,6 +12,8 @@ export type LintContext = {
   manifest: Manifest
   /** Maps a place in the canonical card to the authored card. */
   sourceOf: (canonical: Pointer) => Pointer
+  /** Maps a place in the authored card to the place that an error names: in the registered document, or in the fetched card. */
+  errorPointer: (authored: Pointer) => Pointer
 }
 
 /** A place in the authored card that breaks a rule, and what to do about it. */

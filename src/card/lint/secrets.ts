@@ -1,5 +1,11 @@
+import { formatPointer, type Json, type Pointer } from '../../json/json.ts'
 import { collectStrings, type StringValue } from '../../json/tree.ts'
-import { type Rule, rule } from './rule.ts'
+import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
+import { listTiers } from '../manifest/tiers.ts'
+import { toSlug } from '../model/constants.ts'
+import type { CardError, Note } from '../model/report.ts'
+import { presentEndpointFields } from '../read/interfaces.ts'
+import { type LintContext, type Rule, rule } from './rule.ts'
 
 /** Tokens with a known prefix: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */
 const tokenFormats: readonly RegExp[] = [
@@ -34,31 +40,141 @@ const looksReal = (value: string): boolean =>
 const looksRandom = (value: string): boolean =>
   looksReal(value) && (value.match(/\d(?=[a-z])|[a-z](?=\d)/gi) ?? []).length > 2
 
-const urlContainsSecret = (text: string): boolean =>
-  [...text.matchAll(urlPassword)].some(([, password = '']) => looksReal(password)) ||
-  [...text.matchAll(queryCredential)].some(([, value = '']) => looksRandom(value))
+const secretsInUrls = (text: string): string[] => [
+  ...[...text.matchAll(urlPassword)].flatMap(([, password = '']) => (looksReal(password) ? [password] : [])),
+  ...[...text.matchAll(queryCredential)].flatMap(([, value = '']) => (looksRandom(value) ? [value] : [])),
+]
 
-const containsSecret = (text: string): boolean =>
-  privateKey.test(text) ||
-  (text.match(token) ?? []).some(found => tokenFormats.some(format => format.test(found)) && looksReal(found)) ||
-  (text.includes('://') && urlContainsSecret(text))
+const secretsInText = (text: string): string[] => [
+  ...(privateKey.test(text) ? [text.slice(text.search(privateKey))] : []),
+  ...(text.match(token) ?? []).filter(found => tokenFormats.some(format => format.test(found)) && looksReal(found)),
+  ...(text.includes('://') ? secretsInUrls(text) : []),
+]
 
-const isSecret = ({ name, value }: StringValue): boolean =>
+const isSecretMember = ({ name, value }: Pick<StringValue, 'name' | 'value'>): boolean =>
   !publicName.test(value) &&
   secretMembers.some(
     ([pattern, minLength, isChosen]) =>
       value.length >= minLength && pattern.test(name) && (isChosen ? looksReal : looksRandom)(value),
   )
 
+/** Returns the parts of a string that look like secrets. */
+const secretsIn = (text: Pick<StringValue, 'name' | 'value'>): string[] =>
+  isSecretMember(text) ? [text.value] : secretsInText(text.value)
+
+/** Whether a value, the member `name` of an object, contains what looks like a secret. */
+export const containsSecret = (value: Json, name = ''): boolean =>
+  collectStrings({ [name]: value }).some(text => secretsIn(text).length > 0)
+
+const findSecrets = (document: Json): Pointer[] =>
+  collectStrings(document).flatMap(text => (secretsIn(text).length > 0 ? [text.pointer()] : []))
+
+/** What is wrong with a secret, and what to do about a false alarm, up to the pointer that `allowSecrets` needs. */
+const problem = 'looks like a key, token or password: remove it and revoke it, or, if it is none,'
+
+/**
+ * Finds what looks like a secret in the cards of a manifest, the extended ones included, and is not named in `allowSecrets`: such a
+ * manifest is not registered. Pointers are into the document, as those of errors, and no message repeats a value.
+ */
+export const findDisallowedSecrets = ({
+  manifest,
+  errorPointer,
+}: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): CardError[] => {
+  const { card, upstream } = manifest
+  const isBare = errorPointer('') === '' && upstream.card === undefined && upstream.mcp === undefined
+  const pointers = [
+    ...findSecrets(card).map(errorPointer),
+    ...findInAddress(manifest),
+    ...listTiers(manifest).flatMap(([, overlay]) =>
+      overlay ? findSecrets(overlay.patch).map(pointer => overlay.pointer + pointer) : [],
+    ),
+  ]
+  return pointers
+    .filter(pointer => !isAllowed(manifest, pointer))
+    .map(pointer => ({
+      pointer,
+      message: isBare
+        ? `${problem} register a manifest with the card under \`card\`, and "/card${pointer}" in \`allowSecrets\``
+        : `${problem} add "${pointer}" to \`allowSecrets\``,
+    }))
+}
+
+const isAllowed = ({ allowSecrets = [] }: Manifest, pointer: Pointer): boolean => allowSecrets.includes(pointer)
+
+/** Finds a secret in the address of `upstream` that a card without an endpoint of its own shows. A gateway hides it. */
+const findInAddress = ({ card, route, upstream: { url, mcp } }: Manifest): Pointer[] => {
+  if (route === 'gateway' || presentEndpointFields(card).length > 0) return []
+  const address = url === undefined ? { mcp } : { url }
+  return findSecrets(address).map(pointer => formatPointer('upstream') + pointer)
+}
+
+/** Finds the same in one card, with pointers into the card as authored. */
+const findInCard = ({ authored, manifest, errorPointer }: LintContext): Pointer[] => {
+  const isUrlAdded = presentEndpointFields(manifest.card).length === 0
+  return [
+    ...findSecrets(authored).filter(
+      pointer => !(isUrlAdded && pointer === '/url') && !isAllowed(manifest, errorPointer(pointer)),
+    ),
+    ...findInAddress(manifest).flatMap(pointer => (isAllowed(manifest, pointer) ? [] : ['/url'])),
+  ]
+}
+
 /** Rules about what must not be public. */
 export const secrets: readonly Rule[] = [
-  rule(
-    'secret',
-    'error',
-    'looks like a key, token or password, and cards are public: remove it and revoke it',
-    ({ authored }) =>
-      collectStrings(authored)
-        .filter(text => containsSecret(text.value) || isSecret(text))
-        .map(({ pointer }) => pointer()),
-  ),
+  rule('secret', 'error', `${problem} name its place in \`allowSecrets\`. The card is not registered`, findInCard),
 ]
+
+/** The beginning of a secret that no message may have: messages cut long values. */
+const MIN_REDACTED_LENGTH = 8
+
+/** The shortest secret that is recognized, a password. */
+const MIN_SECRET_LENGTH = 6
+
+/** Secrets with one beginning that a text is compared with; of others, everything up to a space or quote is removed. */
+const MAX_COMPARED = 20
+
+/**
+ * Returns a function that replaces the secrets of documents in notes and errors about them, which may repeat values as JSON or
+ * as an id, and only their beginning.
+ */
+export const createRedaction = (
+  documents: readonly (Json | undefined)[],
+): (<Entry extends Note>(entries: readonly Entry[]) => Entry[]) => {
+  const starts = new Map<string, string[]>()
+  for (const secret of documents.flatMap(document => collectStrings(document ?? null).flatMap(secretsIn)))
+    for (const text of new Set([secret, JSON.stringify(secret).slice(1, -1), toSlug(secret, secret)])) {
+      const start = text.slice(0, MIN_REDACTED_LENGTH)
+      const same = starts.get(start) ?? []
+      starts.set(start, same)
+      if (same.length < MAX_COMPARED) same.push(text)
+    }
+  return entries =>
+    starts.size === 0 ? [...entries] : entries.map(entry => ({ ...entry, message: redact(entry.message, starts) }))
+}
+
+const redact = (message: string, starts: ReadonlyMap<string, readonly string[]>): string => {
+  let result = ''
+  for (let at = 0; at < message.length; ) {
+    const length = secretLengthAt(at, message, starts)
+    result += length === 0 ? message[at] : '[secret]'
+    at += Math.max(1, length)
+  }
+  return result
+}
+
+/** Returns the length of the secret, or of its beginning, at an index of a message; 0 for none. */
+const secretLengthAt = (at: number, message: string, starts: ReadonlyMap<string, readonly string[]>): number => {
+  for (let length = MIN_REDACTED_LENGTH; length >= MIN_SECRET_LENGTH; length--) {
+    const secrets = starts.get(message.slice(at, at + length))
+    if (secrets === undefined) continue
+    const word = /^[^\s"]*/.exec(message.slice(at))?.[0].length ?? 0
+    return Math.max(word, ...secrets.map(secret => commonLength(secret, message.slice(at))))
+  }
+  return 0
+}
+
+const commonLength = (left: string, right: string): number => {
+  let length = 0
+  while (length < left.length && left[length] === right[length]) length++
+  return length
+}

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
+import { MAX_ALLOWED_SECRETS } from '../../limits.ts'
 import { agentIdPattern } from '../model/constants.ts'
 import type { CardError, Note } from '../model/report.ts'
 import { hostList, jsonObject, strictObject, unknownField, validate } from '../model/schema.ts'
@@ -8,7 +9,13 @@ import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
 
 const invalidId = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
-const cardDocument = jsonObject('must be a JSON object')
+const invalidPointer = 'must be a JSON Pointer into the manifest, such as /card/description'
+
+/** A card or a part of one. `$schema` is for the author's editor, and is no part of it. */
+const cardDocument = v.pipe(
+  jsonObject('must be a JSON object'),
+  v.transform(card => (Object.hasOwn(card, '$schema') ? omit(card, '$schema') : card)),
+)
 const gateLevel = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
 
 const entries = {
@@ -35,6 +42,15 @@ const entries = {
     {},
   ),
   jwt: v.optional(JwtPolicy),
+  /** The name of the set of agents that an owner synchronizes together. */
+  set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),
+  /** The places of values that only look like secrets. */
+  allowSecrets: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(invalidPointer), v.regex(/^(?:\/(?:[^~/]|~[01])*)+$/, invalidPointer))),
+      v.maxLength(MAX_ALLOWED_SECRETS, `must have at most ${MAX_ALLOWED_SECRETS} pointers`),
+    ),
+  ),
 }
 
 /** What an owner registers: a card and how it is hosted. An unknown field is an error. */
@@ -44,10 +60,10 @@ export type Manifest = v.InferOutput<typeof Manifest>
 /** A valid manifest, and how pointers into its card translate to pointers into the document. */
 export type ParsedManifest = {
   manifest: Manifest
-  /** Where the card is in the document: '/card', or '' for a bare card. */
-  cardPointer: Pointer
   /** Returns where a value of the manifest's card is in the authored card: front matter nests some of them. */
   authoredPointer: (pointer: Pointer) => Pointer
+  /** Returns where a value of the manifest's card is in the document: under '/card', unless that is a bare card. */
+  errorPointer: (pointer: Pointer) => Pointer
   /** What was added to front matter. */
   filled: Note[]
 }
@@ -55,7 +71,8 @@ export type ParsedManifest = {
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter, to be registered under `id`. */
 export const readManifest = (document: Json, id?: string): ParsedManifest | { errors: CardError[] } => {
   if (id !== undefined && !agentIdPattern.test(id)) return invalid('/id', `"${id}" ${invalidId}`)
-  const authored = asManifest(document)
+  const written = asManifest(document)
+  const authored = written && omit(written, '$schema')
   const misplaced = authored ? [] : findMisplacedFields(document)
   if (misplaced.length > 0) return { errors: misplaced }
   const cardPointer = authored ? '/card' : ''
@@ -70,13 +87,14 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
   if ('errors' in result) return { errors: result.errors.map(error => describeError(error, cardPointer)) }
   const errors = [...findUnknownTiers(result.output), ...findIdConflict(result.output, id)]
   if (errors.length > 0) return { errors }
+  const authoredPointer = frontMatter ? createFrontMatterLocator(cardObject) : (pointer: Pointer) => pointer
   return {
     manifest: {
       ...result.output,
       route: authored?.route === undefined ? defaultRoute(result.output) : result.output.route,
     },
-    cardPointer,
-    authoredPointer: frontMatter ? createFrontMatterLocator(cardObject) : pointer => pointer,
+    authoredPointer,
+    errorPointer: pointer => cardPointer + authoredPointer(pointer),
     filled: [
       ...(frontMatter && exposed === undefined && authored?.visibility === undefined ? [hiddenByDefault] : []),
       ...(frontMatter && !isRemote ? generatedNotes(cardObject) : []),

@@ -66,6 +66,7 @@ const makeContext = (text: string, count: number): LintContext => {
     authored,
     manifest: { card: authored, visibility: 'public', hosts: [], route: 'direct', upstream: {}, gate: {} },
     sourceOf: pointer => pointer,
+    errorPointer: pointer => pointer,
   }
 }
 

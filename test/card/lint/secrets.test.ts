@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../../src/json/json.ts'
-import { cleanSkill } from '../../support/cards/cards.ts'
-import { formatIssues, lintFields } from '../../support/cards/compile.ts'
+import { containsSecret, findDisallowedSecrets } from '../../../src/card/lint/index.ts'
+import { readManifest } from '../../../src/card/manifest/manifest.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
+import { compileCard, formatIssues, getCompileErrors, lintCard, lintFields } from '../../support/cards/compile.ts'
+
+/** A part of every secret below, so that no secret scanner reports this file. */
+const random = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kL9n'
+const key = `sk-proj-${random}`
 
 describe('the linter on secrets', () => {
-  /** A part of every secret below, so that no secret scanner reports this file. */
-  const random = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kL9n'
   const encodeSegment = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const jwt = `${encodeSegment({ alg: 'HS256', typ: 'JWT' })}.${encodeSegment({ sub: 'agent', name: 'A' })}.${random}`
   const secrets: Record<string, string> = {
@@ -102,4 +106,138 @@ describe('the linter on secrets', () => {
     }
     expect(formatIssues(lintFields({ securitySchemes, security: [{ apiKey: [] }, { token: [] }] }))).toEqual([])
   })
+})
+
+/** Returns the pointers of the secrets for which a document is not registered, as seen before and after a card is fetched. */
+const findPlaces = (document: Json, fetched?: JsonObject): string[] => {
+  const read = readManifest(document)
+  if ('errors' in read) throw new Error(JSON.stringify(read.errors))
+  const compiled = compileCard(document, fetched).secrets
+  if (fetched === undefined) expect(findDisallowedSecrets(read)).toEqual(compiled)
+  return compiled.map(({ pointer }) => pointer)
+}
+
+describe('the secrets for which a card is not registered', () => {
+  const { url, ...cardWithoutUrl } = cleanCard
+  const source = { upstream: { card: 'https://agent.example.com/card.json' } }
+  const addressWithKey = `https://agent.example.com/a2a?key=${random}`
+
+  it.each<[string, Json, string[]]>([
+    ['a bare card', { ...cleanCard, 'x-key': key }, ['/x-key']],
+    ['the card of a manifest', { card: { ...cleanCard, 'x-key': [key] } }, ['/card/x-key/0']],
+    ['an extended card', { card: cleanCard, extended: { description: key } }, ['/extended/description']],
+    ['a tier', { card: cleanCard, tiers: { gold: { 'x-a/b': key } } }, ['/tiers/gold/x-a~1b']],
+    ["Shaman's front matter", { ...cleanCard, exposed: true, agentcard: { 'x-key': key } }, ['/agentcard/x-key']],
+    ['the address that the card shows', { card: cardWithoutUrl, upstream: { url: addressWithKey } }, ['/upstream/url']],
+  ])('are found in %s', (_, document, places) => {
+    expect(findPlaces(document)).toEqual(places)
+    expect(formatIssues(compileCard(document).report.issues)[0]).toMatch(/^secret error /)
+  })
+
+  it('are found in a fetched card, unless the manifest overrides the field', () => {
+    const fetched = { ...cleanCard, 'x-key': key }
+    expect(findPlaces(source, fetched)).toEqual(['/x-key'])
+    expect(findPlaces({ ...source, card: { 'x-key': null } }, fetched)).toEqual([])
+    expect(findPlaces({ ...source, card: { 'x-other': key } }, cleanCard)).toEqual(['/card/x-other'])
+  })
+
+  it('are found in the tools of an MCP server, and in its address where the card shows it', () => {
+    const tools = {
+      name: 'a',
+      description: 'b',
+      skills: [{ name: 'a', inputSchema: { properties: { q: { default: key } } } }],
+    }
+    const mcp = { upstream: { mcp: addressWithKey.replace('a2a', 'mcp') } }
+    expect(findPlaces(mcp, tools)).toEqual(['/skills/0/inputSchema/properties/q/default'])
+    expect(findPlaces({ ...mcp, route: 'direct' }, { ...tools, skills: [] })).toEqual(['/upstream/mcp'])
+  })
+
+  it.each<[string, JsonObject]>([
+    ['behind the gateway', { card: cardWithoutUrl, route: 'gateway', upstream: { url: addressWithKey } }],
+    ['that is not in the card', { card: cleanCard, upstream: { url: addressWithKey } }],
+  ])('are not found in an address %s', (_, document) => {
+    expect(findPlaces(document)).toEqual([])
+    expect(formatIssues(lintCard(document.card as JsonObject, document))).not.toContainEqual(
+      expect.stringContaining('secret'),
+    )
+  })
+
+  it.each<[JsonObject, string]>([
+    [{ card: { ...cleanCard, 'x-key': key } }, '/card/x-key'],
+    [{ card: cleanCard, extended: { 'x-key': key } }, '/extended/x-key'],
+    [{ card: cleanCard, tiers: { gold: { 'x-key': key } } }, '/tiers/gold/x-key'],
+    [{ card: cardWithoutUrl, upstream: { url: addressWithKey } }, '/upstream/url'],
+  ])('are allowed, and not reported, where `allowSecrets` names their place: %#', (document, pointer) => {
+    expect(findPlaces({ ...document, allowSecrets: ['/card/name'] })).toEqual([pointer])
+    const allowed = { ...document, allowSecrets: [pointer] }
+    expect(findPlaces(allowed)).toEqual([])
+    expect(compileCard(allowed).report.issues).not.toContainEqual(expect.objectContaining({ rule: 'secret' }))
+  })
+
+  it('are allowed at one place only', () => {
+    const card = { ...cleanCard, 'x-a': key, 'x-b': key, 'x-c': { deep: key } }
+    expect(findPlaces({ card, allowSecrets: ['/card/x-a', '/card/x-c'] })).toEqual(['/card/x-b', '/card/x-c/deep'])
+  })
+
+  it('come with the pointer to allow, in the manifest that a bare card needs', () => {
+    const message = (document: Json, fetched?: JsonObject) => compileCard(document, fetched).secrets[0]?.message
+    expect(message({ card: { ...cleanCard, 'x-a': key } })).toMatch(/add "\/card\/x-a" to `allowSecrets`$/)
+    expect(message({ ...cleanCard, 'x-a': key })).toMatch(/card under `card`, and "\/card\/x-a" in `allowSecrets`$/)
+    expect(message(source, { ...cleanCard, 'x-a': key })).toMatch(/add "\/x-a" to `allowSecrets`$/)
+  })
+})
+
+describe('a report on a card with secrets', () => {
+  /** Places where notes and errors repeat values. */
+  const cards: [string, Json][] = [
+    ['a default skill', { ...cleanCard, description: `Reads code with ${key}`, skills: [] }],
+    ['a default skill of a password', { ...cleanCard, description: 'x', password: 'hunter2', skills: [] }],
+    ['the name of a skill', { ...cleanCard, skills: [{ ...cleanSkill, id: undefined, name: key }] }],
+    ['a capability', { ...cleanCard, capabilities: [key] }],
+    ['a binding', { ...cleanCard, preferredTransport: key }],
+    ['a repeated id', { ...cleanCard, skills: [1, 2].map(() => ({ ...cleanSkill, id: key })) }],
+    ['a mode', { ...cleanCard, defaultInputModes: [key] }],
+    ['a version', { ...cleanCard, protocolVersion: key }],
+    ['a type of scheme', { ...cleanCard, securitySchemes: { a: { type: key } }, security: [{ a: [] }] }],
+    ['a transport URI', { ...cleanCard, additionalInterfaces: [{ url: cleanCard.url, transport: key }] }],
+    ['an id of a manifest', { id: key, card: cleanCard }],
+  ]
+
+  it.each(cards)('does not repeat one that is %s', (_, document) => {
+    const text = JSON.stringify(compileOrErrors(JSON.parse(JSON.stringify(document))))
+    expect(text).not.toContain(random.slice(0, 8))
+    expect(text).not.toContain('hunter2')
+  })
+
+  it('does not repeat one of an MCP server', () => {
+    const tool = { id: key, name: key, inputSchema: { properties: { q: {} } } }
+    const fetched = { name: 'a', description: 'b', skills: [tool] }
+    const { filled, converted } = compileCard({ upstream: { mcp: 'https://a.example.com/mcp' } }, fetched).report
+    const notes = JSON.stringify([filled, converted])
+    expect(notes).toContain('Calls the tool [secret] with q.')
+    // Also not as the id of a skill, which has other letters.
+    expect(notes.toLowerCase().replaceAll('-', '')).not.toContain(random.toLowerCase().slice(0, 12))
+  })
+
+  it('keeps the rest of a message, and messages without a secret', () => {
+    const { filled } = compileCard({ ...cleanCard, description: `Reads code with ${key}`, skills: [] }).report
+    const message = filled.find(({ pointer }) => pointer === '/skills')?.message
+    expect(message).toContain('"description":"Reads code with [secret]"')
+    const { report } = compileCard({ ...cleanCard, description: 'Reads code', skills: [] })
+    expect(report.filled.find(({ pointer }) => pointer === '/skills')?.message).toContain('"Reads code"')
+  })
+})
+
+const compileOrErrors = (document: Json) => {
+  try {
+    return compileCard(document).report
+  } catch {
+    return getCompileErrors(document)
+  }
+}
+
+it('finds a secret in any JSON value', () => {
+  expect(containsSecret([{ deep: key }])).toBe(true)
+  expect(containsSecret('hunter2', 'password')).toBe(true)
+  expect(containsSecret('hunter2', 'name')).toBe(false)
 })

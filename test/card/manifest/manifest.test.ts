@@ -9,15 +9,35 @@ const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, beginnin
 
 describe('a manifest', () => {
   it('is public by default, with a direct route and no hosts', () => {
-    expect(readManifest({ card })).toMatchObject({
+    const read = readManifest({ card })
+    expect(read).toMatchObject({
       manifest: { card, visibility: 'public', route: 'direct', hosts: [], upstream: {}, gate: {} },
-      cardPointer: '/card',
     })
+    expect('manifest' in read && read.errorPointer('/name')).toBe('/card/name')
   })
 
   it('may be a card without a manifest, which keeps every field', () => {
     const bare = { ...card, x: 'y', card: 'of mine' }
-    expect(readManifest(bare)).toMatchObject({ manifest: { card: bare, hosts: [] }, cardPointer: '' })
+    const read = readManifest(bare)
+    expect(read).toMatchObject({ manifest: { card: bare, hosts: [] } })
+    expect('manifest' in read && read.errorPointer('/name')).toBe('/name')
+  })
+
+  it.each<[string, Json]>([
+    ['a manifest', { $schema: 'https://host.example/schema', card }],
+    ['the card of a manifest', { card: { $schema: 'https://host.example/schema', ...card } }],
+    ['a bare card', { $schema: 'https://host.example/schema', ...card }],
+    ['an overlay', { card, extended: { $schema: 'x' }, tiers: { gold: { $schema: 'x' } } }],
+    ["Shaman's front matter", { $schema: 'x', exposed: true, agentcard: { $schema: 'x' }, ...card }],
+  ])('leaves $schema out of %s', (_, document) => {
+    expect(JSON.stringify(readManifest(document))).not.toContain('$schema')
+    const { documents, extended, report } = compileCard(document)
+    expect(JSON.stringify([documents, extended, report])).not.toContain('schema"')
+  })
+
+  it('may be in a set, and name values that only look like secrets', () => {
+    const document = { card, set: 'my-cards', allowSecrets: ['/card/description', '/tiers/gold/x~1y~0z/0'] }
+    expect(readManifest(document)).toMatchObject({ manifest: document })
   })
 
   it.each<[string, Json, string, string]>([
@@ -25,7 +45,7 @@ describe('a manifest', () => {
       'an unknown field',
       { card, visibilty: 'public' },
       '/visibilty',
-      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, jwt. Fields of the card go under `card`',
+      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, jwt, set, allowSecrets. Fields of the card go under `card`',
     ],
     [
       'an unknown field of upstream',
