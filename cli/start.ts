@@ -1,4 +1,5 @@
-import { createContext, LOCAL_TOKEN, localUrl, processIo } from './config.ts'
+import { createContext, localUrl, processIo } from './config.ts'
+import { readLocalToken, writeDevConfig } from './dev/dev-config.ts'
 import {
   checkPort,
   exitWithParent,
@@ -8,12 +9,12 @@ import {
   waitUntilResponding,
   waitUntilSilent,
 } from './dev/dev-server.ts'
-import { quoteAuthorization, welcome } from './dev/welcome.ts'
+import { welcome } from './dev/welcome.ts'
+import { createSigningKey } from './signing-key.ts'
 
 const context = createContext(processIo(), 'npm start')
-const { env, fetch } = context
+const { cwd, env, fetch } = context
 const url = localUrl(env)
-const token = env.ADMIN_TOKEN ?? LOCAL_TOKEN
 const port = env.PORT ?? new URL(url).port
 
 const fail = (message: string): void => {
@@ -22,9 +23,16 @@ const fail = (message: string): void => {
 }
 
 const serve = async (): Promise<void> => {
-  const server = startDevServer(port, token, context)
+  const { token, shell } = readLocalToken(cwd, process.env)
+  // The key is for this run only.
+  const secrets = { ADMIN_TOKEN: token, SIGNING_KEY: JSON.stringify(createSigningKey()) }
+  const config = writeDevConfig(cwd, port, secrets)
+  const server = startDevServer(port, config, context)
   // However this process ends, even by an unexpected error, it leaves no runtime behind that keeps the port.
-  process.on('exit', () => killGroup(server))
+  process.on('exit', () => {
+    killGroup(server)
+    config.remove()
+  })
   const ended = new Promise<void>(resolve => {
     server.once('exit', () => resolve())
     server.once('error', () => resolve())
@@ -38,7 +46,7 @@ const serve = async (): Promise<void> => {
   exitWithParent(stop)
   const isResponding = await waitUntilResponding(`${url}/agents`, server, context)
   if (isResponding) {
-    await welcome({ url, token }, quoteAuthorization(env, process.env), context)
+    await welcome({ url, token }, `"Authorization: Bearer ${shell}"`, context)
     await Promise.race([ended, waitUntilSilent(`${url}/agents`, server, context)])
     if (!isStopping) fail('wrangler dev has ended, or its runtime has; VERBOSE=1 npm start shows its log.')
   } else if (!isStopping) {

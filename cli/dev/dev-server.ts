@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, globSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
 import { poll } from '../clock.ts'
 import type { Context } from '../config.ts'
 import { withLocalBin } from '../deploy/wrangler.ts'
-import { createSigningKey } from '../signing-key.ts'
+import type { DevConfig } from './dev-config.ts'
 
 /** How long the runtime may take until it responds. */
 const START_TIMEOUT_MS = 60_000
@@ -51,35 +49,24 @@ const isPortFree = async (port: number): Promise<boolean> => {
   }
 }
 
-/**
- * Starts `wrangler dev` with the example agents; it prints only errors unless `VERBOSE` is set. The admin token goes by
- * the environment, because ps shows flags.
- */
-export const startDevServer = (port: string, adminToken: string, { env, cwd }: Context): ChildProcess => {
-  const signingKey = JSON.stringify(createSigningKey())
+/** Starts `wrangler dev`; it prints only errors unless `VERBOSE` is set. All flags apply to the first configuration, the host. */
+export const startDevServer = (port: string, config: DevConfig, { env, cwd }: Context): ChildProcess => {
   const variables = WORKER_VARIABLES.flatMap(name => (env[name] ? ['--var', `${name}:${env[name]}`] : []))
-  // wrangler reads the environment only if its files are named, not if it finds .dev.vars by itself.
-  const files = ['.dev.vars', '.env'].filter(file => existsSync(join(cwd, file))).flatMap(file => ['--env-file', file])
-  const examples = globSync('examples/*/wrangler.toml', { cwd }).sort()
-  // All flags apply to the first, the host.
-  const configs = examples.length === 0 ? [] : ['wrangler.toml', ...examples]
   return spawn(
     'wrangler',
     [
-      ...['dev', ...configs.flatMap(config => ['-c', config])],
+      ...['dev', ...config.configs.flatMap(file => ['-c', file])],
       ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
       ...['--log-level', env.VERBOSE ? 'info' : 'error', '--show-interactive-dev-session=false'],
       ...variables,
-      // ps shows this key, but it is for this run only.
-      ...['--var', `SIGNING_KEY:${signingKey}`],
-      ...files,
+      ...config.envFiles.flatMap(file => ['--env-file', file]),
     ],
     {
       cwd,
       // Makes a process group, so that all of it can be ended.
       detached: true,
       stdio: ['ignore', env.VERBOSE ? 'inherit' : 'ignore', 'inherit'],
-      env: withLocalBin({ ...process.env, ADMIN_TOKEN: adminToken, WRANGLER_SEND_METRICS: 'false' }, cwd),
+      env: withLocalBin({ ...process.env, WRANGLER_SEND_METRICS: 'false' }, cwd),
     },
   )
 }

@@ -10,6 +10,12 @@ export const ECHO_ID = 'echo'
 /** The id of the sample that is an MCP server. */
 export const TOOL_BOX_ID = 'tool-box'
 
+/** The Workers behind samples, by the bindings that those name. `npm start` runs them beside the host. */
+export const EXAMPLE_WORKERS = [
+  { binding: 'ECHO', service: 'calling-card-example-echo', config: 'examples/echo-agent/wrangler.toml' },
+  { binding: 'TOOLS', service: 'calling-card-example-mcp', config: 'examples/mcp-server/wrangler.toml' },
+] as const
+
 /**
  * Returns the files of the samples, if there are any. The echo agent is the first, so that it becomes the root agent of an empty
  * host: it answers. It claims no host name, so an agent of the owner that claims "*" takes its place.

@@ -1,6 +1,6 @@
 import pMap from 'p-map'
 import { createClient, type HostClient } from '../client/index.ts'
-import { type Context, type Environment, type HostSettings, LOCAL_TOKEN } from '../config.ts'
+import type { Context, HostSettings } from '../config.ts'
 import { UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER, findCardFiles, isFolder } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
@@ -135,11 +135,4 @@ const textCall = (method: string, text: string, configuration?: object): string 
 const call = (method: string, part: object, configuration?: object): string => {
   const message = { messageId: '1', role: 'ROLE_USER', parts: [part] }
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message, configuration } })
-}
-
-/** Returns the admin's header, quoted for a shell. A secret token is read by the shell and not shown. */
-export const quoteAuthorization = ({ ADMIN_TOKEN }: Environment, shell: Environment): string => {
-  if (ADMIN_TOKEN === undefined) return `'Authorization: Bearer ${LOCAL_TOKEN}'`
-  const token = shell.ADMIN_TOKEN ? '$ADMIN_TOKEN' : '$(node --env-file=.env -p process.env.ADMIN_TOKEN)'
-  return `"Authorization: Bearer ${token}"`
 }

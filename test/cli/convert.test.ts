@@ -29,13 +29,13 @@ describe('sync-card convert', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   })
 
-  it('converts all cards of cards/ that need no host, and reports the others (exit 3)', async () => {
+  it('converts all samples that need no host, and reports the others (exit 3)', async () => {
     const workspace = new Workspace({ 'bad.json': '{' })
-    const args = ['convert', resolve('cards'), 'bad.json', '--to', '0.3', '--out', 'out']
+    const args = ['convert', resolve('examples/cards'), 'bad.json', '--to', '0.3', '--out', 'out']
     const { code, stdout, stderr } = await workspace.run(args)
     expect(readdirSync(join(workspace.folder, 'out'))).toEqual(
-      ['code-review', 'customer-support', 'echo', 'etymo', 'invoice-reader', 'my-agent', 'order-processor']
-        .concat(['partner-agent', 'research-assistant', 'weather'])
+      ['code-review', 'customer-support', 'echo', 'etymo', 'invoice-reader', 'order-processor']
+        .concat(['partner-agent', 'research-assistant', 'smallest', 'weather'])
         .map(id => `${id}.json`),
     )
     for (const name of ['relay', 'tool-box'])

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createContext } from '../../cli/config.ts'
+import { readLocalToken, writeDevConfig } from '../../cli/dev/dev-config.ts'
 import { checkPort } from '../../cli/dev/dev-server.ts'
-import { echoCommands, quoteAuthorization, toolCommands, welcome } from '../../cli/dev/welcome.ts'
+import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
+import { echoCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
 import { FakeHost } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
@@ -13,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => host.close())
 
-const authorization = "'Authorization: Bearer dev'"
+const authorization = '"Authorization: Bearer dev"'
 
 const runWelcome = async (files: Record<string, unknown>): Promise<string> => {
   const { io, output } = new Workspace(files).io()
@@ -91,23 +95,49 @@ describe('welcome', () => {
 const unavailable = (response: Parameters<FakeHost['faults'][number]>[1]): boolean =>
   Boolean(response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"code":"upstream-card-unavailable"}'))
 
-describe('quoteAuthorization', () => {
+describe('readLocalToken', () => {
+  const secrets = { '.dev.vars': 'OTHER=1\nADMIN_TOKEN="of the file"\n' }
   it.each([
-    ['the token of npm start', {}, {}, authorization],
+    ['is "dev", whatever .env says', { '.env': 'ADMIN_TOKEN=of-a-deployment' }, {}, { token: 'dev', shell: 'dev' }],
     [
-      'a token of the shell by its variable',
-      { ADMIN_TOKEN: 'secret' },
-      { ADMIN_TOKEN: 'secret' },
-      '"Authorization: Bearer $ADMIN_TOKEN"',
+      'is "dev" if it is empty elsewhere',
+      { '.dev.vars': 'ADMIN_TOKEN=' },
+      { ADMIN_TOKEN: '' },
+      { token: 'dev', shell: 'dev' },
     ],
     [
-      'a token of .env by reading the file',
-      { ADMIN_TOKEN: 'secret' },
+      'is that of .dev.vars',
+      secrets,
       {},
-      '"Authorization: Bearer $(node --env-file=.env -p process.env.ADMIN_TOKEN)"',
+      { token: 'of the file', shell: '$(node --env-file=.dev.vars -p process.env.ADMIN_TOKEN)' },
     ],
-  ])('shows %s', (_, env, shell, header) => {
-    expect(quoteAuthorization(env, shell)).toBe(header)
+    ['is that of the process first', secrets, { ADMIN_TOKEN: 'own' }, { token: 'own', shell: '$ADMIN_TOKEN' }],
+  ])('%s', (_, files, env, token) => {
+    expect(readLocalToken(new Workspace(files).folder, env)).toEqual(token)
+  })
+})
+
+describe('writeDevConfig', () => {
+  const examples = Object.fromEntries(EXAMPLE_WORKERS.map(({ config }) => [config, '']))
+
+  it('writes bindings to the examples that exist, and secrets that only the owner can read', () => {
+    const { folder } = new Workspace({ ...examples, 'wrangler.toml': 'name = "host"', '.dev.vars': 'KEY=1' })
+    const { configs, envFiles, remove } = writeDevConfig(folder, '8787', { KEY: 'a$b', QUOTED: '{"a":"it"}' })
+    expect(configs).toEqual(['.wrangler-start-8787.toml', ...Object.keys(examples)])
+    expect(envFiles).toEqual(['.dev.vars', '.wrangler/start-8787.vars'])
+    const text = readFileSync(join(folder, '.wrangler-start-8787.toml'), 'utf8')
+    expect(text).toMatch(/^name = "host"\n\[\[services\]\]\nbinding = "ECHO"\nservice = "calling-card-example-echo"\n/)
+    const secrets = join(folder, '.wrangler/start-8787.vars')
+    expect(readFileSync(secrets, 'utf8')).toBe(`KEY='a\\$b'\nQUOTED='{"a":"it"}'\n`)
+    expect(statSync(secrets).mode & 0o777).toBe(0o600)
+    remove()
+    expect(readdirSync(folder).filter(name => name.includes('start'))).toEqual([])
+    expect(existsSync(secrets)).toBe(false)
+  })
+
+  it('uses wrangler.toml itself where there are no examples', () => {
+    const { folder } = new Workspace()
+    expect(writeDevConfig(folder, '1', {})).toMatchObject({ configs: [], envFiles: ['.wrangler/start-1.vars'] })
   })
 })
 

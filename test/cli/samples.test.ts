@@ -22,7 +22,7 @@ describe('examples/cards/', () => {
   })
 
   it('writes the GopherHole sample as GopherHole documents it', () => {
-    expect(sample('my-agent')?.compiled?.documents.gopherhole).toEqual({
+    expect(sample('smallest')?.compiled?.documents.gopherhole).toEqual({
       name: 'My Agent',
       description: 'Does something useful',
       url: 'https://my-agent.example.com',

@@ -1,20 +1,24 @@
 import { once } from 'node:events'
-import { chmodSync, readFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
 import { card, Workspace, waitForEnd, waitForText } from './workspace.ts'
 
 /** Does what `wrangler dev` does to its surroundings: its own runtime serves the port, and ignores the end of its parent. */
 const fakeWrangler = `#!${process.execPath}
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
 const args = process.argv.slice(2)
 spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LINE && require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
-writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: process.env.ADMIN_TOKEN, metrics: process.env.WRANGLER_SEND_METRICS }))
+const envFiles = args.flatMap((arg, index) => args[index - 1] === '--env-file' ? [parseEnv(readFileSync(arg, 'utf8'))] : [])
+const { ADMIN_TOKEN, SIGNING_KEY } = Object.assign({}, ...envFiles)
+writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, key: SIGNING_KEY, metrics: process.env.WRANGLER_SEND_METRICS }))
 const host = new FakeHost()
-host.token = process.env.ADMIN_TOKEN
+host.token = ADMIN_TOKEN
 host.rootAgent = process.env.ROOT
 if (process.env.GARBAGE) host.faults = [({ path }, response) => path === '/agents?limit=100' && response.end('<html>')]
 if (process.env.BROKEN) process.exit(1)
@@ -59,25 +63,33 @@ const start = (env: Record<string, string>, files: Record<string, unknown> = {},
   chmodSync(join(workspace.folder, 'bin/wrangler'), 0o755)
   const child = workspace.spawn(script, [], { PATH: join(workspace.folder, 'bin'), ...env })
   const called = () => JSON.parse(readFileSync(join(workspace.folder, 'called.json'), 'utf8'))
-  return { child, end: waitForEnd(child), called }
+  return { child, end: waitForEnd(child), called, folder: workspace.folder }
 }
 
 describe('npm start', () => {
   it('runs the host and its examples, sends the cards, shows what to try, and leaves nothing behind', async () => {
     const port = await freePort()
     const runtime = await watchRuntime()
-    const files = { 'examples/echo-agent/wrangler.toml': '', 'examples/another/wrangler.toml': '', '.env': 'OTHER=1' }
-    const { child, end, called } = start({ PORT: port, ROOT_AGENT: 'a', ROOT: 'b', LINE: runtime.port }, files)
+    const files = {
+      ...Object.fromEntries(EXAMPLE_WORKERS.map(({ config }) => [config, ''])),
+      'wrangler.toml': 'name = "host"',
+      '.dev.vars': 'OTHER=1',
+      '.env': 'ADMIN_TOKEN=of-a-deployment',
+    }
+    const { child, end, called, folder } = start({ PORT: port, ROOT_AGENT: 'a', ROOT: 'b', LINE: runtime.port }, files)
     await waitForText(child.stdout, 'Ctrl-C stops')
-    const configs = ['wrangler.toml', 'examples/another/wrangler.toml', 'examples/echo-agent/wrangler.toml']
-    expect(called()).toMatchObject({ token: 'dev', metrics: 'false' })
+    const configs = [`.wrangler-start-${port}.toml`, ...EXAMPLE_WORKERS.map(({ config }) => config)]
+    expect(called()).toMatchObject({
+      token: 'dev',
+      key: expect.stringMatching(/^{"kty":"EC".*"d":"/),
+      metrics: 'false',
+    })
     expect(called().args).toEqual([
       'dev',
       ...configs.flatMap(config => ['-c', config]),
       ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
       ...['--log-level', 'error', '--show-interactive-dev-session=false'],
-      ...['--var', 'ROOT_AGENT:a', '--var', expect.stringMatching(/^SIGNING_KEY:{"kty":"EC".*"d":"/)],
-      ...['--env-file', '.env'],
+      ...['--var', 'ROOT_AGENT:a', '--env-file', '.dev.vars', '--env-file', `.wrangler/start-${port}.vars`],
     ])
     child.kill('SIGTERM')
     const { code, stdout } = await end
@@ -94,6 +106,9 @@ describe('npm start', () => {
       '',
     ])
     expect(code).toBe(0)
+    expect(
+      [...readdirSync(folder), ...readdirSync(join(folder, '.wrangler'))].filter(name => name.includes(port)),
+    ).toEqual([])
     await runtime.ended
   })
 

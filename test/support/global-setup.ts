@@ -60,7 +60,6 @@ type WranglerConfig = {
   vars: Record<string, string>
   kv_namespaces: { binding: string }[]
   durable_objects: { bindings: { name: string; class_name: string }[] }
-  services?: { binding: string; service: string }[]
   cache?: { enabled: boolean }
   exports?: Record<string, { cache?: { enabled: boolean } }>
   ratelimits: { name: string; simple: { limit: number } }[]
@@ -82,7 +81,6 @@ export const readHostConfig = (): HostConfig => {
     cachedByEntrypoint: Object.fromEntries(
       Object.entries(config.exports ?? {}).flatMap(([name, { cache }]) => (cache ? [[name, cache.enabled]] : [])),
     ),
-    services: Object.fromEntries((config.services ?? []).map(({ binding, service }) => [binding, service])),
   }
 }
 

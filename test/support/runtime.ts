@@ -19,8 +19,6 @@ export type HostConfig = {
   kvNamespaces: string[]
   /** Classes of Durable Objects by their bindings. */
   durableObjects: Record<string, string>
-  /** Names of other Workers by their bindings. */
-  services: Record<string, string>
   /** Whether Workers Cache is in front of each entrypoint, unless the entrypoint has a setting of its own. */
   cacheEnabled: boolean
   cachedByEntrypoint: Record<string, boolean>
@@ -33,8 +31,8 @@ export type HostOptions = {
   rateLimits?: Record<string, number>
   /** Puts the host's own code behind a KV that fails on command: see workers/faults.ts. */
   faults?: boolean
-  /** The example agents that run beside the host, by the names of their Workers. */
-  examples?: readonly (keyof typeof examples)[]
+  /** The example agents that run beside the host, by their folders. */
+  examples?: readonly (keyof typeof exampleWorkers)[]
 }
 
 /** Workers in one runtime. Each has a socket of its own, with nothing between it and the network. */
@@ -50,10 +48,10 @@ type Worker = MiniflareOptions['workers'][number]
 /** The name of the Worker that a runtime is started for. */
 export const main = 'main'
 
-/** The example agents by the names of their Workers, with the Durable Objects that they need. */
-const examples = {
-  'echo-agent': { AGENT: 'EchoAgent' },
-  'mcp-server': {},
+/** The example agents by their folders: the binding of a host to each, and the Durable Objects that each needs. */
+const exampleWorkers = {
+  'echo-agent': { binding: 'ECHO', durableObjects: { AGENT: 'EchoAgent' } },
+  'mcp-server': { binding: 'TOOLS', durableObjects: {} },
 }
 
 /**
@@ -77,7 +75,6 @@ const hostWorker = async (
   config: HostConfig,
   { vars = {}, rateLimits = {}, faults = false, examples = [] }: HostOptions,
 ): Promise<Worker> => {
-  const bound = examples.map(String)
   const env = {
     ...textBindings({ ...config.vars, ...vars }),
     ...mapValues(config.rateLimits, (limit, binding) => ({
@@ -86,11 +83,13 @@ const hostWorker = async (
       simple: { limit: rateLimits[binding] ?? limit, period: 60 as const },
     })),
     ...Object.fromEntries(config.kvNamespaces.map(kv => [kv, { type: 'kv' as const, id: `${name}-${kv}` }])),
-    // The Worker of an example that is not started is the host itself: production always has one there.
-    ...mapValues(config.services, service => ({
-      type: 'worker' as const,
-      worker: bound.includes(service) ? service : name,
-    })),
+    // The Worker of an example that is not started is the host itself, so that its binding exists.
+    ...Object.fromEntries(
+      Object.entries(exampleWorkers).map(([folder, { binding }]) => [
+        binding,
+        { type: 'worker' as const, worker: examples.some(started => started === folder) ? folder : name },
+      ]),
+    ),
   }
   const modules: Record<string, string> = {
     ...(faults && { 'faults.js': await faultsModule() }),
@@ -149,9 +148,9 @@ const worker = (
   dev: { stripCfConnectingIp: false, unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] },
 })
 
-const exampleWorker = async (name: keyof typeof examples, compatibilityDate: string): Promise<Worker> => {
+const exampleWorker = async (name: keyof typeof exampleWorkers, compatibilityDate: string): Promise<Worker> => {
   const modules = { 'index.js': await bundle(join(root, 'examples', name, 'worker.ts')) }
-  return worker(name, modules, { compatibilityDate, durableObjects: examples[name] })
+  return worker(name, modules, { compatibilityDate, durableObjects: exampleWorkers[name].durableObjects })
 }
 
 const start = async <Name extends string>(
