@@ -5,14 +5,7 @@ import type { Compiled } from '../../src/card/compile/index.ts'
 import { dialectNames, type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
 import { type Context, localUrl, parseHostUrl } from '../config.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import {
-  type Diagnostic,
-  type Draft,
-  findCardFiles,
-  isSystemError,
-  loadManifests,
-  skippedText,
-} from '../manifests/index.ts'
+import { type Diagnostic, type Draft, isSystemError, loadManifests, skippedText } from '../manifests/index.ts'
 import { distinct, problemText } from '../reporters/index.ts'
 
 type Flags = { to: RepresentationName; out?: string; url?: string }
@@ -35,7 +28,7 @@ export const addConvert = (program: Command, context: Context, exit: (code: numb
 
 const convertCards = (named: readonly string[], { to, out, url }: Flags, { cwd, terminal }: Context): number => {
   const origin = url === undefined ? localUrl({}) : parseHostUrl(url)
-  const { drafts, invalid, skipped } = loadManifests(findCardFiles(named, cwd), origin, cwd)
+  const { drafts, invalid, skipped } = loadManifests(named, origin, cwd)
   for (const file of skipped) terminal.info(skippedText(file))
   const compiled = drafts.filter(isCompiled)
   if (out === undefined && compiled.length > 1) throw new UsageError('More than one card: name a folder with --out.')

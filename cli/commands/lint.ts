@@ -3,7 +3,7 @@ import pMap from 'p-map'
 import type { HostClient, Proposal } from '../client/index.ts'
 import { type Context, localUrl } from '../config.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { type Draft, findCardFiles, loadManifests, locateInCard, skippedText } from '../manifests/index.ts'
+import { type Draft, loadManifests, locateInCard, orCardsFolder, skippedText } from '../manifests/index.ts'
 import {
   collectLintResults,
   type LintResult,
@@ -37,7 +37,7 @@ export const addLint = (program: Command, context: Context, exit: (code: number)
     .option('--observed', "compare the cards with what their agents' calls have shown on the host")
   addConnectionOptions(command, 'write').action(async (files: string[], flags: Flags) => {
     rejectUnusedFlags(flags)
-    const loaded = loadManifests(findCardFiles(files, cwd), localUrl({}), cwd)
+    const loaded = loadManifests(orCardsFolder(files), localUrl({}), cwd)
     for (const skipped of loaded.skipped) context.terminal.info(skippedText(skipped))
     const observed = flags.observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
     const results = collectLintResults(loaded, observed)

@@ -62,7 +62,7 @@ const readDraft = (
   defaults: Defaults | undefined,
   origin: string,
 ): Draft | InvalidFile => {
-  const sourceMap = createSourceMap(source, mapping, defaults?.source)
+  const sourceMap = createSourceMap(source, mapping, defaults?.sources ?? [])
   const named = agentIdFor(source.file, written.manifest.id)
   if ('message' in named)
     return { file: label, problems: [sourceMap.locateError({ pointer: '/id', message: named.message })] }

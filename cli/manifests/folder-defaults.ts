@@ -1,3 +1,4 @@
+import { dirname, isAbsolute, normalize, relative, resolve, sep } from 'node:path'
 import { Manifest } from '../../src/card/manifest/manifest.ts'
 import { formatPointer, isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
 import type { Diagnostic, ParsedFile } from './source-map.ts'
@@ -5,15 +6,32 @@ import type { Diagnostic, ParsedFile } from './source-map.ts'
 /** The file names, in order of preference, of what every other file of a folder inherits. */
 export const DEFAULTS_NAMES = ['defaults.yaml', 'defaults.yml', 'defaults.json']
 
-/** What the files of a folder inherit, and the file where it is written. */
-export type Defaults = { manifest: JsonObject; source: ParsedFile }
+/** What the files of a folder inherit, and the files where it is written, the innermost first. */
+export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }
+
+/** A folder of cards; `root` is the folder above it, or itself, that was named. */
+export type CardFolder = { folder: string; root: string; cwd: string }
+
+/**
+ * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on, whatever was
+ * named, so that a single file inherits the same as in its folder. Outside of the current folder, they begin with `root`.
+ */
+export const foldersAbove = ({ folder, root, cwd }: CardFolder): string[] => {
+  const fromHere = relative(cwd, resolve(cwd, folder))
+  const isOutside = isAbsolute(fromHere) || fromHere.split(sep)[0] === '..'
+  const top = resolve(cwd, isOutside ? root : '.')
+  const folders = [normalize(folder)]
+  for (let path = normalize(folder); resolve(cwd, path) !== top && dirname(path) !== path; path = dirname(path))
+    folders.unshift(dirname(path))
+  return folders
+}
 
 const INHERITABLE = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'hosts')
 
 /** Checks that a defaults file has only manifest fields that more than one agent can have. */
 export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnostic[] } => {
   const { value, file } = source
-  if (value === null) return { manifest: {}, source }
+  if (value === null) return { manifest: {}, sources: [source] }
   if (!isJsonObject(value))
     return { problems: [{ file, line: 1, column: 1, pointer: '', message: 'must be an object' }] }
   const problems = Object.keys(value).flatMap((name): Diagnostic[] => {
@@ -25,8 +43,14 @@ export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnos
         : 'is not a field of a manifest; fields of the card go under `card`'
     return [{ file, ...(source.locate(pointer) ?? { line: 1, column: 1 }), pointer, message }]
   })
-  return problems.length > 0 ? { problems } : { manifest: value, source }
+  return problems.length > 0 ? { problems } : { manifest: value, sources: [source] }
 }
+
+/** Returns the defaults of a folder with what it inherits from the folders above it. */
+export const inheritDefaults = (outer: Defaults, inner: Defaults): Defaults => ({
+  manifest: applyDefaults(outer.manifest, inner.manifest),
+  sources: [...inner.sources, ...outer.sources],
+})
 
 /** The fields that name where an agent is, in a card and in `upstream`. */
 const ENDPOINT_FIELDS = {

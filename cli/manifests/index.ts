@@ -1,15 +1,13 @@
 export { type Draft, type LocatedIssue, locateInCard, locateIssues } from './draft.ts'
-export { DEFAULTS_NAMES } from './folder-defaults.ts'
 export {
   CARDS_FOLDER,
   CREATE_CARD_HINT,
   findCardFiles,
   isFolder,
-  type LoadedManifests,
-  loadManifests,
-  type SkippedFile,
-  skippedText,
-} from './load.ts'
+  orCardsFolder,
+  pathsToWatch,
+} from './find-files.ts'
+export { type LoadedManifests, loadManifests, type SkippedFile, skippedText } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
 export { isSystemError, readFile } from './read-file.ts'
 export type { Diagnostic, InvalidFile } from './source-map.ts'

@@ -1,82 +1,83 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { basename, dirname, extname, join, resolve } from 'node:path'
-import { UsageError } from '../exit-codes.ts'
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { isUneditedStarter } from '../starter.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
-import { DEFAULTS_NAMES, type Defaults, readDefaults } from './folder-defaults.ts'
-import { CARD_EXTENSIONS } from './parse-file.ts'
+import { findFiles } from './find-files.ts'
+import { DEFAULTS_NAMES, type Defaults, foldersAbove, inheritDefaults, readDefaults } from './folder-defaults.ts'
 import { readFile } from './read-file.ts'
 import type { Diagnostic, InvalidFile } from './source-map.ts'
 
-/** The folder that is read if no file is named. */
-export const CARDS_FOLDER = 'cards'
-
-/** What to do if there are no cards. */
-export const CREATE_CARD_HINT = `Create one: ${CARDS_FOLDER}/my-agent.json with a name, a description and a url is enough.`
-
-/** A file that is not read, and why: a sentence without its subject, such as "is a FIFO". */
+/** A file that is not sent, and why: a clause such as "it is a FIFO". */
 export type SkippedFile = { file: string; reason: string }
 
 /** The owner's files, checked. */
 export type LoadedManifests = { drafts: Draft[]; invalid: InvalidFile[]; skipped: SkippedFile[] }
 
-/** Returns the named files and the files of the named folders, relative to `cwd`. Defaults files are no cards. */
-export const findCardFiles = (named: readonly string[], cwd = process.cwd()): string[] => {
-  const files = (named.length > 0 ? named : [CARDS_FOLDER]).flatMap(path => {
-    if (!existsSync(resolve(cwd, path)))
-      throw new UsageError(
-        named.length > 0 ? `${path} does not exist.` : `There is no folder ${CARDS_FOLDER} here. ${CREATE_CARD_HINT}`,
-      )
-    return isFolder(path, cwd) ? filesIn(path, cwd) : [path]
-  })
-  return [...new Set(files)].filter(file => !DEFAULTS_NAMES.includes(basename(file)))
-}
+/** Returns the note that a file is skipped. */
+export const skippedText = ({ file, reason }: SkippedFile): string => `${file} is skipped: ${reason}.`
 
-/** Whether a path is an existing folder. */
-export const isFolder = (path: string, cwd: string): boolean =>
-  statSync(resolve(cwd, path), { throwIfNoEntry: false })?.isDirectory() === true
-
-const filesIn = (folder: string, cwd: string): string[] =>
-  readdirSync(resolve(cwd, folder), { withFileTypes: true })
-    .filter(entry => !entry.isDirectory())
-    .map(({ name }) => name)
-    .filter(name => !/^(?:\.|README\b)/i.test(name) && CARD_EXTENSIONS.includes(extname(name).toLowerCase()))
-    .map(name => join(folder, name))
-    .sort()
+const UNEDITED_STARTER =
+  'it is the starter card as it was written for you; give it the name, description and url of your agent'
 
 /**
- * Reads files, each with the defaults of its folder, for the host at `origin`. An invalid file does not affect the
- * others. External agents come last, because the first agent of an empty host becomes its root agent.
+ * Reads the named files, folders and globs, each file with the defaults of its folders, for the host at `origin`. An invalid file
+ * does not affect the others. External agents come last, because the first agent of an empty host becomes its root agent.
  */
 export const loadManifests = (named: readonly string[], origin: string, cwd = process.cwd()): LoadedManifests => {
+  const files = findFiles(named, cwd)
   const skipped: SkippedFile[] = []
-  const defaultsByFolder = new Map<string, Defaults | { problems: Diagnostic[] } | undefined>()
-  const own = named.filter(file => !isExternalAgentsName(file))
-  const items = [...own, ...named.filter(isExternalAgentsName)].flatMap((file): (Draft | InvalidFile)[] => {
-    const folder = dirname(file)
-    if (!defaultsByFolder.has(folder)) defaultsByFolder.set(folder, loadDefaults(folder, cwd))
+  const defaults = new DefaultsReader(cwd)
+  const own = files.filter(({ file }) => !isExternalAgentsName(file))
+  const external = files.filter(({ file }) => isExternalAgentsName(file))
+  const items = [...own, ...external].flatMap(({ file, root }): (Draft | InvalidFile)[] => {
     const source = readFile(file, cwd)
-    if ('reason' in source) {
-      skipped.push({ file, ...source })
+    if ('problems' in source) return [{ file, problems: source.problems }]
+    if ('reason' in source || isUneditedStarter(source.value)) {
+      skipped.push({ file, reason: 'reason' in source ? source.reason : UNEDITED_STARTER })
       return []
     }
-    if ('problems' in source) return [{ file, problems: source.problems }]
-    const defaults = defaultsByFolder.get(folder)
-    if (defaults && 'problems' in defaults) return [{ file, problems: defaults.problems }]
-    return readDrafts(source, defaults, origin)
+    const inherited = defaults.read(dirname(file), root)
+    if (inherited && 'problems' in inherited) return [{ file, problems: inherited.problems }]
+    return readDrafts(source, inherited, origin)
   })
   return { ...rejectDuplicates(items), skipped }
 }
 
-/** Returns the note that a file is skipped. */
-export const skippedText = ({ file, reason }: SkippedFile): string => `${file} ${reason}: skipped.`
+type DefaultsResult = Defaults | { problems: Diagnostic[] }
 
-const loadDefaults = (folder: string, cwd: string): Defaults | { problems: Diagnostic[] } | undefined => {
+/** Reads what folders inherit; each defaults file only once. */
+class DefaultsReader {
+  readonly #cwd: string
+  readonly #byFolder = new Map<string, DefaultsResult | undefined>()
+
+  constructor(cwd: string) {
+    this.#cwd = cwd
+  }
+
+  /** Returns what the files of a folder inherit, from its own defaults and from those above it. */
+  read(folder: string, root: string): DefaultsResult | undefined {
+    return foldersAbove({ folder, root, cwd: this.#cwd })
+      .map(each => this.#readOwn(each))
+      .filter(found => found !== undefined)
+      .reduce<DefaultsResult | undefined>((outer, inner) => {
+        if (outer === undefined || 'problems' in outer) return outer ?? inner
+        return 'problems' in inner ? inner : inheritDefaults(outer, inner)
+      }, undefined)
+  }
+
+  #readOwn(folder: string): DefaultsResult | undefined {
+    if (!this.#byFolder.has(folder)) this.#byFolder.set(folder, loadDefaults(folder, this.#cwd))
+    return this.#byFolder.get(folder)
+  }
+}
+
+const loadDefaults = (folder: string, cwd: string): DefaultsResult | undefined => {
   const file = DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
   if (file === undefined) return undefined
   const source = readFile(file, cwd)
   if ('reason' in source)
-    return { problems: [{ file, line: 1, column: 1, pointer: '', message: `${source.reason}, and cannot be read` }] }
+    return { problems: [{ file, line: 1, column: 1, pointer: '', message: `cannot be read: ${source.reason}` }] }
   return 'problems' in source ? source : readDefaults(source)
 }
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { parseFile } from './parse-file.ts'
 import type { Diagnostic, ParsedFile, Position } from './source-map.ts'
 
-/** Reads and parses a file. Returns a reason, a sentence without its subject, if the path is no file to read. */
+/** Reads and parses a file. Returns a reason, a clause, if the path is no file to read. */
 export const readFile = (file: string, cwd: string): ParsedFile | { problems: Diagnostic[] } | { reason: string } => {
   const bytes = readBytes(resolve(cwd, file))
   if ('reason' in bytes) return bytes
@@ -29,9 +29,10 @@ export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
 
 /** Returns what a path is if it is no file to read. Opening a FIFO would wait for a writer, so none of these is opened. */
 const describeSpecialFile = (stats: Stats): string | undefined => {
-  if (stats.isFIFO()) return 'is a FIFO'
-  if (stats.isSocket()) return 'is a socket'
-  return stats.isCharacterDevice() || stats.isBlockDevice() ? 'is a device' : undefined
+  if (stats.isDirectory()) return 'it is a link to a folder; name that folder to read it'
+  if (stats.isFIFO()) return 'it is a FIFO'
+  if (stats.isSocket()) return 'it is a socket'
+  return stats.isCharacterDevice() || stats.isBlockDevice() ? 'it is a device' : undefined
 }
 
 /** Byte order marks of other encodings. The one of UTF-32 begins with the one of UTF-16. */

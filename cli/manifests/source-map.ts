@@ -41,11 +41,15 @@ export const mapCardTo =
 export const pointerInCard = (pointer: Pointer): Pointer | undefined =>
   /^\/card(?=\/|$)/.test(pointer) ? pointer.slice('/card'.length) : undefined
 
-/** Creates the map of a file and the defaults that it inherits. A missing part is located at its nearest ancestor. */
-export const createSourceMap = (file: ParsedFile, mapping: PointerMapping, defaults?: ParsedFile): SourceMap => {
+/** Creates the map of a file and the defaults that it inherits, the innermost first. A missing part is located at its nearest ancestor. */
+export const createSourceMap = (
+  file: ParsedFile,
+  mapping: PointerMapping,
+  defaults: readonly ParsedFile[],
+): SourceMap => {
   const candidates = (pointer: Pointer): [ParsedFile, Pointer][] => {
     const own = mapping(pointer).map((authored): [ParsedFile, Pointer] => [file, authored])
-    return defaults ? [...own, [defaults, pointer]] : own
+    return [...own, ...defaults.map((inherited): [ParsedFile, Pointer] => [inherited, pointer])]
   }
   const find = (pointer: Pointer): Omit<Diagnostic, 'message'> | undefined => {
     for (const [source, authored] of candidates(pointer)) {

@@ -3,14 +3,7 @@ import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
 import { createClient, type HostClient, HostError } from '../client/index.ts'
 import type { Context, HostSettings } from '../config.ts'
 import { UsageError } from '../exit-codes.ts'
-import {
-  CARDS_FOLDER,
-  CREATE_CARD_HINT,
-  type Draft,
-  findCardFiles,
-  type InvalidFile,
-  loadManifests,
-} from '../manifests/index.ts'
+import { CREATE_CARD_HINT, type Draft, type InvalidFile, loadManifests, orCardsFolder } from '../manifests/index.ts'
 import { findOrphans, planStep, type Step } from './plan.ts'
 import { deleteOrphan, describeRejection, describeStep, getOrphan, type Orphan, push, waitUntilLive } from './push.ts'
 import { type AgentResult, nameOf, type SyncResult } from './result.ts'
@@ -54,9 +47,9 @@ export const syncCards = async (
   context: Context,
 ): Promise<SyncResult> => {
   const { fetch, clock, cwd, terminal } = context
-  const files = findCardFiles(named, cwd)
-  if (files.length === 0) throw new UsageError(`${named.join(', ') || CARDS_FOLDER} has no cards. ${CREATE_CARD_HINT}`)
-  const { drafts, invalid } = loadManifests(files, url, cwd)
+  const { drafts, invalid, skipped } = loadManifests(orCardsFolder(named), url, cwd)
+  if (drafts.length + invalid.length + skipped.length === 0)
+    throw new UsageError(`${orCardsFolder(named).join(', ')} has no cards. ${CREATE_CARD_HINT}`)
   const client = createClient({ url, token, retries: options.retries, fetch, clock, onRetry: terminal.info })
   const run: Run = { client, options, context, breaker: new HostBreaker() }
   const planned = await planSteps(run, drafts)

@@ -1,5 +1,4 @@
-import { dirname, join } from 'node:path'
-import { CARDS_FOLDER, DEFAULTS_NAMES } from '../manifests/index.ts'
+import { pathsToWatch } from '../manifests/index.ts'
 import { type Action, type AgentResult, nameOf, type SyncResult } from './result.ts'
 
 /** Runs `work` once, and again whenever the files change, one run at a time, until the signal. No change is missed. */
@@ -9,10 +8,10 @@ export const watchCards = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { watch } = await import('chokidar')
-  const watcher = watch(pathsToWatch(named), {
-    cwd,
+  const { paths, isIgnored } = pathsToWatch(named, cwd)
+  const watcher = watch(paths, {
+    ignored: path => isIgnored(path),
     ignoreInitial: true,
-    depth: 0,
     awaitWriteFinish: { stabilityThreshold: 100, pollInterval: 25 },
   })
   const changes = new ChangeSignal()
@@ -47,11 +46,6 @@ class ChangeSignal {
     this.#isPending = false
   }
 }
-
-const pathsToWatch = (named: readonly string[]): string[] => [
-  ...(named.length > 0 ? named : [CARDS_FOLDER]),
-  ...named.flatMap(file => DEFAULTS_NAMES.map(name => join(dirname(file), name))),
-]
 
 /** Actions after which a file and the host are equal. */
 const IN_SYNC: readonly Action[] = ['unchanged', 'created', 'updated']

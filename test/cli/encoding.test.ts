@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findCardFiles, loadManifests } from '../../cli/manifests/load.ts'
+import { loadManifests } from '../../cli/manifests/load.ts'
 import { readFile } from '../../cli/manifests/read-file.ts'
 import { card, Workspace } from './workspace.ts'
 
@@ -47,7 +47,7 @@ describe('a file that is not UTF-8', () => {
     'is refused as %s',
     file => {
       const { folder } = workspaceWith(file, Buffer.from('{"name":"Café"}', 'latin1'))
-      const { invalid } = loadManifests(findCardFiles(['cards'], folder), 'https://cards.example.com', folder)
+      const { invalid } = loadManifests(['cards'], 'https://cards.example.com', folder)
       expect(invalid).toMatchObject([{ problems: [{ file, line: 1, column: 13 }] }])
     },
   )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { findCardFiles, loadManifests } from '../../cli/manifests/load.ts'
+import { loadManifests } from '../../cli/manifests/load.ts'
 
-const { drafts, invalid } = loadManifests(findCardFiles(['examples/cards']), 'https://cards.example.com')
+const { drafts, invalid } = loadManifests(['examples/cards'], 'https://cards.example.com')
 /** Only the host can fetch the other cards. */
 const written = drafts.filter(draft => draft.compiled !== undefined)
 const sample = (id: string) => drafts.find(draft => draft.id === id)

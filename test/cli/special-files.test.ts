@@ -3,7 +3,8 @@ import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { findCardFiles, loadManifests } from '../../cli/manifests/load.ts'
+import { loadManifests } from '../../cli/manifests/load.ts'
+import { starterCard } from '../../cli/starter.ts'
 import { card, Workspace } from './workspace.ts'
 
 const makeFifo = (workspace: Workspace, name: string): void => {
@@ -11,11 +12,7 @@ const makeFifo = (workspace: Workspace, name: string): void => {
 }
 
 const load = ({ folder }: Workspace) => {
-  const { drafts, invalid, skipped } = loadManifests(
-    findCardFiles(['cards'], folder),
-    'https://cards.example.com',
-    folder,
-  )
+  const { drafts, invalid, skipped } = loadManifests(['cards'], 'https://cards.example.com', folder)
   return { ids: drafts.map(({ id }) => id), invalid, skipped }
 }
 
@@ -31,9 +28,9 @@ describe('a path that is no file', () => {
       ids: ['a'],
       invalid: [],
       skipped: [
-        { file: 'cards/b.json', reason: 'is a FIFO' },
-        { file: 'cards/c.yaml', reason: 'is a device' },
-        { file: 'cards/d.md', reason: 'is a socket' },
+        { file: 'cards/b.json', reason: 'it is a FIFO' },
+        { file: 'cards/c.yaml', reason: 'it is a device' },
+        { file: 'cards/d.md', reason: 'it is a socket' },
       ],
     })
   })
@@ -41,7 +38,7 @@ describe('a path that is no file', () => {
   it('invalidates the files that would inherit from it', () => {
     const workspace = new Workspace({ 'cards/a.json': card('a') })
     makeFifo(workspace, 'cards/defaults.yaml')
-    const message = 'is a FIFO, and cannot be read'
+    const message = 'cannot be read: it is a FIFO'
     const problems = [{ file: 'cards/defaults.yaml', line: 1, column: 1, pointer: '', message }]
     expect(load(workspace)).toEqual({ ids: [], invalid: [{ file: 'cards/a.json', problems }], skipped: [] })
   })
@@ -50,7 +47,25 @@ describe('a path that is no file', () => {
     const workspace = new Workspace({ 'cards/a.json': card('a') })
     makeFifo(workspace, 'cards/b.json')
     const { code, stderr } = await workspace.run(args)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'cards/b.json is a FIFO: skipped.\n' })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'cards/b.json is skipped: it is a FIFO.\n' })
+  })
+})
+
+it.each([['cards'], ['cards/my-agent.yaml']])('skips the starter card until somebody edits it, named as %s', named => {
+  const { folder } = new Workspace({ 'cards/my-agent.yaml': starterCard({}) })
+  const { drafts, invalid, skipped } = loadManifests([named], 'https://cards.example.com', folder)
+  const reason = expect.stringMatching(
+    /^it is the starter card .*; give it the name, description and url of your agent$/,
+  )
+  expect({ drafts, invalid, skipped }).toEqual({
+    drafts: [],
+    invalid: [],
+    skipped: [{ file: 'cards/my-agent.yaml', reason }],
+  })
+  const edited = new Workspace({ 'cards/my-agent.yaml': starterCard({ name: 'Weather' }) })
+  expect(loadManifests([named], 'https://cards.example.com', edited.folder)).toMatchObject({
+    drafts: [{ id: 'my-agent' }],
+    skipped: [],
   })
 })
 

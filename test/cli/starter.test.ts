@@ -19,7 +19,7 @@ const load = (text: string) => {
 
 describe('starterCard', () => {
   it.each([[{}], [answers]])('writes a card without lint errors and warnings from %j', given => {
-    const { drafts, invalid } = load(starterCard(given))
+    const { drafts, invalid } = load(`${starterCard(given)}visibility: public\n`)
     expect(invalid).toEqual([])
     const issues = drafts.flatMap(({ compiled }) => compiled?.report.issues ?? [])
     expect(issues.filter(({ severity }) => severity !== 'info')).toEqual([])

@@ -31,6 +31,14 @@ describe('sync-card --watch', () => {
     workspace.write({ 'cards/defaults.yaml': 'card: { iconUrl: https://acme.example.com/icon.png }' })
     expect((await inherited).body).toContain('icon.png')
 
+    const inSubfolder = host.next(isPut('c'))
+    workspace.write({ 'cards/team/c.json': card('c') })
+    await inSubfolder
+
+    const inheritedInSubfolder = host.next(isPut('c'))
+    workspace.write({ 'cards/team/defaults.yaml': 'visibility: internal' })
+    expect((await inheritedInSubfolder).body).toContain('internal')
+
     const gone = host.next(({ method }) => method === 'DELETE')
     rmSync(join(workspace.folder, 'cards/b.json'))
     expect((await gone).path).toBe('/agents/b')

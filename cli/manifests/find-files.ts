@@ -1,0 +1,132 @@
+import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import picomatch from 'picomatch'
+import { UsageError } from '../exit-codes.ts'
+import { DEFAULTS_NAMES, foldersAbove } from './folder-defaults.ts'
+import { CARD_EXTENSIONS } from './parse-file.ts'
+import { isSystemError } from './read-file.ts'
+
+/** The folder that is read if no file is named. */
+export const CARDS_FOLDER = 'cards'
+
+/** What to do if there are no cards. */
+export const CREATE_CARD_HINT = `Create one: ${CARDS_FOLDER}/my-agent.json with a name, a description and a url is enough.`
+
+/** A file, and the folder in which it was found: the one that was named, or where a glob begins. */
+export type FoundFile = { file: string; root: string }
+
+/** Returns the named files, and those of the named folders and globs, relative to `cwd`. Defaults files are no cards. */
+export const findFiles = (named: readonly string[], cwd: string): FoundFile[] => {
+  const found = named.flatMap(path => {
+    const target = readTarget(path, cwd)
+    if (target.kind === 'file') return [{ file: path, root: dirname(path) }]
+    if (target.kind === 'missing')
+      throw new UsageError(
+        path === CARDS_FOLDER
+          ? `There is no folder ${CARDS_FOLDER} here. ${CREATE_CARD_HINT}`
+          : `${path} does not exist.`,
+      )
+    const files = (isFolder(target.root, cwd) ? filesIn(target.root, cwd) : []).filter(file =>
+      target.matches(relative(target.root, file)),
+    )
+    if (target.kind === 'glob' && files.length === 0) throw new UsageError(`No card matches ${path}.`)
+    return files.map(file => ({ file, root: target.root }))
+  })
+  const cards = found.filter(({ file }) => !DEFAULTS_NAMES.includes(basename(file)))
+  // A folder and one of its files may both be named.
+  const paths = new Set<string>()
+  return cards.filter(({ file }) => {
+    const isNew = !paths.has(resolve(cwd, file))
+    paths.add(resolve(cwd, file))
+    return isNew
+  })
+}
+
+/** Returns the same files as `findFiles`, by default those of the cards folder. */
+export const findCardFiles = (named: readonly string[], cwd = process.cwd()): string[] =>
+  findFiles(orCardsFolder(named), cwd).map(({ file }) => file)
+
+/** Returns what is named, or the cards folder if nothing is. */
+export const orCardsFolder = (named: readonly string[]): readonly string[] =>
+  named.length > 0 ? named : [CARDS_FOLDER]
+
+/** Whether a path is an existing folder. */
+export const isFolder = (path: string, cwd: string): boolean =>
+  existsSync(resolve(cwd, path)) && statSync(resolve(cwd, path), { throwIfNoEntry: false })?.isDirectory() === true
+
+type Target =
+  | { kind: 'file' }
+  | { kind: 'missing' }
+  | { kind: 'folder' | 'glob'; root: string; matches: (file: string) => boolean }
+
+/** Returns what a path of the command line names. An existing path is no glob, whatever characters it has. */
+const readTarget = (path: string, cwd: string): Target => {
+  if (isFolder(path, cwd)) return { kind: 'folder', root: path, matches: () => true }
+  if (existsSync(resolve(cwd, path))) return { kind: 'file' }
+  const pattern = sep === '\\' ? path.replaceAll('\\', '/') : path
+  const { base, glob, isGlob } = picomatch.scan(pattern)
+  return isGlob ? { kind: 'glob', root: base || '.', matches: matchFileOrFolder(glob) } : { kind: 'missing' }
+}
+
+/** Matches a path that a glob matches, or that is in a folder that it matches. */
+const matchFileOrFolder = (glob: string): ((file: string) => boolean) => {
+  const matches = picomatch(glob)
+  return file => {
+    const names = file.split(sep)
+    return names.some((_, index) => matches(names.slice(0, index + 1).join('/')))
+  }
+}
+
+/** Returns the files of a folder, then those of its subfolders. A link to a folder is returned as if it were a file. */
+const filesIn = (folder: string, cwd: string): string[] => {
+  const entries = readFolder(folder, cwd).filter(({ name }) => !isHidden(name))
+  const files = entries.filter(entry => isCardFile(entry) || isLinkToFolder(entry, resolve(cwd, folder)))
+  return [
+    ...files.map(({ name }) => join(folder, name)).sort(),
+    ...entries
+      .filter(entry => entry.isDirectory())
+      .map(({ name }) => join(folder, name))
+      .sort()
+      .flatMap(subfolder => filesIn(subfolder, cwd)),
+  ]
+}
+
+const readFolder = (folder: string, cwd: string): Dirent[] => {
+  try {
+    return readdirSync(resolve(cwd, folder), { withFileTypes: true })
+  } catch (error) {
+    if (isSystemError(error)) throw new UsageError(`The folder ${folder} cannot be read: ${error.message}`)
+    throw error
+  }
+}
+
+const isHidden = (name: string): boolean => name.startsWith('.') || name === 'node_modules'
+
+const isCardFile = (entry: Dirent): boolean =>
+  !entry.isDirectory() && !/^README\b/i.test(entry.name) && CARD_EXTENSIONS.includes(extname(entry.name).toLowerCase())
+
+const isLinkToFolder = (entry: Dirent, parent: string): boolean =>
+  entry.isSymbolicLink() && isFolder(entry.name, parent)
+
+/** What `--watch` follows. The paths are absolute, and not all of them exist. */
+export type WatchedPaths = { paths: string[]; isIgnored: (path: string) => boolean }
+
+/** Returns where to wait for changes of the named files, folders and globs, and of the defaults that they inherit. */
+export const pathsToWatch = (named: readonly string[], cwd: string): WatchedPaths => {
+  const targets = orCardsFolder(named).map(path => {
+    const target = readTarget(path, cwd)
+    const folder = 'root' in target ? target.root : dirname(path)
+    return { path: 'root' in target ? target.root : path, folders: foldersAbove({ folder, root: folder, cwd }) }
+  })
+  const defaults = targets.flatMap(({ folders }) =>
+    folders.flatMap(folder => DEFAULTS_NAMES.map(name => join(folder, name))),
+  )
+  const paths = [...new Set([...targets.map(({ path }) => path), ...defaults].map(path => resolve(cwd, path)))]
+  const isFound = (path: string, top: string): boolean => {
+    const names = relative(top, path).split(sep)
+    return path === top || !(isAbsolute(names[0] ?? '') || names[0] === '..' || names.some(isHidden) || isLink(path))
+  }
+  const isLink = (path: string): boolean =>
+    lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && isFolder(path, cwd)
+  return { paths, isIgnored: path => !paths.some(top => isFound(resolve(cwd, path), top)) }
+}

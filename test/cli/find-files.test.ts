@@ -1,0 +1,206 @@
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findCardFiles, isFolder, pathsToWatch } from '../../cli/manifests/find-files.ts'
+import { loadManifests } from '../../cli/manifests/load.ts'
+import { card, Workspace } from './workspace.ts'
+
+const tree = () =>
+  new Workspace({
+    'cards/b.yaml': '',
+    'cards/defaults.yaml': '',
+    'cards/README.md': '',
+    'cards/notes.txt': '',
+    'cards/.draft.yaml': '',
+    'cards/.git/a.yaml': '',
+    'cards/node_modules/pkg/a.json': '',
+    'cards/a/team1-x.yaml': '',
+    'cards/a/deep/team1-y.json': '',
+    'cards/a/deep/team2-z.md': '',
+    'cards/a/defaults.json': '',
+    'cards/[c].yaml': '',
+    'other/team1-w.yaml': '',
+  })
+
+const inCards = [
+  'cards/[c].yaml',
+  'cards/b.yaml',
+  'cards/a/team1-x.yaml',
+  'cards/a/deep/team1-y.json',
+  'cards/a/deep/team2-z.md',
+]
+
+describe('findCardFiles', () => {
+  it.each<[string[], string[]]>([
+    [[], inCards],
+    [['cards'], inCards],
+    [['cards/a'], inCards.slice(2)],
+    [
+      ['cards/b.yaml', 'cards', './cards/b.yaml'],
+      ['cards/b.yaml', 'cards/[c].yaml', ...inCards.slice(2)],
+    ],
+    [['cards/a/*.yaml'], ['cards/a/team1-x.yaml']],
+    [['./cards/*/*.yaml'], ['cards/a/team1-x.yaml']],
+    [['**/team1-*'], ['cards/a/team1-x.yaml', 'cards/a/deep/team1-y.json', 'other/team1-w.yaml']],
+    [['cards/**/*.{json,md}'], ['cards/a/deep/team1-y.json', 'cards/a/deep/team2-z.md']],
+    [['cards/*'], inCards],
+    [['*/a'], inCards.slice(2)],
+    [['cards/[c].yaml'], ['cards/[c].yaml']],
+    [['cards/[b].yaml'], ['cards/b.yaml']],
+    [['cards/.git/*.yaml'], ['cards/.git/a.yaml']],
+    [['cards/notes.txt'], ['cards/notes.txt']],
+  ])('finds in %j the files %j', (named, files) => {
+    expect(findCardFiles(named, tree().folder)).toEqual(files)
+  })
+
+  it('finds files outside of the current folder', () => {
+    const { folder } = tree()
+    const here = join(folder, 'other')
+    expect(findCardFiles(['../cards/a/*.yaml'], here)).toEqual(['../cards/a/team1-x.yaml'])
+    expect(findCardFiles([join(folder, 'cards/a/deep/*.md')], here)).toEqual([join(folder, 'cards/a/deep/team2-z.md')])
+  })
+
+  it.each([
+    [['cards/team9-*.yaml'], 'No card matches cards/team9-*.yaml.'],
+    [['nowhere/*.yaml'], 'No card matches nowhere/*.yaml.'],
+    [['cards/*.txt'], 'No card matches cards/*.txt.'],
+    [['nowhere.yaml'], 'nowhere.yaml does not exist.'],
+  ])('rejects %j', (named, message) => {
+    expect(() => findCardFiles(named, tree().folder)).toThrow(message)
+  })
+
+  it('ends at links that lead back to a folder above, and reports links to folders', () => {
+    const workspace = new Workspace({ 'cards/a.json': card('a'), 'shared/b.json': card('b') })
+    symlinkSync('..', join(workspace.folder, 'cards/loop'))
+    symlinkSync('../shared', join(workspace.folder, 'cards/shared'))
+    symlinkSync('./self', join(workspace.folder, 'cards/self'))
+    const reason = 'it is a link to a folder; name that folder to read it'
+    const { drafts, skipped } = loadManifests(['cards'], 'https://cards.example.com', workspace.folder)
+    expect(drafts.map(({ id }) => id)).toEqual(['a'])
+    expect(skipped).toEqual(['cards/loop', 'cards/shared'].map(file => ({ file, reason })))
+    const named = loadManifests(['cards/shared'], 'https://cards.example.com', workspace.folder)
+    expect(named.drafts.map(({ file }) => file)).toEqual(['cards/shared/b.json'])
+    expect(isFolder('cards/self', workspace.folder)).toBe(false)
+  })
+
+  // Root may read every folder.
+  it.skipIf(process.getuid?.() === 0)('rejects a subfolder that cannot be read', () => {
+    const workspace = new Workspace({ 'cards/a.json': card('a') })
+    mkdirSync(join(workspace.folder, 'cards/closed'), { mode: 0 })
+    try {
+      expect(() => findCardFiles([], workspace.folder)).toThrow(/^The folder cards\/closed cannot be read: EACCES/)
+    } finally {
+      chmodSync(join(workspace.folder, 'cards/closed'), 0o700)
+    }
+  })
+})
+
+describe('the defaults of folders', () => {
+  const files = {
+    'defaults.yaml':
+      'visibility: internal\ncard: { provider: { organization: ACME }, iconUrl: https://acme.example.com/i }',
+    'cards/team1/defaults.yaml': 'card: { provider: { url: https://team1.example.com }, iconUrl: null }',
+    'cards/team1/deep/a.json': card('a'),
+    'cards/b.json': card('b'),
+  }
+  const load = (named: string[], folder: string, cwd = folder) =>
+    Object.fromEntries(
+      loadManifests(named, 'https://cards.example.com', cwd).drafts.map(({ id, manifest }) => [
+        id,
+        [
+          manifest.visibility,
+          (manifest.card as { provider?: object }).provider,
+          (manifest.card as { iconUrl?: string | null }).iconUrl,
+        ],
+      ]),
+    )
+
+  it.each([[['cards']], [['cards/team1/deep/a.json', 'cards/b.json']], [['**/*.json']]])(
+    'are inherited from all folders up to the current one, whatever is named: %j',
+    named => {
+      const { folder } = new Workspace(files)
+      expect(load(named, folder)).toEqual({
+        a: ['internal', { organization: 'ACME', url: 'https://team1.example.com' }, undefined],
+        b: ['internal', { organization: 'ACME' }, 'https://acme.example.com/i'],
+      })
+      expect(
+        load(
+          named.map(name => join(folder, name)),
+          folder,
+        ),
+      ).toEqual(load(named, folder))
+    },
+  )
+
+  it('are inherited outside of the current folder from the folder that was named', () => {
+    const { folder } = new Workspace({ ...files, 'here/x.txt': '' })
+    const here = join(folder, 'here')
+    const a = [undefined, { url: 'https://team1.example.com' }, null]
+    expect(load(['../cards/team1/deep'], folder, here)).toEqual({ a: [undefined, undefined, undefined] })
+    expect(load(['../cards/team1'], folder, here)).toEqual({ a })
+    expect(load(['../cards'], folder, here)).toEqual({ a, b: [undefined, undefined, undefined] })
+    expect(load([folder], folder, here)).toMatchObject({
+      b: ['internal', { organization: 'ACME' }, 'https://acme.example.com/i'],
+    })
+  })
+
+  it('are reported with the file where a mistake is', () => {
+    const { folder } = new Workspace({
+      ...files,
+      'defaults.yaml': 'visibility: hidden',
+      'cards/defaults.yaml': 'no: 1',
+    })
+    const { invalid } = loadManifests(['cards'], 'https://cards.example.com', folder)
+    expect(invalid.flatMap(({ problems }) => problems.map(({ file, pointer }) => [file, pointer]))).toEqual([
+      ['cards/defaults.yaml', '/no'],
+      ['cards/defaults.yaml', '/no'],
+    ])
+    const { invalid: inherited } = loadManifests(
+      ['cards'],
+      'https://cards.example.com',
+      new Workspace({
+        ...files,
+        'defaults.yaml': 'visibility: hidden',
+      }).folder,
+    )
+    expect(inherited.flatMap(({ problems }) => problems.map(({ file, pointer }) => [file, pointer]))).toEqual([
+      ['defaults.yaml', '/visibility'],
+      ['defaults.yaml', '/visibility'],
+    ])
+  })
+})
+
+it('rejects two files with the same id in different folders, each with the other', () => {
+  const { folder } = new Workspace({
+    'cards/x/a.json': card('a'),
+    'cards/y/a.yaml': 'card: { name: A, description: Answers, url: https://a.example.com }',
+  })
+  const { drafts, invalid } = loadManifests(['cards'], 'https://cards.example.com', folder)
+  expect(drafts).toEqual([])
+  expect(invalid.map(({ problems }) => problems.map(({ file, message }) => [file, message]))).toEqual([
+    [['cards/x/a.json', '"a" is also the id of cards/y/a.yaml']],
+    [['cards/y/a.yaml', '"a" is also the id of cards/x/a.json']],
+  ])
+})
+
+describe('pathsToWatch', () => {
+  it('follows what is named and the defaults above it, but no hidden folders, modules or links to folders', () => {
+    const { folder } = tree()
+    symlinkSync('a', join(folder, 'cards/link'))
+    const { paths, isIgnored } = pathsToWatch(['cards/a', 'other/*.yaml', 'cards/b.yaml'], folder)
+    const names = paths.map(path => path.slice(folder.length + 1))
+    expect(names.filter(name => !name.includes('defaults'))).toEqual(['cards/a', 'other', 'cards/b.yaml'])
+    expect(names.filter(name => name.endsWith('defaults.yaml'))).toEqual([
+      'defaults.yaml',
+      'cards/defaults.yaml',
+      'cards/a/defaults.yaml',
+      'other/defaults.yaml',
+    ])
+    const watched = ['cards/a/deep/new.yaml', 'cards/b.yaml', 'cards/defaults.json', 'other/new']
+    const ignored = ['cards/c.yaml', 'cards/a/.git/x.yaml', 'other/node_modules', 'elsewhere']
+    expect([...watched, ...ignored].filter(path => !isIgnored(join(folder, path)))).toEqual(watched)
+    const whole = pathsToWatch([], folder)
+    expect(whole.isIgnored(join(folder, 'cards/link'))).toBe(true)
+    expect(pathsToWatch(['cards/.git'], folder).isIgnored(join(folder, 'cards/.git/a.yaml'))).toBe(false)
+  })
+})
