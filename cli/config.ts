@@ -98,6 +98,8 @@ export type HostSettings = {
   set?: string
   /** The name of the host's profile. */
   name?: string
+  /** Where the token was found, for people. */
+  tokenFrom?: string
 }
 
 /** The admin token of `npm start` if no other is set. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { type HostHealth, identifyHost } from './first-contact.ts'
 import { type Connection, HostError, type Reply, request } from './http.ts'
 
 const Note = v.object({ pointer: v.string(), message: v.string() })
@@ -118,10 +119,25 @@ export type TokenRequest = {
 }
 
 /** The API of a host, as the commands need it. */
-export type HostClient = ReturnType<typeof createClient>
+export type HostClient = ReturnType<typeof createMethods>
 
-/** Creates a client. It returns what the host rejects, and throws a HostError if the host cannot be used at all. */
-export const createClient = (connection: Connection) => ({
+/**
+ * Creates a client. It returns what the host rejects, and throws a HostError if the host cannot be used at all. Before the first request
+ * with the token, it makes sure that the other side is a Calling Card host.
+ */
+export const createClient = (connection: Connection): HostClient => {
+  let health: Promise<HostHealth> | undefined
+  const identify = (): Promise<HostHealth> => {
+    health ??= identifyHost(connection)
+    return health
+  }
+  return createMethods({ ...connection, identify })
+}
+
+const createMethods = (connection: Connection & { identify: () => Promise<HostHealth> }) => ({
+  /** Returns what the host reports about itself. */
+  getHealth: connection.identify,
+
   /** Returns what is registered as an agent. */
   getAgent: async (id: string): Promise<RegisteredAgent | Rejection | undefined> => {
     const reply = await request(connection, 'GET', `/agents/${id}/manifest`)

@@ -8,15 +8,26 @@ export type Reply = { status: number; headers: Headers; body?: Json }
 export type Connection = {
   url: string
   token: string
+  /** Where the token was found, for people. */
+  tokenFrom?: string
   retries: number
   fetch: typeof globalThis.fetch
   clock: Clock
-  /** Called before each retry with what failed. */
-  onRetry: (message: string) => void
+  /** Called with what the user should know: what failed before each retry, and that the host has another version. */
+  inform: (message: string) => void
+  /** Called before each request with the token. It throws a HostError if the host must not get the token. */
+  identify?: () => Promise<unknown>
 }
 
-/** The parts of a request that not every request has. An `anonymous` one is sent without the token. */
-type RequestDetails = { headers?: Record<string, string>; body?: Json; anonymous?: boolean }
+/** The parts of a request that not every request has. */
+type RequestDetails = {
+  headers?: Record<string, string>
+  body?: Json
+  /** Whether the request is sent without the token. */
+  anonymous?: boolean
+  /** Whether a reply is a result although its status is one of a failure. */
+  isResult?: (reply: Reply) => boolean
+}
 
 /** A failure that concerns every file alike: the host is unreachable, or rejects the token. */
 export class HostError extends Error {}
@@ -45,16 +56,18 @@ export const request = async (
   connection: Connection,
   method: string,
   path: string,
-  { headers = {}, body, anonymous = false }: RequestDetails = {},
+  { headers = {}, body, anonymous = false, isResult = () => false }: RequestDetails = {},
 ): Promise<Reply> => {
-  const { url, token, retries, clock, onRetry } = connection
+  const { url, token, tokenFrom, retries, clock, inform, identify } = connection
+  if (!anonymous) await identify?.()
+  const isAuthorized = !anonymous && token !== ''
   for (let attempt = 0; ; attempt++)
     try {
-      return await send(connection, url + path, {
+      const reply = await send(connection, url + path, {
         method,
         headers: {
           Accept: 'application/json',
-          ...(!anonymous && { Authorization: `Bearer ${token}` }),
+          ...(isAuthorized && { Authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
           ...headers,
         },
@@ -63,9 +76,13 @@ export const request = async (
         redirect: 'manual',
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       })
+      if (isResult(reply)) return reply
+      if (reply.status === 401) throw new HostError(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)
+      rejectFailure(reply, clock.now())
+      return reply
     } catch (error) {
       if (!(error instanceof TransientError) || attempt >= retries) throw error
-      onRetry(`${method} ${path}: ${error.message}; retrying (${retries - attempt} left)`)
+      inform(`${method} ${path}: ${error.message}; retrying (${retries - attempt} left)`)
       await clock.sleep(Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS) + backOffMs(attempt))
     }
 }
@@ -74,16 +91,23 @@ export const request = async (
 const backOffMs = (attempt: number): number =>
   Math.min(FIRST_RETRY_DELAY_MS * 2 ** attempt * (1 + Math.random()), MAX_RETRY_DELAY_MS)
 
-const send = async ({ fetch, clock }: Connection, url: string, init: RequestInit): Promise<Reply> => {
+const send = async ({ fetch }: Connection, url: string, init: RequestInit): Promise<Reply> => {
   const { response, text } = await fetchText(fetch, url, init)
   const { status, headers } = response
-  const reply: Reply = { status, headers, ...parseBody(text) }
+  return { status, headers, ...parseBody(text) }
+}
+
+const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
+
+const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
+  `the host rejects the token (401)${tokenFrom === undefined ? '' : `: ${tokenFrom}`}`
+
+const rejectFailure = (reply: Reply, now: number): void => {
+  const { status, headers } = reply
   if (TRANSIENT_STATUSES.includes(status) && !isUpstreamProblem(reply))
-    throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers, clock.now()))
+    throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers, now))
   if (status >= 300 && status < 400 && status !== 304)
     throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
-  if (status === 401) throw new HostError('the host rejects the token (401)')
-  return reply
 }
 
 const fetchText = async (

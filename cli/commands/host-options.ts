@@ -37,8 +37,8 @@ export const connect = (flags: HostFlags, context: Context): HostClient =>
   createHostClient(resolveSafely(flags, context), context)
 
 /** Creates a client that reports its retries on the terminal. */
-export const createHostClient = ({ url, token }: HostSettings, { terminal, fetch, clock }: Context): HostClient =>
-  createClient({ url, token, retries: DEFAULT_RETRIES, fetch, clock, onRetry: terminal.info })
+export const createHostClient = (host: HostSettings, { terminal, fetch, clock }: Context): HostClient =>
+  createClient({ ...host, retries: DEFAULT_RETRIES, fetch, clock, inform: terminal.info })
 
 /** Calls `work`, which returns an exit code, for one id after the other until the host cannot be used. */
 export const forEachId = async (

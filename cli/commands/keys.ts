@@ -42,7 +42,7 @@ const fetchKeys = async (text: string, { fetch, clock, terminal }: Context) => {
   const url = parseHostUrl(text)
   if (isUnencrypted(url))
     throw new UsageError(`${url} is not encrypted, so anybody on the way could add a key of their own: use https.`)
-  const client = createClient({ url, token: '', retries: DEFAULT_RETRIES, fetch, clock, onRetry: terminal.info })
+  const client = createClient({ url, token: '', retries: DEFAULT_RETRIES, fetch, clock, inform: terminal.info })
   const keys = await client.getKeys()
   if (keys === undefined) throw new UsageError(`${url} publishes no keys: leave out --keep.`)
   return keys

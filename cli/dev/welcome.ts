@@ -18,7 +18,7 @@ export const welcome = async (host: HostSettings, authorization: string, context
   const samples = withoutOwnIds(findSamples(cwd), ownFiles, cwd)
   if (samples.length > 0) await send(samples, host, context)
   await send([], host, context)
-  const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, onRetry: terminal.info })
+  const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, inform: terminal.info })
   terminal.report(welcomeText(host.url, await listAgents(client), authorization))
 }
 

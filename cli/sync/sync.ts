@@ -42,15 +42,16 @@ const CONCURRENCY = 6
 /** Brings a host in line with the owner's files. `named` are files and folders; `cards/` by default. */
 export const syncCards = async (
   named: readonly string[],
-  { url, token }: HostSettings,
+  host: HostSettings,
   options: SyncOptions,
   context: Context,
 ): Promise<SyncResult> => {
+  const { url } = host
   const { fetch, clock, cwd, terminal } = context
   const { drafts, invalid, skipped } = loadManifests(orCardsFolder(named), url, cwd)
   if (drafts.length + invalid.length + skipped.length === 0)
     throw new UsageError(`${orCardsFolder(named).join(', ')} has no cards. ${CREATE_CARD_HINT}`)
-  const client = createClient({ url, token, retries: options.retries, fetch, clock, onRetry: terminal.info })
+  const client = createClient({ ...host, retries: options.retries, fetch, clock, inform: terminal.info })
   const run: Run = { client, options, context, breaker: new HostBreaker() }
   const planned = await planSteps(run, drafts)
   const orphans = options.prune ? await lookUpOrphans(run, drafts, invalid) : []

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { VERSION } from '../../src/version.ts'
 
 /** A request that the host received. */
 export type Seen = { method: string; path: string; headers: IncomingMessage['headers']; body: string }
@@ -29,6 +30,12 @@ export class FakeHost {
   /** The agent of the root card. */
   rootAgent: string | undefined
   token = 'the-secret-admin-token'
+  /** What it reports about itself. */
+  health = { service: 'calling-card', version: VERSION, registry: 'reachable', missing: [] as string[] }
+  /** Responds to first contacts instead of the host; returns whether it did. */
+  healthFault: Fault = () => false
+  /** The requests for its health, which are not among those in `seen` and never get a fault. */
+  readonly contacts: Seen[] = []
   readonly #server: Server
   #waiting: { matches: (seen: Seen) => boolean; found: (seen: Seen) => void }[] = []
 
@@ -74,6 +81,11 @@ export class FakeHost {
       path: request.url ?? '',
       headers: request.headers,
       body: Buffer.concat(chunks).toString(),
+    }
+    if (seen.path === '/health') {
+      this.contacts.push(seen)
+      if (!this.healthFault(seen, response)) json(response, 200, this.health)
+      return
     }
     this.seen.push(seen)
     if (!this.faults.some(fault => fault(seen, response))) this.#respond(seen, response)

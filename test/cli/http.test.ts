@@ -22,7 +22,7 @@ const send = async (respond: () => Response, retries = 4) => {
     token: 'secret',
     retries,
     clock,
-    onRetry: (message: string) => void messages.push(message),
+    inform: (message: string) => void messages.push(message),
     fetch: async (url: string | URL | Request, init?: RequestInit) => {
       requests.push(new Request(url, init))
       return respond()

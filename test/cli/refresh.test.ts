@@ -92,9 +92,9 @@ describe('sync-card refresh', () => {
       code: 4,
       stdout: {
         agents: [{ id: 'weather', outcome: 'unchanged', drift: [], notes: [] }],
-        failure: 'the host rejects the token (401)',
+        failure: 'the host rejects the token (401): SYNC_CARD_TOKEN in the environment',
       },
-      stderr: 'sync-card: the host rejects the token (401).\n',
+      stderr: 'sync-card: the host rejects the token (401): SYNC_CARD_TOKEN in the environment.\n',
     })
   })
 

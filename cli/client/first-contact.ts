@@ -1,0 +1,45 @@
+import * as v from 'valibot'
+import { isJsonObject } from '../../src/json/json.ts'
+import { VERSION } from '../../src/version.ts'
+import { type Connection, HostError, type Reply, request } from './http.ts'
+
+const HostHealth = v.object({
+  service: v.literal('calling-card'),
+  version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),
+  registry: v.string(),
+  missing: v.optional(v.array(v.string()), []),
+})
+/** What a host reports about itself to everybody. */
+export type HostHealth = v.InferOutput<typeof HostHealth>
+
+/** Makes sure that a URL is of a Calling Card host, without the token. Reports a host whose version is not that of this program. */
+export const identifyHost = async (connection: Connection): Promise<HostHealth> => {
+  const { url, inform } = connection
+  // A host responds with 503 if only its registry is unreachable.
+  const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
+  const reply = await request(connection, 'GET', '/health', { anonymous: true, isResult })
+  const parsed = v.safeParse(HostHealth, reply.body)
+  if (!parsed.success) throw new HostError(`${url} ${describeOther(reply)}`)
+  const { version, registry, missing } = parsed.output
+  if (!isCompatible(version, VERSION))
+    inform(`${url} has version ${version}, and this sync-card has ${VERSION}: upgrade the older of the two.`)
+  if (registry === 'unreachable') inform(`${url} cannot reach its registry at the moment.`)
+  if (missing.includes('ADMIN_TOKEN'))
+    inform(`${url} has no ADMIN_TOKEN, so it accepts none: npx wrangler secret put ADMIN_TOKEN`)
+  return parsed.output
+}
+
+const describeOther = ({ status, headers, body }: Reply): string => {
+  const { code, detail } = isJsonObject(body) ? body : {}
+  if (code === 'not-found' && String(detail).includes('agent-card.json'))
+    return 'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again'
+  const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
+  const response = mediaType === 'text/html' ? 'an HTML page' : mediaType
+  return `is not a Calling Card host: it responded to GET /health with ${status} and ${response}`
+}
+
+/** Whether two versions work together: by Semantic Versioning, the major number counts, and before 1.0 also the minor one. */
+const isCompatible = (one: string, other: string): boolean => {
+  const significant = (version: string): string => /^(?:0\.\d+|[1-9]\d*)/.exec(version)?.[0] ?? version
+  return significant(one) === significant(other)
+}

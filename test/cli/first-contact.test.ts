@@ -1,0 +1,148 @@
+import type { ServerResponse } from 'node:http'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { VERSION } from '../../src/version.ts'
+import { FakeHost, problem } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+})
+afterEach(() => host.close())
+
+const sync = (...args: string[]) =>
+  new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') }).run(args, env)
+
+/** Responds with this status, media type and body. */
+const respond = (response: ServerResponse, status: number, headers: Record<string, string>, body = ''): boolean =>
+  Boolean(response.writeHead(status, headers).end(body))
+
+const html = { 'Content-Type': 'text/html; charset=utf-8' }
+const json = { 'Content-Type': 'application/json' }
+
+describe('first contact with a host', () => {
+  it('asks once for its health, without the token', async () => {
+    expect((await sync()).code).toBe(0)
+    expect(host.writes).toHaveLength(2)
+    expect(host.contacts.map(({ method, headers }) => [method, headers.authorization])).toEqual([['GET', undefined]])
+  })
+
+  it.each<[string, string[]]>([
+    ['lint', ['lint', '--observed', 'cards']],
+    ['refresh', ['refresh', 'a']],
+    ['token', ['token', 'list']],
+  ])('comes before every command with a token: %s', async (_, args) => {
+    host.healthFault = (_, response) => respond(response, 404, html, '<html>')
+    const { code, stderr } = await sync(...args)
+    expect([code, host.seen]).toEqual([4, []])
+    expect(stderr).toContain(`${host.url} is not a Calling Card host`)
+  })
+
+  it.each<[string, (response: ServerResponse) => boolean, string]>([
+    [
+      'a web site',
+      response => respond(response, 200, html, '<html>'),
+      'is not a Calling Card host: it responded to GET /health with 200 and an HTML page.',
+    ],
+    [
+      'a web site without this page',
+      response => respond(response, 404, html),
+      'it responded to GET /health with 404 and an HTML page.',
+    ],
+    [
+      'another product',
+      response => respond(response, 200, json, '{"status":"ok"}'),
+      'it responded to GET /health with 200 and application/json.',
+    ],
+    [
+      'another product with a service',
+      response => respond(response, 200, json, '{"service":"other","version":"0.1.0","registry":"reachable"}'),
+      'is not a Calling Card host',
+    ],
+    [
+      'a version that is no version',
+      response =>
+        respond(response, 200, json, '{"service":"calling-card","version":"\\u001b[31m","registry":"reachable"}'),
+      'is not a Calling Card host',
+    ],
+    ['plain text', response => respond(response, 200, { 'Content-Type': 'text/plain' }, 'ok'), '200 and text/plain.'],
+    ['an empty response', response => respond(response, 204, {}), '204 and no content type.'],
+    [
+      'a redirect',
+      response => respond(response, 302, { Location: 'https://login.example.com/' }),
+      'the host has moved: it responded with 302 to https://login.example.com/.',
+    ],
+    [
+      'a login',
+      response => respond(response, 401, { 'WWW-Authenticate': 'Basic' }),
+      'the host asks for a token or a login (401).',
+    ],
+    [
+      'an older host',
+      response =>
+        Boolean(
+          problem(
+            response,
+            404,
+            'not-found',
+            'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json.',
+          ),
+        ),
+      'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again.',
+    ],
+    ['a server that fails', response => respond(response, 500, html), 'the host responded with 500.'],
+  ])('ends the command at %s (exit 4)', async (_, answer, message) => {
+    host.healthFault = (_, response) => answer(response)
+    const { code, stdout } = await sync('--retries', '1')
+    expect([code, host.seen]).toEqual([4, []])
+    expect(stdout).toContain(message)
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it('retries while the host cannot be reached', async () => {
+    let failures = 2
+    host.healthFault = (_, response) => failures-- > 0 && respond(response, 502, html)
+    const { code, stderr } = await sync()
+    expect([code, host.contacts.length]).toEqual([0, 3])
+    expect(stderr).toContain('GET /health: the host responded with 502; retrying (4 left)')
+  })
+
+  it.each<[string, string | undefined]>([
+    [VERSION, undefined],
+    ['0.1.99', undefined],
+    ['0.1.0-beta.1', undefined],
+    ['0.2.0', '0.2.0'],
+    ['0.10.0', '0.10.0'],
+    ['1.1.0', '1.1.0'],
+  ])('reports a host of version %s if that matters', async (version, reported) => {
+    host.health.version = version
+    const { code, stderr } = await sync()
+    const warning = `${host.url} has version ${reported}, and this sync-card has ${VERSION}: upgrade the older of the two.\n`
+    expect({ code, stderr }).toEqual({ code: 0, stderr: reported === undefined ? '' : warning })
+  })
+
+  it('reports a host that cannot reach its registry, and continues', async () => {
+    host.health.registry = 'unreachable'
+    host.healthFault = (_, response) => respond(response, 503, json, JSON.stringify(host.health))
+    const { code, stderr } = await sync()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `${host.url} cannot reach its registry at the moment.\n` })
+  })
+
+  it('reports a host without an admin token', async () => {
+    host.health.missing = ['ADMIN_TOKEN']
+    expect((await sync()).stderr).toContain(
+      'has no ADMIN_TOKEN, so it accepts none: npx wrangler secret put ADMIN_TOKEN',
+    )
+  })
+})
+
+it('names the token that a host rejects', async () => {
+  const { code, stdout } = await new Workspace({
+    'cards/a.json': card('a'),
+    '.env': `SYNC_CARD_URL=${host.url}\nSYNC_CARD_TOKEN=wrong`,
+  }).run([])
+  expect(code).toBe(4)
+  expect(stdout).toContain('the host rejects the token (401): SYNC_CARD_TOKEN in .env.')
+})
