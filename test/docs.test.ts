@@ -7,6 +7,7 @@ import { ERRORS, PASSTHROUGH_STATUSES } from '../src/a2a/errors.ts'
 import { routes } from '../src/app.ts'
 import { observedRules } from '../src/card/diff/observed.ts'
 import { rules } from '../src/card/lint/index.ts'
+import { TIMING_METRICS } from '../src/http/server-timing.ts'
 import * as limits from '../src/limits.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -125,6 +126,13 @@ describe('docs/reference.md', () => {
     const documented = tableRows('Other requests').map(([code = '', status]) => `${code.replaceAll('`', '')} ${status}`)
     const built = documented.filter(entry => isBuilt(entry.replace(/ .*/, '')))
     expectSame('Other requests', documented, [...new Set(used), ...built])
+  })
+
+  it('lists every metric of Server-Timing', () => {
+    expectTable(
+      'Server-Timing',
+      TIMING_METRICS.map(name => [name]),
+    )
   })
 
   it('lists every exit code of sync-card', () => {

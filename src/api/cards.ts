@@ -3,7 +3,7 @@ import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { unauthorized } from '../auth/require.ts'
 import { agentIdPattern, type HybridName, type RepresentationName } from '../card/model/constants.ts'
-import type { Handler, RequestContext } from '../http/handler.ts'
+import { type Handler, type RequestContext, startTiming } from '../http/handler.ts'
 import { isCardHost, requestHostname } from '../http/headers.ts'
 import {
   type CachedDocument,
@@ -25,26 +25,45 @@ import { agentNotFound, noRootAgent, upstreamCardUnavailable } from './errors.ts
 /** `GET /.well-known/agent-card.json` and `agent.json`: the card of the agent that the hostname stands for. */
 export const hostCard =
   (hybrid: HybridName): Handler =>
-  async (request, env, ctx) => {
-    const id = await findAgentByHost(requestHostname(request), env, ctx)
-    const response = id === undefined ? undefined : await cardResponseFor(id, hybrid, { request, env, ctx })
-    // Not `agentNotFound`: the name of an internal agent must not be revealed.
-    if (response === undefined) throw noRootAgent()
-    return response
-  }
+  (request, env, ctx) =>
+    withTiming({ request, env, ctx }, async context => {
+      const id = await findAgentByHost(requestHostname(request), env, ctx)
+      const response = id === undefined ? undefined : await cardResponseFor(id, hybrid, context)
+      // Not `agentNotFound`: the name of an internal agent must not be revealed.
+      if (response === undefined) throw noRootAgent()
+      return response
+    })
 
 /** `GET /agents/{id}` and its two well-known paths: the card of one agent. */
 export const agentCard =
   (hybrid: HybridName): Handler =>
   (request, env, ctx, { id = '' }) => {
     if (!agentIdPattern.test(id)) throw agentNotFound(id)
-    return cachedCardResponse(id, hybrid, request, env) ?? uncachedAgentCard(id, hybrid, { request, env, ctx })
+    return (
+      cachedCardResponse(id, hybrid, request, env) ??
+      withTiming({ request, env, ctx }, context => uncachedAgentCard(id, hybrid, context))
+    )
   }
+
+/** Answers a request for a card, and reports in `Server-Timing` what took how long if the client prefers that. */
+const withTiming = (
+  context: RequestContext,
+  answer: (context: RequestContext) => Promise<Response>,
+): Promise<Response> => {
+  const starting = startTiming(context.request)
+  return starting
+    ? starting.then(async timing => {
+        const response = await answer({ ...context, timing })
+        timing?.addTo(response)
+        return response
+      })
+    : answer(context)
+}
 
 /** Returns a public card that is in memory, without waiting for anything; undefined if it has to be read. */
 const cachedCardResponse = (id: string, hybrid: HybridName, request: Request, env: Env): Response | undefined => {
   const { headers } = request
-  if (headers.has('Authorization')) return undefined
+  if (headers.has('Authorization') || headers.has('Prefer')) return undefined
   const name = negotiateRepresentation(request, hybrid)
   const document = getCachedDocument(id, name)
   return document && !isRemote(document) ? publicCardResponse(document, name, headers, env) : undefined
@@ -92,10 +111,11 @@ export const loadCard = async (
   context: RequestContext,
   { caller, inList = false }: CardOptions = {},
 ): Promise<CachedDocument | null> => {
-  const { request, env, ctx } = context
+  const { request, env, ctx, timing } = context
   const restricted = request.headers.has('Authorization') ? await readRestricted(id, name, context, caller) : null
   const cached = restricted ?? getCachedDocument(id, name)
   const document = cached === undefined ? await readDocument(id, name, env, ctx) : cached
+  timing?.lap('kv')
   if (!document || !isRemote(document)) return document
   return inList ? assertUsable(document) : serveRemoteCard(id, document, context)
 }
@@ -122,13 +142,15 @@ const assertUsable = (document: RemoteDocument): CachedDocument => {
 const readRestricted = async (
   id: string,
   name: RepresentationName,
-  { request, env, ctx }: RequestContext,
+  { request, env, ctx, timing }: RequestContext,
   known: Authentication | undefined,
 ): Promise<CachedDocument | UnfetchedDocument | null> => {
   const profile = await readProfile(id, env, ctx)
+  timing?.lap('kv')
   if (profile?.visibility === 'public' && profile.tiers.length === 0) return null
   const bearer = known ?? (await authenticate(request, env, ctx))
   const caller = profile ? await authenticateForAgent(bearer, { id, profile }, { request, env, ctx }) : bearer
+  timing?.lap('auth')
   if (profile?.visibility !== 'public' && !caller.authenticated && caller.reason === 'throttled')
     throw unauthorized(caller, request, env)
   if (profile === null || !hasPermission(caller, 'read', id)) return null

@@ -63,12 +63,14 @@ export const checkRateLimit = async (
 
 /** Adds an agent to the context: its profile, and the caller as the agent's card identifies it. */
 export const resolveAgent = async (context: CallContext, agent: AgentRef): Promise<CallError | undefined> => {
-  const { env, ctx, caller } = context
+  const { env, ctx, caller, timing } = context
   const profile = await lookUpProfile(agent.id, env, ctx)
+  timing?.lap('kv')
   if (profile === undefined) return UNAVAILABLE
   context.agent = agent
   context.profile = profile
   if (profile) context.caller = await authenticateForAgent(caller, { id: agent.id, profile }, context)
+  timing?.lap('auth')
   return undefined
 }
 
@@ -103,10 +105,11 @@ export const loadExtendedCard = async (
 ): Promise<CachedDocument | CallError> => {
   const denied = checkReadAccess(context)
   if (denied) return denied
-  const { agent, caller, env, ctx } = context
+  const { agent, caller, env, ctx, timing } = context
   const tier = highestTier(caller, { tiers })
   if (tier === undefined) return { kind: 'extended-card-not-configured' }
   const card = await readExtended({ id: agent.id, tier, name: dialect }, env, ctx).catch(() => UNAVAILABLE)
+  timing?.lap('kv')
   if (card === null) return { kind: 'extended-card-not-configured' }
   return 'kind' in card || !card.source || !isExpired(card.source) ? card : UNAVAILABLE
 }

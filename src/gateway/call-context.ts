@@ -4,6 +4,7 @@ import type { A2ACall } from '../a2a/operations.ts'
 import type { Authentication } from '../auth/principal.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget } from '../card/model/calls.ts'
+import type { RequestContext } from '../http/handler.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import type { OutputWarning } from './content-negotiation.ts'
 import type { UpstreamMessage } from './upstream/request.ts'
@@ -36,10 +37,7 @@ export type InboundCall = {
 export type GateWarning = CallError | OutputWarning
 
 /** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
-export type CallContext = {
-  readonly request: Request
-  readonly env: Env
-  readonly ctx: ExecutionContext
+export type CallContext = Readonly<RequestContext> & {
   /** Identified by a token of this host; once the agent is resolved, also by credentials that the agent's card names. */
   caller: Authentication
   agent: AgentRef
@@ -55,7 +53,5 @@ export type CallContext = {
 /** Creates the context of a call whose agent is not resolved yet. */
 export const createCallContext = (
   caller: Authentication,
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
-): CallContext => ({ request, env, ctx, caller, agent: agentById(), profile: null, warnings: [] })
+  { request, env, ctx, timing }: RequestContext,
+): CallContext => ({ request, env, ctx, timing, caller, agent: agentById(), profile: null, warnings: [] })

@@ -26,7 +26,7 @@ let answers: typeof import('./answer-policy.ts') | undefined
 
 /** Forwards a call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
 export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
-  const { agent, caller, request, env } = context
+  const { agent, caller, request, env, timing } = context
   const { profile, target, hasPushConfig = false } = permitted
   // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
   const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
@@ -53,6 +53,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   const streams = operations[call.operation].streams === true
   answers ??= await import('./answer-policy.ts')
   const observer = answers.observeAnswers(context, { call, profile, owned, hasPushConfig })
+  timing?.lap('gate')
   const response = await forward(
     {
       ...message,
@@ -74,6 +75,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       answers: observer.policy,
     },
   )
+  timing?.lap('upstream')
   observer.end(response)
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
   return response

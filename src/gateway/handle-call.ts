@@ -5,6 +5,7 @@ import { authenticate } from '../auth/authenticate.ts'
 import { hasKnownCredentials, isLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallModes } from '../card/model/calls.ts'
+import { startTiming } from '../http/handler.ts'
 import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
 import { hasSmallBody } from './call-body.ts'
 import { type CallContext, createCallContext, type InboundCall } from './call-context.ts'
@@ -20,11 +21,16 @@ export const handleCall = async (
   ctx: ExecutionContext,
 ): Promise<Response> => {
   const startedAt = Date.now()
-  const context = createCallContext(await authenticate(request, env, ctx), request, env, ctx)
+  const starting = startTiming(request)
+  const timing = starting && (await starting)
+  const context = createCallContext(await authenticate(request, env, ctx), { request, env, ctx, timing })
+  timing?.lap('auth')
   const result = (await receiveCall(inbound, context)) ?? (await dispatchCall(inbound, context))
   const error = 'kind' in result ? result : undefined
   const response = 'kind' in result ? errorResponse(result, context.call ?? inbound.getErrorForm()) : result
   if (context.warnings.length > 0) response.headers.set('Gate-Warning', kindsOf(context.warnings))
+  // Any other response must look the same for an internal agent as for one that does not exist.
+  if (context.call) timing?.addTo(response)
   logCall(context, error, response.status, Date.now() - startedAt)
   return response
 }
@@ -34,7 +40,7 @@ export const handleCall = async (
  * The body of a refused call is read only if it is small, so that the error has the id of the call.
  */
 const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<CallError | undefined> => {
-  const { request, env } = context
+  const { request, env, timing } = context
   // An address past its limit is counted first, so that it costs neither a look-up of the agent nor a check of credentials.
   const countedFirst = !context.caller.authenticated && isLimited(request) && !(await hasKnownCredentials(request))
   const refused = countedFirst ? await checkRateLimit(context.caller, request, env) : undefined
@@ -42,7 +48,9 @@ const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<
   // Credentials that the agent's card names have a limit of their own.
   const isCounted = countedFirst && !context.caller.authenticated
   const limited = isCounted ? refused : await checkRateLimit(context.caller, request, env)
+  timing?.lap('gate')
   const unreadable = limited && !hasSmallBody(request) ? undefined : await inbound.read()
+  timing?.lap('body')
   const error = limited ?? unreadable ?? unresolved
   if (error || inbound.agent) return error
   const agent = await inbound.findAgent(context)

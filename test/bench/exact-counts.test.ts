@@ -53,6 +53,7 @@ describe('a GET from memory', () => {
     ['A2A-Version: 1.0', path, { headers: { 'A2A-Version': '1.0' } }],
     ['?dialect=gopherhole', `${path}?dialect=gopherhole`, {}],
     ['HEAD', path, { method: 'HEAD' }],
+    ['Prefer: server-timing', path, { headers: { Prefer: 'server-timing' } }],
   ]
 
   it.each(variants)('reads no KV, parses no JSON and hashes nothing: %s', async (_, url, init) => {

@@ -25,7 +25,7 @@ vi.mock('../../src/registry/edge/observations.ts', () => ({ observeCall: vi.fn()
 
 const request = new Request('https://cards.example.com/agents/weather/a2a', { method: 'POST' })
 const contextOf = () =>
-  createCallContext({ authenticated: false, reason: 'anonymous' }, request, {} as Env, executionContext)
+  createCallContext({ authenticated: false, reason: 'anonymous' }, { request, env: {} as Env, ctx: executionContext })
 
 const factsWith = (...mediaTypes: string[]): ResultFacts => ({ kind: 'message', tasks: [], contexts: [], mediaTypes })
 

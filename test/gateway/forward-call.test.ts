@@ -30,9 +30,7 @@ const forwardToService = async (
   const request = new Request('https://cards.example.com/agents/weather/a2a', { method: 'POST' })
   const context = createCallContext(
     { authenticated: false, reason: 'anonymous' },
-    request,
-    env as unknown as Env,
-    executionContext,
+    { request, env: env as unknown as Env, ctx: executionContext },
   )
   context.agent = { id: 'weather', named: 'weather' }
   const result = await forwardCall(context, {

@@ -39,7 +39,7 @@ export const getAgent: Method = async (params, context) => {
   const { caller, request, env, ctx } = context
   const agent = await findAgent(params, readableBy(caller, request, env, ctx), context)
   if ('kind' in agent) return { error: agent }
-  const call = createCallContext(caller, request, env, ctx)
+  const call = createCallContext(caller, { request, env, ctx })
   const unresolved = await resolveAgent(call, agent)
   if (unresolved) return { error: unresolved }
   const authorized = authorizeCall(call)

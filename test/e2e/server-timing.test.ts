@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { answerCalls } from '../support/answers.ts'
+import { type CalledHost, type Sent, useSharedHost } from '../support/called-host.ts'
+import { call, message } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { type Host, token } from '../support/host.ts'
+import { reply, stream } from '../support/upstream.ts'
+
+const prefer = { Prefer: 'server-timing' }
+const metricsOf = (headers: Headers) => headers.get('Server-Timing')?.replace(/\d+/g, '0')
+
+let called: CalledHost<Host>
+beforeAll(async () => {
+  called = await useSharedHost()
+  const card = agentCard(called.agent.origin, { capabilities: { streaming: true } })
+  await called.register('timed', { card, hosts: ['timed.example'], extended: { description: 'More' } })
+  await called.register('timed-hidden', { card, visibility: 'internal', hosts: ['timed-hidden.example'] })
+})
+afterAll(() => called.close())
+beforeEach(() => called.agent.respond(answerCalls))
+
+describe('a card', () => {
+  const get = (path: string, headers: Record<string, string> = prefer) => called.host.fetch(path, { headers })
+
+  it.each<[path: string, headers: Record<string, string>, expected: string]>([
+    ['/agents/timed', {}, 'kv;dur=0, total;dur=0'],
+    ['https://timed.example/.well-known/agent-card.json', {}, 'kv;dur=0, total;dur=0'],
+    ['/agents/timed', { Authorization: `Bearer ${token}` }, 'auth;dur=0, kv;dur=0, total;dur=0'],
+    ['/agents/timed-hidden', { Authorization: `Bearer ${token}` }, 'auth;dur=0, kv;dur=0, total;dur=0'],
+  ])('is measured if the client prefers that: %s', async (path, headers, expected) => {
+    const response = await get(path, { ...prefer, ...headers })
+    expect([response.status, metricsOf(response.headers)]).toEqual([200, expected])
+    expect(response.headers.get('Preference-Applied')).toBe('server-timing')
+  })
+
+  it('has the same bytes and validators as without the preference, and so has a 304', async () => {
+    const [plain, timed] = [await get('/agents/timed', {}), await get('/agents/timed')]
+    expect(await timed.text()).toBe(await plain.text())
+    const etag = plain.headers.get('ETag') ?? ''
+    expect(timed.headers.get('ETag')).toBe(etag)
+    const unchanged = await get('/agents/timed', { ...prefer, 'If-None-Match': etag })
+    expect([unchanged.status, metricsOf(unchanged.headers)]).toEqual([304, 'kv;dur=0, total;dur=0'])
+  })
+
+  it.each(['', 'return=minimal'])('is not measured for any other client: Prefer: %j', async preference => {
+    const response = await get('/agents/timed', preference === '' ? {} : { Prefer: preference })
+    await response.arrayBuffer()
+    expect(
+      ['Server-Timing', 'Preference-Applied', 'Timing-Allow-Origin'].map(name => response.headers.get(name)),
+    ).toEqual([null, null, null])
+    expect(response.headers.get('Vary')).not.toContain('Prefer')
+  })
+})
+
+describe('a call', () => {
+  it('is measured up to the answer of the agent', async () => {
+    const { status, headers } = await called.send('/agents/timed/a2a', { body: call(), headers: prefer })
+    expect([status, metricsOf(headers)]).toEqual([
+      200,
+      'auth;dur=0, kv;dur=0, body;dur=0, gate;dur=0, upstream;dur=0, total;dur=0',
+    ])
+    expect(headers.get('Access-Control-Expose-Headers')).toContain('Server-Timing')
+  })
+
+  it('is measured up to the headers of a stream', async () => {
+    called.agent.respond(reply(200, stream, 'data: {}\n\n'))
+    const { headers } = await called.send('/agents/timed/a2a', { body: call('SendStreamingMessage'), headers: prefer })
+    expect(metricsOf(headers)).toContain('upstream;dur=0, total;dur=0')
+  })
+
+  it('that the gate refuses has no time upstream', async () => {
+    const body = call('CreateTaskPushNotificationConfig')
+    const { headers } = await called.send('/agents/timed/a2a', { body, headers: prefer })
+    expect(metricsOf(headers)).toBe('auth;dur=0, kv;dur=0, body;dur=0, gate;dur=0, total;dur=0')
+  })
+
+  it('does not pass the preference on to the agent', async () => {
+    await called.send('/agents/timed/a2a', { body: call(), headers: prefer })
+    expect(called.agent.requests.at(-1)?.headers).not.toHaveProperty('prefer')
+    expect(called.agent.requests.at(-1)?.headers).toHaveProperty('a2a-version')
+  })
+})
+
+describe('an internal agent', () => {
+  const requests: [title: string, path: string, sent: Sent][] = [
+    ['its card', '', { method: 'GET' }],
+    ['its card, with an unknown token', '', { method: 'GET', token: 'theirs' }],
+    ['a call', '/a2a', { body: call() }],
+    ['a call with an unknown token', '/a2a', { body: call(), token: 'theirs' }],
+    ['a call that is not JSON', '/a2a', { body: '{' }],
+    ['a call over HTTP+JSON', '/a2a/message:send', { body: message() }],
+    ['its extended card', '/a2a', { body: call('GetExtendedAgentCard', {}) }],
+  ]
+
+  it.each(requests)('is measured no more than one that does not exist: %s', async (_, path, sent) => {
+    const ask = async (id: string) => {
+      const { status, headers } = await called.send(`/agents/${id}${path}`, { ...sent, headers: prefer })
+      return { status, names: [...headers.keys()].filter(name => name !== 'content-length').sort() }
+    }
+    const hidden = await ask('timed-hidden')
+    expect(hidden).toEqual(await ask('timed-nobody'))
+    expect(hidden.names.filter(name => /timing|preference/.test(name))).toEqual([])
+  })
+})
