@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../src/version.ts'
-import { createContext, type Io } from './config.ts'
+import { createContext, type Io, processIo } from './config.ts'
 import { ExitCode, UsageError } from './exit-codes.ts'
 
-/** Runs `sync-card` with the arguments of a command line, and returns its exit code. */
-export const run = async (args: readonly string[], io: Io): Promise<number> => {
+/** Runs `sync-card` with the arguments of a command line, by default in this process, and returns its exit code. */
+export const run = async (args: readonly string[], io: Io = processIo()): Promise<number> => {
   const context = createContext(io, 'sync-card')
   const { terminal } = context
   let exitCode: number = ExitCode.ok

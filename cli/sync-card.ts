@@ -1,5 +1,12 @@
 #!/usr/bin/env node
-import { run } from './cli.ts'
-import { processIo } from './config.ts'
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19)) {
+  // Loaded only here: an older Node.js fails on what it imports.
+  const { run } = await import('./cli.ts')
+  process.exitCode = await run(process.argv.slice(2))
+} else {
+  process.stderr.write(`sync-card: needs Node.js 20.19, or 22.12 or later; this is ${process.version}.\n`)
+  process.exitCode = 2
+}
 
-process.exitCode = await run(process.argv.slice(2), processIo())
+export {}

@@ -1,0 +1,90 @@
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build, type OutputChunk } from 'rolldown'
+import * as v from 'valibot'
+
+const root = join(import.meta.dirname, '..')
+
+/** What the package runs on, as cli/sync-card.ts checks it. tsconfig.cli.json checks the source against the types of the oldest. */
+const ENGINES = { node: '^20.19.0 || >=22.12.0' }
+
+/** What the package's own package.json takes from the repository's. */
+const Repository = v.object({
+  version: v.string(),
+  license: v.string(),
+  dependencies: v.record(v.string(), v.string()),
+  devDependencies: v.record(v.string(), v.string()),
+})
+
+/**
+ * Builds the npm package `sync-card` into `folder`: JavaScript modules without the dependencies, a package.json that names these with
+ * their pinned versions, and what npm shows. The code is not minified, so that a stack trace can be read without a source map.
+ */
+export const buildPackage = async (folder: string): Promise<void> => {
+  rmSync(folder, { recursive: true, force: true })
+  const chunks = await bundle(join(folder, 'lib'))
+  const own = new Set(chunks.map(({ fileName }) => fileName))
+  const imports = chunks.flatMap(chunk => [...chunk.imports, ...chunk.dynamicImports]).filter(name => !own.has(name))
+  const manifest = describePackage(imports)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  copyFileSync(join(root, 'cli/README.md'), join(folder, 'README.md'))
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  chmodSync(join(folder, manifest.bin['sync-card']), 0o755)
+}
+
+/** Bundles the program. What it imports with `import()` is in chunks of its own, which are loaded when they are needed. */
+const bundle = async (folder: string): Promise<OutputChunk[]> => {
+  const { output } = await build({
+    cwd: root,
+    input: { 'sync-card': './cli/sync-card.ts' },
+    platform: 'node',
+    external: /^(?:node:.+|@?[a-z][\w./-]*)$/,
+    // A dependency has no effect but by what is imported from it.
+    treeshake: { moduleSideEffects: 'no-external' },
+    transform: { target: 'node20.19' },
+    onLog: (level, log, print) => {
+      if (level === 'warn') throw new Error(log.message)
+      print(level, log)
+    },
+    output: { dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' },
+  })
+  return output.filter(file => file.type === 'chunk')
+}
+
+const describePackage = (imports: readonly string[]) => {
+  const { version, license, ...repository } = v.parse(
+    Repository,
+    JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')),
+  )
+  const pinned = { ...repository.devDependencies, ...repository.dependencies }
+  const names = imports.filter(specifier => !specifier.startsWith('node:')).map(packageName)
+  return {
+    name: 'sync-card',
+    version,
+    description: 'Keep the A2A Agent Cards of a Calling Card host in line with your files',
+    keywords: ['a2a', 'agent2agent', 'agent-card', 'agents', 'calling-card', 'cli'],
+    license,
+    type: 'module',
+    bin: { 'sync-card': 'lib/sync-card.js' },
+    files: ['lib'],
+    engines: ENGINES,
+    dependencies: Object.fromEntries([...new Set(names)].sort().map(name => [name, pinnedVersion(name, pinned)])),
+  }
+}
+
+/** Returns the package that a module specifier names, such as `jsondiffpatch` for `jsondiffpatch/formatters/console`. */
+const packageName = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+const pinnedVersion = (name: string, pinned: Readonly<Record<string, string>>): string => {
+  const version = pinned[name]
+  if (version === undefined || !/^\d+\.\d+\.\d+$/.test(version))
+    throw new Error(`The bundle imports ${name}, which package.json does not pin to a version.`)
+  return version
+}
+
+if (process.argv[1] === import.meta.filename) await buildPackage(join(root, 'dist/sync-card'))

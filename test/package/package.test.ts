@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import repository from '../../package.json' with { type: 'json' }
+import { VERSION } from '../../src/version.ts'
+import { card } from '../cli/workspace.ts'
+import { sharedHost, token } from '../support/host.ts'
+import { installPackage, type PackageJson } from './install.ts'
+
+const execute = promisify(execFile)
+
+/** The program in a clone, as package.json declares it. */
+const bin = resolve(repository.bin['sync-card'])
+
+/** The packages that the program imports. */
+const imports =
+  'chokidar cli-progress commander compare-versions ipaddr.js jsondiffpatch media-typer p-map picocolors valibot yaml'.split(
+    ' ',
+  )
+
+const pick = (versions: Record<string, string>, names: readonly string[]) =>
+  Object.fromEntries(names.map(name => [name, versions[name]]))
+
+/** The oldest versions of Node.js that the package supports. `.ci/run` installs them. */
+const oldestVersions = ['20.19.0', '22.12.0']
+
+const nodes = [
+  ...oldestVersions.map(version => ({
+    version,
+    path: resolve('.node-versions', version, 'node_modules/node/bin/node'),
+  })),
+  { version: process.versions.node, path: process.execPath },
+].map(({ version, path }) => {
+  const isMissing = !existsSync(path)
+  return { version, path, isMissing, title: isMissing ? `${version} (skipped: .ci/run installs it)` : version }
+})
+
+let folder: string
+let owner: string
+let packageJson: PackageJson
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sync-card-package-'))
+  const installed = await installPackage(folder)
+  owner = installed.owner
+  packageJson = installed.packageJson
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the npm package', () => {
+  it('has the program, a README and the licence', () => {
+    const files = readdirSync(join(owner, 'node_modules/sync-card'), { recursive: true }).map(String).sort()
+    expect(files.filter(file => !/^lib\/(?!sync-card)/.test(file))).toEqual([
+      'LICENSE',
+      'README.md',
+      'lib',
+      'lib/sync-card.js',
+      'package.json',
+    ])
+  })
+
+  it('needs the versions of Node.js that it is tested on', () => {
+    expect(packageJson.engines.node).toBe(`^${oldestVersions[0]} || >=${oldestVersions[1]}`)
+    const run = readFileSync('.ci/run', 'utf8')
+    expect(oldestVersions.filter(version => !run.includes(version))).toEqual([])
+  })
+
+  it('has the version of the host, and the pinned versions of what it imports', () => {
+    expect(packageJson).toMatchObject({ name: 'sync-card', version: VERSION, license: repository.license })
+    expect(packageJson.dependencies).toEqual(
+      pick({ ...repository.dependencies, ...repository.devDependencies }, imports),
+    )
+  })
+
+  it.each(['18.20.8', '20.18.3', '21.7.3', '22.11.0'])('reports that Node.js %s is too old (exit 2)', async version => {
+    const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
+    const args = ['--import', `data:text/javascript,${pretend}`, join(owner, 'node_modules/sync-card/lib/sync-card.js')]
+    const message = 'sync-card: needs Node.js 20.19, or 22.12 or later'
+    await expect(execute(process.execPath, args)).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    })
+  })
+})
+
+describe('npx sync-card in a clone', () => {
+  it('runs the source', async () => {
+    expect((await execute(process.execPath, [bin, '--version'])).stdout).toBe(`${VERSION}\n`)
+  })
+
+  it('reports that an older Node.js cannot run the source (exit 2)', async () => {
+    const pretend = "Object.defineProperty(process.features, 'typescript', { value: false })"
+    const args = ['--import', `data:text/javascript,${pretend}`, bin]
+    const stderr = expect.stringContaining('cannot run the source. npm ci installs a Node.js that can')
+    await expect(execute(process.execPath, args)).rejects.toMatchObject({ code: 2, stderr })
+  })
+})
+
+/** The result of a command in `run-commands.js`. */
+type Result = { code: number; stdout: string; stderr: string }
+
+/** Runs command lines with a Node.js, in one process, in a folder of files beside the installation. */
+const runCommands = async (node: string, files: Record<string, unknown>, commands: readonly (readonly string[])[]) => {
+  const cwd = mkdtempSync(join(owner, 'cards-'))
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(cwd, name, '..'), { recursive: true })
+    writeFileSync(join(cwd, name), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  const [input, output] = [join(cwd, 'input.json'), join(cwd, 'output.json')]
+  const entry = join(owner, 'node_modules/sync-card', 'lib/sync-card.js')
+  const env = { SYNC_CARD_URL: sharedHost().url.origin, SYNC_CARD_TOKEN: token, NO_COLOR: '1' }
+  writeFileSync(input, JSON.stringify({ entry, commands: commands.map(args => ({ args, env })) }))
+  await execute(node, [resolve('test/package/run-commands.js'), input, output], { cwd })
+  return { cwd, results: JSON.parse(readFileSync(output, 'utf8')) as Result[] }
+}
+
+/** Every command, with its exit code and a part of what it writes to stdout. `ID` stands for an id of the Node.js in use. */
+const commands: readonly (readonly [line: string, code: number, stdout: string | RegExp])[] = [
+  ['--version', 0, `${VERSION}\n`],
+  ['--help', 0, /^Usage: sync-card .*Exit codes:/s],
+  ['lint', 0, /cards\/ID\.yaml:\d+:\d+ info/],
+  ['lint --format sarif', 0, '"version": "2.1.0"'],
+  ['convert cards/ID.yaml --to 0.3', 0, '"preferredTransport": "JSONRPC"'],
+  ['--dry-run', 0, /to create +ID/],
+  ['', 0, /created +ID/],
+  ['--check', 0, /1 unchanged/],
+  ['--watch', 0, /1 unchanged/],
+  ['lint --observed', 0, 'never called'],
+  ['refresh ID', 3, ''],
+  ['token create --scope read --agent ID', 0, /^cc_\w+/],
+  ['token list', 0, 'ID'],
+  ['token revoke 000000000000', 3, ''],
+  ['keys create --print', 0, '"kty":"EC"'],
+]
+
+describe.each(nodes)('the installed package on Node.js $title', ({ version, path, isMissing }) => {
+  const id = `packaged-${version.replaceAll('.', '-')}`
+
+  it.skipIf(isMissing)('runs as npm has linked it, with this Node.js', async () => {
+    const bin = join(owner, 'node_modules/.bin/sync-card')
+    const { stdout } = await execute(bin, ['--version'], { env: { PATH: resolve(path, '..') } as never })
+    expect(stdout).toBe(`${VERSION}\n`)
+  })
+
+  it.skipIf(isMissing)('runs every command', async () => {
+    const files = { [`cards/${id}.yaml`]: `card: ${JSON.stringify(card(id))}\n` }
+    const lines = commands.map(([line]) => line.replaceAll('ID', id).split(' ').filter(Boolean))
+    const { results } = await runCommands(path, files, lines)
+    const found = results.map(({ code, stdout, stderr }, index) => {
+      const expected = commands[index]?.[2] ?? ''
+      const text = stdout.replaceAll(id, 'ID')
+      const matches = typeof expected === 'string' ? text.includes(expected) : expected.test(text)
+      return [commands[index]?.[0], code, matches ? expected : `${text}${stderr}`.slice(0, 1000)]
+    })
+    expect(found).toEqual(commands)
+  })
+})
