@@ -63,6 +63,14 @@ card:
 `
 }
 
+/** Returns the text of a folder's new defaults: YAML with comments. */
+export const starterDefaults = (set: string): string => `# Fields that all other files of this folder inherit.
+
+# The set that these cards belong to at the host. \`npx sync-card --prune\` deletes agents of this set only. Choose a name that
+# nobody else uses at the host, and keep it.
+set: ${set}
+`
+
 let unedited: Json | undefined
 
 /** Whether a parsed file says no more than a new card without answers. */

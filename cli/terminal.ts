@@ -23,8 +23,20 @@ export type Terminal = {
   error: (message: string) => void
   /** Asks a yes-or-no question on stderr, so that stdout stays clean. Leaving the prompt means no. */
   confirm: (question: string) => Promise<boolean>
+  /** Asks questions on stderr, each until its answer is valid. Leaving the prompt returns undefined. */
+  ask: (questions: readonly Question[]) => Promise<string[] | undefined>
   /** Shows a progress bar on an interactive stderr if `total` is worth one. */
   progress: (title: string, total: number) => { tick: () => void; stop: () => void }
+}
+
+/**
+ * A question. `byDefault` returns what an empty answer means, or '' if there is no default; `check` returns why an answer is not
+ * valid. Both know the answers before.
+ */
+export type Question = {
+  text: string
+  byDefault: (answers: readonly string[]) => string
+  check: (answer: string, answers: readonly string[]) => string | undefined
 }
 
 /** Where a terminal reads and writes, and the variables that decide about colours. */
@@ -55,6 +67,7 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
     info,
     error: message => info(`${colors.red(`${program}:`)} ${message}`),
     confirm: question => confirm(question, stdin, stderr),
+    ask: questions => ask(questions, stdin, stderr),
     progress: (title, total) => {
       if (total < MIN_PROGRESS_STEPS || !stderr.isTTY) return { tick: () => {}, stop: () => {} }
       const format = `${title} {bar} {value}/{total}`
@@ -104,4 +117,39 @@ const confirm = async (question: string, input: Input, output: Output): Promise<
   const answer = await Promise.race([prompt.question(`${question} (y/N) `), closed])
   prompt.close()
   return /^y(?:es)?$/i.test(answer.trim())
+}
+
+const ask = async (questions: readonly Question[], input: Input, output: Output): Promise<string[] | undefined> => {
+  const prompt = createInterface({ input, output })
+  // Lines may arrive faster than questions are asked, for example when they are pasted.
+  const lines = prompt[Symbol.asyncIterator]()
+  let isOpen = true
+  prompt.once('close', () => {
+    isOpen = false
+  })
+  const answers: string[] = []
+  try {
+    for (const { text, byDefault, check } of questions)
+      for (let isValid = false; !isValid; ) {
+        const initial = byDefault(answers)
+        const shown = initial === '' ? `${text} ` : `${text} (${initial}) `
+        prompt.setPrompt(shown)
+        // After the last line, the prompt is closed, although its lines are still to be read.
+        if (isOpen) prompt.prompt()
+        else output.write(shown)
+        const line = await lines.next()
+        if (line.done) {
+          output.write('\n')
+          return undefined
+        }
+        const answer = line.value.trim() || initial
+        const problem = check(answer, answers)
+        isValid = problem === undefined
+        if (isValid) answers.push(answer)
+        else output.write(`  ${problem}\n`)
+      }
+    return answers
+  } finally {
+    prompt.close()
+  }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Context } from '../config.ts'
 import { addConvert } from './convert.ts'
+import { addInit } from './init.ts'
 import { addKeys } from './keys.ts'
 import { addLint } from './lint.ts'
 import { addRefresh } from './refresh.ts'
@@ -11,4 +12,4 @@ import { addToken } from './token.ts'
 type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
 
 /** All commands, in the order of `--help`. The first is the program's own action. */
-export const COMMANDS: readonly AddCommand[] = [addSync, addLint, addConvert, addRefresh, addToken, addKeys]
+export const COMMANDS: readonly AddCommand[] = [addSync, addInit, addLint, addConvert, addRefresh, addToken, addKeys]

@@ -10,7 +10,7 @@ import { isSystemError } from './read-file.ts'
 export const CARDS_FOLDER = 'cards'
 
 /** What to do if there are no cards. */
-export const CREATE_CARD_HINT = `Create one: ${CARDS_FOLDER}/my-agent.json with a name, a description and a url is enough.`
+export const CREATE_CARD_HINT = 'Create one: npx sync-card init'
 
 /** A file, and the folder in which it was found: the one that was named, or where a glob begins. */
 export type FoundFile = { file: string; root: string }
@@ -102,8 +102,11 @@ const readFolder = (folder: string, cwd: string): Dirent[] => {
 
 const isHidden = (name: string): boolean => name.startsWith('.') || name === 'node_modules'
 
-const isCardFile = (entry: Dirent): boolean =>
-  !entry.isDirectory() && !/^README\b/i.test(entry.name) && CARD_EXTENSIONS.includes(extname(entry.name).toLowerCase())
+const isCardFile = (entry: Dirent): boolean => !entry.isDirectory() && isCardFileName(entry.name)
+
+/** Whether a file of this name is a card if it is found in a folder. A defaults file has the name of one, but is none. */
+export const isCardFileName = (name: string): boolean =>
+  !/^README\b/i.test(name) && CARD_EXTENSIONS.includes(extname(name).toLowerCase())
 
 const isLinkToFolder = (entry: Dirent, parent: string): boolean =>
   entry.isSymbolicLink() && isFolder(entry.name, parent)

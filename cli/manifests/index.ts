@@ -3,11 +3,14 @@ export {
   CARDS_FOLDER,
   CREATE_CARD_HINT,
   findCardFiles,
+  isCardFileName,
   isFolder,
   orCardsFolder,
   pathsToWatch,
 } from './find-files.ts'
+export { DEFAULTS_NAMES } from './folder-defaults.ts'
 export { type LoadedManifests, loadManifests, type SkippedFile, skippedText } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
 export { isSystemError, readFile } from './read-file.ts'
 export type { Diagnostic, InvalidFile } from './source-map.ts'
+export { addMissingLines, createFile } from './write.ts'
