@@ -4,24 +4,40 @@ import { setTimeout as delay } from 'node:timers/promises'
 export type Clock = {
   /** Milliseconds since 1970. */
   now: () => number
-  sleep: (ms: number) => Promise<void>
+  /** Waits. Returns early if the signal is aborted. */
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
 /** The real time. */
-export const systemClock: Clock = { now: Date.now, sleep: async ms => void (await delay(ms)) }
+export const systemClock: Clock = {
+  now: Date.now,
+  sleep: async (ms, signal) => {
+    try {
+      await delay(ms, undefined, signal && { signal })
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    }
+  },
+}
 
-/** How `poll` waits. The pause doubles after each check, up to `maxPauseMs`. */
-export type PollOptions = { clock: Clock; timeoutMs: number; pauseMs: number; maxPauseMs?: number }
+/** How `poll` waits. The pause doubles after each check, up to `maxPauseMs`. An aborted signal ends it. */
+export type PollOptions = {
+  clock: Clock
+  timeoutMs: number
+  pauseMs: number
+  maxPauseMs?: number
+  signal?: AbortSignal | undefined
+}
 
 /** Calls `check` until it returns true. Returns false once another pause would exceed the timeout. */
 export const poll = async (
   check: () => Promise<boolean>,
-  { clock, timeoutMs, pauseMs, maxPauseMs = pauseMs }: PollOptions,
+  { clock, timeoutMs, pauseMs, maxPauseMs = pauseMs, signal }: PollOptions,
 ): Promise<boolean> => {
   const deadline = clock.now() + timeoutMs
   for (let pause = pauseMs; ; pause = Math.min(pause * 2, maxPauseMs)) {
     if (await check()) return true
-    if (clock.now() + pause > deadline) return false
-    await clock.sleep(pause)
+    if (clock.now() + pause > deadline || signal?.aborted) return false
+    await clock.sleep(pause, signal)
   }
 }

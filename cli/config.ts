@@ -15,7 +15,7 @@ export type Io = TerminalStreams & {
   env: Environment
   fetch?: typeof globalThis.fetch
   clock?: Clock
-  /** Calls `stop` when the user interrupts the program. Only commands that stay call this. */
+  /** Calls `stop` when the user interrupts the program, once. Only commands that end in order call this. */
   onInterrupt?: (stop: () => void) => void
 }
 
@@ -30,6 +30,8 @@ export type Context = Required<Pick<Io, 'cwd' | 'fetch' | 'clock' | 'onInterrupt
   processEnv: Environment
 }
 
+const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const
+
 /** Returns the surroundings of this process. */
 export const processIo = (): Io => ({
   cwd: process.cwd(),
@@ -38,7 +40,12 @@ export const processIo = (): Io => ({
   stdout: process.stdout,
   stderr: process.stderr,
   onInterrupt: stop => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+    // The second signal ends the process, as without a listener.
+    const interrupt = (): void => {
+      for (const signal of INTERRUPTS) process.off(signal, interrupt)
+      stop()
+    }
+    for (const signal of INTERRUPTS) process.on(signal, interrupt)
   },
 })
 

@@ -1,20 +1,29 @@
 /** Exit codes of `sync-card` and `npm run deploy`. Where several apply, the highest wins. */
-export const ExitCode = { ok: 0, outOfDate: 1, usage: 2, rejected: 3, unreachable: 4 } as const
+export const ExitCode = { ok: 0, outOfDate: 1, usage: 2, rejected: 3, unreachable: 4, interrupted: 130 } as const
 
 /** What each exit code means. */
 export const EXIT_CODE_MEANINGS: Record<(typeof ExitCode)[keyof typeof ExitCode], string> = {
   0: 'in sync, no findings',
-  1: '--check: something differs, or lint found an error; lint: an error; --wait: not live in time; an upstream card could not be fetched or waits for approval',
-  2: 'wrong usage, or no cards',
-  3: 'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else)',
+  1: '--check, --dry-run: something differs; --check, lint: a lint error; --strict: a lint error or warning; --wait: not live in time; an upstream card could not be fetched or waits for approval',
+  2: 'wrong usage, or no cards; --prune without a set, or of more than 10 agents without --yes',
+  3: 'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else); an agent belongs to another set',
   4: 'the host is unreachable, or rejects the token',
+  130: 'interrupted (Ctrl-C) before everything was done',
 }
 
 /** The exit codes as `--help` explains them. */
 export const EXIT_CODE_HELP = [
   '\nExit codes:',
-  ...Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]) => `  ${code}  ${meaning.replaceAll('; ', ';\n     ')}`),
+  ...Object.entries(EXIT_CODE_MEANINGS).map(
+    ([code, meaning]) => `  ${code.padEnd(3)}  ${meaning.replaceAll('; ', ';\n       ')}`,
+  ),
 ].join('\n')
+
+/** What `--strict` means, for `--help`. */
+export const STRICT_HELP = 'exit 1 if the linter finds an error or a warning in any file'
 
 /** A mistake in how the program was called. Its message is shown without a stack; the exit code is `usage`. */
 export class UsageError extends Error {}
+
+/** The user left a prompt with Ctrl-C. The exit code is `interrupted`. */
+export class InterruptedError extends Error {}

@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { SingleBar } from 'cli-progress'
 import picocolors from 'picocolors'
+import { InterruptedError } from './exit-codes.ts'
 
 /** A stream that is read, such as `process.stdin`. */
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean }
 
 /** A stream that is written, such as `process.stdout`. */
-export type Output = NodeJS.WritableStream & { isTTY?: boolean }
+export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
 /** All output and all questions of a command. Every text is one or more lines without the last line break. */
 export type Terminal = {
@@ -21,13 +21,19 @@ export type Terminal = {
   info: (text: string) => void
   /** Writes why the command failed to stderr, after the program's name. */
   error: (message: string) => void
-  /** Asks a yes-or-no question on stderr, so that stdout stays clean. Leaving the prompt means no. */
-  confirm: (question: string) => Promise<boolean>
-  /** Asks questions on stderr, each until its answer is valid. Leaving the prompt returns undefined. */
+  /**
+   * Asks a yes-or-no question on stderr, so that stdout stays clean. Leaving the prompt means no. Throws an InterruptedError
+   * after Ctrl-C, or if the signal is aborted.
+   */
+  confirm: (question: string, signal?: AbortSignal) => Promise<boolean>
+  /** Asks questions on stderr, each until its answer is valid. Leaving the prompt returns undefined; Ctrl-C throws an InterruptedError. */
   ask: (questions: readonly Question[]) => Promise<string[] | undefined>
-  /** Shows a progress bar on an interactive stderr if `total` is worth one. */
-  progress: (title: string, total: number) => { tick: () => void; stop: () => void }
+  /** Shows a progress bar on an interactive stderr if `total` is worth one. Other output appears above it. */
+  progress: (title: string, total: number) => Progress
 }
+
+/** A progress bar. `stop` removes it, however far it is. */
+export type Progress = { tick: () => void; stop: () => void }
 
 /**
  * A question. `byDefault` returns what an empty answer means, or '' if there is no default; `check` returns why an answer is not
@@ -53,33 +59,47 @@ export const colors = picocolors.createColors(true)
 /** From how many steps on a progress bar is worth its line. */
 const MIN_PROGRESS_STEPS = 5
 
+/** The width of a full progress bar in characters. */
+const PROGRESS_WIDTH = 30
+
 /** Creates the terminal of a program; `program` is the name before its error messages. */
 export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, program: string): Terminal => {
+  const statusLine = new StatusLine(stderr)
+  const write = (stream: Output, text: string): void => statusLine.writeAbove(() => void stream.write(`${text}\n`))
   const printer = (stream: Output) => {
     const hasColors = isColorEnabled(stream, env)
-    return (text: string) => void stream.write(`${hasColors ? text : stripVTControlCharacters(text)}\n`)
+    return (text: string) => write(stream, hasColors ? text : stripVTControlCharacters(text))
   }
   const info = printer(stderr)
   return {
     canAsk: stdin.isTTY === true,
-    out: text => void stdout.write(`${text}\n`),
+    out: text => write(stdout, text),
     report: printer(stdout),
     info,
     error: message => info(`${colors.red(`${program}:`)} ${message}`),
-    confirm: question => confirm(question, stdin, stderr),
+    confirm: (question, signal) => confirm(question, { input: stdin, output: stderr }, signal),
     ask: questions => ask(questions, stdin, stderr),
-    progress: (title, total) => {
-      if (total < MIN_PROGRESS_STEPS || !stderr.isTTY) return { tick: () => {}, stop: () => {} }
-      const format = `${title} {bar} {value}/{total}`
-      const bar = new SingleBar({ format, stream: stderr, clearOnComplete: true, hideCursor: true })
-      bar.start(total, 0)
-      return { tick: () => bar.increment(), stop: () => bar.stop() }
-    },
+    progress: (title, total) =>
+      total < MIN_PROGRESS_STEPS || !stderr.isTTY || env.TERM === 'dumb'
+        ? NO_PROGRESS
+        : showProgress(statusLine, title, total),
   }
 }
 
+const NO_PROGRESS: Progress = { tick: () => {}, stop: () => {} }
+
 /** Returns the terminal without its reports: with `--json`, stdout carries one object and nothing else. */
 export const withoutReports = (terminal: Terminal): Terminal => ({ ...terminal, report: () => {} })
+
+/** Returns the terminal without progress and hints, for `--quiet`. */
+export const withoutProgress = (terminal: Terminal): Terminal => ({
+  ...terminal,
+  info: () => {},
+  progress: () => NO_PROGRESS,
+})
+
+/** Formats a count with its noun in the singular or plural. */
+export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Aligns rows in columns, two spaces apart. Colours do not count for the width. */
 export const formatTable = (rows: readonly (readonly string[])[]): string => {
@@ -111,12 +131,77 @@ const isColorEnabled = ({ isTTY }: Output, env: TerminalStreams['env']): boolean
   return (isTTY === true && env.TERM !== 'dumb') || Boolean(env.CI)
 }
 
-const confirm = async (question: string, input: Input, output: Output): Promise<boolean> => {
-  const prompt = createInterface({ input, output })
+const confirm = async (
+  question: string,
+  streams: { input: Input; output: Output },
+  signal: AbortSignal | undefined,
+): Promise<boolean> => {
+  const prompt = createInterface(streams)
+  // In a terminal, Ctrl-C reaches the prompt instead of the process.
+  const interrupted = new Promise<never>((_, reject) => {
+    const interrupt = () => reject(new InterruptedError())
+    prompt.once('SIGINT', interrupt)
+    if (signal?.aborted) interrupt()
+    signal?.addEventListener('abort', interrupt, { once: true })
+  })
   const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')))
-  const answer = await Promise.race([prompt.question(`${question} (y/N) `), closed])
-  prompt.close()
-  return /^y(?:es)?$/i.test(answer.trim())
+  try {
+    const answer = await Promise.race([prompt.question(`${question} (y/N) `), closed, interrupted])
+    return /^y(?:es)?$/i.test(answer.trim())
+  } catch (error) {
+    if (error instanceof InterruptedError) streams.output.write('\n')
+    throw error
+  } finally {
+    prompt.close()
+  }
+}
+
+const showProgress = (statusLine: StatusLine, title: string, total: number): Progress => {
+  let done = 0
+  const draw = (): void => {
+    const filled = Math.floor((PROGRESS_WIDTH * done) / total)
+    statusLine.show(`${title} ${'█'.repeat(filled)}${'░'.repeat(PROGRESS_WIDTH - filled)} ${done}/${total}`)
+  }
+  draw()
+  return {
+    tick: () => {
+      done++
+      draw()
+    },
+    stop: () => statusLine.show(''),
+  }
+}
+
+/** Moves the cursor to the beginning of its line and erases the line. */
+const ERASE_LINE = '\r\u001b[K'
+
+/** The last line of a terminal, which is redrawn in place and stays below all other output. */
+class StatusLine {
+  readonly #stream: Output
+  #text = ''
+
+  constructor(stream: Output) {
+    this.#stream = stream
+  }
+
+  /** Replaces the line. An empty text removes it. */
+  show(text: string): void {
+    if (text === '' && this.#text === '') return
+    this.#text = text
+    this.#draw()
+  }
+
+  /** Erases the line while other text is written. */
+  writeAbove(write: () => void): void {
+    if (this.#text !== '') this.#stream.write(ERASE_LINE)
+    write()
+    if (this.#text !== '') this.#draw()
+  }
+
+  #draw(): void {
+    // A line that wraps could not be erased.
+    this.#stream.write(ERASE_LINE + this.#text.slice(0, (this.#stream.columns ?? 80) - 1))
+  }
 }
 
 const ask = async (questions: readonly Question[], input: Input, output: Output): Promise<string[] | undefined> => {
@@ -124,6 +209,11 @@ const ask = async (questions: readonly Question[], input: Input, output: Output)
   // Lines may arrive faster than questions are asked, for example when they are pasted.
   const lines = prompt[Symbol.asyncIterator]()
   let isOpen = true
+  let isInterrupted = false
+  prompt.once('SIGINT', () => {
+    isInterrupted = true
+    prompt.close()
+  })
   prompt.once('close', () => {
     isOpen = false
   })
@@ -140,6 +230,7 @@ const ask = async (questions: readonly Question[], input: Input, output: Output)
         const line = await lines.next()
         if (line.done) {
           output.write('\n')
+          if (isInterrupted) throw new InterruptedError()
           return undefined
         }
         const answer = line.value.trim() || initial

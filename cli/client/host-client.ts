@@ -34,7 +34,7 @@ export type PutResult = v.InferOutput<typeof PutResult>
 export type Rejection = { rejected: 'conflict' | 'forbidden' | 'invalid'; detail: string; errors: Note[] }
 
 const AgentPage = v.looseObject({
-  agents: v.array(v.looseObject({ id: v.string(), name: v.optional(v.string()) })),
+  agents: v.array(v.looseObject({ id: v.string(), name: v.optional(v.string()), set: v.optional(v.string()) })),
   cursor: v.optional(v.nullable(v.string())),
 })
 /** An agent as the host lists it. */
@@ -162,12 +162,16 @@ const createMethods = (connection: Connection & { identify: () => Promise<HostHe
     return reply.status === 204 || reply.status === 404 ? undefined : toRejection(reply)
   },
 
-  /** Returns all agents, internal ones included. */
-  listAgents: async (): Promise<ListedAgent[]> => {
+  /** Returns all agents, or those of a set, internal ones included. */
+  listAgents: async (set?: string): Promise<ListedAgent[]> => {
     const agents: ListedAgent[] = []
     let cursor: string | undefined
     do {
-      const reply = await request(connection, 'GET', `/agents?${pageQuery(cursor)}`)
+      const reply = await request(
+        connection,
+        'GET',
+        `/agents?${pageQuery(cursor)}${set === undefined ? '' : `&set=${encodeURIComponent(set)}`}`,
+      )
       // A token without the scope `read` can do everything else.
       if (reply.status === 403) {
         const reason = toRejection(reply).detail.replace(/\.$/, '')

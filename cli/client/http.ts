@@ -17,6 +17,8 @@ export type Connection = {
   inform: (message: string) => void
   /** Called before each request with the token. It throws a HostError if the host must not get the token. */
   identify?: () => Promise<unknown>
+  /** Once aborted, nothing is retried. Requests under way are completed. */
+  signal?: AbortSignal | undefined
 }
 
 /** The parts of a request that not every request has. */
@@ -58,7 +60,7 @@ export const request = async (
   path: string,
   { headers = {}, body, anonymous = false, isResult = () => false }: RequestDetails = {},
 ): Promise<Reply> => {
-  const { url, token, tokenFrom, retries, clock, inform, identify } = connection
+  const { url, token, tokenFrom, retries, clock, inform, identify, signal } = connection
   if (!anonymous) await identify?.()
   const isAuthorized = !anonymous && token !== ''
   for (let attempt = 0; ; attempt++)
@@ -81,9 +83,10 @@ export const request = async (
       rejectFailure(reply, clock.now())
       return reply
     } catch (error) {
-      if (!(error instanceof TransientError) || attempt >= retries) throw error
+      if (!(error instanceof TransientError) || attempt >= retries || signal?.aborted) throw error
       inform(`${method} ${path}: ${error.message}; retrying (${retries - attempt} left)`)
-      await clock.sleep(Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS) + backOffMs(attempt))
+      await clock.sleep(Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS) + backOffMs(attempt), signal)
+      if (signal?.aborted) throw error
     }
 }
 

@@ -2,19 +2,22 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Context } from '../config.ts'
-import { EXIT_CODE_HELP, UsageError } from '../exit-codes.ts'
+import { EXIT_CODE_HELP, ExitCode, STRICT_HELP, UsageError } from '../exit-codes.ts'
 import { isFolder } from '../manifests/index.ts'
 import { differenceText, syncJson, syncText } from '../reporters/index.ts'
 import {
   type AgentResult,
+  agentExitCode,
   ChangeTracker,
   exitCodeOf,
+  isNoteworthy,
+  type Strictness,
   type SyncOptions,
   type SyncResult,
   syncCards,
   watchCards,
 } from '../sync/index.ts'
-import { withoutReports } from '../terminal.ts'
+import { type Terminal, withoutProgress, withoutReports } from '../terminal.ts'
 import { addConnectionOptions, DEFAULT_RETRIES, type HostFlags, resolveSafely } from './host-options.ts'
 
 type Flags = HostFlags & {
@@ -24,9 +27,12 @@ type Flags = HostFlags & {
   yes?: true
   force?: true
   refresh?: true
+  only?: string[]
   watch?: true
   wait?: number | string | true
   retries: number
+  quiet?: true
+  strict?: true
 }
 
 /** Default of `--wait`: KV takes up to a minute to reach every location. */
@@ -35,11 +41,13 @@ const DEFAULT_WAIT_SECONDS = 90
 /** Adds the synchronisation, which runs if no subcommand is named. */
 export const addSync = (program: Command, context: Context, exit: (code: number) => void): void => {
   addConnectionOptions(program.argument('[files...]', 'files or folders; default: the folder cards/'), 'write')
-    .option('--dry-run', 'show what would be done, and do nothing')
-    .option('--check', 'for CI: change nothing; exit 1 if something differs or lint finds errors')
-    .option('--prune', 'delete from the host what no file describes; asks first')
-    .option('--yes', 'do not ask')
-    .option('--force', 'overwrite concurrent changes of somebody else')
+    .option('--dry-run', 'show what would be done, and do nothing; exit 1 if something differs')
+    .option('--check', 'for CI: like --dry-run, and exit 1 also for lint errors')
+    .option('--strict', STRICT_HELP)
+    .option('--only <glob>', "only agents whose ids match, such as 'team1-*'; repeatable", collect)
+    .option('--prune', 'delete the agents of the same set that no file describes; asks first')
+    .option('--yes', 'do not ask, and delete more than 10 agents at once')
+    .option('--force', 'overwrite concurrent changes of somebody else, and agents of other sets')
     .option('--refresh', 'also send what is unchanged, after the host was upgraded or moved')
     .option('--watch', 'keep running, push what changes, and report only that')
     .option(
@@ -48,6 +56,7 @@ export const addSync = (program: Command, context: Context, exit: (code: number)
       parseWait,
     )
     .option('--retries <count>', 'how often a request is retried', parseCount, DEFAULT_RETRIES)
+    .option('--quiet', 'print only what makes the exit code other than 0')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', EXIT_CODE_HELP)
     .action((named: string[], given: Flags) => {
@@ -57,6 +66,8 @@ export const addSync = (program: Command, context: Context, exit: (code: number)
       return synchronise(files, flags, context, exit)
     })
 }
+
+const collect = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
 
 const parseCount = (text: string): number => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
@@ -88,7 +99,9 @@ const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }
   if (watch && check) throw new UsageError('--watch and --check exclude each other.')
   if (!prune) return
   if (!files.every(file => isFolder(file, cwd)))
-    throw new UsageError('--prune takes folders only: with single files, every other agent would be deleted.')
+    throw new UsageError(
+      '--prune takes folders only: with single files, every other agent of their set would be deleted.',
+    )
   if (!yes && !check && !dryRun && (watch || !terminal.canAsk))
     throw new UsageError('--prune cannot ask here: add --yes to delete without being asked.')
 }
@@ -99,22 +112,53 @@ const synchronise = async (
   outer: Context,
   exit: (code: number) => void,
 ): Promise<void> => {
-  const { json, check } = flags
-  const terminal = json ? withoutReports(outer.terminal) : outer.terminal
-  const context = { ...outer, terminal }
-  const settings = resolveSafely(flags, context)
-  const sync = () => syncCards(files, settings, toOptions(flags, context), context)
-  const finish = (result: SyncResult, shown: readonly AgentResult[] = result.results): void => {
-    if (shown.length > 0 || result.failure !== undefined) terminal.report(syncText(result, shown))
-    if (json) terminal.out(syncJson(result, check === true))
-    exit(exitCodeOf(result, check === true))
+  const settings = resolveSafely(flags, outer)
+  const interruption = new AbortController()
+  let isRunning = false
+  outer.onInterrupt(() => {
+    interruption.abort()
+    if (isRunning) outer.terminal.info('Stopping after the requests under way. Ctrl-C again stops at once.')
+  })
+  const context = { ...outer, terminal: terminalFor(flags, outer.terminal) }
+  const options = { ...toOptions(flags, context), signal: interruption.signal }
+  const sync = async (changed: Partial<SyncOptions> = {}): Promise<SyncResult> => {
+    isRunning = true
+    const result = await syncCards(files, settings, { ...options, ...changed }, context).finally(() => {
+      isRunning = false
+    })
+    exit(exitCodeOf(result, strictnessOf(flags)))
+    return result
   }
-  if (flags.watch) await watch(files, sync, finish, context)
-  else finish(await sync())
+  if (flags.watch) await watch(files, { sync, flags, signal: interruption.signal }, context)
+  else report(await sync(), flags, context)
+}
+
+const terminalFor = ({ json, quiet }: Flags, terminal: Terminal): Terminal => {
+  const reporting = json ? withoutReports(terminal) : terminal
+  return quiet ? withoutProgress(reporting) : reporting
+}
+
+const strictnessOf = ({ check, dryRun, strict }: Flags): Strictness => ({
+  differences: check === true || dryRun === true,
+  lint: strict ? 'warning' : check ? 'error' : undefined,
+})
+
+/** Reports a synchronisation. `news` are the results that were not reported before; by default, all are new. */
+const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: readonly AgentResult[]): void => {
+  const { quiet, json, strict } = flags
+  const strictness = strictnessOf(flags)
+  const exitCode = exitCodeOf(result, strictness)
+  const isFailing = (each: AgentResult): boolean => agentExitCode(each, strictness) > ExitCode.ok
+  const unreported = news ?? result.results.filter(each => isNoteworthy(each) || isFailing(each))
+  const shown = quiet ? unreported.filter(isFailing) : unreported
+  const isStopped = result.failure !== undefined || result.interrupted === true
+  if (shown.length > 0 || isStopped || (news === undefined && !quiet))
+    terminal.report(syncText(result, { shown, strict: strict === true }))
+  if (json) terminal.out(syncJson(result, exitCode))
 }
 
 const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
-  const { dryRun, check, prune, force, refresh, retries, wait, yes } = flags
+  const { dryRun, check, prune, force, refresh, retries, wait, yes, only, quiet } = flags
   return {
     dryRun: dryRun === true,
     check: check === true,
@@ -122,30 +166,36 @@ const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
     force: force === true,
     refresh: refresh === true,
     retries,
+    only,
     ...(wait !== undefined && { wait: typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS }),
-    confirm: yes ? async () => true : terminal.confirm,
-    onDifference: result => terminal.report(differenceText(result)),
+    ...(!yes && { confirm: terminal.confirm }),
+    ...(!quiet && { onDifference: result => terminal.report(differenceText(result)) }),
   }
 }
 
-const watch = async (
-  files: readonly string[],
-  sync: () => Promise<SyncResult>,
-  finish: (result: SyncResult, shown: readonly AgentResult[]) => void,
-  { cwd, terminal, onInterrupt }: Context,
-): Promise<void> => {
-  const interrupted = new AbortController()
-  onInterrupt(() => interrupted.abort())
+/** A synchronisation that is repeated: `sync` runs it once. */
+type Repeated = { sync: (changed: Partial<SyncOptions>) => Promise<SyncResult>; flags: Flags; signal: AbortSignal }
+
+const watch = async (files: readonly string[], { sync, flags, signal }: Repeated, context: Context): Promise<void> => {
+  const { cwd, terminal } = context
   const tracker = new ChangeTracker()
   const reportRemoved = (results: readonly AgentResult[]): void => {
     for (const { file, id } of tracker.removedFiles(results))
       terminal.info(`${file} is gone; ${id} is still registered; --prune removes it.`)
   }
+  const notes = new Set<string>()
+  const onNote = (note: string): void => {
+    if (!notes.has(note)) terminal.info(note)
+    notes.add(note)
+  }
+  let hasReported = false
   let isFirst = true
   const syncOnce = async (): Promise<void> => {
     try {
-      const result = await sync()
-      finish(result, tracker.newResults(result))
+      const result = await sync({ onNote })
+      const news = tracker.newResults(result)
+      report(result, flags, context, hasReported ? news : undefined)
+      hasReported = true
       reportRemoved(result.results)
     } catch (error) {
       // A folder may be empty for a moment.
@@ -153,8 +203,8 @@ const watch = async (
       terminal.info(error.message)
       reportRemoved([])
     }
-    if (isFirst) terminal.info('Watching for changes; Ctrl-C stops.')
+    if (isFirst && !signal.aborted) terminal.info('Watching for changes; Ctrl-C stops.')
     isFirst = false
   }
-  await watchCards({ named: files, cwd }, syncOnce, interrupted.signal)
+  await watchCards({ named: files, cwd }, syncOnce, signal)
 }

@@ -78,7 +78,7 @@ const sendCards = async (url: string, token: string, context: Context): Promise<
   const result = await syncCards([], { url, token }, options, context)
   terminal.report(syncText(result))
   terminal.report(`From now on: npx sync-card --url ${url} (or SYNC_CARD_URL=${url} in .env)`)
-  return exitCodeOf(result, false)
+  return exitCodeOf(result)
 }
 
 /** Whether a URL responds as a host does. Until its name resolves, every request fails. */

@@ -1,14 +1,15 @@
-import { exitCodeOf, type SyncResult } from '../sync/index.ts'
+import type { SyncResult } from '../sync/index.ts'
 import { toJsonPatch } from './diff.ts'
 import type { LintResult, ObservedResult } from './lint-text.ts'
 
 /** Formats a synchronisation as one JSON object. `patch` leads from the host's manifest to the file's. */
-export const syncJson = (result: SyncResult, check: boolean): string => {
-  const { url, results, failure } = result
-  return JSON.stringify({
+export const syncJson = ({ url, results, skipped, failure, interrupted }: SyncResult, exitCode: number): string =>
+  JSON.stringify({
     url,
-    exitCode: exitCodeOf(result, check),
+    exitCode,
+    ...(interrupted && { interrupted }),
     ...(failure !== undefined && { failure }),
+    ...(skipped.length > 0 && { skipped }),
     agents: results.map(({ change, issues, ...agent }) => ({
       ...agent,
       ...(issues && {
@@ -17,7 +18,6 @@ export const syncJson = (result: SyncResult, check: boolean): string => {
       ...(change && { patch: toJsonPatch(change) }),
     })),
   })
-}
 
 /**
  * Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file, and what its

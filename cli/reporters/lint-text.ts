@@ -8,7 +8,7 @@ import {
   type LocatedIssue,
   locateIssues,
 } from '../manifests/index.ts'
-import { colors, withoutControls } from '../terminal.ts'
+import { colors, formatCount, withoutControls } from '../terminal.ts'
 import { distinct, issueText, problemText } from './text.ts'
 
 /** What `lint` found in one file. */
@@ -117,5 +117,3 @@ const summaryText = (results: readonly LintResult[]): string => {
   const invalid = results.filter(({ problems }) => problems.length > 0).length
   return `${formatCount(results.length, 'file')}: ${invalid} invalid, ${count('error')}, ${count('warning')}, ${count('info')}`
 }
-
-const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

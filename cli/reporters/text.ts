@@ -1,7 +1,7 @@
 import type { Issue } from '../../src/card/model/report.ts'
 import type { Diagnostic } from '../manifests/index.ts'
-import { type AgentResult, type SyncResult, styleOf } from '../sync/index.ts'
-import { colors } from '../terminal.ts'
+import { type Action, type AgentResult, isNoteworthy, type SyncResult, styleOf } from '../sync/index.ts'
+import { colors, formatCount } from '../terminal.ts'
 import { diffText } from './diff.ts'
 
 const SEVERITY_COLORS = { error: colors.red, warning: colors.yellow, info: colors.dim }
@@ -21,23 +21,38 @@ export const distinct = (lines: readonly string[]): string[] => [...new Set(line
 export const differenceText = ({ id, file, change }: Omit<AgentResult, 'action'>): string =>
   change === undefined ? '' : diffText(`${id} (${file})`, change)
 
-/** Formats a synchronisation: a line for each of `shown` with its problems below it, then a summary of all results. */
-export const syncText = ({ url, results, failure }: SyncResult, shown: readonly AgentResult[] = results): string =>
-  [
-    ...shown.map(agentText),
-    ...(failure === undefined ? [] : [failureText(failure, results)]),
-    ...infoCountText(shown),
-    summaryText(url, results),
-  ].join('\n')
+/** What a text about a synchronisation shows: the results with a line each, and with `strict` all warnings. */
+export type SyncTextOptions = { shown?: readonly AgentResult[]; strict?: boolean }
 
-const agentText = (result: AgentResult): string => {
+/**
+ * Formats a synchronisation: a line for each of `shown` with its problems below it, why it stopped, then a summary of all results.
+ * By default, unchanged agents are only counted.
+ */
+export const syncText = (result: SyncResult, { shown, strict = false }: SyncTextOptions = {}): string => {
+  const lines = (shown ?? result.results.filter(isNoteworthy)).filter(({ action }) => !NOT_DONE.includes(action))
+  return [
+    ...lines.map(each => agentText(each, strict)),
+    ...stopText(result),
+    ...infoCountText(lines),
+    summaryText(result),
+  ].join('\n')
+}
+
+/** What remains when a synchronisation stops. */
+const NOT_DONE: readonly Action[] = ['not compared', 'not pushed', 'not deleted']
+
+const agentText = (result: AgentResult, strict: boolean): string => {
   const { id, file, action, problems = [], change, notes = [] } = result
   const { mark, color } = styleOf(action)
   const name = id ?? file ?? ''
   const remarks = remarksOf(result).filter(text => typeof text === 'string' && text !== '')
   const line = `${colors[color](`${mark} ${action.padEnd(9)}`)} ${colors.bold(name)} ${remarks.join(' · ')}`.trimEnd()
   const details = [
-    ...distinct([...problems.map(problemText), ...notes.map(note => `its card: ${note}`), ...importantIssues(result)]),
+    ...distinct([
+      ...problems.map(problemText),
+      ...notes.map(note => `its card: ${note}`),
+      ...importantIssues(result, strict),
+    ]),
     ...(action === 'changed meanwhile' && change ? [diffText(`${id} (on the host)`, change)] : []),
   ]
   const indented = details.flatMap(text => text.split('\n').filter(Boolean)).map(text => `    ${text}`)
@@ -58,10 +73,13 @@ const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
   ]
 }
 
-/** Returns what breaks or misleads clients; for an unchanged agent, only what breaks them. */
-const importantIssues = ({ action, issues = [] }: AgentResult): string[] =>
+/** Returns what breaks or misleads clients; for an unchanged agent, only what breaks them unless warnings count. */
+const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean): string[] =>
   issues
-    .filter(({ issue: { severity } }) => severity === 'error' || (severity === 'warning' && action !== 'unchanged'))
+    .filter(
+      ({ issue: { severity } }) =>
+        severity === 'error' || (severity === 'warning' && (strict || action !== 'unchanged')),
+    )
     .map(({ issue, at }) => issueText(issue, at))
 
 /** Infos are only counted: `sync-card lint` shows them. */
@@ -70,21 +88,41 @@ const infoCountText = (results: readonly AgentResult[]): string[] => {
     .filter(({ action }) => action !== 'unchanged')
     .flatMap(({ issues = [] }) => issues)
     .filter(({ issue }) => issue.severity === 'info').length
-  return count === 0 ? [] : [colors.dim(`${count} ${count === 1 ? 'info' : 'infos'}: sync-card lint`)]
+  return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}: sync-card lint`)]
 }
 
-const failureText = (failure: string, results: readonly AgentResult[]): string => {
-  const namesWith = (...actions: string[]) =>
-    results.flatMap(({ action, id, file }) => (actions.includes(action) ? [id ?? file] : [])).join(', ') || 'nothing'
+const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
+  const reasons = [...(interrupted ? ['interrupted'] : []), ...(failure === undefined ? [] : [failure])]
+  if (reasons.length === 0) return []
+  const row = (title: string, actions: readonly Action[], isNeeded = false): string[] => {
+    const names = results.flatMap(({ action, id, file }) => (actions.includes(action) ? [id ?? file ?? ''] : []))
+    return names.length > 0 || isNeeded ? [`  ${`${title}:`.padEnd(13)} ${namesText(names)}`] : []
+  }
   return [
-    colors.red(`Stopped: ${failure}.`),
-    `  pushed:     ${namesWith('created', 'updated', 'deleted')}`,
-    `  not pushed: ${namesWith('not pushed')}`,
-  ].join('\n')
+    colors.red(`Stopped: ${reasons.join('; ')}.`),
+    ...row(
+      'pushed',
+      ['created', 'updated'],
+      results.some(({ action }) => action === 'not pushed'),
+    ),
+    ...row('deleted', ['deleted']),
+    ...NOT_DONE.flatMap(action => row(action, [action])),
+  ]
 }
 
-const summaryText = (url: string, results: readonly AgentResult[]): string => {
-  const counts = new Map<string, number>()
+/** How many agents are named where a synchronisation stopped. */
+const MAX_NAMES = 20
+
+const namesText = (names: readonly string[]): string => {
+  if (names.length === 0) return 'nothing'
+  const more = names.length - MAX_NAMES
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+const summaryText = ({ url, results }: SyncResult): string => {
+  const counts = new Map<Action, number>()
   for (const { action } of results) counts.set(action, (counts.get(action) ?? 0) + 1)
-  return colors.dim(`${url}: ${[...counts].map(([action, count]) => `${count} ${action}`).join(', ')}`)
+  return colors.dim(
+    `${url}: ${[...counts].map(([action, count]) => `${count} ${action}`).join(', ') || 'nothing to do'}`,
+  )
 }

@@ -1,3 +1,13 @@
-export { type AgentResult, exitCodeOf, type SyncResult, styleOf } from './result.ts'
-export { NON_INTERACTIVE, type SyncOptions, syncCards } from './sync.ts'
+export {
+  type Action,
+  type AgentResult,
+  agentExitCode,
+  exitCodeOf,
+  isNoteworthy,
+  type Strictness,
+  type SyncResult,
+  styleOf,
+} from './result.ts'
+export type { SyncOptions } from './run.ts'
+export { NON_INTERACTIVE, syncCards } from './sync.ts'
 export { ChangeTracker, watchCards } from './watch.ts'

@@ -20,12 +20,20 @@ export const planStep = (draft: Draft, registered: RegisteredAgent | undefined):
   return { draft, todo: isSame ? 'nothing' : 'update', before, etag: registered.etag }
 }
 
+/**
+ * Returns why a file must not replace what is registered: an agent of another set belongs to another owner's folder. An agent
+ * without a set belongs to nobody yet.
+ */
+export const describeOtherOwner = (
+  { manifest }: Draft,
+  registered: RegisteredAgent | undefined,
+): string | undefined => {
+  const owner = registered && toComparable(registered.manifest).set
+  if (owner === undefined || owner === manifest.set) return undefined
+  const own = manifest.set === undefined ? 'this file names no set' : `this file is of the set ${String(manifest.set)}`
+  return `it belongs to the set ${String(owner)}, and ${own}; --force takes it over`
+}
+
 /** Returns the form in which equivalent manifests are equal. A bare card may have been registered with curl. */
 export const toComparable = (manifest: JsonObject): JsonObject =>
   omit(normalizeManifest(manifest, false).manifest, 'id')
-
-/** Returns the registered agents that no file describes. */
-export const findOrphans = (registered: readonly string[], local: readonly string[]): string[] => {
-  const described = new Set(local)
-  return registered.filter(id => !described.has(id))
-}

@@ -1,7 +1,7 @@
 import type { HostClient, PutResult, Rejection, SourceState } from '../client/index.ts'
 import { type Clock, poll } from '../clock.ts'
 import { locateIssues } from '../manifests/index.ts'
-import { planStep, type Step, toComparable } from './plan.ts'
+import { describeOtherOwner, planStep, type Step, toComparable } from './plan.ts'
 import type { Action, AgentResult } from './result.ts'
 
 /** How often a replacement is attempted while somebody else writes the same agent. */
@@ -21,6 +21,8 @@ export const push = async (client: HostClient, step: Step, force: boolean): Prom
     if (result.rejected !== 'conflict' || attempt === MAX_ATTEMPTS) return describeRejection(step, result)
     const current = await client.getAgent(draft.id)
     if (current && 'rejected' in current) return describeRejection(step, current)
+    const otherOwner = force ? undefined : describeOtherOwner(draft, current)
+    if (otherOwner !== undefined) return { ...describeStep(step), action: 'owned by another set', detail: otherOwner }
     if (!force && planStep(draft, current).todo !== 'nothing')
       return {
         ...describeStep(step),
@@ -32,33 +34,15 @@ export const push = async (client: HostClient, step: Step, force: boolean): Prom
   }
 }
 
-/** An agent on the host that no file describes. */
-export type Orphan = { id: string; etag: string }
-
-/** Returns an orphan with its current entity tag, so that it is not deleted if it changes in the meantime. */
-export const getOrphan = async (client: HostClient, id: string): Promise<Orphan | AgentResult | undefined> => {
-  const registered = await client.getAgent(id)
-  if (registered === undefined) return undefined
-  if ('rejected' in registered) return { id, action: 'forbidden', detail: registered.detail }
-  return { id, etag: registered.etag }
-}
-
-/** Deletes an orphan unless it has changed. */
-export const deleteOrphan = async (client: HostClient, { id, etag }: Orphan): Promise<AgentResult> => {
-  const rejection = await client.deleteAgent(id, etag)
-  if (rejection === undefined) return { id, action: 'deleted' }
-  return { id, action: REJECTED_ACTIONS[rejection.rejected], detail: rejection.detail }
-}
-
-/** Waits until the edge serves the card with this entity tag. Returns false after `seconds`. */
+/** Waits until the edge serves the card with this entity tag. Returns false after `seconds`, or if the signal is aborted. */
 export const waitUntilLive = (
   client: HostClient,
   { id, etag }: { id: string; etag: string },
-  seconds: number,
-  clock: Clock,
+  { seconds, clock, signal }: { seconds: number; clock: Clock; signal?: AbortSignal | undefined },
 ): Promise<boolean> =>
   poll(async () => (await client.getLiveCard(id)).etag === etag, {
     clock,
+    signal,
     timeoutMs: seconds * 1000,
     pauseMs: 100,
     maxPauseMs: 3000,
@@ -82,7 +66,8 @@ export const describeRejection = (step: Step, { rejected, detail, errors }: Reje
   ...(errors.length > 0 && { problems: errors.map(step.draft.sourceMap.locateError) }),
 })
 
-const REJECTED_ACTIONS = {
+/** How each rejection of the host is reported. */
+export const REJECTED_ACTIONS = {
   conflict: 'changed meanwhile',
   forbidden: 'forbidden',
   invalid: 'refused',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/json/json.ts'
 import { ExitCode } from '../exit-codes.ts'
-import type { Diagnostic, LocatedIssue } from '../manifests/index.ts'
+import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.ts'
 
 /** How an action is shown, and its exit code. `due`: still to be done, after a dry run. */
 type ActionStyle = { mark: string; color: 'dim' | 'green' | 'yellow' | 'red'; exit: number; due?: true }
@@ -17,8 +17,11 @@ const ACTIONS = {
   invalid: { mark: '✗', color: 'red', exit: ExitCode.rejected },
   refused: { mark: '✗', color: 'red', exit: ExitCode.rejected },
   'changed meanwhile': { mark: '✗', color: 'red', exit: ExitCode.rejected },
+  'owned by another set': { mark: '✗', color: 'red', exit: ExitCode.rejected },
   forbidden: { mark: '✗', color: 'red', exit: ExitCode.unreachable },
+  'not compared': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
   'not pushed': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
+  'not deleted': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
 } as const satisfies Record<string, ActionStyle>
 
 /** What a synchronisation did with an agent. */
@@ -58,19 +61,37 @@ export type AgentResult = {
 /** Returns what identifies a result: its file, else its agent. */
 export const nameOf = ({ file, id }: AgentResult): string => file ?? id ?? ''
 
-/** The result of a synchronisation. `failure` is why it stopped. */
-export type SyncResult = { url: string; results: AgentResult[]; failure?: string }
+/** The result of a synchronisation. `failure` is why the host cannot be used; `interrupted`: the user stopped it. */
+export type SyncResult = {
+  url: string
+  results: AgentResult[]
+  skipped: SkippedFile[]
+  failure?: string
+  interrupted?: true
+}
 
-/** Returns the exit code of a synchronisation. With `check`, differences and lint errors count. */
-export const exitCodeOf = ({ results, failure }: SyncResult, check: boolean): number =>
+/** What counts as a failure besides errors: differences (`--check`, `--dry-run`), and findings of the linter. */
+export type Strictness = { differences?: boolean; lint?: 'error' | 'warning' | undefined }
+
+/** Whether a result needs a line of its own: an unchanged agent does only if something is wrong with it. */
+export const isNoteworthy = (result: AgentResult): boolean =>
+  !['unchanged', 'kept'].includes(result.action) || agentExitCode(result, { lint: 'error' }) > ExitCode.ok
+
+/** Returns the exit code of a synchronisation. */
+export const exitCodeOf = ({ results, failure, interrupted }: SyncResult, strictness: Strictness = {}): number =>
   Math.max(
     failure === undefined ? ExitCode.ok : ExitCode.unreachable,
-    ...results.map(result => agentExitCode(result, check)),
+    interrupted ? ExitCode.interrupted : ExitCode.ok,
+    ...results.map(result => agentExitCode(result, strictness)),
   )
 
-const agentExitCode = ({ action, issues = [], live, source }: AgentResult, check: boolean): number => {
+/** Returns the exit code of the result for one agent. */
+export const agentExitCode = (result: AgentResult, { differences = false, lint }: Strictness): number => {
+  const { action, live, source } = result
   const { exit, due } = styleOf(action)
-  const hasLintError = issues.some(({ issue }) => issue.severity === 'error')
-  const isOutOfDate = live === false || source !== undefined || (check && (due || hasLintError))
+  const isOutOfDate = live === false || source !== undefined || (differences && due) || hasFinding(result, lint)
   return Math.max(exit, isOutOfDate ? ExitCode.outOfDate : ExitCode.ok)
 }
+
+const hasFinding = ({ issues = [] }: AgentResult, lint: Strictness['lint']): boolean =>
+  issues.some(({ issue: { severity } }) => lint !== undefined && (severity === 'error' || severity === lint))

@@ -201,8 +201,11 @@ describe('sync-card with agents.json', () => {
   })
 
   it('deletes with --prune the agent of a removed entry', async () => {
-    for (const id of ['partner-agent', 'former-partner']) host.register(id, { card: card(id) })
-    const workspace = new Workspace({ 'cards/agents.json': { PartnerAgent: partner } })
+    for (const id of ['partner-agent', 'former-partner']) host.register(id, { card: card(id), set: 'mine' })
+    const workspace = new Workspace({
+      'cards/agents.json': { PartnerAgent: partner },
+      'cards/defaults.yaml': 'set: mine',
+    })
     expect((await workspace.run(['--prune', '--dry-run'], env)).stdout).toContain('- to delete former-partner')
     await workspace.run(['--prune', '--yes'], env)
     expect([...host.agents.keys()]).toEqual(['partner-agent'])

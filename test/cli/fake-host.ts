@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { matchesGlob } from '../../src/auth/permissions.ts'
 import { VERSION } from '../../src/version.ts'
 
 /** A request that the host received. */
@@ -30,6 +31,8 @@ export class FakeHost {
   /** The agent of the root card. */
   rootAgent: string | undefined
   token = 'the-secret-admin-token'
+  /** The agents that the token may read and write. */
+  scope = '*'
   /** What it reports about itself. */
   health = { service: 'calling-card', version: VERSION, registry: 'reachable', missing: [] as string[] }
   /** Responds to first contacts instead of the host; returns whether it did. */
@@ -101,9 +104,11 @@ export class FakeHost {
     if (rest === '/.well-known/agent-card.json') return this.#card(id, response)
     if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', response)
     const isAuthorized = seen.headers.authorization === `Bearer ${this.token}`
-    if (pathname === '/agents' && seen.method === 'GET')
-      return this.#list(searchParams.get('cursor') ?? '', isAuthorized, response)
+    const isListOfSet = searchParams.has('set')
+    if (pathname === '/agents' && seen.method === 'GET' && (isAuthorized || !isListOfSet))
+      return this.#list(searchParams, isAuthorized, response)
     if (!isAuthorized) return problem(response, 401, 'unauthorized', 'No.')
+    if (!matchesGlob(this.scope, id)) return problem(response, 403, 'forbidden', `The token cannot write ${id}.`)
     const agent = this.agents.get(id)
     if (rest === '/manifest' && agent) return json(response, 200, agent.manifest, tagOf(agent.manifest))
     if (rest !== '' || (!agent && seen.method !== 'PUT')) return problem(response, 404, 'agent-not-found', 'No agent.')
@@ -123,11 +128,16 @@ export class FakeHost {
     return json(response, 200, {}, `W/${agent.served}`)
   }
 
-  #list(cursor: string, isAuthorized: boolean, response: ServerResponse): ServerResponse {
-    const ids = [...this.agents.keys()].sort().filter(id => id > cursor)
-    const visible = ids.filter(id => isAuthorized || !isInternal(this.agents.get(id)))
+  #list(query: URLSearchParams, isAuthorized: boolean, response: ServerResponse): ServerResponse {
+    const [set, cursor] = [query.get('set'), query.get('cursor') ?? '']
+    const isVisible = (id: string): boolean =>
+      set === null ? isAuthorized || !isInternal(this.agents.get(id)) : setOf(this.agents.get(id)) === set
+    const visible = [...this.agents.keys()].sort().filter(id => id > cursor && isVisible(id))
     const shown = visible.slice(0, this.pageSize)
-    const agents = shown.map(id => ({ id, name: id, description: id, version: '1', card: '', url: '' }))
+    const agents = shown.map(id => ({
+      ...{ id, name: id, description: id, version: '1', card: '', url: '' },
+      ...(set !== null && { set }),
+    }))
     return json(response, 200, { agents, ...(visible.length > shown.length && { cursor: shown.at(-1) }) })
   }
 
@@ -147,6 +157,8 @@ export class FakeHost {
     return json(response, before ? 200 : 201, body, etag)
   }
 }
+
+const setOf = (agent: Agent | undefined): string | undefined => (agent?.manifest as { set?: string } | undefined)?.set
 
 const isInternal = (agent: Agent | undefined): boolean =>
   (agent?.manifest as { visibility?: string } | undefined)?.visibility === 'internal'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Draft } from '../../cli/manifests/draft.ts'
-import { findOrphans, planStep } from '../../cli/sync/plan.ts'
+import { describeOtherOwner, planStep } from '../../cli/sync/plan.ts'
 
 const draft = (manifest: object): Draft => ({ file: 'a.json', id: 'a', manifest, sourceMap: {} }) as unknown as Draft
 
@@ -18,8 +18,26 @@ describe('planStep', () => {
   })
 })
 
-describe('findOrphans', () => {
-  it('returns the agents that no file describes', () => {
-    expect(findOrphans(['a', 'b', 'c'], ['b'])).toEqual(['a', 'c'])
+describe('describeOtherOwner', () => {
+  it.each([
+    ['an unregistered agent', 'mine', undefined, undefined],
+    ['an agent of the same set', 'mine', { card: {}, set: 'mine' }, undefined],
+    ['an agent without a set', 'mine', { card: {} }, undefined],
+    ['an agent without a set, for a file without one', undefined, { card: {} }, undefined],
+    [
+      'an agent of another set',
+      'mine',
+      { card: {}, set: 'theirs' },
+      'it belongs to the set theirs, and this file is of the set mine; --force takes it over',
+    ],
+    [
+      'an agent of a set, for a file without one',
+      undefined,
+      { card: {}, set: 'theirs' },
+      'it belongs to the set theirs, and this file names no set; --force takes it over',
+    ],
+  ])('returns who owns %s', (_, set, registered, expected) => {
+    const current = registered && { manifest: registered, etag: '"1"' }
+    expect(describeOtherOwner(draft({ card: {}, ...(set && { set }) }), current)).toBe(expected)
   })
 })

@@ -7,40 +7,144 @@ let env: Record<string, string>
 beforeEach(async () => {
   host = await new FakeHost().listen()
   host.pageSize = 2
-  for (const id of ['a', 'old', 'older']) host.register(id, { card: card(id) })
-  host.register('oldest', { card: card('oldest'), visibility: 'internal' })
+  for (const id of ['a', 'old', 'older']) host.register(id, { card: card(id), set: 'mine' })
+  host.register('oldest', { card: card('oldest'), visibility: 'internal', set: 'mine' })
+  host.register('theirs', { card: card('theirs'), set: 'theirs' })
+  host.register('nobody', { card: card('nobody') })
   env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
 })
 afterEach(() => host.close())
 
+const others = ['theirs', 'nobody']
+const registered = () => [...host.agents.keys()]
+const defaults = { 'cards/defaults.yaml': 'set: mine' }
+const mine = (files: Record<string, unknown> = {}) =>
+  new Workspace({ ...defaults, 'cards/a.json': card('a'), ...files })
+
+/** Registers agents of the set that no file describes. */
+const registerMany = (count: number) => {
+  for (let index = 0; index < count; index++)
+    host.register(`gone-${index}`, { card: card(`gone-${index}`), set: 'mine' })
+}
+
 describe('sync-card --prune', () => {
   it('deletes with --yes what no file describes: every page, internal agents too, and only with If-Match', async () => {
-    const { code } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune', '--yes'], env)
-    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 0, agents: ['a'] })
+    const { code } = await mine().run(['--prune', '--yes'], env)
+    expect({ code, agents: registered() }).toEqual({ code: 0, agents: ['a', ...others] })
     const deletes = host.seen.filter(({ method }) => method === 'DELETE')
     expect(deletes.map(({ headers }) => headers['if-match'])).toEqual(Array(3).fill(expect.stringMatching(/^"/)))
   })
 
-  it('shows with --check what would be deleted (exit 1)', async () => {
-    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune', '--check'], env)
+  it('reads no agent of another set or without a set', async () => {
+    await mine().run(['--prune', '--yes'], env)
+    expect(host.seen.filter(({ path }) => /theirs|nobody/.test(path))).toEqual([])
+  })
+
+  it('deletes nothing on a host that does not know sets', async () => {
+    host.faults = [
+      ({ path }, response) => {
+        if (!path.startsWith('/agents?')) return false
+        const agents = registered().map(id => ({ id, name: id }))
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ agents }))
+        return true
+      },
+    ]
+    const { code } = await mine().run(['--prune', '--yes'], env)
+    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: [] })
+  })
+
+  it('does not delete an agent that another set has taken over since the list', async () => {
+    host.faults = [
+      ({ path }) => {
+        if (path === '/agents/old/manifest') host.register('old', { card: card('old'), set: 'theirs' })
+        return false
+      },
+    ]
+    const { code } = await mine().run(['--prune', '--yes'], env)
+    expect({ code, agents: registered() }).toEqual({ code: 0, agents: ['a', 'old', ...others] })
+  })
+
+  it.each(['--check', '--dry-run'])('shows with %s what would be deleted (exit 1)', async flag => {
+    registerMany(11)
+    const { code, stdout } = await mine().run(['--prune', flag], env)
     expect(stdout).toMatch(/- to delete old\n/)
+    expect(stdout).toContain('14 to delete')
     expect({ code, writes: host.writes }).toEqual({ code: 1, writes: [] })
   })
 
   it('deletes nothing while a file is invalid: it may describe any agent (exit 3)', async () => {
-    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': '{' })
-    const { code, stderr } = await workspace.run(['--prune', '--yes'], env)
+    const { code, stderr } = await mine({ 'cards/b.json': '{' }).run(['--prune', '--yes'], env)
     expect(stderr).toContain('Nothing is pruned while a file is invalid.')
     expect({ code, writes: host.writes }).toEqual({ code: 3, writes: [] })
   })
 
   it.each([
-    ['y\n', ['a']],
-    ['n\n', ['a', 'old', 'older', 'oldest']],
+    ['y\n', ['a', ...others]],
+    ['n\n', ['a', 'old', 'older', 'oldest', ...others]],
   ])('asks once before deleting; the answer is %j', async (answer, left) => {
-    const { code, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune'], env, answer)
-    expect(stderr).toBe('Delete old, older, oldest from the host? No file describes them. (y/N) ')
-    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 0, agents: left })
+    const { code, stderr } = await mine().run(['--prune'], env, answer)
+    expect(stderr).toBe('Delete 3 agents of the set mine that no file describes: old, older, oldest? (y/N) ')
+    expect({ code, agents: registered() }).toEqual({ code: 0, agents: left })
+  })
+
+  it('deletes up to 10 agents without --yes, if the owner agrees', async () => {
+    registerMany(7)
+    const { code } = await mine().run(['--prune'], env, 'y\n')
+    expect({ code, agents: registered() }).toEqual({ code: 0, agents: ['a', ...others] })
+  })
+
+  it('refuses to delete more than 10 agents without --yes, and changes nothing (exit 2)', async () => {
+    registerMany(8)
+    const { code, stderr } = await mine({ 'cards/new.json': card('new') }).run(['--prune'], env, 'y\n')
+    expect(stderr).toBe(
+      'sync-card: --prune would delete 11 agents of the set mine; more than 10 need --yes. Nothing was changed. --prune --dry-run lists them.\n',
+    )
+    expect({ code, writes: host.writes }).toEqual({ code: 2, writes: [] })
+  })
+
+  it('deletes more than 10 agents with --yes', async () => {
+    registerMany(8)
+    const { code, stdout } = await mine().run(['--prune', '--yes'], env)
+    expect(stdout).toContain('11 deleted')
+    expect(code).toBe(0)
+  })
+
+  it('keeps the agents that the token cannot write, and counts them (exit 0)', async () => {
+    host.scope = 'old*'
+    host.agents.delete('a')
+    host.register('x', { card: card('x'), set: 'mine' })
+    const workspace = new Workspace({ ...defaults, 'cards/old.json': card('old') })
+    const { code, stdout, stderr } = await workspace.run(['--prune', '--yes'], env)
+    expect(stderr).toBe('1 agent of the set mine will not be deleted: the token cannot write it.\n')
+    expect(stdout).toContain('1 unchanged, 2 deleted, 1 kept\n')
+    expect({ code, agents: registered() }).toEqual({ code: 0, agents: ['old', ...others, 'x'] })
+  })
+
+  it('needs a set (exit 2)', async () => {
+    const { code, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune', '--yes'], env)
+    expect(stderr).toBe(
+      "sync-card: --prune deletes only agents of the files' own set, but cards/a.json names none. Write `set: my-cards` into cards/defaults.yaml.\n",
+    )
+    expect({ code, requests: host.seen }).toEqual({ code: 2, requests: [] })
+  })
+
+  it('takes the files of one set at a time: a copied file must not endanger its set (exit 2)', async () => {
+    const workspace = mine({ 'cards/copied.json': { card: card('copied'), set: 'theirs' } })
+    const { code, stderr } = await workspace.run(['--prune', '--yes'], env)
+    expect(stderr).toBe('sync-card: --prune takes the files of one set at a time; these are of mine, theirs.\n')
+    expect({ code, requests: host.seen }).toEqual({ code: 2, requests: [] })
+  })
+
+  it('looks with --only at the ids that match', async () => {
+    const { code } = await mine().run(['--prune', '--yes', '--only', 'olde*'], env)
+    expect({ code, agents: registered() }).toEqual({ code: 0, agents: ['a', 'old', ...others] })
+    expect(host.seen.filter(({ path }) => path.startsWith('/agents/a'))).toEqual([])
+  })
+
+  it('rejects with --only a glob that matches neither a file nor an agent of the set (exit 2)', async () => {
+    const { code, stderr } = await mine().run(['--prune', '--yes', '--only', 'theirs'], env)
+    expect(stderr).toBe('sync-card: --only theirs matches no agent.\n')
+    expect({ code, writes: host.writes }).toEqual({ code: 2, writes: [] })
   })
 
   it('reports a token that cannot list the agents (exit 4)', async () => {
@@ -48,7 +152,7 @@ describe('sync-card --prune', () => {
       ({ path }, response) =>
         path.startsWith('/agents?') && Boolean(problem(response, 403, 'forbidden', 'It lacks the scope `read`.')),
     ]
-    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune', '--yes'], env)
+    const { code, stdout } = await mine().run(['--prune', '--yes'], env)
     expect(stdout).toContain('Stopped: the host does not list its agents: It lacks the scope `read`.\n')
     expect({ code, writes: host.writes }).toEqual({ code: 4, writes: [] })
   })
@@ -60,8 +164,8 @@ describe('sync-card --prune', () => {
         return false
       },
     ]
-    const { code, stdout } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune', '--yes'], env)
+    const { code, stdout } = await mine().run(['--prune', '--yes'], env)
     expect(stdout).toMatch(/✗ changed meanwhile old It has changed\./)
-    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 3, agents: ['a', 'old'] })
+    expect({ code, agents: registered() }).toEqual({ code: 3, agents: ['a', 'old', ...others] })
   })
 })

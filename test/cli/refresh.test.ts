@@ -108,7 +108,7 @@ describe('sync-card with an upstream card', () => {
   it('asks for the state of the upstream card only if the manifest is unchanged', async () => {
     host.register('weather', { upstream: { card: 'https://weather.example.com/previous.json' }, card: {} })
     const { code } = await new Workspace({ 'cards/weather.json': manifest }).run(['--dry-run'], env)
-    expect({ code, paths: host.seen.map(({ path }) => path) }).toEqual({ code: 0, paths: ['/agents/weather/manifest'] })
+    expect({ code, paths: host.seen.map(({ path }) => path) }).toEqual({ code: 1, paths: ['/agents/weather/manifest'] })
   })
 
   const manifest = { upstream: { card: 'https://weather.example.com/card.json' } }
@@ -128,7 +128,7 @@ describe('sync-card with an upstream card', () => {
       `the previous card is served, and the host keeps retrying. ${failure.message}`,
     ],
     ['is pending', { state: 'pending' }, 1, 'waits for approval: sync-card refresh shows the changes'],
-    ['is fresh', { state: 'fresh' }, 0, '= unchanged weather (cards/weather.json)\n'],
+    ['is fresh', { state: 'fresh' }, 0, ': 1 unchanged\n'],
   ])('reports for an unchanged agent that its card %s', async (_, source, code, text) => {
     host.register('weather', { ...manifest, card: {} })
     host.faults = [

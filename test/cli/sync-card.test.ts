@@ -26,7 +26,9 @@ describe('sync-card', () => {
     })
     const { code, stdout } = await workspace.run([], env)
     expect(stdout).toMatch(/"1\.0\.0" => "2\.0\.0"/)
-    expect(stdout).toMatch(/= unchanged same[\s\S]*2 unchanged|\+ created {3}new/)
+    expect(stdout).toContain('+ created   new')
+    expect(stdout).not.toContain('= unchanged')
+    expect(stdout).toMatch(/: 1 created, 1 updated, 1 unchanged\n$|: .*1 unchanged/)
     expect(code).toBe(0)
     expect(host.writes.sort()).toEqual(['PUT /agents/new', 'PUT /agents/other'])
     const [create] = host.seen.filter(({ method, path }) => method === 'PUT' && path === '/agents/new')
@@ -47,8 +49,8 @@ describe('sync-card', () => {
   })
 
   it.each([
-    ['another', true, '~ updated'],
-    ['the same', false, '= unchanged'],
+    ['another', true, '~ updated   same'],
+    ['the same', false, ': 1 unchanged'],
   ])('sends unchanged files with --refresh; the host makes %s card', async (_, upgraded, line) => {
     host.upgraded = upgraded
     host.register('same', { card: card('same') })
@@ -111,14 +113,11 @@ describe('sync-card', () => {
     expect(stdout).toContain('cards/a.json:6:5 error /skills/0/outputModes/0 is missing\n')
   })
 
-  it.each([
-    [['--dry-run'], 0],
-    [['--check'], 1],
-  ])('shows the differences and writes nothing with %j', async (flags, expected) => {
+  it.each([['--dry-run'], ['--check']])('shows the differences and writes nothing with %s (exit 1)', async flag => {
     const workspace = new Workspace({ 'cards/a.json': card('a') })
-    const { code, stdout } = await workspace.run(flags, env)
+    const { code, stdout } = await workspace.run([flag], env)
     expect(stdout).toContain('+ to create a')
-    expect({ code, writes: host.writes }).toEqual({ code: expected, writes: [] })
+    expect({ code, writes: host.writes }).toEqual({ code: 1, writes: [] })
   })
 
   it('reports lint errors and their positions with --check (exit 1)', async () => {
@@ -131,9 +130,9 @@ describe('sync-card', () => {
     expect(code).toBe(1)
   })
 
-  it('succeeds with --check when everything is in sync', async () => {
+  it.each(['--check', '--dry-run'])('succeeds with %s when everything is in sync', async flag => {
     host.register('a', { card: card('a') })
-    expect((await new Workspace({ 'cards/a.json': card('a') }).run(['--check'], env)).code).toBe(0)
+    expect((await new Workspace({ 'cards/a.json': card('a') }).run([flag], env)).code).toBe(0)
   })
 
   it('reports every invalid file with its position, and pushes the valid ones (exit 3)', async () => {
@@ -204,7 +203,7 @@ describe('sync-card', () => {
     [
       '--prune with a single file',
       ['--prune', 'empty/x.txt'],
-      /takes folders only: with single files, every other agent would be deleted/,
+      /takes folders only: with single files, every other agent of their set would be deleted/,
     ],
     ['--prune without a terminal', ['--prune', 'empty'], /add --yes/],
     ['--watch with --check', ['--watch', '--check'], /exclude each other/],
@@ -311,7 +310,7 @@ describe('sync-card', () => {
 
   it.each(['--help', 'help'])('explains the exit codes with %s', async word => {
     const { code, stdout } = await new Workspace().run([word])
-    expect(stdout).toMatch(/Exit codes:[\s\S]*4 {2}the host is unreachable/)
+    expect(stdout).toMatch(/Exit codes:[\s\S]*4 {4}the host is unreachable[\s\S]*130 {2}interrupted/)
     expect(code).toBe(0)
   })
 

@@ -13,7 +13,11 @@ afterEach(() => host.close())
 
 describe('sync-card --watch', () => {
   it('pushes what changes, survives an invalid file, and stops when interrupted', async () => {
-    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') })
+    const workspace = new Workspace({
+      'cards/a.json': card('a'),
+      'cards/b.json': card('b'),
+      'cards/defaults.yaml': 'set: mine',
+    })
     const env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
     const command = workspace.start(['--watch', '--prune', '--yes'], env)
     await waitForText(command.stderr, 'Watching for changes')
@@ -28,7 +32,7 @@ describe('sync-card --watch', () => {
     expect((await pushed).body).toContain('7.0.0')
 
     const inherited = host.next(isPut('b'))
-    workspace.write({ 'cards/defaults.yaml': 'card: { iconUrl: https://acme.example.com/icon.png }' })
+    workspace.write({ 'cards/defaults.yaml': 'set: mine\ncard: { iconUrl: https://acme.example.com/icon.png }' })
     expect((await inherited).body).toContain('icon.png')
 
     const inSubfolder = host.next(isPut('c'))
@@ -83,7 +87,7 @@ describe('ChangeTracker', () => {
   const b: AgentResult = { file: 'b.json', id: 'b', action: 'unchanged' }
   const track = (...runs: AgentResult[][]) => {
     const tracker = new ChangeTracker()
-    return runs.map(results => tracker.newResults({ url: '', results }))
+    return runs.map(results => tracker.newResults({ url: '', results, skipped: [] }))
   }
 
   it.each<[string, AgentResult[], AgentResult[], AgentResult[]]>([

@@ -1,0 +1,95 @@
+import pMap from 'p-map'
+import { type HostClient, HostError } from '../client/index.ts'
+import type { Context } from '../config.ts'
+import type { AgentResult } from './result.ts'
+
+/** What a synchronisation may do. */
+export type SyncOptions = {
+  dryRun: boolean
+  check: boolean
+  prune: boolean
+  /** Overwrites concurrent changes, and agents of other sets. */
+  force: boolean
+  /** Also sends unchanged manifests: an upgraded or moved host makes a different card from the same manifest. */
+  refresh: boolean
+  retries: number
+  /** How many seconds to wait until the edge serves what was pushed. */
+  wait?: number | undefined
+  /** Globs of the ids that are looked at; all without any. */
+  only?: readonly string[] | undefined
+  /** Prompts before anything is deleted. Without it, nothing is asked, and any number of agents may be deleted. */
+  confirm?: ((question: string, signal?: AbortSignal) => Promise<boolean>) | undefined
+  /** Called with each agent whose file differs from the host, before anything is written. */
+  onDifference?: (result: Omit<AgentResult, 'action'>) => void
+  /** Called with what is skipped and why; by default, the terminal shows it. */
+  onNote?: (note: string) => void
+  /** Once aborted, no further request is sent. Requests under way are completed. */
+  signal?: AbortSignal | undefined
+}
+
+/** One synchronisation in progress. */
+export type Run = { client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
+
+/** Whether a synchronisation only compares. */
+export const isReadOnly = ({ dryRun, check }: SyncOptions): boolean => dryRun || check
+
+/** Ends a synchronisation between two requests: after the first HostError, or once the signal is aborted. */
+export class Breaker {
+  failure: HostError | undefined
+  /** Whether the user has interrupted the synchronisation before everything was done. */
+  isInterrupted = false
+  readonly #signal: AbortSignal | undefined
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal
+  }
+
+  /** Whether the remaining work is skipped. */
+  get isOpen(): boolean {
+    return this.failure !== undefined || this.isInterrupted || this.#signal?.aborted === true
+  }
+
+  /** Returns the result of `work`; undefined if it is skipped or has a HostError. */
+  async call<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.isOpen) return this.#skip()
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error
+      this.failure ??= error
+      return this.#skip()
+    }
+  }
+
+  #skip(): undefined {
+    if (this.#signal?.aborted) this.isInterrupted = true
+  }
+}
+
+/** How many requests are sent at once. */
+const CONCURRENCY = 6
+
+/**
+ * Handles every item with a progress bar. The first is handled alone: it shows whether the host can be used, and on an
+ * empty host it always becomes the root agent.
+ */
+export const forEach = async <Item, Result>(
+  { context, breaker }: Run,
+  title: string,
+  items: readonly Item[],
+  handle: (item: Item) => Promise<Result>,
+): Promise<Result[]> => {
+  const progress = context.terminal.progress(title, items.length)
+  const handleAndTick = async (item: Item): Promise<Result> => {
+    const result = await handle(item)
+    // What is skipped is not done.
+    if (!breaker.isOpen) progress.tick()
+    return result
+  }
+  try {
+    const first = await pMap(items.slice(0, 1), handleAndTick)
+    return [...first, ...(await pMap(items.slice(1), handleAndTick, { concurrency: CONCURRENCY }))]
+  } finally {
+    progress.stop()
+  }
+}
