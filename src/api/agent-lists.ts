@@ -1,19 +1,39 @@
-import { hasPermission } from '../auth/permissions.ts'
+import { coveredAgents } from '../auth/permissions.ts'
 import { ANONYMOUS, type Authentication, type Principal } from '../auth/principal.ts'
-import { requireAnyAgent } from '../auth/require.ts'
+import { requireAnyAgent, requirePrincipal } from '../auth/require.ts'
 import { agentIdPattern } from '../card/model/constants.ts'
 import { checkRateLimit } from '../gateway/access.ts'
 import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
-import { tooManyRequests } from '../http/errors.ts'
+import { HttpError, tooManyRequests } from '../http/errors.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
 import { PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
-import type { ListedAgent } from '../registry/records.ts'
+import type { ListedAgent, ListQuery } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { type PageQuery, paginate, parsePageQuery } from './pagination.ts'
 
-/** `GET /agents`: a page of the public agents, and of the internal ones that the caller may read. */
-export const listAgents: Handler = (request, env, ctx) => listResponse('/agents', true, { request, env, ctx })
+/**
+ * `GET /agents`: a page of the public agents, and of the internal ones that the caller may read. With `?set=`, a page of the agents
+ * of that set that the caller may read or write.
+ */
+export const listAgents: Handler = (request, env, ctx) => {
+  const url = new URL(request.url)
+  const context = { request, env, ctx }
+  return url.searchParams.has('set') ? listSet(url, context) : listResponse('/agents', true, context)
+}
+
+const listSet = async (url: URL, context: RequestContext): Promise<Response> => {
+  const { request, env } = context
+  const query = parsePageQuery(url, agentIdPattern, ['set'])
+  const set = url.searchParams.get('set') ?? ''
+  if (!agentIdPattern.test(set))
+    throw new HttpError(400, 'bad-set', 'set must be 1 to 63 lower-case letters, digits and hyphens.')
+  const caller = await requirePrincipal(context)
+  await countList(caller, request, env)
+  const { agents, ...rest } = await readPage({ ...query, set, covered: coveredAgents(caller, ['read', 'write']) }, env)
+  const items = LIST_FORMATS['/agents']({ agents }).agents.map(agent => ({ ...agent, set }))
+  return privateListResponse({ agents: items, ...rest })
+}
 
 /** A page of agents; there are more after `cursor`. */
 type AgentPage = { agents: ListedAgent[]; cursor?: string }
@@ -78,11 +98,11 @@ export const listResponse = async (path: ListPath, isPublic: boolean, context: R
   }
   const reader = await requireAnyAgent(context, 'read')
   await countList(reader, request, env)
-  return jsonResponse(LIST_FORMATS[path](await listVisibleAgents(query, env, reader)), 200, {
-    'Cache-Control': PRIVATE_NO_STORE,
-    Vary: 'Authorization',
-  })
+  return privateListResponse(LIST_FORMATS[path](await listVisibleAgents(query, env, reader)))
 }
+
+const privateListResponse = (list: object): Response =>
+  jsonResponse(list, 200, { 'Cache-Control': PRIVATE_NO_STORE, Vary: 'Authorization' })
 
 /** Counts a list as a call: a page that is not cached is read from the one Registry. */
 const countList = async (caller: Authentication, request: Request, env: Env): Promise<void> => {
@@ -109,24 +129,11 @@ export const catalogResponse = async (url: URL, cacheTag: string, env: Env): Pro
   })
 }
 
-/**
- * Returns a page for everybody, or for a reader. If its token does not cover all agents, those that it may not read are left out,
- * so that a page can be shorter than `limit`.
- */
-export const listVisibleAgents = async (
-  { after, limit }: PageQuery,
-  env: Env,
-  reader?: Principal,
-): Promise<AgentPage> => {
-  const isRestricted = reader !== undefined && !hasPermission(reader, 'read', '*')
-  const [agents, publicAgents] = await Promise.all([
-    getRegistry(env).list(after, limit + 1, reader !== undefined),
-    isRestricted ? getRegistry(env).list(after, limit + 1, false) : [],
-  ])
-  const { page, ...rest } = paginate(agents, limit)
-  const publicIds = new Set(publicAgents.map(({ id }) => id))
-  return {
-    agents: isRestricted ? page.filter(({ id }) => publicIds.has(id) || hasPermission(reader, 'read', id)) : page,
-    ...rest,
-  }
+/** Returns a page for everybody, or for a reader. */
+export const listVisibleAgents = (query: PageQuery, env: Env, reader?: Principal): Promise<AgentPage> =>
+  readPage({ ...query, covered: reader ? coveredAgents(reader, ['read']) : [] }, env)
+
+const readPage = async (query: ListQuery, env: Env): Promise<AgentPage> => {
+  const { page, ...rest } = paginate(await getRegistry(env).list({ ...query, limit: query.limit + 1 }), query.limit)
+  return { agents: page, ...rest }
 }

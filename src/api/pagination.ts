@@ -4,14 +4,18 @@ import { MAX_PAGE_SIZE } from '../limits.ts'
 /** A page of a list: at most `limit` entries whose ids follow `after`. */
 export type PageQuery = { after: string; limit: number }
 
-/** Parses `?limit=` and `?cursor=` of a list, whose cursors match `cursorForm`. Rejects every other parameter. */
-export const parsePageQuery = ({ pathname, searchParams: query }: URL, cursorForm: RegExp): PageQuery => {
+/** Parses `?limit=` and `?cursor=` of a list, whose cursors match `cursorForm`. Rejects all parameters but these and `others`. */
+export const parsePageQuery = (
+  { pathname, searchParams: query }: URL,
+  cursorForm: RegExp,
+  others: readonly string[] = [],
+): PageQuery => {
   for (const name of query.keys())
-    if (name !== 'limit' && name !== 'cursor')
+    if (name !== 'limit' && name !== 'cursor' && !others.includes(name))
       throw new HttpError(
         400,
         'unknown-query',
-        `GET ${pathname} has no query parameter "${name.slice(0, 40)}". It accepts limit and cursor.`,
+        `GET ${pathname} has no query parameter "${name.slice(0, 40)}". It accepts ${[...others, 'limit'].join(', ')} and cursor.`,
       )
   const limit = query.get('limit') ?? String(MAX_PAGE_SIZE)
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_PAGE_SIZE)

@@ -1,5 +1,5 @@
 import type { CallProfile } from '../card/call-profile.ts'
-import { baseTier, type Scope } from '../card/model/constants.ts'
+import { baseTier, matchesGlob, type Scope } from '../card/model/constants.ts'
 import type { Authentication } from './principal.ts'
 
 /** Checks a permission for one agent. `admin` includes every scope for every agent; no other scope includes another. */
@@ -9,6 +9,13 @@ export const hasPermission = (caller: Authentication, scope: Scope, agentId: str
 
 /** Checks whether a caller has the scope `admin`. */
 export const isAdmin = (caller: Authentication): boolean => caller.authenticated && caller.scopes.includes('admin')
+
+/** Returns globs of the agents for which a caller has one of these scopes. */
+export const coveredAgents = (caller: Authentication, scopes: readonly Scope[]): readonly string[] => {
+  if (!caller.authenticated) return []
+  if (isAdmin(caller)) return ['*']
+  return scopes.some(scope => caller.scopes.includes(scope)) ? caller.agents : []
+}
 
 /**
  * Returns the tiers of an agent that a caller may read, lowest first: the base tier for every principal, and the tiers that
@@ -24,18 +31,3 @@ export const readableTiers = (caller: Authentication, { tiers }: Pick<CallProfil
 /** Returns the highest of those tiers, whose extended card the caller gets; undefined if there is none. */
 export const highestTier = (caller: Authentication, profile: Pick<CallProfile, 'tiers'>): string | undefined =>
   readableTiers(caller, profile).at(-1)
-
-/** Matches an id against a glob, in which only `*` is special. Takes linear time, unlike a regular expression. */
-export const matchesGlob = (glob: string, id: string): boolean => {
-  const [start = '', ...parts] = glob.split('*')
-  const end = parts.pop()
-  if (end === undefined) return glob === id
-  if (!id.startsWith(start)) return false
-  let position = start.length
-  for (const part of parts) {
-    const found = id.indexOf(part, position)
-    if (found === -1) return false
-    position = found + part.length
-  }
-  return id.length - end.length >= position && id.endsWith(end)
-}

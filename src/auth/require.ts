@@ -39,7 +39,14 @@ export const requireAnyAgent = async (
   throw missingScope(scope)
 }
 
-const requirePrincipal = async ({ request, env, ctx }: RequestContext, known?: Authentication): Promise<Principal> => {
+/**
+ * Returns the principal of a request, whatever its scopes; throws for a request without a valid token of this host. `known` is the
+ * result of `authenticate` where that is known.
+ */
+export const requirePrincipal = async (
+  { request, env, ctx }: RequestContext,
+  known?: Authentication,
+): Promise<Principal> => {
   const caller = known ?? (await authenticate(request, env, ctx))
   if (caller.authenticated) return caller
   // There is no agent here that unrecognized credentials might be for: they are a guess like any other.

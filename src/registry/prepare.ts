@@ -62,9 +62,9 @@ export const fitsInRow = (texts: readonly string[]): boolean =>
   // In UTF-8 a UTF-16 unit takes three bytes at most.
   texts.every(text => text.length * 3 <= MAX_ROW_BYTES || new TextEncoder().encode(text).byteLength <= MAX_ROW_BYTES)
 
-const prepareManifest = async (id: string, document: Json, { visibility, hosts }: Manifest) => {
+const prepareManifest = async (id: string, document: Json, { visibility, set, hosts }: Manifest) => {
   const manifest = JSON.stringify(document)
-  return { id, manifest, manifestEtag: (await encode(manifest)).etag, visibility, hosts }
+  return { id, manifest, manifestEtag: (await encode(manifest)).etag, visibility, set, hosts }
 }
 
 /** Dialects and tiers often have equal documents: each text is encoded once. */

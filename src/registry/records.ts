@@ -13,6 +13,8 @@ export type Registration = {
   manifest: string
   manifestEtag: string
   visibility: 'public' | 'internal'
+  /** The set of agents that the manifest names; undefined for none. */
+  set: string | undefined
   hosts: readonly string[]
   /** The origin that absolute URLs of this host start with. */
   origin: string
@@ -48,6 +50,12 @@ export type Summary = {
 
 /** One agent in a list. */
 export type ListedAgent = Summary & { id: string; origin: string }
+
+/**
+ * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents whose ids match
+ * one of the globs in `covered` and, unless the list is that of a `set`, the public ones.
+ */
+export type ListQuery = { after: string; limit: number; covered: readonly string[]; set?: string }
 
 /** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
 export type NamedAgents = { public: string | null; internal: string[] }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasPermission, highestTier, matchesGlob, readableTiers } from '../../src/auth/permissions.ts'
+import { coveredAgents, hasPermission, highestTier, readableTiers } from '../../src/auth/permissions.ts'
 import type { Authentication, Principal } from '../../src/auth/principal.ts'
-import { type Scope, scopes } from '../../src/card/model/constants.ts'
+import { matchesGlob, type Scope, scopes } from '../../src/card/model/constants.ts'
 import { growth, linear } from '../support/cpu-time.ts'
 
 const principal = (more: Partial<Principal> = {}): Principal => ({
@@ -21,6 +21,20 @@ const unauthenticated: Authentication[] = [
   { authenticated: false, reason: 'unavailable' },
   { authenticated: false, reason: 'throttled' },
 ]
+
+describe('coveredAgents', () => {
+  it('returns the globs of a caller with one of the scopes, and all agents for an administrator', () => {
+    const agents = ['team1-*', 'shared']
+    expect(coveredAgents(principal({ agents }), ['read'])).toEqual(agents)
+    expect(coveredAgents(principal({ agents, scopes: ['write'] }), ['read', 'write'])).toEqual(agents)
+    expect(coveredAgents(principal({ scopes: ['admin'] }), ['read'])).toEqual(['*'])
+  })
+
+  it('returns none for any other caller', () => {
+    expect(coveredAgents(principal({ scopes: ['write'] }), ['read'])).toEqual([])
+    for (const caller of unauthenticated) expect(coveredAgents(caller, ['read', 'write'])).toEqual([])
+  })
+})
 
 describe('matchesGlob', () => {
   it.each([

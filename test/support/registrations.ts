@@ -29,6 +29,7 @@ export const registration = (
     manifest: '{}',
     manifestEtag: '"manifest"',
     visibility: 'public',
+    set: undefined,
     hosts: [],
     origin: 'https://host.example',
     summary: {

@@ -23,6 +23,21 @@ export type HybridName = Exclude<RepresentationName, DialectName>
 /** What an agent's id looks like. */
 export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 
+/** Matches an agent's id against a glob, in which only `*` is special. Takes linear time, unlike a regular expression. */
+export const matchesGlob = (glob: string, id: string): boolean => {
+  const [start = '', ...parts] = glob.split('*')
+  const end = parts.pop()
+  if (end === undefined) return glob === id
+  if (!id.startsWith(start)) return false
+  let position = start.length
+  for (const part of parts) {
+    const found = id.indexOf(part, position)
+    if (found === -1) return false
+    position = found + part.length
+  }
+  return id.length - end.length >= position && id.endsWith(end)
+}
+
 /**
  * Makes an id in kebab-case from a name. Returns `fallback` if the name has no ASCII letter or digit. The time to normalize a run of
  * combining marks grows with the square of its length, so this is the only place that normalizes, and it reads a bounded part.

@@ -1,5 +1,5 @@
-import type { RepresentationName } from '../../card/model/constants.ts'
-import type { ListedAgent, NamedAgents, StoredDocument, StoredManifest, Summary } from '../records.ts'
+import { matchesGlob, type RepresentationName } from '../../card/model/constants.ts'
+import type { ListedAgent, ListQuery, NamedAgents, StoredDocument, StoredManifest, Summary } from '../records.ts'
 import { selectPublishedHealth } from './sources.ts'
 
 /** Internal agents of one name beyond these are not found by it. */
@@ -32,20 +32,24 @@ export const selectDocument = (sql: SqlStorage, id: string, name: Representation
   return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
 }
 
-/** Returns a page of agents ordered by id, those after `after`; without `internal`, only public agents that have a card. */
-export const selectAgents = (sql: SqlStorage, after: string, limit: number, internal: boolean): ListedAgent[] =>
-  sql
-    .exec<{ id: string; summary: string; origin: string }>(
-      `SELECT id, summary, origin FROM agents
-        WHERE id > ?1 AND (?2 OR (visibility = 'public' AND
-          EXISTS (SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')))
-        ORDER BY id LIMIT ?3`,
-      after,
-      internal ? 1 : 0,
-      limit,
-    )
-    .toArray()
-    .map(({ id, summary, origin }) => ({ id, origin, ...(JSON.parse(summary) as Summary) }))
+/** Returns a page of a list. A public agent without a card is listed only where it is covered. */
+export const selectAgents = (sql: SqlStorage, { after, limit, covered, set }: ListQuery): ListedAgent[] => {
+  const agents: ListedAgent[] = []
+  const rows = sql.exec<{ id: string; summary: string; origin: string; isPublic: number }>(
+    `SELECT id, summary, origin, visibility = 'public' AND EXISTS (
+        SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]') AS isPublic
+      FROM agents WHERE ${set === undefined ? '' : 'set_name = ?2 AND'} id > ?1
+        ${covered.length === 0 ? "AND visibility = 'public'" : ''} ORDER BY id`,
+    ...(set === undefined ? [after] : [after, set]),
+  )
+  // Not with GLOB: SQLite limits its patterns to 50 bytes here.
+  for (const { id, summary, origin, isPublic } of rows) {
+    const isListed = (set === undefined && isPublic === 1) || covered.some(glob => matchesGlob(glob, id))
+    if (isListed) agents.push({ id, origin, ...(JSON.parse(summary) as Summary) })
+    if (agents.length === limit) break
+  }
+  return agents
+}
 
 /**
  * Returns the agents of an id, else of a name, in lower case. The oldest holder of a name wins: otherwise a writer of one agent

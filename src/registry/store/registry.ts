@@ -5,6 +5,7 @@ import type { Precondition } from '../../http/conditional.ts'
 import type {
   Expected,
   ListedAgent,
+  ListQuery,
   NamedAgents,
   RefreshBase,
   RefreshRecorded,
@@ -69,10 +70,10 @@ export class Registry extends DurableObject<Env> {
     return selectDocument(this.#sql, id, name)
   }
 
-  /** Returns a page of agents ordered by id, those after `after`. */
-  async list(after: string, limit: number, internal: boolean): Promise<ListedAgent[]> {
+  /** Returns a page of a list of agents. */
+  async list(query: ListQuery): Promise<ListedAgent[]> {
     const { selectAgents } = await import('./agents.ts')
-    return selectAgents(this.#sql, after, limit, internal)
+    return selectAgents(this.#sql, query)
   }
 
   /** Returns the agents of an id, else of a name, in lower case; internal agents included. */

@@ -65,7 +65,7 @@ export const isCurrent = (sql: SqlStorage, newest: Revision, registration: Regis
 
 /** Makes a registration the newest revision of its agent. Returns its `seq`. */
 export const appendRevision = (sql: SqlStorage, registration: Registration, modified: number): number => {
-  const { id, visibility, origin, manifest, source } = registration
+  const { id, visibility, set = null, origin, manifest, source } = registration
   const seq = selectLastSeq(sql, id) + 1
   const summary = { ...registration.summary, named: namedSince(sql, id, registration.summary.name, modified) }
   sql.exec(
@@ -74,8 +74,9 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
     source?.drift?.length ? serializeDrift(source.drift) : null,
   )
   sql.exec(
-    'INSERT OR REPLACE INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    ...[id, seq, visibility, origin, modified, registration.manifestEtag, JSON.stringify(summary)],
+    `INSERT OR REPLACE INTO agents (id, seq, visibility, set_name, origin, modified, manifest_etag, summary)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[id, seq, visibility, set, origin, modified, registration.manifestEtag, JSON.stringify(summary)],
   )
   storeRepresentations(sql, id, { ...registration.representations, profile: registration.profile })
   storeExtended(sql, id, registration.extended)

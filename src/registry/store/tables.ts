@@ -11,12 +11,14 @@ const TABLES = `
     id TEXT PRIMARY KEY,
     seq INTEGER NOT NULL,
     visibility TEXT NOT NULL,
+    set_name TEXT,
     origin TEXT NOT NULL,
     modified INTEGER NOT NULL,
     manifest_etag TEXT NOT NULL,
     summary TEXT NOT NULL
   );
   CREATE INDEX IF NOT EXISTS agents_by_name ON agents (lower(json_extract(summary, '$.name')));
+  CREATE INDEX IF NOT EXISTS agents_by_set ON agents (set_name, id);
   CREATE TABLE IF NOT EXISTS revisions (
     id TEXT NOT NULL,
     seq INTEGER NOT NULL,

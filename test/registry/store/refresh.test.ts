@@ -64,8 +64,8 @@ describe('an agent with a remote card', () => {
     expect([
       readCardEntry('open'),
       readCardEntry('inner'),
-      selectAgents(sql, '', 9, false),
-      selectAgents(sql, '', 1, true),
+      selectAgents(sql, { after: '', limit: 9, covered: [] }),
+      selectAgents(sql, { after: '', limit: 1, covered: ['*'] }),
     ]).toMatchObject([
       { names: ['profile'], source: { checked: 0, failing: 504 } },
       { seq: 1, names: ['profile'] },

@@ -1,0 +1,72 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { ListQuery } from '../../../src/registry/records.ts'
+import { selectAgents } from '../../../src/registry/store/agents.ts'
+import { remove } from '../../../src/registry/store/register.ts'
+import { appendRevision } from '../../../src/registry/store/revisions.ts'
+import { createTables } from '../../../src/registry/store/tables.ts'
+import { registration } from '../../support/registrations.ts'
+import { openSql } from '../../support/storage.ts'
+
+let sql: SqlStorage
+beforeEach(() => {
+  sql = openSql()
+  createTables(sql)
+  put('a-1', { set: 'a' })
+  put('a-2', { set: 'a', visibility: 'internal' })
+  put('b-1', { set: 'b', visibility: 'internal' })
+  put('b-2', { set: 'a' })
+  put('c-1')
+})
+
+const put = (id: string, more: Parameters<typeof registration>[2] = {}) =>
+  appendRevision(sql, registration(id, id.toUpperCase(), more), 0)
+const list = (query: Partial<ListQuery>) =>
+  selectAgents(sql, { after: '', limit: 100, covered: [], ...query }).map(({ id }) => id)
+
+describe('a list of agents', () => {
+  it('has the public ones, and the internal ones that are covered', () => {
+    expect(list({})).toEqual(['a-1', 'b-2', 'c-1'])
+    expect(list({ covered: ['b-*'] })).toEqual(['a-1', 'b-1', 'b-2', 'c-1'])
+    expect(list({ covered: ['*'] })).toEqual(['a-1', 'a-2', 'b-1', 'b-2', 'c-1'])
+  })
+
+  it('has full pages, whose last agent is one that the caller may see', () => {
+    expect(list({ covered: ['b-*'], limit: 2 })).toEqual(['a-1', 'b-1'])
+    expect(list({ covered: ['b-*'], limit: 2, after: 'b-1' })).toEqual(['b-2', 'c-1'])
+  })
+
+  it('does not have a public agent without a card, unless it is covered', () => {
+    appendRevision(sql, registration('d-1', undefined), 0)
+    expect([list({ after: 'c-1' }), list({ after: 'c-1', covered: ['d-1'] })]).toEqual([[], ['d-1']])
+  })
+})
+
+describe('a list of a set', () => {
+  it('has the agents of the set that are covered, public and internal ones, and no others', () => {
+    expect(list({ set: 'a', covered: ['*'] })).toEqual(['a-1', 'a-2', 'b-2'])
+    expect(list({ set: 'a', covered: ['b-*', 'c-1'] })).toEqual(['b-2'])
+    expect(list({ set: 'b', covered: ['a-*'] })).toEqual([])
+    expect(list({ set: 'a' })).toEqual([])
+    expect(list({ set: 'c', covered: ['*'] })).toEqual([])
+  })
+
+  it('has pages', () => {
+    expect(list({ set: 'a', covered: ['*'], limit: 2 })).toEqual(['a-1', 'a-2'])
+    expect(list({ set: 'a', covered: ['*'], limit: 2, after: 'a-2' })).toEqual(['b-2'])
+  })
+
+  it('follows an agent that moves to another set, leaves all, or is removed', () => {
+    put('a-1', { set: 'b', manifestEtag: '"2"' })
+    put('b-2', { manifestEtag: '"2"' })
+    expect([list({ set: 'a', covered: ['*'] }), list({ set: 'b', covered: ['*'] })]).toEqual([['a-2'], ['a-1', 'b-1']])
+    remove(sql, 'a-2', {})
+    expect(list({ set: 'a', covered: ['*'] })).toEqual([])
+  })
+})
+
+it('has an index by which a set is found', () => {
+  const plan = (query: string) => JSON.stringify(sql.exec(`EXPLAIN QUERY PLAN ${query}`).toArray())
+  expect(plan("SELECT id FROM agents WHERE set_name = 'a' AND id > 'b' ORDER BY id")).toMatch(
+    /agents_by_set \(set_name=/,
+  )
+})
