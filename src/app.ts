@@ -55,6 +55,7 @@ export const routes: readonly Route[] = [
   ['POST', '/rpc', lazy(superx, 'handleSuperxRpc')],
   ['POST', '/tokens', lazy(tokens, 'postToken')],
   ['GET', '/tokens', lazy(tokens, 'listTokens')],
+  ['GET', '/tokens/self', lazy(tokens, 'getOwnToken')],
   ['DELETE', '/tokens/:id', lazy(tokens, 'deleteToken')],
   ['POST', '/lint', lazy(lint, 'postLint')],
   ['GET', '/health', lazy(health, 'getHealth')],

@@ -152,7 +152,7 @@ const readRestricted = async (
   const caller = profile ? await authenticateForAgent(bearer, { id, profile }, { request, env, ctx }) : bearer
   timing?.lap('auth')
   if (profile?.visibility !== 'public' && !caller.authenticated && caller.reason === 'throttled')
-    throw unauthorized(caller, request, env)
+    throw unauthorized(caller)
   if (profile === null || !hasPermission(caller, 'read', id)) return null
   const tier = highestTier(caller, profile)
   const extended = tier === undefined ? null : await readExtended({ id, tier, name }, env, ctx)

@@ -1,17 +1,19 @@
 import * as v from 'valibot'
-import { requireScope } from '../auth/require.ts'
+import { parseAuthorization } from '../auth/authenticate.ts'
+import { requirePrincipal, requireScope, unauthorized } from '../auth/require.ts'
 import { createToken, tokenId } from '../auth/token.ts'
 import { scopes } from '../card/model/constants.ts'
 import type { CardError } from '../card/model/report.ts'
 import { validate } from '../card/model/schema.ts'
 import { readJson } from '../http/body.ts'
+import { sha256Hex } from '../http/conditional.ts'
 import { HttpError, serviceUnavailable } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { formatPointer, isJsonObject, type Json } from '../json/json.ts'
 import { MAX_TOKEN_ENTRIES, MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../limits.ts'
-import { cacheToken } from '../registry/edge/lookups.ts'
+import { cacheToken, readToken } from '../registry/edge/lookups.ts'
 import type { TokenRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { paginate, parsePageQuery } from './pagination.ts'
@@ -45,6 +47,19 @@ export const listTokens: Handler = async (request, env, ctx) => {
   const { after, limit } = parsePageQuery(new URL(request.url), tokenId)
   const { page, ...rest } = paginate(await getRegistry(env).tokens(after, limit + 1), limit)
   return jsonResponse({ tokens: page.map(serializeToken), ...rest }, 200, headers)
+}
+
+/** `GET /tokens/self`: what the token of the request allows, and until when. */
+export const getOwnToken: Handler = async (request, env, ctx) => {
+  const { subject, scopes, agents, tiers } = await requirePrincipal({ request, env, ctx })
+  if (subject === 'admin') return jsonResponse({ id: subject, scopes, agents, tiers, expires: null }, 200, headers)
+  const credentials = parseAuthorization(request.headers)
+  const hash = credentials.scheme === 'bearer' ? await sha256Hex(credentials.token) : ''
+  const record = await readToken(hash, env, ctx)
+  // It may just have expired.
+  if (record === null) throw unauthorized({ authenticated: false, reason: 'bad-token', error: 'unknown' })
+  const { created, note, ...token } = serializeToken(record)
+  return jsonResponse({ ...token, ...(note !== '' && { note }) }, 200, headers)
 }
 
 /** `DELETE /tokens/{id}`: revokes a token, here at once and everywhere within the cache time. */

@@ -10,7 +10,7 @@ import { isAdminTokenMissing } from './token.ts'
 
 /** Returns the principal of a request if it has a scope for an agent, `*` standing for every agent; throws otherwise. */
 export const requireScope = async (context: RequestContext, scope: Scope, agentId: string): Promise<Principal> => {
-  const principal = await requirePrincipal(context)
+  const principal = await requirePrincipal(context, { scope })
   if (hasPermission(principal, scope, agentId)) return principal
   throw insufficientScope(principal, scope, agentId)
 }
@@ -34,47 +34,49 @@ export const requireAnyAgent = async (
   scope: Scope,
   caller?: Authentication,
 ): Promise<Principal> => {
-  const principal = await requirePrincipal(context, caller)
+  const principal = await requirePrincipal(context, { scope, caller })
   if (isAdmin(principal) || principal.scopes.includes(scope)) return principal
   throw missingScope(scope)
 }
 
 /**
- * Returns the principal of a request, whatever its scopes; throws for a request without a valid token of this host. `known` is the
- * result of `authenticate` where that is known.
+ * Returns the principal of a request, whatever its scopes; throws for a request without a valid token of this host. `caller` is the
+ * result of `authenticate` where that is known, and `scope` what the request is going to need.
  */
 export const requirePrincipal = async (
   { request, env, ctx }: RequestContext,
-  known?: Authentication,
+  { caller: known, scope = 'read' }: { caller?: Authentication | undefined; scope?: Scope } = {},
 ): Promise<Principal> => {
   const caller = known ?? (await authenticate(request, env, ctx))
   if (caller.authenticated) return caller
   // There is no agent here that unrecognized credentials might be for: they are a guess like any other.
   if (caller.reason === 'unrecognized' && (await recordFailure(request, env.AUTH_LIMIT))) throw tooManyAttempts()
-  throw unauthorized(caller, request, env)
+  const isChecked = caller.reason !== 'throttled' && caller.reason !== 'unavailable'
+  if (scope !== 'read' && isChecked && isAdminTokenMissing(request, env)) throw adminTokenMissing()
+  throw unauthorized(caller)
 }
 
 /** The error for a caller whose credentials are missing, invalid or cannot be checked. */
-export const unauthorized = (
-  caller: Exclude<Authentication, Principal>,
-  request: Request,
-  env: Pick<Env, 'ADMIN_TOKEN'>,
-): HttpError => {
-  const hint = isAdminTokenMissing(request, env) ? missingAdminToken : ''
+export const unauthorized = (caller: Exclude<Authentication, Principal>): HttpError => {
   switch (caller.reason) {
     case 'throttled':
       return tooManyAttempts()
     case 'unavailable':
       return serviceUnavailable('The token cannot be verified right now.')
     case 'anonymous':
-      return unauthenticated('no-token', hint.trim() || 'This needs a token: send `Authorization: Bearer <token>`.')
+      return unauthenticated('no-token', 'This needs a token: send `Authorization: Bearer <token>`.')
     default:
-      return unauthenticated('bad-token', tokenErrors['error' in caller ? caller.error : 'unknown'] + hint)
+      return unauthenticated('bad-token', tokenErrors['error' in caller ? caller.error : 'unknown'])
   }
 }
 
-const missingAdminToken =
-  ' This host has no ADMIN_TOKEN of at least 16 characters. Set a random one: npx wrangler secret put ADMIN_TOKEN'
+/** The error for a write to a host that nobody can administer. Tokens that the host issued before are still valid. */
+const adminTokenMissing = (): HttpError =>
+  new HttpError(
+    503,
+    'admin-token-missing',
+    'This host refuses writes, because it has no ADMIN_TOKEN of at least 16 characters. Set a random one: npx wrangler secret put ADMIN_TOKEN',
+  )
 
 const tokenErrors: Record<TokenError, string> = {
   unknown: 'The bearer token is unknown, expired or revoked.',

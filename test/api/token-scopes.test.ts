@@ -169,19 +169,45 @@ describe('invalid tokens', () => {
     }
   })
 
-  it('include a short ADMIN_TOKEN, except on localhost', async () => {
+  it('include a short ADMIN_TOKEN, except on localhost: such a host refuses writes, and serves everything else', async () => {
     const localHost = await startHost({ ADMIN_TOKEN: 'dev' })
-    const headers = { Authorization: 'Bearer dev' }
+    const headers = { Authorization: 'Bearer dev', 'Content-Type': 'application/json' }
     expect((await localHost.fetch('/tokens', { headers })).status).toBe(200)
-    for (const init of [{ headers }, {}]) {
-      const response = await localHost.fetch('http://cards.example.com/tokens', init)
-      expect([response.status, (await readBody(response)).detail]).toEqual([
-        401,
-        expect.stringContaining(
-          'This host has no ADMIN_TOKEN of at least 16 characters. Set a random one: npx wrangler',
-        ),
-      ])
-    }
+    const document = JSON.stringify(minimalCard)
+    await localHost.fetch('/agents/open', { method: 'PUT', headers, body: document })
+    const options = { method: 'POST', headers, body: JSON.stringify({ scopes: ['read', 'write'] }) }
+    const issued = (await (await localHost.fetch('/tokens', options)).json()) as { token: string }
+    const fetchAs = (token: string | undefined, method: string, path: string) =>
+      localHost.fetch(`http://cards.example.com${path}`, {
+        method,
+        headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+        ...(method === 'PUT' && { body: document }),
+      })
+    for (const token of ['dev', 'cc_wrong', undefined])
+      for (const [method, path] of [
+        ['PUT', '/agents/a'],
+        ['DELETE', '/agents/open'],
+        ['GET', '/tokens'],
+      ] as const) {
+        const response = await fetchAs(token, method, path)
+        expect([response.status, await readBody(response)]).toEqual([
+          503,
+          expect.objectContaining({
+            code: 'admin-token-missing',
+            detail: expect.stringContaining('Set a random one: npx wrangler secret put ADMIN_TOKEN'),
+          }),
+        ])
+      }
+    const card = '/agents/open/.well-known/agent-card.json'
+    const reads = [
+      [undefined, card],
+      [undefined, '/agents'],
+      ['dev', '/agents'],
+      ['dev', '/tokens/self'],
+    ] as const
+    const statuses = await Promise.all(reads.map(async ([token, path]) => (await fetchAs(token, 'GET', path)).status))
+    expect(statuses).toEqual([200, 200, 401, 401])
+    expect((await fetchAs(issued.token, 'PUT', '/agents/b')).status).toBe(201)
     await localHost.close()
   })
 

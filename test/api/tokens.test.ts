@@ -158,6 +158,49 @@ describe('POST /tokens', () => {
   })
 })
 
+describe('GET /tokens/self', () => {
+  const readSelf = (token: string) => host.fetch('/tokens/self', { headers: headersWith(token) })
+
+  it('returns what any token allows, and until when, in a response that no cache stores', async () => {
+    const request = { note: 'CI', scopes: ['write'], agents: ['team1-*'], tiers: ['gold'], expires: 3600 }
+    const { id, token, expires } = await issue(request)
+    const response = await readSelf(token)
+    expect([response.status, response.headers.get('cache-control'), await response.json()]).toEqual([
+      200,
+      'private, no-store',
+      { id, note: 'CI', scopes: ['write'], agents: ['team1-*'], tiers: ['gold'], expires },
+    ])
+  })
+
+  it('has no note for a token without one, and no expiry for one that does not expire', async () => {
+    const { id, token } = await issue({ scopes: ['read'] })
+    const self = { id, scopes: ['read'], agents: ['*'], tiers: [], expires: null }
+    expect(await (await readSelf(token)).json()).toEqual(self)
+  })
+
+  it('describes the ADMIN_TOKEN as admin', async () => {
+    const self = { id: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'], expires: null }
+    expect(await (await readSelf(adminToken)).json()).toEqual(self)
+  })
+
+  it('returns 401 without a token, and for one that is unknown or revoked', async () => {
+    const { id, token } = await issue({ scopes: ['read'] })
+    expect((await readSelf(token)).status).toBe(200)
+    await revoke(id)
+    const responses = [await host.fetch('/tokens/self'), await readSelf('cc_wrong'), await readSelf(token)]
+    expect(await Promise.all(responses.map(async each => [each.status, (await readBody(each)).code]))).toEqual([
+      [401, 'no-token'],
+      [401, 'bad-token'],
+      [401, 'bad-token'],
+    ])
+  })
+
+  it('supports no other method', async () => {
+    const response = await host.fetch('/tokens/self', { method: 'POST', headers: headersWith(adminToken) })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  })
+})
+
 describe('GET /tokens', () => {
   it('lists all tokens in pages, without their secrets and hashes', async () => {
     const issued = [await issue({ scopes: ['read'], note: 'one' }), await issue({ scopes: ['read'], note: 'two' })]

@@ -27,7 +27,7 @@ export const namedCard: Handler = async (request, env, ctx, { name: segment = ''
   const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', context, { caller })
   if (response !== undefined) return response
   // The credentials were not checked, so there may be an internal agent that they give access to.
-  if (!caller.authenticated && caller.reason === 'throttled') throw unauthorized(caller, request, env)
+  if (!caller.authenticated && caller.reason === 'throttled') throw unauthorized(caller)
   throw agentNameNotFound(name ?? '')
 }
 

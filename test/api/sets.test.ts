@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { minimalCard } from '../support/cards/cards.ts'
+import { token as adminToken, sharedHost } from '../support/host.ts'
+
+const host = sharedHost()
+const set = 'set-of-two-teams'
+const ids = ['set1-a', 'set1-b', 'set2-c', 'set2-d']
+beforeAll(async () => {
+  for (const id of ids)
+    await host.put(id, { card: minimalCard, set, visibility: id < 'set1-b' ? 'public' : 'internal' })
+  await host.put('set1-other', { card: minimalCard, set: 'another-set' })
+  await host.put('set1-none', minimalCard)
+})
+
+type Page = { agents: { id: string; set?: string }[]; cursor?: string; code?: string }
+const get = (path: string, token?: string) =>
+  host.fetch(path, token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } })
+const getPage = async (query: string, token?: string) => (await (await get(`/agents?${query}`, token)).json()) as Page
+const idsOf = ({ agents }: Page) => agents.map(({ id }) => id)
+const issue = async (scopes: string[], agents: string[]) => (await host.issue({ scopes, agents })).token
+
+describe('GET /agents?set=', () => {
+  it('lists the agents of the set, internal ones included, each as in the list of all and with the set', async () => {
+    const { agents } = await getPage(`set=${set}`, adminToken)
+    expect(agents.map(({ id }) => id)).toEqual(ids)
+    expect(agents[3]).toEqual({
+      id: 'set2-d',
+      name: minimalCard.name,
+      description: minimalCard.description,
+      version: '1.0.0',
+      card: expect.stringMatching(/\/agents\/set2-d\/\.well-known\/agent-card\.json$/),
+      url: minimalCard.url,
+      set,
+    })
+    expect((await get(`/agents?set=${set}`, adminToken)).headers.get('cache-control')).toBe('private, no-store')
+  })
+
+  it.each([
+    ['read', ['read']],
+    ['write', ['write']],
+  ])('lists what a token may %s, and neither public nor internal agents of others', async (_, scopes) => {
+    expect(idsOf(await getPage(`set=${set}`, await issue(scopes, ['set1-*', 'other'])))).toEqual(['set1-a', 'set1-b'])
+    expect(idsOf(await getPage(`set=${set}`, await issue(scopes, ['nothing-*'])))).toEqual([])
+  })
+
+  it('has pages, none of whose cursors is an agent that the token does not cover', async () => {
+    const token = await issue(['write'], ['set1-b', 'set2-d'])
+    const first = await getPage(`set=${set}&limit=1`, token)
+    const last = await getPage(`set=${set}&limit=1&cursor=${first.cursor}`, token)
+    expect([idsOf(first), first.cursor, idsOf(last), last.cursor]).toEqual([
+      ['set1-b'],
+      'set1-b',
+      ['set2-d'],
+      undefined,
+    ])
+  })
+
+  it('is the same for a set without agents and for one whose agents a token does not cover', async () => {
+    const token = await issue(['read', 'write'], ['nothing-*'])
+    for (const name of [set, 'no-such-set'])
+      expect(await (await get(`/agents?set=${name}`, token)).text()).toBe('{"agents":[]}')
+  })
+
+  it.each([
+    ['no token', `set=${set}`, undefined, 401, 'no-token'],
+    ['an unknown token', `set=${set}`, 'cc_wrong', 401, 'bad-token'],
+    ['no name of a set', 'set=', adminToken, 400, 'bad-set'],
+    ['a name that no set has', 'set=A%20b', adminToken, 400, 'bad-set'],
+    ['a wrong cursor', `set=${set}&cursor=..`, adminToken, 400, 'bad-cursor'],
+    ['another parameter', `set=${set}&a=b`, adminToken, 400, 'unknown-query'],
+  ])('rejects %s', async (_, query, token, status, code) => {
+    const response = await get(`/agents?${query}`, token)
+    expect([response.status, ((await response.json()) as Page).code]).toEqual([status, code])
+  })
+
+  it.each(['/.well-known/a2a/agents', '/tokens'])('is no parameter of %s', async path => {
+    expect((await get(`${path}?set=${set}`, adminToken)).status).toBe(400)
+  })
+
+  it('follows a registration under another set, and a removal', async () => {
+    await host.put('set3-moving', { card: minimalCard, set: 'set-moved-from' })
+    await host.put('set3-moving', { card: minimalCard, set: 'set-moved-to' })
+    expect(idsOf(await getPage('set=set-moved-from', adminToken))).toEqual([])
+    expect(idsOf(await getPage('set=set-moved-to', adminToken))).toEqual(['set3-moving'])
+    await host.fetch('/agents/set3-moving', { method: 'DELETE', headers: { Authorization: `Bearer ${adminToken}` } })
+    expect(idsOf(await getPage('set=set-moved-to', adminToken))).toEqual([])
+  })
+})
+
+describe('the set of an agent', () => {
+  it('is in the manifest, for those who may write it, and in nothing public', async () => {
+    const manifest = await get('/agents/set1-a/manifest', adminToken)
+    expect(await manifest.json()).toMatchObject({ set })
+    const dialects = ['hybrid', '1.0', '0.3', 'gopherhole', 'superx', 'shaman', 'telex']
+    const paths = [
+      ...dialects.map(dialect => `/agents/set1-a/.well-known/agent-card.json?dialect=${dialect}`),
+      '/agents/set1-a/.well-known/agent.json',
+      '/agents',
+      '/.well-known/a2a/agents',
+      '/a2a/v1/agents/set1-a',
+    ]
+    for (const path of paths) expect(await (await get(path)).text()).not.toContain(set)
+    expect(await (await get('/agents', adminToken)).text()).not.toContain(set)
+  })
+})
