@@ -150,7 +150,14 @@ describe('the alarm of a remote card', () => {
       'its manifest contains the card',
       async () => {
         const record = await registry.refreshBase('a')
-        const own = { id: 'a', manifest: '{}', manifestEtag: '"own"', visibility: 'public', hosts: [] } as const
+        const own = {
+          id: 'a',
+          manifest: '{}',
+          manifestEtag: '"own"',
+          visibility: 'public',
+          set: undefined,
+          hosts: [],
+        } as const
         const profile = { etag: '"p"', bytes: new Uint8Array() }
         const summary = { name: 'a', description: '', version: '', url: '', protocol: 'a2a' }
         await registry.register(
