@@ -118,7 +118,7 @@ const commands: readonly (readonly [line: string, code: number, stdout: string |
   ['lint', 0, /cards\/ID\.yaml:\d+:\d+ info/],
   ['lint --format sarif', 0, '"version": "2.1.0"'],
   ['convert cards/ID.yaml --to 0.3', 0, '"preferredTransport": "JSONRPC"'],
-  ['--dry-run', 0, /to create +ID/],
+  ['--dry-run', 1, /to create +ID/],
   ['', 0, /created +ID/],
   ['--check', 0, /1 unchanged/],
   ['--watch', 0, /1 unchanged/],
