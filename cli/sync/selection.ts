@@ -1,4 +1,4 @@
-import { matchesGlob } from '../../src/auth/permissions.ts'
+import { matchesGlob } from '../../src/card/model/constants.ts'
 import { UsageError } from '../exit-codes.ts'
 
 /** Returns a function that checks whether one of the globs matches an id. Without globs, every id matches. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { matchesGlob } from '../../src/auth/permissions.ts'
+import { matchesGlob } from '../../src/card/model/constants.ts'
 import { VERSION } from '../../src/version.ts'
 
 /** A request that the host received. */
