@@ -1,11 +1,15 @@
 import { PassThrough } from 'node:stream'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { InterruptedError } from '../../cli/exit-codes.ts'
 import {
   colors,
   createTerminal,
+  formatCount,
   formatTable,
   type Output,
   withoutControls,
+  withoutProgress,
   withoutReports,
 } from '../../cli/terminal.ts'
 
@@ -13,7 +17,7 @@ const create = (env: Record<string, string> = {}, isTTY = false) => {
   const stream = (): PassThrough & Output => Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY })
   const [stdin, stdout, stderr] = [stream(), stream(), stream()]
   const terminal = createTerminal({ stdin, stdout, stderr, env }, 'sync-card')
-  return { terminal, stdin, read: () => ({ stdout: stdout.read() ?? '', stderr: stderr.read() ?? '' }) }
+  return { terminal, stdin, stdout, stderr, read: () => ({ stdout: stdout.read() ?? '', stderr: stderr.read() ?? '' }) }
 }
 
 describe('createTerminal', () => {
@@ -74,16 +78,109 @@ describe('createTerminal', () => {
     expect(await confirmation).toBe(false)
   })
 
-  it.each([
-    ['many steps on a terminal', 5, true, true],
-    ['few steps', 4, true, false],
-    ['many steps without a terminal', 5, false, false],
-  ])('shows progress for %s: %i', (_, total, isTTY, isShown) => {
-    const { terminal, read } = create({}, isTTY)
+  it('does not confirm after Ctrl-C in the prompt, which interrupts the command', async () => {
+    const { terminal, stdin, stderr } = create({}, true)
+    const confirmation = terminal.confirm('Delete a?')
+    stdin.write('\u0003')
+    await expect(confirmation).rejects.toThrow(InterruptedError)
+    expect(stderr.read()).toMatch(/Delete a\?.*\n$/)
+  })
+
+  it.each(['before', 'while'])('interrupts a prompt whose signal is aborted %s it is shown', async when => {
+    const { terminal } = create()
+    const interruption = new AbortController()
+    if (when === 'before') interruption.abort()
+    const confirmation = terminal.confirm('Delete a?', interruption.signal)
+    interruption.abort()
+    await expect(confirmation).rejects.toThrow(InterruptedError)
+  })
+})
+
+/** Returns what a terminal shows after it received a text with carriage returns and erased lines. */
+const screenOf = (text: string): string[] =>
+  text.split('\n').map(line =>
+    line.split('\r').reduce((shown, part) => {
+      const [written = '', ...erased] = part.split('\u001b[K')
+      return erased.length > 0 ? written + erased.join('') : written + shown.slice(written.length)
+    }, ''),
+  )
+
+describe('a progress bar', () => {
+  /** Starts a bar of four filled out of six steps; `screen` returns what is shown. */
+  const start = () => {
+    const { terminal, stdout, stderr } = create({}, true)
+    let written = ''
+    for (const stream of [stdout, stderr]) stream.on('data', (chunk: string) => (written += chunk))
+    const progress = terminal.progress('Pushing', 6)
+    for (let step = 0; step < 4; step++) progress.tick()
+    return { terminal, stderr, progress, screen: () => screenOf(written), written: () => written }
+  }
+  const bar = `Pushing ${'█'.repeat(20)}${'░'.repeat(10)} 4/6`
+
+  it('shows how many steps are done', async () => {
+    const { screen } = start()
+    await nextTick()
+    expect(screen()).toEqual([bar])
+  })
+
+  it.each(['info', 'report', 'out', 'error'] as const)('stays whole below what `%s` writes', async method => {
+    const { terminal, screen } = start()
+    terminal[method]('retrying')
+    await nextTick()
+    expect(screen()).toEqual([expect.stringMatching(/^(\S*sync-card:\S* )?retrying$/), bar])
+  })
+
+  it('leaves nothing behind when it stops before the end, as after a failure', async () => {
+    const { progress, terminal, screen } = start()
+    progress.stop()
+    terminal.info('Stopped')
+    await nextTick()
+    expect(screen()).toEqual(['Stopped', ''])
+  })
+
+  it('does not hide the cursor, which nobody would show again after a second Ctrl-C', async () => {
+    const { written } = start()
+    await nextTick()
+    expect(written()).not.toContain('\u001b[?25l')
+  })
+
+  it('is cut where the line ends: one that wraps could not be erased', async () => {
+    const { stderr, progress, screen } = start()
+    Object.assign(stderr, { columns: 20 })
+    progress.tick()
+    await nextTick()
+    expect(screen()).toEqual([`Pushing ${'█'.repeat(11)}`])
+  })
+
+  it.each<[string, number, boolean, Record<string, string>]>([
+    ['for few steps', 4, true, {}],
+    ['in a pipe', 5, false, {}],
+    ['in a CI log', 5, false, { CI: '1' }],
+    ['on a terminal that cannot move its cursor', 5, true, { TERM: 'dumb' }],
+  ])('is not shown %s', (_, total, isTTY, env) => {
+    const { terminal, read } = create(env, isTTY)
     const progress = terminal.progress('Pushing', total)
     progress.tick()
     progress.stop()
-    expect(read().stderr.includes('Pushing')).toBe(isShown)
+    expect(read()).toEqual({ stdout: '', stderr: '' })
+  })
+
+  it('is not shown with --quiet, nor are notes', () => {
+    const { terminal, read } = create({}, true)
+    const quiet = withoutProgress(terminal)
+    quiet.progress('Pushing', 5).tick()
+    quiet.info('retrying')
+    expect(read()).toEqual({ stdout: '', stderr: '' })
+  })
+})
+
+describe('formatCount', () => {
+  it.each([
+    [0, '0 agents'],
+    [1, '1 agent'],
+    [2, '2 agents'],
+  ])('writes %i as "%s"', (count, text) => {
+    expect(formatCount(count, 'agent')).toBe(text)
   })
 })
 
