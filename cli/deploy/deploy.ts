@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, chmodSync, existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIN_ADMIN_TOKEN_LENGTH } from '../../src/limits.ts'
+import { createClient, HostError } from '../client/index.ts'
 import { poll } from '../clock.ts'
-import { type Context, type Environment, parseHostUrl } from '../config.ts'
+import { type Context, type Environment, type HostSettings, parseHostUrl, readEnvFile } from '../config.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
+import { CARDS_FOLDER, isFolder, loadManifests } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
+import { resolveHost } from '../resolve-host.ts'
 import { exitCodeOf, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
-import { exampleDeployments, parseDeployedUrl, type RunWrangler } from './wrangler.ts'
+import { checkWritable, writeEnvFile } from './env-file.ts'
+import { parseDeployFlags, type Wrangler } from './wrangler.ts'
 
 /** How long a new URL may take until it can be reached. */
 const REACHABLE_TIMEOUT_MS = 180_000
@@ -19,74 +23,194 @@ const LIVE_TIMEOUT_SECONDS = 90
 const RETRIES = 6
 
 /**
- * Deploys the bound examples and the Worker with its admin token, then sends it the cards of `cards/`. `args` go to
- * `wrangler deploy`. Returns the exit code.
+ * Deploys the Worker and sends it the cards of `cards/`. The token and the address of a deployment are in `.env`, or in `.env.NAME` with
+ * `--env NAME`; the first deployment writes them. `args` go to `wrangler deploy`. Returns the exit code.
  */
-export const deploy = async (args: readonly string[], context: Context, runWrangler: RunWrangler): Promise<number> => {
-  const { env, cwd, terminal } = context
-  // A mistake in a URL is reported before anything is deployed.
-  const configuredUrl = env.PUBLIC_URL ?? env.SYNC_CARD_URL
-  const url = configuredUrl === undefined ? undefined : parseHostUrl(configuredUrl)
-  const isDryRun = args.includes('--dry-run')
-  const { token, isNew } = isDryRun ? { token: 'none', isNew: false } : ensureAdminToken(env, cwd)
-  if (isNew)
-    terminal.report('A new ADMIN_TOKEN is in .env, readable only by you. Keep it: it lets you change the cards.')
-  for (const example of await exampleDeployments(args, cwd)) {
-    const { exitCode } = await runWrangler(example)
-    if (exitCode !== 0) return exitCode
+export const deploy = async (args: readonly string[], context: Context, wrangler: Wrangler): Promise<number> => {
+  const { terminal, configFolder, processEnv } = context
+  const { environment, isDry, worker } = parseDeployFlags(args, processEnv)
+  if (isDry) {
+    const { exitCode } = await wrangler.deploy(args)
+    if (exitCode === 0) terminal.report('Nothing was deployed, and no cards were sent.')
+    return exitCode
   }
-  const { exitCode, output } = await runWrangler(args, { ADMIN_TOKEN: token })
-  if (exitCode !== 0) return exitCode
-  if (isDryRun) {
-    terminal.report('Dry run: nothing was deployed and no cards were sent.')
-    return ExitCode.ok
+  const target = readTarget(environment, worker, context)
+  const mayCreate = target.token === undefined && target.canStore
+  if (mayCreate) checkWritable(configFolder, target.file)
+  const deployment = await wrangler.deploy(args, target.token === undefined ? undefined : { ADMIN_TOKEN: target.token })
+  if (deployment.exitCode !== 0) return deployment.exitCode
+  const created = mayCreate ? await createToken(target, context, wrangler) : undefined
+  if (created === 'failed') return ExitCode.unreachable
+  const url = chooseUrl(target, deployment.urls, created !== undefined, terminal)
+  saveTarget(target, url, created, context)
+  if (url === undefined) {
+    terminal.error(`Deployed, but the Worker's URL could not be determined. Write SYNC_CARD_URL into ${target.file}.`)
+    return ExitCode.usage
   }
-  const deployedUrl = url ?? parseDeployedUrl(output)
-  if (deployedUrl !== undefined) return sendCards(deployedUrl, token, context)
-  terminal.error(
-    "Deployed, but the Worker's URL could not be determined. Set SYNC_CARD_URL and run: npx sync-card --wait",
-  )
-  return ExitCode.usage
+  const token = created ?? target.token ?? findCardToken(target, url, context)
+  if (token !== undefined) return sendCards(target, { url, token }, context)
+  terminal.report(withoutTokenText(target, url))
+  return ExitCode.ok
 }
 
-/** Returns the admin token of the environment. A first deployment creates a random one in the folder's `.env`. */
-const ensureAdminToken = ({ ADMIN_TOKEN }: Environment, folder: string): { token: string; isNew: boolean } => {
-  if (ADMIN_TOKEN !== undefined && ADMIN_TOKEN.length < MIN_ADMIN_TOKEN_LENGTH)
+/** The Worker that is deployed, and what this clone knows about it. */
+type Target = {
+  /** The environment of wrangler.toml; empty: none. */
+  environment: string
+  /** The file with its token and its address. */
+  file: string
+  values: Environment
+  /** Its admin token, if this clone has it. */
+  token: string | undefined
+  /** The address that the owner names. */
+  configuredUrl: string | undefined
+  /** Whether a file that is written now will be there tomorrow. */
+  canStore: boolean
+  /** The arguments of wrangler that name the Worker. */
+  worker: readonly string[]
+}
+
+const readTarget = (environment: string, worker: readonly string[], context: Context): Target => {
+  const { configFolder, processEnv, terminal } = context
+  if (!/^[\w-]*$/.test(environment)) throw new UsageError(`"${environment}" is not the name of an environment.`)
+  const file = environment === '' ? '.env' : `.env.${environment}`
+  const values = readEnvFile(configFolder, file)
+  const token = processEnv.ADMIN_TOKEN ?? values.ADMIN_TOKEN
+  if (token !== undefined && token.length < MIN_ADMIN_TOKEN_LENGTH)
     throw new UsageError(
-      `ADMIN_TOKEN must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. Remove it from the environment and .env to have a random one generated.`,
+      `ADMIN_TOKEN must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. Remove it from the environment and ${file} to have a random one generated.`,
     )
-  if (ADMIN_TOKEN !== undefined) return { token: ADMIN_TOKEN, isNew: false }
-  const token = randomBytes(32).toString('base64url')
-  const file = join(folder, '.env')
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const separator = before === '' || before.endsWith('\n') ? '' : '\n'
-  appendFileSync(file, `${separator}ADMIN_TOKEN=${token}\n`, { mode: 0o600 })
-  // The mode above applies only to a new file.
-  chmodSync(file, 0o600)
-  return { token, isNew: true }
+  // What the shell says about a host is not about every environment.
+  const fromShell = environment === '' ? (processEnv.PUBLIC_URL ?? processEnv.SYNC_CARD_URL) : undefined
+  const configured = fromShell ?? values.SYNC_CARD_URL
+  return {
+    environment,
+    file,
+    values,
+    token,
+    configuredUrl: configured === undefined ? undefined : parseHostUrl(configured),
+    canStore: terminal.canAsk && !isSet(processEnv.CI) && !isSet(processEnv.WORKERS_CI),
+    worker,
+  }
 }
 
-const sendCards = async (url: string, token: string, context: Context): Promise<number> => {
-  const { terminal, clock, fetch } = context
+const isSet = (value: string | undefined): boolean => value !== undefined && !/^(?:false|0)$/i.test(value)
+
+/** Gives a Worker without an admin token a random one. Returns undefined if it has one already, which stays. */
+const createToken = async (
+  { worker }: Target,
+  { terminal }: Context,
+  wrangler: Wrangler,
+): Promise<string | 'failed' | undefined> => {
+  const secrets = await wrangler.listSecrets(worker)
+  if (secrets?.includes('ADMIN_TOKEN')) return undefined
+  const token = randomBytes(32).toString('base64url')
+  if (secrets !== undefined && (await wrangler.putSecret('ADMIN_TOKEN', token, worker)) === 0) return token
+  terminal.error('Deployed, but wrangler could not set the ADMIN_TOKEN. Run npm run deploy again.')
+  return 'failed'
+}
+
+/**
+ * Returns where cards are sent: an address that the owner names, else the first that wrangler reports. A new token is sent only to an
+ * address of this deployment.
+ */
+const chooseUrl = (
+  { configuredUrl, file }: Target,
+  urls: readonly string[],
+  hasNewToken: boolean,
+  terminal: Context['terminal'],
+): string | undefined => {
+  const [deployed] = urls
+  if (configuredUrl === undefined || deployed === undefined || urls.includes(configuredUrl))
+    return configuredUrl ?? deployed
+  const chosen = hasNewToken ? deployed : configuredUrl
+  terminal.info(
+    `The address in ${file} or the environment is ${configuredUrl}, wrangler reports ${urls.join(', ')}. Using ${chosen}.`,
+  )
+  return chosen
+}
+
+/** Writes what this deployment has shown, and the file does not have. */
+const saveTarget = (
+  { file, values, canStore }: Target,
+  url: string | undefined,
+  created: string | undefined,
+  { configFolder, terminal }: Context,
+): void => {
+  const isUrlNew = url !== undefined && (created !== undefined || values.SYNC_CARD_URL === undefined)
+  if (!canStore || !(isUrlNew || created !== undefined)) return
+  writeEnvFile(configFolder, file, {
+    ...(created !== undefined && { ADMIN_TOKEN: created }),
+    ...(isUrlNew && { SYNC_CARD_URL: url }),
+  })
+  if (created !== undefined)
+    terminal.report(`A new ADMIN_TOKEN is in ${file}, readable only by you. Keep it: it lets you change the cards.`)
+}
+
+/** Returns the token for cards of a clone without the admin token, if it belongs to this address. */
+const findCardToken = ({ values, environment }: Target, url: string, { processEnv }: Context): string | undefined => {
+  const belongs = (boundTo: string | undefined) => boundTo === undefined || parseHostUrl(boundTo) === url
+  if (environment === '' && belongs(processEnv.SYNC_CARD_URL) && processEnv.SYNC_CARD_TOKEN !== undefined)
+    return processEnv.SYNC_CARD_TOKEN
+  return values.SYNC_CARD_URL !== undefined && belongs(values.SYNC_CARD_URL) ? values.SYNC_CARD_TOKEN : undefined
+}
+
+/** Explains why nothing was sent, and what to do. */
+const withoutTokenText = ({ file, canStore, worker }: Target, url: string): string =>
+  canStore
+    ? `${url} has an ADMIN_TOKEN that this clone does not have. It was kept, and no cards were sent.
+To use it here, write it into ${file}: ADMIN_TOKEN=…
+To replace it, write a new one there, such as openssl rand -hex 32 prints, and deploy again.`
+    : `No cards were sent: there is no ADMIN_TOKEN or SYNC_CARD_TOKEN in the environment, and without a terminal none is generated.
+Until the Worker has an ADMIN_TOKEN, it refuses to register agents: ${['npx wrangler secret put ADMIN_TOKEN', ...worker].join(' ')}
+${url}/health lists what is missing.`
+
+const sendCards = async (target: Target, { url, token }: HostSettings, context: Context): Promise<number> => {
+  const { terminal, clock } = context
   terminal.info(`Waiting for ${url} …`)
-  const isReachable = await poll(() => isHost(url, fetch), { clock, timeoutMs: REACHABLE_TIMEOUT_MS, pauseMs: 1000 })
+  const isReachable = await poll(() => isReady(url, context), { clock, timeoutMs: REACHABLE_TIMEOUT_MS, pauseMs: 1000 })
+  const command = syncCommand(target, url, context)
   if (!isReachable) {
-    terminal.error(`Deployed, but ${url} does not respond yet. Run later: npx sync-card --url ${url} --wait`)
+    terminal.error(`Deployed, but ${url} does not respond yet. Run later: ${command} --wait`)
     return ExitCode.unreachable
   }
+  if (!hasCards(url, context)) {
+    const starter = `${CARDS_FOLDER}/my-agent.yaml`
+    const next = existsSync(join(context.cwd, starter)) ? `Edit ${starter}` : `Write a card into ${CARDS_FOLDER}/`
+    terminal.report(`${url} runs. There is no card to send yet.\n${next}, then run: ${command}`)
+    return ExitCode.ok
+  }
   const options = { ...NON_INTERACTIVE, retries: RETRIES, wait: LIVE_TIMEOUT_SECONDS }
-  const result = await syncCards([], { url, token }, options, context)
+  const result = await syncCards([], resolveHost({ url, token }, context), options, context)
   terminal.report(syncText(result))
-  terminal.report(`From now on: npx sync-card --url ${url} (or SYNC_CARD_URL=${url} in .env)`)
+  terminal.report(`From now on: ${command}`)
   return exitCodeOf(result)
 }
 
-/** Whether a URL responds as a host does. Until its name resolves, every request fails. */
-const isHost = (url: string, fetch: Context['fetch']): Promise<boolean> =>
-  fetch(`${url}/agents?limit=1`, { signal: AbortSignal.timeout(10_000) }).then(
-    async response => {
-      await response.body?.cancel()
-      return response.status === 200
-    },
-    () => false,
-  )
+/** Returns the command that finds this deployment again. */
+const syncCommand = ({ environment, file }: Target, url: string, { configFolder }: Context): string => {
+  const { SYNC_CARD_URL } = readEnvFile(configFolder, file)
+  if (SYNC_CARD_URL === undefined || parseHostUrl(SYNC_CARD_URL) !== url) return `npx sync-card --url ${url}`
+  return environment === '' ? 'npx sync-card' : `npx sync-card --host ${environment}`
+}
+
+const hasCards = (url: string, { cwd }: Context): boolean => {
+  if (!isFolder(CARDS_FOLDER, cwd)) return false
+  const { drafts, invalid } = loadManifests([CARDS_FOLDER], url, cwd)
+  return drafts.length > 0 || invalid.length > 0
+}
+
+/**
+ * Whether a URL responds as a host that has an admin token. Until its name resolves, every request fails; a secret takes effect a moment
+ * after it is stored.
+ */
+const isReady = async (url: string, { fetch, clock }: Context): Promise<boolean> => {
+  const client = createClient({ url, token: '', retries: 0, fetch, clock, inform: () => {} })
+  try {
+    const { registry, missing } = await client.getHealth()
+    return registry === 'reachable' && !missing.includes('ADMIN_TOKEN')
+  } catch (error) {
+    if (error instanceof HostError) return false
+    throw error
+  }
+}

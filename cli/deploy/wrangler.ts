@@ -1,43 +1,56 @@
-import { spawn } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import type { Environment } from '../config.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../manifests/index.ts'
 
-/** How `wrangler deploy` ended, and what it wrote to its output file. */
-export type WranglerResult = { exitCode: number; output: string }
+/** How `wrangler deploy` ended, and the addresses of the Worker that it reported. */
+export type Deployment = { exitCode: number; urls: string[] }
 
-/** Runs `wrangler deploy`. `secrets` reach it in a file that only this user can read and that is deleted afterwards. */
-export type RunWrangler = (
-  args: readonly string[],
-  secrets?: Readonly<Record<string, string>>,
-) => Promise<WranglerResult>
+/** The commands of wrangler that a deployment needs. Their output goes to this terminal. */
+export type Wrangler = {
+  /** Deploys with secrets, which reach wrangler in a file that only this user can read and that is deleted afterwards. */
+  deploy: (args: readonly string[], secrets?: Readonly<Record<string, string>>) => Promise<Deployment>
+  /** Returns the names of the Worker's secrets; undefined if wrangler fails. */
+  listSecrets: (args: readonly string[]) => Promise<string[] | undefined>
+  /** Stores a secret, and returns the exit code. */
+  putSecret: (name: string, value: string, args: readonly string[]) => Promise<number>
+}
 
-/** Returns a function that runs `wrangler deploy` in a folder, with its output on this terminal. */
-export const createWrangler =
-  (cwd: string, env: Environment): RunWrangler =>
-  async (args, secrets) => {
+/** Returns the commands of wrangler in a folder. */
+export const createWrangler = (cwd: string, env: Environment): Wrangler => ({
+  deploy: async (args, secrets) => {
     const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
     const file = join(folder, 'secrets.json')
     const output = join(folder, 'output.ndjson')
     try {
       if (secrets) writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
-      const wrangler = spawn('wrangler', ['deploy', ...(secrets ? ['--secrets-file', file] : []), ...args], {
+      const { exitCode } = await run(['deploy', ...(secrets ? ['--secrets-file', file] : []), ...args], {
         cwd,
         stdio: 'inherit',
         env: withLocalBin({ ...env, WRANGLER_OUTPUT_FILE_PATH: output }, cwd),
       })
-      const [exitCode] = (await once(wrangler, 'exit')) as [number | null]
-      return { exitCode: exitCode ?? 1, output: existsSync(output) ? readFileSync(output, 'utf8') : '' }
+      return { exitCode, urls: existsSync(output) ? parseDeployedUrls(readFileSync(output, 'utf8')) : [] }
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
-  }
+  },
+  listSecrets: async args => {
+    const options: SpawnOptions = { cwd, stdio: ['ignore', 'pipe', 'inherit'], env: withLocalBin(env, cwd) }
+    const { exitCode, stdout } = await run(['secret', 'list', '--format', 'json', ...args], options)
+    const secrets = v.safeParse(Secrets, parseJson(stdout))
+    return exitCode === 0 && secrets.success ? secrets.output.map(({ name }) => name) : undefined
+  },
+  putSecret: (name, value, args) => putSecret(name, value, args, { cwd, env }),
+})
+
+const Secrets = v.array(v.looseObject({ name: v.string() }))
 
 /**
  * Stores a secret of the Worker with `wrangler secret put`, and returns its exit code. The value goes through stdin, because ps shows
@@ -49,16 +62,23 @@ export const putSecret = async (
   args: readonly string[],
   { cwd, env }: { cwd: string; env: Environment },
 ): Promise<number> => {
-  const wrangler = spawn('wrangler', ['secret', 'put', name, ...args], {
-    cwd,
-    stdio: ['pipe', 'inherit', 'inherit'],
-    env: withLocalBin(env, cwd),
-  })
+  const options: SpawnOptions = { cwd, stdio: ['pipe', 'inherit', 'inherit'], env: withLocalBin(env, cwd) }
+  return (await run(['secret', 'put', name, ...args], options, value)).exitCode
+}
+
+/** Runs wrangler to its end, with `input` on its stdin if that is a pipe. */
+const run = async (
+  args: readonly string[],
+  options: SpawnOptions,
+  input = '',
+): Promise<{ exitCode: number; stdout: string }> => {
+  const wrangler = spawn('wrangler', args, options)
   // If wrangler ends without reading the value, its exit code says so.
-  wrangler.stdin.on('error', () => {}).end(value)
+  wrangler.stdin?.on('error', () => {}).end(input)
   try {
+    const stdout = wrangler.stdout ? text(wrangler.stdout) : ''
     const [exitCode] = (await once(wrangler, 'exit')) as [number | null]
-    return exitCode ?? 1
+    return { exitCode: exitCode ?? 1, stdout: await stdout }
   } catch (error) {
     if (isSystemError(error)) throw new UsageError(`wrangler cannot be run (${error.message}): run npm ci first.`)
     throw error
@@ -74,16 +94,16 @@ export const withLocalBin = (env: Environment, cwd: string): NodeJS.ProcessEnv =
 
 const DeployEntry = v.looseObject({ type: v.literal('deploy'), targets: v.nullish(v.array(v.string()), []) })
 
-/** Returns the URL of a deployment from wrangler's output file. */
-export const parseDeployedUrl = (output: string): string | undefined => {
+/** Returns the URLs of a deployment from wrangler's output file. */
+export const parseDeployedUrls = (output: string): string[] => {
   const deployment = output
     .split('\n')
-    .map(line => v.safeParse(DeployEntry, parseLine(line)))
+    .map(line => v.safeParse(DeployEntry, parseJson(line)))
     .findLast(result => result.success)?.output
-  return deployment?.targets?.map(targetUrl).find(url => url !== undefined)
+  return deployment?.targets?.map(targetUrl).filter(url => url !== undefined) ?? []
 }
 
-const parseLine = (line: string): unknown => {
+const parseJson = (line: string): unknown => {
   try {
     return JSON.parse(line)
   } catch (error) {
@@ -99,53 +119,42 @@ const targetUrl = (target: string): string | undefined => {
   return host === undefined ? undefined : scheme + host
 }
 
-const Config = v.looseObject({ services: v.optional(v.array(v.looseObject({ service: v.string() })), []) })
-
-/**
- * Returns the arguments of `wrangler deploy` for each agent of `examples/` that the host has bound as a service: a
- * service must exist before the host is deployed.
- */
-export const exampleDeployments = async (args: readonly string[], cwd: string): Promise<string[][]> => {
-  if (!existsSync(resolve(cwd, 'examples'))) return []
-  const { env, config, profile, 'env-file': envFiles } = parseFlags(args)
-  // The same account, found in the same way. All other flags are for the host.
-  const shared = [
-    ...(args.includes('--dry-run') ? ['--dry-run'] : []),
-    ...(profile === undefined ? [] : ['--profile', profile]),
-    ...envFiles.flatMap(file => ['--env-file', file]),
-  ]
-  const services = await readServices(env, resolve(cwd, config ?? 'wrangler.toml'))
-  return [...new Set(services.map(({ service }) => `examples/${service}/wrangler.toml`))]
-    .filter(file => existsSync(resolve(cwd, file)))
-    .map(file => ['-c', file, ...shared])
+/** What the arguments of `wrangler deploy` say about the deployment. */
+export type DeployFlags = {
+  /** The environment of wrangler.toml; empty: none. */
+  environment: string
+  /** Nothing is deployed: `--dry-run`, `--help`, `--version`. */
+  isDry: boolean
+  /** The arguments that name the Worker and the account, for other commands about the same Worker. */
+  worker: string[]
 }
 
-const readServices = async (env: string | undefined, config: string): Promise<{ service: string }[]> => {
-  // Loaded only here: it takes more than a second.
-  const { unstable_readConfig } = await import('wrangler')
-  try {
-    return v.parse(Config, unstable_readConfig({ env, config }, { hideWarnings: true })).services
-  } catch (error) {
-    // wrangler reports what is wrong with the configuration when it deploys the host.
-    if (error instanceof Error && ['UserError', 'ParseError'].includes(error.constructor.name)) return []
-    throw error
+/** Reads the arguments of `wrangler deploy`. As for wrangler, `--env` overrides CLOUDFLARE_ENV. */
+export const parseDeployFlags = (args: readonly string[], env: Environment): DeployFlags => {
+  const { tokens } = parseArgs({
+    args: [...args],
+    strict: false,
+    tokens: true,
+    options: {
+      ...WORKER_OPTIONS,
+      'dry-run': { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean', short: 'v' },
+    },
+  })
+  const options = tokens.filter(token => token.kind === 'option')
+  const ofWorker = options.filter(({ name }) => name in WORKER_OPTIONS)
+  return {
+    environment: options.findLast(({ name }) => name === 'env')?.value ?? env.CLOUDFLARE_ENV ?? '',
+    isDry: options.some(({ name }) => ['dry-run', 'help', 'version'].includes(name)),
+    worker: ofWorker.flatMap(({ name, value }) => [`--${name}`, value ?? '']),
   }
 }
 
-const Text = v.optional(v.string())
-const Flags = v.object({ env: Text, config: Text, profile: Text, 'env-file': v.optional(v.array(v.string()), []) })
-
-const parseFlags = (args: readonly string[]) =>
-  v.parse(
-    Flags,
-    parseArgs({
-      args: [...args],
-      strict: false,
-      options: {
-        env: { type: 'string', short: 'e' },
-        config: { type: 'string', short: 'c' },
-        profile: { type: 'string' },
-        'env-file': { type: 'string', multiple: true },
-      },
-    }).values,
-  )
+const WORKER_OPTIONS = {
+  env: { type: 'string', short: 'e' },
+  name: { type: 'string' },
+  config: { type: 'string', short: 'c' },
+  profile: { type: 'string' },
+  'env-file': { type: 'string', multiple: true },
+} as const

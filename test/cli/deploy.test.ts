@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createContext, type Environment } from '../../cli/config.ts'
 import { deploy } from '../../cli/deploy/deploy.ts'
-import { parseDeployedUrl, type RunWrangler } from '../../cli/deploy/wrangler.ts'
+import { parseDeployedUrls, parseDeployFlags, type Wrangler } from '../../cli/deploy/wrangler.ts'
 import { UsageError } from '../../cli/exit-codes.ts'
+import { starterCard } from '../../cli/starter.ts'
 import { FakeHost } from './fake-host.ts'
 import { card, Workspace, waitForEnd } from './workspace.ts'
 
@@ -16,213 +17,382 @@ afterEach(() => host.close())
 
 const workspace = (files: Record<string, unknown> = {}) => new Workspace({ 'cards/a.json': card('a'), ...files })
 
+type Options = {
+  args?: string[]
+  env?: Environment
+  /** Whether nobody sits at a terminal. */
+  isUnattended?: boolean
+  exitCode?: number
+  /** The secrets of the Worker before the deployment; undefined: wrangler cannot list them. */
+  secrets?: string[] | undefined
+  /** The addresses that wrangler reports. */
+  urls?: string[]
+}
+
 /** Deploys with a replacement of wrangler, which deploys to the fake host. */
-const runDeploy = async (
-  folder: Workspace,
-  { args = [], env = {}, exitCode }: { args?: string[]; env?: Environment; exitCode?: (args: string) => number } = {},
-) => {
-  const calls: { args: readonly string[]; secrets?: Readonly<Record<string, string>> }[] = []
-  const runWrangler: RunWrangler = async (given, secrets) => {
-    calls.push({ args: given, ...(secrets && { secrets }) })
-    return {
-      exitCode: exitCode?.(given.join(' ')) ?? 0,
-      output: JSON.stringify({ type: 'deploy', targets: [host.url] }),
-    }
+const runDeploy = async (folder: Workspace, options: Options = {}) => {
+  const { args = [], env = {}, isUnattended = false, exitCode = 0, urls = [host.url] } = options
+  const calls: unknown[][] = []
+  const wrangler: Wrangler = {
+    deploy: async (...given) => {
+      calls.push(['deploy', ...given.filter(value => value !== undefined)])
+      return { exitCode, urls }
+    },
+    listSecrets: async given => {
+      calls.push(['list', given])
+      return 'secrets' in options ? options.secrets : []
+    },
+    putSecret: async (name, value, given) => {
+      calls.push(['put', name, given])
+      host.token = value
+      return 0
+    },
   }
   const { io, output } = folder.io(env)
-  const code = await deploy(args, createContext(io, 'npm run deploy'), runWrangler)
+  const stdin = Object.assign(io.stdin, { isTTY: !isUnattended })
+  const code = await deploy(args, createContext({ ...io, stdin }, 'npm run deploy'), wrangler)
   return { code, ...output(), calls }
 }
+
+const read = ({ folder }: Workspace, name = '.env'): string | undefined =>
+  existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined
 
 describe('deploy', () => {
   it('deploys with the admin token as a secret, then sends the cards and waits until they are live', async () => {
     host.slowReads = 3
     const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}` })
-    const { code, stdout, stderr, calls } = await runDeploy(folder, { args: ['--env', 'staging'] })
-    expect(calls).toEqual([{ args: ['--env', 'staging'], secrets: { ADMIN_TOKEN: host.token } }])
+    const { code, stdout, stderr, calls } = await runDeploy(folder, { args: ['--minify'] })
+    expect(calls).toEqual([['deploy', ['--minify'], { ADMIN_TOKEN: host.token }]])
     expect(stdout).toMatch(/\+ created {3}a .*live/)
-    expect(stdout).toContain(`npx sync-card --url ${host.url}`)
+    expect(stdout).toContain('From now on: npx sync-card\n')
     expect(stdout + stderr).not.toContain(host.token)
     expect(code).toBe(0)
   })
 
-  it('waits until the new URL responds as a host', async () => {
+  it('waits until the new URL responds as a host that has its token', async () => {
     let failures = 3
-    host.faults = [
-      ({ path }, response) => path === '/agents?limit=1' && failures-- > 0 && Boolean(response.writeHead(404).end()),
-    ]
+    host.health.missing = ['ADMIN_TOKEN']
+    host.healthFault = (_, response) => {
+      failures--
+      if (failures === 0) host.health.missing = []
+      return failures > 0 && Boolean(response.writeHead(404).end())
+    }
     const { code, stderr } = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token } })
     expect({ code, stderr }).toEqual({ code: 0, stderr: `Waiting for ${host.url} …\n` })
   })
 
-  it('reports a URL that never responds as a host (exit 4)', async () => {
-    host.faults = [({ path }, response) => path === '/agents?limit=1' && Boolean(response.writeHead(404).end())]
+  it.each([
+    ['with an error', 404, '{"service":"calling-card","version":"0.1.0","registry":"reachable"}'],
+    [
+      'as a host without an ADMIN_TOKEN',
+      200,
+      '{"service":"calling-card","version":"0.1.0","registry":"reachable","missing":["ADMIN_TOKEN"]}',
+    ],
+    ['with HTML', 200, '<html>'],
+  ])('reports a URL that responds %s for three minutes (exit 4)', async (_, status, body) => {
+    const headers = { 'Content-Type': 'application/json' }
+    host.healthFault = (_, response) => Boolean(response.writeHead(status, headers).end(body))
     const { code, stderr } = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token } })
     expect({ code, writes: host.writes }).toEqual({ code: 4, writes: [] })
-    expect(stderr).toContain(`${host.url} does not respond yet. Run later: npx sync-card --url ${host.url} --wait`)
+    expect(stderr).toContain(`${host.url} does not respond yet. Run later: npx sync-card --wait`)
   })
 
-  describe('with services in wrangler.toml', () => {
-    const files = {
-      'wrangler.toml': `name = "cards"
-services = [{ binding = "ECHO", service = "echo-agent" }, { binding = "AGAIN", service = "echo-agent" }, { binding = "OTHER", service = "other" }]
-[env.staging]
-`,
-      'examples/echo-agent/wrangler.toml': '',
-      'examples/unbound/wrangler.toml': '',
-    }
-
-    it('deploys each bound example once before the host, without the token', async () => {
-      const args = ['--dry-run', '--name', 'mine', '--profile', 'work', '--env-file', '.env.work']
-      const { calls } = await runDeploy(workspace(files), { args })
-      expect(calls).toEqual([
-        {
-          args: [
-            '-c',
-            'examples/echo-agent/wrangler.toml',
-            '--dry-run',
-            '--profile',
-            'work',
-            '--env-file',
-            '.env.work',
-          ],
-        },
-        { args, secrets: { ADMIN_TOKEN: 'none' } },
-      ])
-    })
-
-    it('deploys no example for an environment that binds none', async () => {
-      const args = ['--dry-run', '--env', 'staging']
-      expect((await runDeploy(workspace(files), { args })).calls.map(call => call.args)).toEqual([args])
-    })
-
-    it('deploys no example for a configuration that wrangler rejects', async () => {
-      const folder = workspace({ ...files, 'wrangler.toml': 'services = 7' })
-      expect((await runDeploy(folder, { args: ['--dry-run'] })).calls).toHaveLength(1)
-    })
-
-    it('does not deploy the host if an example fails', async () => {
-      const exitCode = (args: string) => (args.includes('echo-agent') ? 7 : 0)
-      const { code, calls } = await runDeploy(workspace(files), { env: { ADMIN_TOKEN: host.token }, exitCode })
-      expect({ code, calls }).toEqual({ code: 7, calls: [{ args: ['-c', 'examples/echo-agent/wrangler.toml'] }] })
-    })
-  })
-
-  it('creates a token for a first deployment, in a .env that only the owner can read', async () => {
-    const folder = workspace({ '.env': 'OTHER=1' })
-    const { code, stdout, calls } = await runDeploy(folder)
-    const token = calls[0]?.secrets?.ADMIN_TOKEN ?? ''
-    expect(token).toMatch(/^[\w-]{43}$/)
-    expect(readFileSync(join(folder.folder, '.env'), 'utf8')).toBe(`OTHER=1\nADMIN_TOKEN=${token}\n`)
-    expect(statSync(join(folder.folder, '.env')).mode & 0o777).toBe(0o600)
-    expect(stdout).toContain('A new ADMIN_TOKEN is in .env')
-    expect(stdout).not.toContain(token)
-    // The fake host has another token; a deployed one would have this one.
-    expect(code).toBe(4)
-  })
-
-  it('creates a token in place of an empty ADMIN_TOKEN in .env', async () => {
-    const folder = workspace({ '.env': 'ADMIN_TOKEN=\nPUBLIC_URL=\n' })
-    const { calls } = await runDeploy(folder)
-    expect(calls[0]?.secrets?.ADMIN_TOKEN).toMatch(/^[\w-]{43}$/)
-  })
-
-  it('prefers PUBLIC_URL to the URL that wrangler reports', async () => {
-    const other = await new FakeHost().listen()
-    const env = { ADMIN_TOKEN: other.token, PUBLIC_URL: other.url }
-    const { code } = await runDeploy(workspace(), { env })
-    await other.close()
-    expect({ code, writes: other.writes, requests: host.seen }).toEqual({
-      code: 0,
-      writes: ['PUT /agents/a'],
-      requests: [],
-    })
-  })
-
-  it('creates no token and sends nothing in a dry run', async () => {
+  it('returns the exit code of wrangler, sends nothing and writes nothing', async () => {
     const folder = workspace()
-    const { code } = await runDeploy(folder, { args: ['--dry-run'] })
-    expect({ code, requests: host.seen }).toEqual({ code: 0, requests: [] })
-    expect(existsSync(join(folder.folder, '.env'))).toBe(false)
+    const { code, calls } = await runDeploy(folder, { exitCode: 7 })
+    expect({ code, calls, requests: host.seen, env: read(folder) }).toEqual({
+      code: 7,
+      calls: [['deploy', []]],
+      requests: [],
+      env: undefined,
+    })
+  })
+
+  it.each([['--dry-run'], ['--help'], ['-h'], ['--version']])('deploys nothing with %s', async flag => {
+    const folder = workspace()
+    const { code, stdout, calls } = await runDeploy(folder, { args: [flag] })
+    expect({ code, calls, requests: host.seen, env: read(folder) }).toEqual({
+      code: 0,
+      calls: [['deploy', [flag]]],
+      requests: [],
+      env: undefined,
+    })
+    expect(stdout).toBe('Nothing was deployed, and no cards were sent.\n')
   })
 
   it.each([
     [
       'an ADMIN_TOKEN that can be guessed',
       { ADMIN_TOKEN: 'fifteen-letters' },
-      'ADMIN_TOKEN must be at least 16 characters',
+      [],
+      'ADMIN_TOKEN must be at least 16 char',
     ],
-    ['a PUBLIC_URL that is no URL', { PUBLIC_URL: 'cards' }, '"cards" is not the URL of a host'],
-  ])('rejects %s before anything is deployed', async (_, env, message) => {
-    const calls: unknown[] = []
-    const context = createContext(workspace().io(env).io, 'npm run deploy')
-    const deployment = deploy([], context, async () => {
-      calls.push('called')
-      return { exitCode: 0, output: '' }
-    })
+    ['a PUBLIC_URL that is no URL', { PUBLIC_URL: 'cards' }, [], '"cards" is not the URL of a host'],
+    ['an environment outside of the folder', {}, ['--env', '../prod'], '"../prod" is not the name of an environment'],
+  ])('rejects %s before anything is deployed', async (_, env, args, message) => {
+    const deployment = runDeploy(workspace(), { env, args })
     await expect(deployment).rejects.toThrow(UsageError)
     await expect(deployment).rejects.toThrow(message)
-    expect(calls).toEqual([])
   })
 
-  it('returns the exit code of wrangler, and sends nothing', async () => {
-    const { code } = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token }, exitCode: () => 7 })
-    expect({ code, requests: host.seen }).toEqual({ code: 7, requests: [] })
+  it('rejects a .env that cannot be written before anything is deployed', async () => {
+    const folder = workspace()
+    mkdirSync(join(folder.folder, '.env'))
+    chmodSync(folder.folder, 0o555)
+    const result = await runDeploy(folder).catch((error: Error) => error.message)
+    chmodSync(folder.folder, 0o755)
+    // Root may write everywhere.
+    if (process.getuid?.() !== 0) expect(result).toMatch(/^\.env cannot be written, so a new ADMIN_TOKEN would be lost/)
+  })
+})
+
+describe('a first deployment', () => {
+  it('stores a random token, and writes it with the address into a .env that only the owner can read', async () => {
+    const folder = workspace({ '.env': 'OTHER=1\nexport ADMIN_TOKEN =\nSYNC_CARD_URL=https://old.example.com' })
+    const { code, stdout, stderr, calls } = await runDeploy(folder)
+    expect(calls).toEqual([
+      ['deploy', []],
+      ['list', []],
+      ['put', 'ADMIN_TOKEN', []],
+    ])
+    expect(host.token).toMatch(/^[\w-]{43}$/)
+    expect(read(folder)).toBe(`OTHER=1\nADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}`)
+    expect(statSync(join(folder.folder, '.env')).mode & 0o777).toBe(0o600)
+    expect(stdout).toContain('A new ADMIN_TOKEN is in .env')
+    expect(stdout + stderr).not.toContain(host.token)
+    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: ['PUT /agents/a'] })
+  })
+
+  it('says what to do next if nobody has edited the starter card', async () => {
+    const folder = new Workspace({ 'cards/my-agent.yaml': starterCard({}) })
+    const { code, stdout } = await runDeploy(folder)
+    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: [] })
+    expect(stdout).toContain(
+      `${host.url} runs. There is no card to send yet.\nEdit cards/my-agent.yaml, then run: npx sync-card\n`,
+    )
+  })
+
+  it('says what to do next without any cards', async () => {
+    const { code, stdout } = await runDeploy(new Workspace(), { args: ['--env', 'staging'] })
+    expect(code).toBe(0)
+    expect(stdout).toContain('Write a card into cards/, then run: npx sync-card --host staging\n')
+  })
+
+  it.each([['cannot list the secrets', { secrets: undefined }, 2]])(
+    'reports that wrangler %s, and writes nothing (exit 4)',
+    async (_, options, calls) => {
+      const folder = workspace()
+      const result = await runDeploy(folder, options)
+      expect({ code: result.code, env: read(folder), calls: result.calls.length }).toEqual({
+        code: 4,
+        env: undefined,
+        calls,
+      })
+      expect(result.stderr).toContain('Deployed, but wrangler could not set the ADMIN_TOKEN.')
+    },
+  )
+
+  it.each([
+    ['CI', { CI: 'true' }, false],
+    ['Workers Builds', { WORKERS_CI: '1' }, false],
+    ['a job without a terminal', {}, true],
+  ])('generates no token in %s, which would lose it', async (_, env, isUnattended) => {
+    const folder = workspace()
+    const { code, stdout, calls } = await runDeploy(folder, { env, isUnattended, args: ['-e', 'staging'] })
+    expect({ code, calls, requests: host.seen, file: read(folder, '.env.staging') }).toEqual({
+      code: 0,
+      calls: [['deploy', ['-e', 'staging']]],
+      requests: [],
+      file: undefined,
+    })
+    expect(stdout).toContain('npx wrangler secret put ADMIN_TOKEN --env staging\n')
+  })
+
+  it.each([['ADMIN_TOKEN'], ['SYNC_CARD_TOKEN']])(
+    'sends the cards in CI with the %s of the environment',
+    async name => {
+      const folder = workspace()
+      const { code, stdout } = await runDeploy(folder, { env: { CI: 'true', [name]: host.token }, isUnattended: true })
+      expect({ code, writes: host.writes, env: read(folder) }).toEqual({
+        code: 0,
+        writes: ['PUT /agents/a'],
+        env: undefined,
+      })
+      expect(stdout).toContain(`From now on: npx sync-card --url ${host.url}\n`)
+    },
+  )
+})
+
+describe("a colleague's clone without the token", () => {
+  it('deploys the code, keeps the token of the Worker, and says what to do', async () => {
+    const folder = workspace()
+    const { code, stdout, calls } = await runDeploy(folder, { secrets: ['OTHER', 'ADMIN_TOKEN'] })
+    expect({ code, calls, requests: host.seen }).toEqual({
+      code: 0,
+      calls: [
+        ['deploy', []],
+        ['list', []],
+      ],
+      requests: [],
+    })
+    expect(stdout).toContain(`${host.url} has an ADMIN_TOKEN that this clone does not have. It was kept`)
+    expect(read(folder)).toBe(`SYNC_CARD_URL=${host.url}\n`)
+  })
+
+  it('sends the cards with a token of the clone for that address', async () => {
+    const folder = workspace({ '.env': `SYNC_CARD_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}/\n` })
+    const { code } = await runDeploy(folder, { secrets: ['ADMIN_TOKEN'] })
+    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: ['PUT /agents/a'] })
+  })
+
+  it('sends no token of the shell that belongs to another address', async () => {
+    const env = { SYNC_CARD_TOKEN: host.token, SYNC_CARD_URL: 'https://other.example.com', PUBLIC_URL: host.url }
+    const { code } = await runDeploy(workspace(), { secrets: ['ADMIN_TOKEN'], env })
+    expect({ code, requests: host.seen }).toEqual({ code: 0, requests: [] })
+  })
+})
+
+describe('the address', () => {
+  it('with --env is the deployed one or that of .env.NAME, whatever .env and the shell name', async () => {
+    const other = await new FakeHost().listen()
+    const env = { SYNC_CARD_URL: other.url, PUBLIC_URL: other.url }
+    const files = { '.env': `ADMIN_TOKEN=${other.token}-of-prod\nSYNC_CARD_URL=${other.url}` }
+    const folder = workspace(files)
+    const { code, stdout, calls } = await runDeploy(folder, { args: ['--env', 'staging'], env })
+    await other.close()
+    expect(calls).toEqual([
+      ['deploy', ['--env', 'staging']],
+      ['list', ['--env', 'staging']],
+      ['put', 'ADMIN_TOKEN', ['--env', 'staging']],
+    ])
+    expect({ code, writes: host.writes, other: other.seen }).toEqual({ code: 0, writes: ['PUT /agents/a'], other: [] })
+    expect(read(folder)).toBe(files['.env'])
+    expect(read(folder, '.env.staging')).toBe(`ADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}\n`)
+    expect(stdout).toContain('From now on: npx sync-card --host staging\n')
+  })
+
+  it('is PUBLIC_URL of the shell rather than the one that wrangler reports, and this is said', async () => {
+    const other = await new FakeHost().listen()
+    const env = { ADMIN_TOKEN: other.token, PUBLIC_URL: other.url }
+    const { code, stderr } = await runDeploy(workspace(), { env })
+    expect({ code, writes: other.writes, requests: host.seen }).toEqual({
+      code: 0,
+      writes: ['PUT /agents/a'],
+      requests: [],
+    })
+    expect(stderr).toContain(`wrangler reports ${host.url}. Using ${other.url}.`)
+    await other.close()
+  })
+
+  it('is the configured one of several that wrangler reports', async () => {
+    const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}` })
+    const { code, stderr } = await runDeploy(folder, { urls: ['https://cards.acme.workers.dev', host.url] })
+    expect({ code, writes: host.writes, stderr }).toEqual({
+      code: 0,
+      writes: ['PUT /agents/a'],
+      stderr: `Waiting for ${host.url} …\n`,
+    })
+  })
+
+  it('is never a configured one for a new token', async () => {
+    const other = await new FakeHost().listen()
+    const { code } = await runDeploy(workspace(), { env: { SYNC_CARD_URL: other.url } })
+    await other.close()
+    expect({ code, writes: host.writes, other: other.seen }).toEqual({ code: 0, writes: ['PUT /agents/a'], other: [] })
+  })
+
+  it('is missing if wrangler reports none and nothing is configured, but a new token is kept (exit 2)', async () => {
+    const folder = workspace()
+    const { code, stderr } = await runDeploy(folder, { urls: [] })
+    expect({ code, env: read(folder) }).toEqual({ code: 2, env: `ADMIN_TOKEN=${host.token}\n` })
+    expect(stderr).toContain('Write SYNC_CARD_URL into .env.')
   })
 })
 
 describe('npm run deploy', () => {
-  /** Does what `wrangler deploy` does to its surroundings: reads the secrets, writes the output file. */
+  /** Does what wrangler does to its surroundings: reads the secrets, writes the output file, lists and stores secrets. */
   const fakeWrangler = `#!${process.execPath}
-const { readFileSync, writeFileSync } = require('node:fs')
+const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
 const args = process.argv.slice(2)
-const secrets = JSON.parse(readFileSync(args[args.indexOf('--secrets-file') + 1], 'utf8'))
-writeFileSync('call.json', JSON.stringify({ args, secrets }))
-writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, [{ type: 'wrangler-session' }, { type: 'deploy', targets: [process.env.TARGET] }].map(entry => JSON.stringify(entry) + '\\n').join(''))
+const file = args[args.indexOf('--secrets-file') + 1]
+const secrets = args.includes('--secrets-file') ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+appendFileSync('calls.ndjson', JSON.stringify({ args, secrets }) + '\\n')
+if (args[0] === 'deploy') writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, [{ type: 'wrangler-session' }, { type: 'deploy', targets: [process.env.TARGET] }].map(entry => JSON.stringify(entry) + '\\n').join(''))
 `
   const start = (files: Record<string, unknown>, args: string[]) => {
     const folder = workspace({ 'bin/wrangler': fakeWrangler, ...files })
     chmodSync(join(folder.folder, 'bin/wrangler'), 0o755)
     const env = { PATH: join(folder.folder, 'bin'), TARGET: host.url }
-    return { folder: folder.folder, ended: waitForEnd(folder.spawn('deploy.ts', args, env)) }
+    const calls = () =>
+      (read(folder, 'calls.ndjson') ?? '')
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line))
+    return { folder: folder.folder, calls, ended: waitForEnd(folder.spawn('deploy.ts', args, env)) }
   }
 
   it('runs wrangler with its arguments and a secrets file that is deleted afterwards', async () => {
-    const { folder, ended } = start({ '.env': `ADMIN_TOKEN=${host.token}` }, ['--env', 'staging'])
+    const { calls, ended } = start({ '.env.staging': `ADMIN_TOKEN=${host.token}` }, ['--env', 'staging'])
     const { code, stdout } = await ended
-    const { args, secrets } = JSON.parse(readFileSync(join(folder, 'call.json'), 'utf8'))
+    const [{ args, secrets }, ...others] = calls()
     expect(args).toEqual(['deploy', '--secrets-file', expect.any(String), '--env', 'staging'])
-    expect(secrets).toEqual({ ADMIN_TOKEN: host.token })
+    expect({ secrets, others }).toEqual({ secrets: { ADMIN_TOKEN: host.token }, others: [] })
     expect(existsSync(args[2])).toBe(false)
     expect(stdout).toMatch(/\+ created {3}a .*live/)
     expect(code).toBe(0)
   })
 
   it('reports wrong usage without a stack (exit 2)', async () => {
-    const { folder, ended } = start({ '.env': 'ADMIN_TOKEN=fifteen-letters' }, [])
+    const { calls, ended } = start({ '.env': 'ADMIN_TOKEN=fifteen-letters' }, [])
     const { code, stderr } = await ended
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
         'npm run deploy: ADMIN_TOKEN must be at least 16 characters. Remove it from the environment and .env to have a random one generated.\n',
     })
-    expect(existsSync(join(folder, 'call.json'))).toBe(false)
+    expect(calls()).toEqual([])
   })
 })
 
-describe('parseDeployedUrl', () => {
+describe('parseDeployFlags', () => {
   it.each([
-    [['https://cards.acme.workers.dev'], 'https://cards.acme.workers.dev'],
-    [['cards.acme.workers.dev'], 'https://cards.acme.workers.dev'],
-    [['schedule: 0 * * * *', 'cards.example.com (custom domain)'], 'https://cards.example.com'],
-    [['cards.example.com/* (zone name: example.com)'], 'https://cards.example.com'],
-    [['*.example.com/*'], undefined],
-    [[], undefined],
-  ])('finds in %j %s', (targets, url) => {
-    expect(parseDeployedUrl(`${JSON.stringify({ type: 'deploy', targets })}\n`)).toBe(url)
+    [[], {}, { environment: '', isDry: false, worker: [] }],
+    [
+      ['--env=staging'],
+      { CLOUDFLARE_ENV: 'prod' },
+      { environment: 'staging', isDry: false, worker: ['--env', 'staging'] },
+    ],
+    [['--minify'], { CLOUDFLARE_ENV: 'prod' }, { environment: 'prod', isDry: false, worker: [] }],
+    [
+      ['-e', 'a', '--var', 'X:1', '--name', 'n', '-c', 'w.toml', '--dry-run', '--env-file', 'f'],
+      {},
+      {
+        environment: 'a',
+        isDry: true,
+        worker: ['--env', 'a', '--name', 'n', '--config', 'w.toml', '--env-file', 'f'],
+      },
+    ],
+  ])('reads %j with %j', (args, env, flags) => {
+    expect(parseDeployFlags(args, env)).toEqual(flags)
+  })
+})
+
+describe('parseDeployedUrls', () => {
+  it.each([
+    [['https://cards.acme.workers.dev'], ['https://cards.acme.workers.dev']],
+    [['cards.acme.workers.dev'], ['https://cards.acme.workers.dev']],
+    [
+      ['schedule: 0 * * * *', 'cards.example.com (custom domain)', 'cards.acme.workers.dev'],
+      ['https://cards.example.com', 'https://cards.acme.workers.dev'],
+    ],
+    [['cards.example.com/* (zone name: example.com)'], ['https://cards.example.com']],
+    [['*.example.com/*'], []],
+    [[], []],
+  ])('finds in %j %j', (targets, urls) => {
+    expect(parseDeployedUrls(`${JSON.stringify({ type: 'deploy', targets })}\n`)).toEqual(urls)
   })
 
   it('finds nothing if nothing was deployed', () => {
-    expect(parseDeployedUrl('{"type":"wrangler-session"}\nnot json\n')).toBeUndefined()
+    expect(parseDeployedUrls('{"type":"wrangler-session"}\nnot json\n')).toEqual([])
   })
 })

@@ -1,0 +1,33 @@
+import { accessSync, chmodSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from '../exit-codes.ts'
+import { isSystemError } from '../manifests/index.ts'
+
+/** Throws unless a file such as `.env` can be written: what is generated for it would be lost. */
+export const checkWritable = (folder: string, name: string): void => {
+  const file = join(folder, name)
+  try {
+    accessSync(existsSync(file) ? file : folder, constants.W_OK)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`${name} cannot be written, so a new ADMIN_TOKEN would be lost: ${error.message}.`)
+  }
+}
+
+/**
+ * Sets variables in a file such as `.env`, which only its owner can read afterwards. Other lines stay as they are; a variable that is
+ * there already, even without a value, is replaced where it stands.
+ */
+export const writeEnvFile = (folder: string, name: string, variables: Readonly<Record<string, string>>): void => {
+  const file = join(folder, name)
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const after = Object.entries(variables).reduce((text, [variable, value]) => {
+    const line = `${variable}=${value}`
+    const existing = new RegExp(`^(?:export[ \\t]+)?${variable}[ \\t]*=.*$`, 'gm')
+    if (existing.test(text)) return text.replace(existing, () => line)
+    return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`
+  }, before)
+  writeFileSync(file, after, { mode: 0o600 })
+  // The mode above applies only to a new file.
+  chmodSync(file, 0o600)
+}
