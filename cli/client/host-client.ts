@@ -134,7 +134,7 @@ export const createClient = (connection: Connection): HostClient => {
   return createMethods({ ...connection, identify })
 }
 
-const createMethods = (connection: Connection & { identify: () => Promise<HostHealth> }) => ({
+const createMethods = (connection: Omit<Connection, 'identify'> & { identify: () => Promise<HostHealth> }) => ({
   /** Returns what the host reports about itself. */
   getHealth: connection.identify,
 

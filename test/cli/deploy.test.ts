@@ -82,7 +82,7 @@ describe('deploy', () => {
   })
 
   it.each([
-    ['with an error', 404, '{"service":"calling-card","version":"0.1.0","registry":"reachable"}'],
+    ['with an error', 404, '{}'],
     [
       'as a host without an ADMIN_TOKEN',
       200,
