@@ -1,6 +1,6 @@
 import type { Issue } from '../../src/card/model/report.ts'
 import type { Diagnostic } from '../manifests/index.ts'
-import { type Action, type AgentResult, isNoteworthy, type SyncResult, styleOf } from '../sync/index.ts'
+import { type Action, type AgentResult, countActions, isNoteworthy, type SyncResult, styleOf } from '../sync/index.ts'
 import { colors, formatCount } from '../terminal.ts'
 import { diffText } from './diff.ts'
 
@@ -120,9 +120,6 @@ const namesText = (names: readonly string[]): string => {
 }
 
 const summaryText = ({ url, results }: SyncResult): string => {
-  const counts = new Map<Action, number>()
-  for (const { action } of results) counts.set(action, (counts.get(action) ?? 0) + 1)
-  return colors.dim(
-    `${url}: ${[...counts].map(([action, count]) => `${count} ${action}`).join(', ') || 'nothing to do'}`,
-  )
+  const counts = countActions(results).map(({ action, count }) => `${count} ${action}`)
+  return colors.dim(`${url}: ${counts.join(', ') || 'nothing to do'}`)
 }

@@ -2,6 +2,7 @@ export {
   type Action,
   type AgentResult,
   agentExitCode,
+  countActions,
   exitCodeOf,
   isNoteworthy,
   type Strictness,

@@ -5,15 +5,16 @@ import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.t
 /** How an action is shown, and its exit code. `due`: still to be done, after a dry run. */
 type ActionStyle = { mark: string; color: 'dim' | 'green' | 'yellow' | 'red'; exit: number; due?: true }
 
+/** The actions in the order of a summary. */
 const ACTIONS = {
-  unchanged: { mark: '=', color: 'dim', exit: ExitCode.ok },
   created: { mark: '+', color: 'green', exit: ExitCode.ok },
   updated: { mark: '~', color: 'yellow', exit: ExitCode.ok },
   deleted: { mark: '-', color: 'red', exit: ExitCode.ok },
-  kept: { mark: '=', color: 'dim', exit: ExitCode.ok },
   'to create': { mark: '+', color: 'green', exit: ExitCode.ok, due: true },
   'to update': { mark: '~', color: 'yellow', exit: ExitCode.ok, due: true },
   'to delete': { mark: '-', color: 'red', exit: ExitCode.ok, due: true },
+  unchanged: { mark: '=', color: 'dim', exit: ExitCode.ok },
+  kept: { mark: '=', color: 'dim', exit: ExitCode.ok },
   invalid: { mark: '✗', color: 'red', exit: ExitCode.rejected },
   refused: { mark: '✗', color: 'red', exit: ExitCode.rejected },
   'changed meanwhile': { mark: '✗', color: 'red', exit: ExitCode.rejected },
@@ -26,6 +27,13 @@ const ACTIONS = {
 
 /** What a synchronisation did with an agent. */
 export type Action = keyof typeof ACTIONS
+
+/** Returns how many results have each action. */
+export const countActions = (results: readonly AgentResult[]): { action: Action; count: number }[] =>
+  (Object.keys(ACTIONS) as Action[]).flatMap(action => {
+    const count = results.filter(result => result.action === action).length
+    return count === 0 ? [] : [{ action, count }]
+  })
 
 /** Returns how an action is shown. */
 export const styleOf = (action: Action): ActionStyle => ACTIONS[action]

@@ -116,7 +116,7 @@ describe('sync-card --prune', () => {
     const workspace = new Workspace({ ...defaults, 'cards/old.json': card('old') })
     const { code, stdout, stderr } = await workspace.run(['--prune', '--yes'], env)
     expect(stderr).toBe('1 agent of the set mine will not be deleted: the token cannot write it.\n')
-    expect(stdout).toContain('1 unchanged, 2 deleted, 1 kept\n')
+    expect(stdout).toContain('2 deleted, 1 unchanged, 1 kept\n')
     expect({ code, agents: registered() }).toEqual({ code: 0, agents: ['old', ...others, 'x'] })
   })
 

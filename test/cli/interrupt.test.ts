@@ -1,0 +1,170 @@
+import type { ServerResponse } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../cli/cli.ts'
+import { FakeHost, isPut, problem, type Seen } from './fake-host.ts'
+import { card, type Ended, Workspace, waitForEnd, waitForText } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+})
+afterEach(() => host.close())
+
+const ids = Array.from({ length: 20 }, (_, index) => `agent-${String(index).padStart(2, '0')}`)
+const many = () =>
+  new Workspace({
+    'cards/defaults.yaml': 'set: mine',
+    ...Object.fromEntries(ids.map(id => [`cards/${id}.json`, card(id)])),
+  })
+
+/** Runs a command, and interrupts it when the host receives a request that matches. The host responds nevertheless. */
+const interruptAt = (matches: (seen: Seen) => boolean, workspace: Workspace, args: readonly string[] = []) => {
+  const command = workspace.start(args, env)
+  host.faults.unshift(seen => {
+    if (matches(seen)) command.interrupt()
+    return false
+  })
+  return command.ended
+}
+
+const isDelete = ({ method }: Seen): boolean => method === 'DELETE'
+
+describe('sync-card after Ctrl-C', () => {
+  it('completes the request under way, sends no other, and reports what was done (exit 130)', async () => {
+    const { code, stdout, stderr } = await interruptAt(isPut(), many())
+    expect({ code, writes: host.writes }).toEqual({ code: 130, writes: ['PUT /agents/agent-00'] })
+    expect(stdout).toMatch(/^\+ created {3}agent-00 .*\nStopped: interrupted\.\n {2}pushed: +agent-00\n/)
+    expect(stdout).toMatch(/\n {2}not pushed: +agent-01, .*agent-19\n[^✗]*: 1 created, 19 not pushed\n$/)
+    expect(stderr).toBe('Stopping after the requests under way. Ctrl-C again stops at once.\n')
+  })
+
+  it('finishes when it is run again', async () => {
+    const workspace = many()
+    await interruptAt(isPut(), workspace)
+    host.faults = []
+    const { code, stdout } = await workspace.run([], env)
+    expect({ code, agents: host.agents.size }).toEqual({ code: 0, agents: 20 })
+    expect(stdout).toContain('19 created, 1 unchanged')
+  })
+
+  it('writes nothing if it was still comparing', async () => {
+    const { code, stdout } = await interruptAt(({ method }) => method === 'GET', many())
+    expect({ code, requests: host.seen.length }).toEqual({ code: 130, requests: 1 })
+    expect(stdout).toContain('  pushed:       nothing\n')
+    expect(stdout).toContain('20 not pushed')
+  })
+
+  it('reports in a dry run what was not compared', async () => {
+    const { code, stdout } = await interruptAt(({ method }) => method === 'GET', many(), ['--dry-run'])
+    expect(stdout).toMatch(/\n {2}not compared: agent-01, .*: 1 to create, 19 not compared\n$/s)
+    expect(code).toBe(130)
+  })
+
+  it('reports it in JSON', async () => {
+    const { code, stdout } = await interruptAt(isPut(), many(), ['--json'])
+    const { exitCode, interrupted, agents } = JSON.parse(stdout)
+    expect({ code, exitCode, interrupted, agents: agents.length }).toEqual({
+      ...{ code: 130, exitCode: 130, interrupted: true, agents: 20 },
+    })
+  })
+
+  it('deletes nothing more during --prune', async () => {
+    for (const id of ids) host.register(`old-${id}`, { card: card(id), set: 'mine' })
+    const { code, stdout } = await interruptAt(isDelete, many(), ['--prune', '--yes'])
+    expect(stdout).toMatch(/\n {2}deleted: +old-agent-00\n {2}not deleted: +old-agent-01, /)
+    expect(stdout).toContain('19 not deleted')
+    expect({ code, deletes: host.seen.filter(isDelete).length }).toEqual({ code: 130, deletes: 1 })
+  })
+
+  it('deletes nothing after Ctrl-C in the prompt of --prune, and reports what was pushed', async () => {
+    host.register('old', { card: card('old'), set: 'mine' })
+    const workspace = new Workspace({ 'cards/defaults.yaml': 'set: mine', 'cards/a.json': card('a') })
+    const { io, stdout, output } = workspace.io(env)
+    const stdin = Object.assign(new PassThrough(), { isTTY: true })
+    const stderr = Object.assign(new PassThrough(), { isTTY: true })
+    const asked = waitForText(stderr, '(y/N)')
+    const ended = run(['--prune'], { ...io, stdin, stdout, stderr })
+    await asked
+    stdin.write('\u0003')
+    expect(await ended).toBe(130)
+    expect(output().stdout).toMatch(/Stopped: interrupted\.\n {2}pushed: +a\n {2}not deleted: +old\n/)
+    expect([...host.agents.keys()]).toEqual(['old', 'a'])
+  })
+
+  it('does not wait for a retry', async () => {
+    host.faults = [(seen, response) => isPut()(seen) && Boolean(problem(response, 503, 'busy', 'Busy.'))]
+    const { code, stdout } = await interruptAt(isPut(), many())
+    expect(stdout).toContain('Stopped: interrupted; the host responded with 503.\n')
+    expect({ code, writes: host.writes.length }).toEqual({ code: 130, writes: 1 })
+  })
+
+  it('does not wait until the edge serves what was pushed', async () => {
+    host.slowReads = Number.POSITIVE_INFINITY
+    const isRead = ({ path }: Seen) => path.endsWith('agent-card.json')
+    const { code, stdout } = await interruptAt(isRead, many(), ['--wait'])
+    expect(stdout).toContain('stored; the edge still serves the previous card')
+    expect({ code, reads: host.seen.filter(isRead).length }).toEqual({ code: 130, reads: 1 })
+  })
+
+  it('succeeds if nothing was left to do', async () => {
+    const workspace = new Workspace({ 'cards/a.json': card('a') })
+    const { code, stdout } = await interruptAt(isPut(), workspace)
+    expect(stdout).not.toContain('Stopped')
+    expect(code).toBe(0)
+  })
+
+  it('ends --watch between two requests (exit 130)', async () => {
+    const { code, stdout, stderr } = await interruptAt(isPut(), many(), ['--watch'])
+    expect(stdout).toContain('1 created, 19 not pushed')
+    expect(stderr).not.toContain('Watching')
+    expect(code).toBe(130)
+  })
+
+  it('ends --watch while it deletes (exit 130)', async () => {
+    for (const id of ids) host.register(`old-${id}`, { card: card(id), set: 'mine' })
+    const { code, stdout } = await interruptAt(isDelete, many(), ['--watch', '--prune', '--yes'])
+    expect(stdout).toContain('19 not deleted')
+    expect(code).toBe(130)
+  })
+})
+
+describe('the process of sync-card', () => {
+  /** Starts a process, waits until the host has a request without a response, and interrupts the process. */
+  const interruptProcess = async (): Promise<{
+    response: ServerResponse
+    interruptAgain: () => void
+    ended: Promise<Ended>
+  }> => {
+    const child = many().spawn('sync-card.ts', [], env)
+    const ended = waitForEnd(child)
+    const response = await new Promise<ServerResponse>(resolve => {
+      host.faults = [
+        (seen, response) => {
+          if (isPut()(seen)) resolve(response)
+          return isPut()(seen)
+        },
+      ]
+    })
+    const stopping = waitForText(child.stderr, 'Ctrl-C again stops at once.')
+    child.kill('SIGINT')
+    await stopping
+    return { response, interruptAgain: () => child.kill('SIGINT'), ended }
+  }
+
+  it('waits after SIGINT for the request under way, and ends with 130', async () => {
+    const { response, ended } = await interruptProcess()
+    problem(response, 422, 'invalid-card', 'Nothing was registered.')
+    const { code, stdout } = await ended
+    expect(stdout).toContain('1 refused, 19 not pushed')
+    expect(code).toBe(130)
+  })
+
+  it('ends at once after the second SIGINT', async () => {
+    const { interruptAgain, ended } = await interruptProcess()
+    interruptAgain()
+    expect(await ended).toMatchObject({ code: null, stdout: '' })
+  })
+})
