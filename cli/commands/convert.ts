@@ -5,17 +5,17 @@ import type { Compiled } from '../../src/card/compile/index.ts'
 import { dialectNames, type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
 import { type Context, localUrl, parseHostUrl } from '../config.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { type Diagnostic, type Draft, isSystemError, loadManifests, skippedText } from '../manifests/index.ts'
+import { type Diagnostic, type Draft, isSystemError } from '../manifests/index.ts'
 import { distinct, problemText } from '../reporters/index.ts'
+import { addFileOptions, FILES_HELP, type FileFlags, readFiles } from './file-options.ts'
 
-type Flags = { to: RepresentationName; out?: string; url?: string }
+type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
 
 /** Adds `convert`, which writes cards in another dialect. */
 export const addConvert = (program: Command, context: Context, exit: (code: number) => void): void => {
-  program
-    .command('convert')
+  addFileOptions(program.command('convert'))
     .description('write cards in another dialect, as the host would serve them')
-    .argument('<files...>', 'files or folders')
+    .argument('<files...>', FILES_HELP)
     .addOption(
       new Option('--to <dialect>', `${dialectNames.join(', ')}; or the document of a well-known path`)
         .choices(representationNames)
@@ -26,10 +26,11 @@ export const addConvert = (program: Command, context: Context, exit: (code: numb
     .action((named: string[], flags: Flags) => exit(convertCards(named, flags, context)))
 }
 
-const convertCards = (named: readonly string[], { to, out, url }: Flags, { cwd, terminal }: Context): number => {
+const convertCards = (named: readonly string[], flags: Flags, context: Context): number => {
+  const { to, out, url } = flags
+  const { cwd, terminal } = context
   const origin = url === undefined ? localUrl({}) : parseHostUrl(url)
-  const { drafts, invalid, skipped } = loadManifests(named, origin, cwd)
-  for (const file of skipped) terminal.info(skippedText(file))
+  const { drafts, invalid } = readFiles(named, origin, flags, context)
   const compiled = drafts.filter(isCompiled)
   if (out === undefined && compiled.length > 1) throw new UsageError('More than one card: name a folder with --out.')
   for (const draft of compiled) {

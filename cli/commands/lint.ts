@@ -3,7 +3,7 @@ import pMap from 'p-map'
 import type { HostClient, Proposal } from '../client/index.ts'
 import { type Context, localUrl } from '../config.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { type Draft, loadManifests, locateInCard, orCardsFolder, skippedText } from '../manifests/index.ts'
+import { type Draft, locateInCard, orCardsFolder } from '../manifests/index.ts'
 import {
   collectLintResults,
   type LintResult,
@@ -14,31 +14,30 @@ import {
   type ObservedResult,
 } from '../reporters/index.ts'
 import { withoutControls } from '../terminal.ts'
+import { addFileOptions, FILES_HELP, type FileFlags, readFiles } from './file-options.ts'
 import { addConnectionOptions, connect, type HostFlags } from './host-options.ts'
 
 const FORMATS = { text: lintText, json: lintJson, sarif: lintSarif }
 type Format = keyof typeof FORMATS
 
-type Flags = HostFlags & { format: Format; observed?: true }
+type Flags = HostFlags & FileFlags & { format: Format; observed?: true }
 
 /** Requests to the host at a time. */
 const CONCURRENCY = 4
 
 /** Adds `lint`, which reports on files as the host would; only with `--observed`, it asks a host. */
 export const addLint = (program: Command, context: Context, exit: (code: number) => void): void => {
-  const { cwd } = context
   const command = program
     .command('lint')
     .description('report on files as POST /lint does, without a host')
-    .argument('[files...]', 'files or folders; default: the folder cards/')
+    .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
     .addOption(
       new Option('--format <format>', 'the format of the report').choices(Object.keys(FORMATS)).default('text'),
     )
     .option('--observed', "compare the cards with what their agents' calls have shown on the host")
-  addConnectionOptions(command, 'write').action(async (files: string[], flags: Flags) => {
+  addConnectionOptions(addFileOptions(command), 'write').action(async (files: string[], flags: Flags) => {
     rejectUnusedFlags(flags)
-    const loaded = loadManifests(orCardsFolder(files), localUrl({}), cwd)
-    for (const skipped of loaded.skipped) context.terminal.info(skippedText(skipped))
+    const loaded = readFiles(orCardsFolder(files), localUrl({}), flags, context)
     const observed = flags.observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
     const results = collectLintResults(loaded, observed)
     print(results, flags.format, context)

@@ -18,29 +18,32 @@ import {
   watchCards,
 } from '../sync/index.ts'
 import { type Terminal, withoutProgress, withoutReports } from '../terminal.ts'
+import { addFileOptions, FILES_HELP, type FileFlags } from './file-options.ts'
 import { addConnectionOptions, DEFAULT_RETRIES, type HostFlags, resolveSafely } from './host-options.ts'
 
-type Flags = HostFlags & {
-  dryRun?: true
-  check?: true
-  prune?: true
-  yes?: true
-  force?: true
-  refresh?: true
-  only?: string[]
-  watch?: true
-  wait?: number | string | true
-  retries: number
-  quiet?: true
-  strict?: true
-}
+type Flags = HostFlags &
+  FileFlags & {
+    dryRun?: true
+    check?: true
+    prune?: true
+    yes?: true
+    force?: true
+    refresh?: true
+    only?: string[]
+    watch?: true
+    wait?: number | string | true
+    retries: number
+    quiet?: true
+    strict?: true
+  }
 
 /** Default of `--wait`: KV takes up to a minute to reach every location. */
 const DEFAULT_WAIT_SECONDS = 90
 
 /** Adds the synchronisation, which runs if no subcommand is named. */
 export const addSync = (program: Command, context: Context, exit: (code: number) => void): void => {
-  addConnectionOptions(program.argument('[files...]', 'files or folders; default: the folder cards/'), 'write')
+  const command = program.argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
+  addFileOptions(addConnectionOptions(command, 'write'))
     .option('--dry-run', 'show what would be done, and do nothing; exit 1 if something differs')
     .option('--check', 'for CI: like --dry-run, and exit 1 also for lint errors')
     .option('--strict', STRICT_HELP)
@@ -158,7 +161,7 @@ const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: 
 }
 
 const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
-  const { dryRun, check, prune, force, refresh, retries, wait, yes, only, quiet } = flags
+  const { dryRun, check, prune, force, refresh, retries, wait, yes, only, allowSecret, quiet } = flags
   return {
     dryRun: dryRun === true,
     check: check === true,
@@ -167,6 +170,7 @@ const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
     refresh: refresh === true,
     retries,
     only,
+    allowSecrets: allowSecret,
     ...(wait !== undefined && { wait: typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS }),
     ...(!yes && { confirm: terminal.confirm }),
     ...(!quiet && { onDifference: result => terminal.report(differenceText(result)) }),

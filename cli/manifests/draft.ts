@@ -1,7 +1,8 @@
 import { type Compiled, compile } from '../../src/card/compile/index.ts'
+import { containsSecret, createRedaction, findDisallowedSecrets } from '../../src/card/lint/index.ts'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import type { CardError, Issue } from '../../src/card/model/report.ts'
-import { isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
+import { isJsonObject, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
 import { MAX_BODY_BYTES } from '../../src/limits.ts'
 import { isExternalAgents, readExternalAgents } from './external-agents.ts'
 import { applyDefaults, type Defaults } from './folder-defaults.ts'
@@ -24,13 +25,16 @@ export type Draft = {
 /** A finding of the linter, and where it is in the owner's files. */
 export type LocatedIssue = { issue: Issue; at: Diagnostic }
 
+/** The host for which files are read, and the places that may have what looks like a secret in any of them. */
+export type ReadOptions = { origin: string; allowSecrets: readonly Pointer[] }
+
 /** Turns a file into what is sent to the host at `origin`, and checks it with the host's own code. */
 export const readDrafts = (
   source: ParsedFile,
   defaults: Defaults | undefined,
-  origin: string,
+  options: ReadOptions,
 ): (Draft | InvalidFile)[] => {
-  const toDraft = (written: ManifestSource): Draft | InvalidFile => readDraft(written, source, defaults, origin)
+  const toDraft = (written: ManifestSource): Draft | InvalidFile => readDraft(written, source, defaults, options)
   if (isExternalAgents(source))
     return readExternalAgents(source).map(entry => ('problems' in entry ? entry : toDraft(entry)))
   const { file, value, markdown } = source
@@ -60,32 +64,57 @@ const readDraft = (
   { label, mapping, unexposed, ...written }: ManifestSource,
   source: ParsedFile,
   defaults: Defaults | undefined,
-  origin: string,
+  { origin, allowSecrets }: ReadOptions,
 ): Draft | InvalidFile => {
   const sourceMap = createSourceMap(source, mapping, defaults?.sources ?? [])
+  const redact = createRedaction([source.value, defaults?.manifest])
+  const locate = (errors: readonly CardError[]): Diagnostic[] => redact(errors).map(sourceMap.locateError)
   const named = agentIdFor(source.file, written.manifest.id)
-  if ('message' in named)
-    return { file: label, problems: [sourceMap.locateError({ pointer: '/id', message: named.message })] }
+  if ('message' in named) return { file: label, problems: locate([{ pointer: '/id', message: named.message }]) }
   const { id } = named
   const manifest = applyDefaults(defaults?.manifest ?? {}, omit(written.manifest, 'id'))
   const errors = [...written.errors, ...checkSize(manifest)]
-  const result = errors.length > 0 ? { errors } : check(manifest, id, origin)
-  if ('errors' in result) return { file: label, id, problems: result.errors.map(sourceMap.locateError) }
-  return { file: label, id, manifest, sourceMap, unexposed, ...result }
+  const isAllowed = (secret: CardError): boolean =>
+    [secret.pointer, sourceMap.locateError(secret).pointer].some(pointer => allowSecrets.includes(pointer))
+  const result = errors.length > 0 ? { errors } : check(manifest, { id, origin, isAllowed })
+  if ('manifest' in result) return { file: label, id, sourceMap, unexposed, ...result }
+  const problems =
+    'errors' in result ? locate(result.errors) : locate(result.secrets).map(problem => ({ ...problem, rule: 'secret' }))
+  return { file: label, ...(!containsSecret(id, 'id') && { id }), problems }
 }
 
-const check = (
+type CheckContext = { id: string; origin: string; isAllowed: (secret: CardError) => boolean }
+
+type Checked = Pick<Draft, 'manifest' | 'compiled'> | { errors: CardError[] } | { secrets: CardError[] }
+
+/** Checks a manifest, to which the allowed secrets are added. */
+const check = (manifest: JsonObject, context: CheckContext): Checked => {
+  const result = checkAsHost(manifest, context)
+  if ('errors' in result) return result
+  const { secrets, ...checked } = result
+  if (secrets.length === 0) return { manifest, ...checked }
+  if (!secrets.every(context.isAllowed))
+    return {
+      secrets: secrets
+        .filter(secret => !context.isAllowed(secret))
+        .map(({ pointer, message }) => ({ pointer, message: `${message}, or run with --allow-secret ${pointer}` })),
+    }
+  const declared = Array.isArray(manifest.allowSecrets) ? manifest.allowSecrets : []
+  const allowSecrets = [...declared, ...secrets.map(({ pointer }) => pointer)]
+  return check({ ...manifest, allowSecrets }, { ...context, isAllowed: () => false })
+}
+
+const checkAsHost = (
   manifest: JsonObject,
-  id: string,
-  requestOrigin: string,
-): { compiled?: Compiled } | { errors: CardError[] } => {
+  { id, origin }: CheckContext,
+): { compiled?: Compiled; secrets: CardError[] } | { errors: CardError[] } => {
   // The id is checked too. It is not sent: the URL has it.
-  const result = compile({ ...manifest, id }, { id, requestOrigin })
-  if ('compiled' in result) return result
+  const result = compile({ ...manifest, id }, { id, requestOrigin: origin })
+  if ('compiled' in result) return { compiled: result.compiled, secrets: result.compiled.secrets }
   const parsed = readManifest({ ...manifest, id }, id)
   if ('errors' in parsed) return parsed
   const { card, mcp } = parsed.manifest.upstream
-  return card === undefined && mcp === undefined ? result : {}
+  return card === undefined && mcp === undefined ? result : { secrets: findDisallowedSecrets(parsed) }
 }
 
 const checkSize = (manifest: JsonObject): CardError[] => {

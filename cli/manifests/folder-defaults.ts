@@ -30,7 +30,8 @@ const INHERITABLE = Object.keys(Manifest.entries).filter(name => name !== 'id' &
 
 /** Checks that a defaults file has only manifest fields that more than one agent can have. */
 export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnostic[] } => {
-  const { value, file } = source
+  const { file } = source
+  const value = isJsonObject(source.value) ? omit(source.value, '$schema') : source.value
   if (value === null) return { manifest: {}, sources: [source] }
   if (!isJsonObject(value))
     return { problems: [{ file, line: 1, column: 1, pointer: '', message: 'must be an object' }] }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Pointer } from '../../src/json/json.ts'
 import { isUneditedStarter } from '../starter.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
@@ -22,9 +23,14 @@ const UNEDITED_STARTER =
 
 /**
  * Reads the named files, folders and globs, each file with the defaults of its folders, for the host at `origin`. An invalid file
- * does not affect the others. External agents come last, because the first agent of an empty host becomes its root agent.
+ * does not affect the others. `allowSecrets` are places that may have what looks like a secret, in any of the files. External agents come last, because the first agent of an empty host becomes its root agent.
  */
-export const loadManifests = (named: readonly string[], origin: string, cwd = process.cwd()): LoadedManifests => {
+export const loadManifests = (
+  named: readonly string[],
+  origin: string,
+  cwd = process.cwd(),
+  allowSecrets: readonly Pointer[] = [],
+): LoadedManifests => {
   const files = findFiles(named, cwd)
   const skipped: SkippedFile[] = []
   const defaults = new DefaultsReader(cwd)
@@ -39,7 +45,7 @@ export const loadManifests = (named: readonly string[], origin: string, cwd = pr
     }
     const inherited = defaults.read(dirname(file), root)
     if (inherited && 'problems' in inherited) return [{ file, problems: inherited.problems }]
-    return readDrafts(source, inherited, origin)
+    return readDrafts(source, inherited, { origin, allowSecrets })
   })
   return { ...rejectDuplicates(items), skipped }
 }

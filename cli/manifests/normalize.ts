@@ -33,10 +33,11 @@ export const normalizeDocument = (label: string, document: JsonObject, markdown:
 }
 
 /** Brings a manifest, a bare card or Shaman's front matter into the form `{ card, … }`. */
-export const normalizeManifest = (document: JsonObject, markdown: boolean): NormalizedManifest => {
+export const normalizeManifest = (written: JsonObject, markdown: boolean): NormalizedManifest => {
+  const document = withoutSchema(written)
   if (!isManifest(document)) return { ...wrapCard(document, markdown), cardPointers: SHAMAN_CARD_POINTERS }
   const { card, exposed, ...hosting } = markdown ? omit(document, ...privateFields) : document
-  const inner = isJsonObject(card) ? wrapCard(card, markdown, hasRemoteCard(document)) : undefined
+  const inner = isJsonObject(card) ? wrapCard(withoutSchema(card), markdown, hasRemoteCard(document)) : undefined
   const visibility = markdown ? toVisibility(exposed) : exposed !== undefined && { exposed }
   const manifest = { ...(inner?.manifest ?? (hasRemoteCard(document) && { card: {} })), ...visibility, ...hosting }
   return {
@@ -71,6 +72,10 @@ export const agentIdFor = (file: string, declared: Json | undefined): { id: stri
     message: `"${name}" is not a valid id (lower-case letters, digits and hyphens): name the file ${suggestion}${extension}, or write \`id: ${suggestion}\` in a manifest`,
   }
 }
+
+/** Removes the name of the schema, which is for the author's editor. */
+const withoutSchema = (document: JsonObject): JsonObject =>
+  '$schema' in document ? omit(document, '$schema') : document
 
 const manifestErrors = (document: JsonObject): CardError[] => {
   const result = readManifest(document)

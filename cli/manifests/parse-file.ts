@@ -1,4 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
+import { containsSecret } from '../../src/card/lint/index.ts'
 import { parseJson as parseJsonText } from '../../src/json/parse.ts'
 import { createLocator, type Diagnostic, type ParsedFile, type Position } from './source-map.ts'
 import { locateDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
@@ -8,7 +9,15 @@ export const parseFile = (file: string, text: string): ParsedFile | { problems: 
   const extension = /\.[^./\\]+$/.exec(file)?.[0].toLowerCase() ?? ''
   const parse = PARSERS[extension] ?? parseYaml
   const parsed = parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
-  if ('problems' in parsed) return { problems: parsed.problems.map(problem => ({ file, pointer: '', ...problem })) }
+  if ('problems' in parsed)
+    return {
+      problems: parsed.problems.map(({ message, ...position }) => ({
+        file,
+        ...position,
+        pointer: '',
+        message: withoutSecrets(message),
+      })),
+    }
   return { file, markdown: parse === parseMarkdown, ...parsed }
 }
 
@@ -16,11 +25,20 @@ export const parseFile = (file: string, text: string): ParsedFile | { problems: 
 export const emptyMessage = (markdown: boolean): string =>
   `The ${markdown ? 'front matter' : 'file'} is empty; expected a card or a manifest.`
 
+/** Removes what looks like a secret from the message of a parser, which may repeat any word of the file. */
+const withoutSecrets = (message: string): string =>
+  message.replace(/[^\s"'`,*&]+/g, word => (containsSecret(word, 'password') ? '[secret]' : word))
+
 /** Parses JSON as the host does; the YAML parser, for which JSON is YAML, only finds positions. */
 const parseJson = (text: string): ParseResult => {
   if (text.trim() === '') return { problems: [{ line: 1, column: 1, message: emptyMessage(false) }] }
   const parsed = parseJsonText(text)
-  if ('refused' in parsed) return { problems: [{ ...positionOfError(text, parsed.detail), message: parsed.detail }] }
+  if ('refused' in parsed) {
+    const { detail } = parsed
+    // V8 shows the text around the error, which may be a part of a secret.
+    const message = detail.replace(/, (?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, '')
+    return { problems: [{ ...positionOfError(text, detail), message }] }
+  }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' })
   const problems = locateDuplicateKeys(document, lines)

@@ -5,8 +5,8 @@ import { formatPointer, type Json, type Pointer, parsePointer } from '../../src/
 /** A position in a file; both numbers start at 1. */
 export type Position = { line: number; column: number }
 
-/** What is wrong with a file, and where. `pointer` is into the document of the file. */
-export type Diagnostic = Position & { file: string; pointer: Pointer; message: string }
+/** What is wrong with a file, and where. `pointer` is into the document of the file; `rule` is the linter's, if one found it. */
+export type Diagnostic = Position & { file: string; pointer: Pointer; message: string; rule?: string }
 
 /** A file, or a part of one, that cannot be sent. `id` is the agent it would be, if that is known. */
 export type InvalidFile = { file: string; id?: string; problems: Diagnostic[] }

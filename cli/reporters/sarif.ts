@@ -36,7 +36,7 @@ const driver = () => ({
 })
 
 const toSarifResults = ({ problems, issues }: LintResult) => [
-  ...problems.map(problem => toSarifResult(INVALID_CARD.id, 'error', problem)),
+  ...problems.map(problem => toSarifResult(problem.rule ?? INVALID_CARD.id, 'error', problem)),
   ...issues.map(({ issue, at }) => toSarifResult(issue.rule, issue.severity, at)),
 ]
 

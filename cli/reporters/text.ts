@@ -7,8 +7,8 @@ import { diffText } from './diff.ts'
 const SEVERITY_COLORS = { error: colors.red, warning: colors.yellow, info: colors.dim }
 
 /** Formats a problem of a file as compilers do, so that editors and terminals turn the position into a link. */
-export const problemText = ({ file, line, column, pointer, message }: Diagnostic): string =>
-  `${file}:${line}:${column} ${SEVERITY_COLORS.error('error')} ${pointer || '(document)'} ${message}`
+export const problemText = ({ file, line, column, pointer, message, rule }: Diagnostic): string =>
+  `${file}:${line}:${column} ${SEVERITY_COLORS.error('error')} ${pointer || '(document)'} ${message}${rule === undefined ? '' : ` ${colors.dim(`[${rule}]`)}`}`
 
 /** Formats a finding of the linter in the same way. */
 export const issueText = ({ rule, severity, message }: Issue, { file, line, column, pointer }: Diagnostic): string =>

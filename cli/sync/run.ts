@@ -17,6 +17,8 @@ export type SyncOptions = {
   wait?: number | undefined
   /** Globs of the ids that are looked at; all without any. */
   only?: readonly string[] | undefined
+  /** The places that may have what looks like a secret, in any of the files. */
+  allowSecrets?: readonly string[] | undefined
   /** Prompts before anything is deleted. Without it, nothing is asked, and any number of agents may be deleted. */
   confirm?: ((question: string, signal?: AbortSignal) => Promise<boolean>) | undefined
   /** Called with each agent whose file differs from the host, before anything is written. */

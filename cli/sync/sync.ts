@@ -37,7 +37,7 @@ export const syncCards = async (
   const { url, set } = host
   const { fetch, clock, cwd, terminal } = context
   const { retries, signal } = options
-  const { drafts: all, invalid, skipped } = loadManifests(orCardsFolder(named), url, cwd)
+  const { drafts: all, invalid, skipped } = loadManifests(orCardsFolder(named), url, cwd, options.allowSecrets)
   if (all.length + invalid.length + skipped.length === 0)
     throw new UsageError(`${orCardsFolder(named).join(', ')} has no cards. ${CREATE_CARD_HINT}`)
   for (const file of skipped) (options.onNote ?? terminal.info)(skippedText(file))

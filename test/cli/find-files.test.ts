@@ -99,7 +99,7 @@ describe('the defaults of folders', () => {
   const files = {
     'defaults.yaml':
       'visibility: internal\ncard: { provider: { organization: ACME }, iconUrl: https://acme.example.com/i }',
-    'cards/team1/defaults.yaml': 'card: { provider: { url: https://team1.example.com }, iconUrl: null }',
+    'cards/team1/defaults.yaml': '$schema: s\ncard: { provider: { url: https://team1.example.com }, iconUrl: null }',
     'cards/team1/deep/a.json': card('a'),
     'cards/b.json': card('b'),
   }

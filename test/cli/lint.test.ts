@@ -47,12 +47,31 @@ describe('sync-card lint', () => {
   })
 
   it('fails for an error of the linter (exit 1)', async () => {
-    const securitySchemes = { key: { type: 'http', scheme: 'bearer', token: 'sk-proj-0123456789abcdefghijklmnop' } }
     const { code, stdout } = await new Workspace({
-      'cards/good.json': { ...files['cards/good.json'], securitySchemes },
+      'cards/good.json': { ...files['cards/good.json'], url: 'https://10.0.0.1' },
     }).run(['lint'])
     expect(stdout).toMatch(/1 file: 0 invalid, 1 error,/)
     expect(code).toBe(1)
+  })
+
+  it('reports a secret as invalid (exit 3), unless --allow-secret names its place in the file or in the manifest', async () => {
+    const workspace = new Workspace({
+      'cards/good.json': {
+        ...files['cards/good.json'],
+        documentationUrl: 'https://good.example.com/?key=a1b2c3d4e5f6',
+      },
+    })
+    const rejected = await workspace.run(['lint', '--format', 'sarif'])
+    expect(JSON.parse(rejected.stdout).runs[0].results).toMatchObject([
+      { ruleId: 'secret', level: 'error', locations: [location('cards/good.json', 5, 3)] },
+    ])
+    expect(rejected.code).toBe(3)
+    for (const pointer of ['/documentationUrl', '/card/documentationUrl']) {
+      const { code, stdout } = await workspace.run(['lint', '--allow-secret', pointer, '--allow-secret', '/card/name'])
+      expect(stdout).toMatch(/1 file: 0 invalid, 0 errors/)
+      expect(code).toBe(0)
+    }
+    expect((await workspace.run(['lint', '--allow-secret', 'documentationUrl'])).code).toBe(2)
   })
 
   it('prints for people, with the dialect and what the host fills in', async () => {

@@ -16,6 +16,13 @@ const generated = { protocolVersion: '0.3.0', capabilities: { streaming: true, p
 describe('normalizeManifest', () => {
   it.each([
     ['a bare card', { name: 'A' }, false, { card: { name: 'A' } }],
+    ['a bare card with a schema', { $schema: 'https://a.example.com', name: 'A' }, false, { card: { name: 'A' } }],
+    [
+      'a manifest with schemas',
+      { $schema: 's', route: 'closed', card: { $schema: 's' } },
+      false,
+      { route: 'closed', card: {} },
+    ],
     [
       'a manifest',
       { hosts: ['a.example.com'], card: { name: 'A' } },

@@ -132,9 +132,11 @@ describe('an invalid file', () => {
   ])('is reported as empty: %s %j (%s)', (file, text, what) => {
     const source = parseFile(file, text)
     const message = `The ${what} is empty; expected a card or a manifest.`
-    expect('problems' in source ? source : readDrafts(source, undefined, 'https://cards.example.com')).toEqual([
-      { file, problems: [{ file, pointer: '', line: 1, column: 1, message }] },
-    ])
+    expect(
+      'problems' in source
+        ? source
+        : readDrafts(source, undefined, { origin: 'https://cards.example.com', allowSecrets: [] }),
+    ).toEqual([{ file, problems: [{ file, pointer: '', line: 1, column: 1, message }] }])
   })
 
   it('does not take an unexpected error for an invalid file', () => {

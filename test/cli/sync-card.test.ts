@@ -121,11 +121,9 @@ describe('sync-card', () => {
   })
 
   it('reports lint errors and their positions with --check (exit 1)', async () => {
-    const leaky = card('a', {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', token: 'sk-proj-0123456789abcdefghijklmnop' } },
-    })
-    host.register('a', { card: leaky })
-    const { code, stdout } = await new Workspace({ 'cards/a.json': leaky }).run(['--check'], env)
+    const local = card('a', { url: 'https://10.0.0.1' })
+    host.register('a', { card: local })
+    const { code, stdout } = await new Workspace({ 'cards/a.json': local }).run(['--check'], env)
     expect(stdout).toMatch(/= unchanged a .*\n +cards\/a\.json:\d+:\d+ error \//)
     expect(code).toBe(1)
   })

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeHost } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+const TOKEN = 'sk-proj-Zq7Vt2Xw9Lm4Np6Rk8Ys3'
+const PASSWORD = 'Hunter2Zq7Vt'
+
+/** The beginnings of the secrets are secret too. */
+const LEAKS = /sk-proj-Zq|Hunter2/
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+})
+afterEach(() => host.close())
+
+const manifest = (more: object, cardMore: object = {}) => ({ ...more, card: card('a', cardMore) })
+const skill = { id: 'ask', name: 'Ask', description: 'Answers questions', tags: ['a'], examples: ['Why?'] }
+
+/** Files with a secret in one place each. */
+const leaky: Record<string, unknown> = {
+  'description.json': card('a', { description: `Call me with ${TOKEN}` }),
+  'name.json': card(`Agent ${TOKEN}`),
+  'name-alone.json': { name: TOKEN, description: 'Answers questions', url: 'https://a.example.com' },
+  'version.json': card('a', { version: TOKEN }),
+  'url.json': card('a', { url: `https://a.example.com/?token=${TOKEN}` }),
+  'userinfo.json': card('a', { url: `https://me:${PASSWORD}@a.example.com` }),
+  'path.json': card('a', { url: `https://a.example.com/${TOKEN}` }),
+  'no-url.json': card('a', { url: TOKEN }),
+  'provider.json': card('a', { provider: { organization: TOKEN, url: `https://a.example.com/${TOKEN}` } }),
+  'skill-id.json': card('a', {
+    skills: [
+      { ...skill, id: TOKEN },
+      { ...skill, id: TOKEN },
+    ],
+  }),
+  'skill.json': card('a', { skills: [{ ...skill, description: TOKEN, tags: [TOKEN], examples: [TOKEN] }] }),
+  'wrong-type.json': card('a', { skills: TOKEN, capabilities: TOKEN }),
+  'modes.json': card('a', { defaultInputModes: [TOKEN], defaultOutputModes: ['text/plain', TOKEN] }),
+  'scheme.json': card('a', { securitySchemes: { key: { type: 'http', scheme: TOKEN } }, security: [{ [TOKEN]: [] }] }),
+  'password.json': card('a', { password: PASSWORD, securitySchemes: { key: { type: TOKEN, secret: PASSWORD } } }),
+  'extension.json': card('a', {
+    capabilities: { extensions: [{ uri: 'https://x.example.com', params: { apiKey: TOKEN } }] },
+  }),
+  'interfaces.json': {
+    ...card('a'),
+    protocolVersion: TOKEN,
+    supportedInterfaces: [{ url: 'https://a.example.com', protocolBinding: TOKEN, protocolVersion: TOKEN }],
+  },
+  'extended.yaml': JSON.stringify(manifest({ extended: { description: TOKEN } })),
+  'upstream.yaml': JSON.stringify(
+    manifest({ upstream: { url: `https://a.example.com/?key=${TOKEN}` } }, { url: undefined }),
+  ),
+  'remote.yaml': JSON.stringify({
+    upstream: { card: `https://a.example.com/card?key=${TOKEN}` },
+    card: { description: TOKEN },
+  }),
+  'route.json': manifest({ route: TOKEN }),
+  'visibility.json': manifest({ visibility: TOKEN }),
+  'hosts.json': manifest({ hosts: [TOKEN] }),
+  'set.json': manifest({ set: `${TOKEN}!` }),
+  'unknown.json': manifest({ password: PASSWORD }),
+  'id.json': manifest({ id: TOKEN }),
+  'allowed.json': manifest({ allowSecrets: [TOKEN] }),
+  'exposed.md': `---\nname: A\ndescription: ${TOKEN}\nurl: https://a.example.com\nexposed: ${TOKEN}\nmodel: gpt\n---\n`,
+  'front-matter.md': `---\nname: A\ndescription: ${TOKEN}\nurl: https://a.example.com\nagentcard:\n  skills: ${TOKEN}\n---\n`,
+  'syntax1.json': `{ "name": ${TOKEN} }`,
+  'syntax2.json': `{ "name": "A", "password": ${PASSWORD} }`,
+  'syntax3.json': `{ "name": "A" "${TOKEN}" }`,
+  'syntax4.json': `{ "name": "A", "token": "${TOKEN}\n" }`,
+  'syntax1.yaml': `name: A\npassword: *${PASSWORD}\n`,
+  'syntax2.yaml': `name: A\npassword: @${PASSWORD}\n`,
+  'syntax3.yaml': `name: A\n  password: ${PASSWORD}: x\n`,
+  'syntax4.yaml': `name: "A ${TOKEN}" ${TOKEN}\n`,
+  'syntax5.yaml': `name: | ${TOKEN}\n`,
+  'syntax6.yaml': `name: [${TOKEN}\n`,
+  'syntax7.yaml': `${TOKEN}\n`,
+  'syntax8.yaml': `name: !${TOKEN} {}\npassword: "\\${PASSWORD}"\n`,
+  'twice.json': `{ "password": "${PASSWORD}", "password": "${PASSWORD}" }`,
+  'twice.yaml': `name: ${TOKEN}\nname: ${TOKEN}\n`,
+  'agents.json': { Partner: { url: 'https://p.example.com', agentCard: { description: TOKEN }, password: PASSWORD } },
+}
+
+const COMMANDS = [
+  ['lint'],
+  ['lint', '--format', 'json'],
+  ['lint', '--format', 'sarif'],
+  ['convert', 'cards', '--to', '0.3', '--out', 'out'],
+  ['--dry-run'],
+  ['--check', '--json'],
+  ['--json'],
+  [],
+]
+
+describe('a secret in a file', () => {
+  it.each(COMMANDS.map(args => ({ args })))('is repeated by no output of $args', async ({ args }) => {
+    const files = Object.entries(leaky).map(([name, content]) => [`cards/${name}`, content])
+    const ended = await new Workspace(Object.fromEntries(files)).run(args, env)
+    expect(`${ended.stdout}${ended.stderr}`.split('\n').filter(line => LEAKS.test(line))).toEqual([])
+    expect(ended.code).toBe(3)
+    expect(host.writes).toEqual([])
+  })
+
+  it.each(COMMANDS.map(args => ({ args })))(
+    'is repeated by no output of $args if it is in the defaults',
+    async ({ args }) => {
+      const description = `Call me with ${TOKEN}`
+      for (const defaults of [{ card: { description, password: PASSWORD } }, { description }, `card: *${PASSWORD}\n`]) {
+        const files = { 'cards/a.json': manifest({}, { description: undefined }), 'cards/defaults.yaml': defaults }
+        const ended = await new Workspace(files).run(args, env)
+        expect(`${ended.stdout}${ended.stderr}`).not.toMatch(LEAKS)
+        expect(ended.code).toBe(3)
+      }
+    },
+  )
+
+  it.each([[['--dry-run']], [['--json']], [[]]])(
+    'is repeated by no difference if a host has stored it before: %j',
+    async args => {
+      const skills = [{ ...skill, description: `Call me with ${TOKEN}` }]
+      host.register('a', manifest({ extended: { token: TOKEN } }, { skills, password: PASSWORD }))
+      const { code, stdout, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(args, env)
+      expect(`${stdout}${stderr}`).not.toMatch(LEAKS)
+      expect(stdout).toContain(args[0] === '--json' ? '"path":"/card/password"' : '[secret]')
+      expect(code).toBe(args[0] === '--dry-run' ? 1 : 0)
+    },
+  )
+
+  it('is not repeated after somebody else has registered it meanwhile', async () => {
+    const workspace = new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }) })
+    host.register('a', { card: card('a') })
+    host.faults.push(({ method }) => {
+      if (method === 'PUT') host.register('a', manifest({}, { password: PASSWORD }))
+      return false
+    })
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toMatch(/changed meanwhile/)
+    expect(stdout).toContain('password: "[secret]"')
+    expect(stdout).not.toMatch(LEAKS)
+    expect(code).toBe(3)
+  })
+})
+
+describe('sync-card --allow-secret', () => {
+  it('adds its places to `allowSecrets` of the manifests that need them', async () => {
+    const workspace = new Workspace({
+      'cards/a.json': card('a', { description: `Explains ${TOKEN}` }),
+      'cards/b.json': manifest({ allowSecrets: ['/card/version'] }, { description: TOKEN, version: TOKEN }),
+      'cards/c.json': card('c'),
+      'cards/d.json': card('d', { version: TOKEN }),
+    })
+    const args = ['--allow-secret', '/description', '--allow-secret', '/card/description']
+    const { code, stdout } = await workspace.run(args, env)
+    const sent = [...host.agents].map(([id, { manifest }]) => [
+      id,
+      (manifest as { allowSecrets?: string[] }).allowSecrets,
+    ])
+    expect(sent).toEqual([
+      ['a', ['/card/description']],
+      ['b', ['/card/version', '/card/description']],
+      ['c', undefined],
+    ])
+    expect(stdout).toMatch(/d\.json:\d+:3 error \/version looks like a key.*or run with --allow-secret \/card\/version/)
+    expect(code).toBe(3)
+    expect((await workspace.run(['--check', '--json', ...args], env)).stdout).not.toContain('"patch"')
+  })
+
+  it('rejects what is no JSON Pointer (exit 2)', async () => {
+    const { code, stderr } = await new Workspace({ 'cards/c.json': card('c') }).run(
+      ['--allow-secret', 'description'],
+      env,
+    )
+    expect(stderr).toContain('It must be a JSON Pointer such as /card/description.')
+    expect(code).toBe(2)
+  })
+})
