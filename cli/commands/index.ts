@@ -4,6 +4,7 @@ import { addConvert } from './convert.ts'
 import { addInit } from './init.ts'
 import { addKeys } from './keys.ts'
 import { addLint } from './lint.ts'
+import { addPull } from './pull.ts'
 import { addRefresh } from './refresh.ts'
 import { addSync } from './sync.ts'
 import { addToken } from './token.ts'
@@ -12,4 +13,13 @@ import { addToken } from './token.ts'
 type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
 
 /** All commands, in the order of `--help`. The first is the program's own action. */
-export const COMMANDS: readonly AddCommand[] = [addSync, addInit, addLint, addConvert, addRefresh, addToken, addKeys]
+export const COMMANDS: readonly AddCommand[] = [
+  addSync,
+  addInit,
+  addPull,
+  addLint,
+  addConvert,
+  addRefresh,
+  addToken,
+  addKeys,
+]

@@ -64,9 +64,22 @@ const ENDPOINT_FIELDS = {
  * manifest's own values win, and an own `null` removes an inherited member. A manifest that names its own endpoint
  * inherits no endpoint and no upstream: its calls, and the upstream's secret, would go to the wrong agent.
  */
-export const applyDefaults = (defaults: JsonObject, own: JsonObject): JsonObject => {
+export const applyDefaults = (defaults: JsonObject, own: JsonObject): JsonObject =>
+  merge(inheritedBy(own, defaults), own)
+
+/**
+ * Returns what a file must have so that it makes a manifest together with the defaults of its folder. Its set is left to the
+ * defaults; every other field stays in the file.
+ */
+export const removeDefaults = (defaults: JsonObject, manifest: JsonObject): JsonObject => {
+  const inherited = inheritedBy(manifest, defaults)
+  const own = subtract(inherited, manifest)
+  return manifest.set !== undefined && inherited.set === manifest.set ? omit(own, 'set') : own
+}
+
+const inheritedBy = (own: JsonObject, defaults: JsonObject): JsonObject => {
   const hasEndpoint = hasAny(own.card, ENDPOINT_FIELDS.card) || hasAny(own.upstream, ENDPOINT_FIELDS.upstream)
-  return merge(hasEndpoint ? withoutEndpoint(defaults) : defaults, own)
+  return hasEndpoint ? withoutEndpoint(defaults) : defaults
 }
 
 const hasAny = (value: unknown, fields: readonly string[]): boolean =>
@@ -85,4 +98,15 @@ const merge = (inherited: JsonObject, own: JsonObject): JsonObject => {
     else merged[name] = isJsonObject(value) && isJsonObject(base) ? merge(base, value) : value
   }
   return merged
+}
+
+/** Adds `null` for each inherited member that a manifest does not have. */
+const subtract = (inherited: JsonObject, manifest: JsonObject): JsonObject => {
+  const own: JsonObject = { ...manifest }
+  for (const [name, base] of Object.entries(inherited)) {
+    const value = manifest[name]
+    if (value === undefined) own[name] = null
+    else if (isJsonObject(value) && isJsonObject(base)) own[name] = subtract(base, value)
+  }
+  return own
 }

@@ -8,9 +8,9 @@ export {
   orCardsFolder,
   pathsToWatch,
 } from './find-files.ts'
-export { DEFAULTS_NAMES } from './folder-defaults.ts'
-export { type LoadedManifests, loadManifests, type SkippedFile, skippedText } from './load.ts'
+export { applyDefaults, DEFAULTS_NAMES, removeDefaults } from './folder-defaults.ts'
+export { type LoadedManifests, loadManifests, readFolderDefaults, type SkippedFile, skippedText } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
 export { isSystemError, readFile } from './read-file.ts'
 export type { Diagnostic, InvalidFile } from './source-map.ts'
-export { addMissingLines, createFile } from './write.ts'
+export { addMissingLines, createFile, renderManifest, replaceFile } from './write.ts'

@@ -1,11 +1,19 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Pointer } from '../../src/json/json.ts'
+import type { JsonObject, Pointer } from '../../src/json/json.ts'
+import { UsageError } from '../exit-codes.ts'
 import { isUneditedStarter } from '../starter.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
 import { findFiles } from './find-files.ts'
-import { DEFAULTS_NAMES, type Defaults, foldersAbove, inheritDefaults, readDefaults } from './folder-defaults.ts'
+import {
+  type CardFolder,
+  DEFAULTS_NAMES,
+  type Defaults,
+  foldersAbove,
+  inheritDefaults,
+  readDefaults,
+} from './folder-defaults.ts'
 import { readFile } from './read-file.ts'
 import type { Diagnostic, InvalidFile } from './source-map.ts'
 
@@ -48,6 +56,14 @@ export const loadManifests = (
     return readDrafts(source, inherited, { origin, allowSecrets })
   })
   return { ...rejectDuplicates(items), skipped }
+}
+
+/** Returns what the files of a folder inherit; `root` is the folder above it, or itself, that was named. Throws if that is invalid. */
+export const readFolderDefaults = ({ folder, root, cwd }: CardFolder): JsonObject => {
+  const found = new DefaultsReader(cwd).read(folder, root)
+  if (!found || 'manifest' in found) return found?.manifest ?? {}
+  const problems = found.problems.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`)
+  throw new UsageError(problems.join('\n'))
 }
 
 type DefaultsResult = Defaults | { problems: Diagnostic[] }

@@ -1,7 +1,23 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, extname, resolve } from 'node:path'
+import { stringify } from 'yaml'
+import { type JsonObject, jsonEquals } from '../../src/json/json.ts'
 import { UsageError } from '../exit-codes.ts'
+import { parseFile } from './parse-file.ts'
 import { isSystemError } from './read-file.ts'
+
+/**
+ * Returns the text of a manifest as a file of this name, which editors check with the schema of the host. Returns undefined if
+ * the file would be read as another manifest: YAML reads the number in `version: 1.10` as text, for example.
+ */
+export const renderManifest = (manifest: JsonObject, file: string, host: string): string | undefined => {
+  const text =
+    extname(file) === '.json'
+      ? `${JSON.stringify(manifest, null, 2)}\n`
+      : `# yaml-language-server: $schema=${host}/schema/manifest.json\n\n${stringify(manifest, { lineWidth: 0 })}`
+  const parsed = parseFile(file, text)
+  return 'value' in parsed && jsonEquals(parsed.value, manifest) ? text : undefined
+}
 
 /** Creates a file and its folder. Returns whether it did: what exists, even a link to nothing, stays as it is. */
 export const createFile = (file: string, text: string, cwd: string): boolean =>
@@ -13,6 +29,19 @@ export const createFile = (file: string, text: string, cwd: string): boolean =>
     } catch (error) {
       if (isSystemError(error) && error.code === 'EEXIST') return false
       throw error
+    }
+  })
+
+/** Replaces a file as a whole. A link is replaced too, so that nothing is written where it leads. */
+export const replaceFile = (file: string, text: string, cwd: string): void =>
+  attempt(file, () => {
+    const path = resolve(cwd, file)
+    const temporary = `${path}.${process.pid}.tmp`
+    try {
+      writeFileSync(temporary, text, { flag: 'wx' })
+      renameSync(temporary, path)
+    } finally {
+      rmSync(temporary, { force: true })
     }
   })
 

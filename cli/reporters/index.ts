@@ -1,3 +1,4 @@
+export { diffText, toJsonPatch } from './diff.ts'
 export { lintJson, syncJson } from './json.ts'
 export {
   collectLintResults,

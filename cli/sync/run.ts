@@ -76,7 +76,7 @@ const CONCURRENCY = 6
  * empty host it always becomes the root agent.
  */
 export const forEach = async <Item, Result>(
-  { context, breaker }: Run,
+  { context, breaker }: Pick<Run, 'context' | 'breaker'>,
   title: string,
   items: readonly Item[],
   handle: (item: Item) => Promise<Result>,

@@ -1,0 +1,93 @@
+import type { Command } from 'commander'
+import type { Context } from '../config.ts'
+import { ExitCode, UsageError } from '../exit-codes.ts'
+import { CARDS_FOLDER } from '../manifests/index.ts'
+import { diffText, toJsonPatch } from '../reporters/index.ts'
+import { type PulledAgent, type PullResult, pullCards, pullStyleOf } from '../sync/index.ts'
+import { colors, formatCount, withoutControls, withoutReports } from '../terminal.ts'
+import { addHostOptions, createHostClient, type HostFlags, resolveSafely } from './host-options.ts'
+
+type Flags = HostFlags & { only?: string[]; set?: string; all?: true; out: string; force?: true }
+
+/** Adds `pull`, which writes what is registered into files. */
+export const addPull = (program: Command, context: Context, exit: (code: number) => void): void => {
+  addHostOptions(program.command('pull'), 'write')
+    .description('write what is registered into files, for example to adopt an existing host')
+    .argument('[ids...]', 'the agents; default: those of the set of the folder, else all that the token may write')
+    .option('--only <glob>', "only agents whose ids match, such as 'team1-*'; repeatable", collect)
+    .option('--set <name>', 'only agents of this set')
+    .option('--all', 'also agents of other sets than the folder has')
+    .option('--out <folder>', 'where the files are', CARDS_FOLDER)
+    .option('--force', 'overwrite files that differ, comments included')
+    .action(async (ids: string[], flags: Flags) => exit(await pull(ids, flags, context)))
+}
+
+const collect = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
+
+const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promise<number> => {
+  const { only, set, all, out, force, json } = flags
+  if (ids.length > 0 && (only || set !== undefined || all))
+    throw new UsageError('--only, --set and --all choose agents: leave them out if you name the agents.')
+  if (set !== undefined && all) throw new UsageError('--set and --all exclude each other.')
+  const context = { ...outer, terminal: json ? withoutReports(outer.terminal) : outer.terminal }
+  const { terminal } = context
+  const host = resolveSafely(flags, context)
+  const interruption = new AbortController()
+  context.onInterrupt(() => interruption.abort())
+  const result = await pullCards(
+    createHostClient(host, context),
+    host,
+    { ids, only, set, all: all === true, out, force: force === true, signal: interruption.signal },
+    context,
+  )
+  const exitCode = exitCodeOf(result)
+  terminal.report(pullText(result))
+  for (const hint of hintsOf(result, flags)) terminal.info(hint)
+  if (json) terminal.out(pullJson(result, exitCode))
+  return exitCode
+}
+
+const exitCodeOf = ({ agents, failure, interrupted }: PullResult): number =>
+  Math.max(
+    interrupted ? ExitCode.interrupted : ExitCode.ok,
+    failure === undefined ? ExitCode.ok : ExitCode.unreachable,
+    ...agents.map(({ action }) => pullStyleOf(action).exit),
+  )
+
+/** Formats a pull for people: files that differ with the difference, and unchanged ones as a count. */
+const pullText = ({ url, agents, defaults, failure, interrupted }: PullResult): string => {
+  const counts = new Map<string, number>()
+  for (const { action } of agents) counts.set(action, (counts.get(action) ?? 0) + 1)
+  const summary = [...counts].map(([action, count]) => `${count} ${action}`).join(', ') || 'nothing to write'
+  return [
+    ...(defaults === undefined ? [] : [`${colors.green('+ created')}   ${defaults}`]),
+    ...agents.filter(({ action }) => action !== 'unchanged').flatMap(agentText),
+    ...(interrupted ? [colors.red('Stopped: interrupted; nothing was written.')] : []),
+    ...(failure === undefined ? [] : [colors.red(`Stopped: ${failure}; nothing was written.`)]),
+    colors.dim(`${url}: ${summary}`),
+  ].join('\n')
+}
+
+const agentText = ({ id, file, action, detail, change }: PulledAgent): string[] => {
+  const { mark, color } = pullStyleOf(action)
+  const remark = [file === undefined ? '' : `(${file})`, withoutControls(detail ?? '')].filter(Boolean).join(' · ')
+  return [
+    ...(action === 'differs' && change ? [diffText(`${id} (${file})`, change)] : []),
+    `${colors[color](`${mark} ${action.padEnd(9)}`)} ${colors.bold(withoutControls(id))} ${remark}`.trimEnd(),
+  ]
+}
+
+const hintsOf = ({ agents, set, forbidden }: PullResult, flags: Flags): string[] => [
+  ...(set !== undefined && flags.set === undefined
+    ? [`Only agents of the set ${set} were pulled; --all pulls all.`]
+    : []),
+  ...(forbidden > 0 ? [`Left out: ${formatCount(forbidden, 'agent')} that the token may not write.`] : []),
+  ...(agents.some(({ action }) => action === 'differs') ? ['--force overwrites the files that differ.'] : []),
+]
+
+const pullJson = ({ agents, ...result }: PullResult, exitCode: number): string =>
+  JSON.stringify({
+    ...result,
+    exitCode,
+    agents: agents.map(({ change, ...agent }) => ({ ...agent, ...(change && { patch: toJsonPatch(change) }) })),
+  })

@@ -1,0 +1,232 @@
+import { basename, dirname, extname, join } from 'node:path'
+import { agentIdPattern } from '../../src/card/model/constants.ts'
+import { type JsonObject, jsonEquals } from '../../src/json/json.ts'
+import type { HostClient } from '../client/index.ts'
+import type { Context, HostSettings } from '../config.ts'
+import { ExitCode } from '../exit-codes.ts'
+import {
+  applyDefaults,
+  createFile,
+  DEFAULTS_NAMES,
+  isCardFileName,
+  isFolder,
+  loadManifests,
+  readFolderDefaults,
+  removeDefaults,
+  renderManifest,
+  replaceFile,
+} from '../manifests/index.ts'
+import { starterDefaults } from '../starter.ts'
+import { toComparable } from './plan.ts'
+import { Breaker, forEach } from './run.ts'
+import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
+
+/** What is pulled, and where to. */
+export type PullOptions = {
+  /** The agents; without any, those of the set, else all that the token may write. */
+  ids: readonly string[]
+  only?: readonly string[] | undefined
+  set?: string | undefined
+  /** Also pulls agents of other sets than the folder's. */
+  all: boolean
+  /** The folder that the files are written to. */
+  out: string
+  /** Overwrites files that differ. */
+  force: boolean
+  /** Once aborted, no further request is sent, and nothing is written. */
+  signal: AbortSignal
+}
+
+const PULL_ACTIONS = {
+  unchanged: { mark: '=', color: 'dim', exit: ExitCode.ok },
+  created: { mark: '+', color: 'green', exit: ExitCode.ok },
+  updated: { mark: '~', color: 'yellow', exit: ExitCode.ok },
+  differs: { mark: '~', color: 'yellow', exit: ExitCode.outOfDate },
+  'not written': { mark: '✗', color: 'red', exit: ExitCode.rejected },
+  'not registered': { mark: '✗', color: 'red', exit: ExitCode.rejected },
+  forbidden: { mark: '✗', color: 'red', exit: ExitCode.unreachable },
+} as const
+
+/** What was done with an agent of the host. `change` leads from the file's manifest to the host's. */
+export type PulledAgent = {
+  id: string
+  file?: string
+  action: keyof typeof PULL_ACTIONS
+  detail?: string
+  change?: { before: JsonObject; after: JsonObject }
+}
+
+/** The result of a pull. `defaults` is the defaults file that it created. */
+export type PullResult = {
+  url: string
+  agents: PulledAgent[]
+  defaults?: string
+  /** The set that was pulled, if only one was. */
+  set?: string
+  /** Agents that were left out because the token may not write them. */
+  forbidden: number
+  failure?: string
+  interrupted?: true
+}
+
+/** Returns how the action of a pull is shown, and its exit code. */
+export const pullStyleOf = (action: PulledAgent['action']): (typeof PULL_ACTIONS)[typeof action] => PULL_ACTIONS[action]
+
+/** Writes what is registered into files. All manifests are fetched before the first file is written. */
+export const pullCards = async (
+  client: HostClient,
+  host: HostSettings,
+  options: PullOptions,
+  context: Context,
+): Promise<PullResult> => {
+  const { out, signal } = options
+  const folder = readFolder(out, host, context.cwd)
+  const set = chooseSet(options, host, folder)
+  const breaker = new Breaker(signal)
+  const ids = await breaker.call(() => listIds(client, options, set))
+  const fetched = await forEach({ context, breaker }, 'Fetching', ids ?? [], id =>
+    breaker.call(() => fetchAgent(client, id)),
+  )
+  const { url } = host
+  const { failure } = breaker
+  const stopped = { url, agents: [], forbidden: 0 }
+  if (failure) return { ...stopped, failure: failure.message }
+  if (breaker.isOpen) return { ...stopped, interrupted: true }
+  const found = fetched.filter(item => item !== undefined)
+  const isLeftOut = (item: Fetched | PulledAgent): boolean =>
+    options.ids.length === 0 && 'action' in item && item.action === 'forbidden'
+  const agents = found.filter((item): item is Fetched => 'manifest' in item)
+  const defaults = createDefaults(agents, folder, context.cwd)
+  return {
+    url,
+    agents: [
+      ...found.filter((item): item is PulledAgent => 'action' in item && !isLeftOut(item)),
+      ...agents.map(agent => writeAgent(agent, folder, options.force, context.cwd)),
+    ].sort((one, other) => (one.id < other.id ? -1 : 1)),
+    forbidden: found.filter(isLeftOut).length,
+    ...(defaults !== undefined && { defaults }),
+    ...(set !== undefined && { set }),
+  }
+}
+
+/** A file that describes an agent. An invalid file has no manifest. */
+type OwnFile = { file: string; manifest?: JsonObject }
+
+/** The folder of the files, and what its files describe, by agent. */
+type Folder = { path: string; url: string; files: Map<string, OwnFile>; isEmpty: boolean; defaults: JsonObject }
+
+const readFolder = (path: string, { url, set }: HostSettings, cwd: string): Folder => {
+  const files = new Map<string, OwnFile>()
+  const folder = { path, url, files, defaults: readFolderDefaults({ folder: path, root: path, cwd }) }
+  if (!isFolder(path, cwd)) return { ...folder, isEmpty: true }
+  const { drafts, invalid } = loadManifests([path], url, cwd)
+  for (const { id, file } of invalid) if (id !== undefined) files.set(id, { file })
+  for (const { id, file, manifest } of drafts)
+    files.set(id, { file, manifest: toComparable(set === undefined ? manifest : { ...manifest, set }) })
+  return { ...folder, isEmpty: drafts.length + invalid.length === 0 }
+}
+
+const chooseSet = (
+  { ids, set, all }: PullOptions,
+  host: HostSettings,
+  { defaults }: Pick<Folder, 'defaults'>,
+): string | undefined => {
+  if (ids.length > 0 || all) return undefined
+  return set ?? host.set ?? (typeof defaults.set === 'string' ? defaults.set : undefined)
+}
+
+const listIds = async (
+  client: HostClient,
+  { ids, only }: PullOptions,
+  set: string | undefined,
+): Promise<readonly string[]> => {
+  if (ids.length > 0) return [...new Set(ids)]
+  const listed = await client.listAgents(set)
+  const registered = listed.filter(agent => set === undefined || agent.set === set).map(({ id }) => id)
+  if (registered.length > 0) rejectUnmatchedGlobs(only, registered)
+  return registered.filter(createFilter(only))
+}
+
+/** A registered agent, in the form in which manifests are compared. */
+type Fetched = { id: string; manifest: JsonObject }
+
+/** The host is not trusted with the name of a file: an id that is none is never requested or written. */
+const fetchAgent = async (client: HostClient, id: string): Promise<Fetched | PulledAgent> => {
+  if (!agentIdPattern.test(id)) return { id, action: 'not written', detail: 'this is not the id of an agent' }
+  const registered = await client.getAgent(id)
+  if (registered === undefined) return { id, action: 'not registered' }
+  if ('rejected' in registered)
+    return { id, action: registered.rejected === 'forbidden' ? 'forbidden' : 'not written', detail: registered.detail }
+  return { id, manifest: toComparable(registered.manifest) }
+}
+
+/** Leaves the set of all agents to the defaults of a folder that has no files yet. Returns the file, if it was created. */
+const createDefaults = (agents: readonly Fetched[], folder: Folder, cwd: string): string | undefined => {
+  const [set, ...others] = new Set(agents.map(({ manifest }) => manifest.set))
+  if (!folder.isEmpty || typeof set !== 'string' || others.length > 0 || folder.defaults.set !== undefined)
+    return undefined
+  if (!agentIdPattern.test(set)) return undefined
+  const file = join(folder.path, 'defaults.yaml')
+  if (!createFile(file, starterDefaults(set), cwd)) return undefined
+  folder.defaults = readFolderDefaults({ folder: folder.path, root: folder.path, cwd })
+  return file
+}
+
+const writeAgent = ({ id, manifest }: Fetched, folder: Folder, force: boolean, cwd: string): PulledAgent => {
+  const own = folder.files.get(id)
+  if (own?.manifest && jsonEquals(own.manifest, manifest)) return { id, file: own.file, action: 'unchanged' }
+  if (own === undefined) return createAgent({ id, manifest }, folder, force, cwd)
+  const change = { before: own.manifest ?? {}, after: manifest }
+  const { file } = own
+  if (!force) return { id, file, action: 'differs', change, ...(!own.manifest && { detail: 'the file is invalid' }) }
+  const reason = findObstacle(file)
+  if (reason !== undefined) return { id, file, action: 'not written', detail: reason, change }
+  const defaults = readFolderDefaults({ folder: dirname(file), root: folder.path, cwd })
+  const text = renderAgent({ id, manifest }, file, { ...folder, defaults })
+  if (text === undefined) return { id, file, action: 'not written', detail: NOT_EXPRESSIBLE, change }
+  replaceFile(file, text, cwd)
+  return { id, file, action: 'updated', change }
+}
+
+const NOT_EXPRESSIBLE = 'a file of this format, with these defaults, cannot have the same manifest'
+
+/** Returns why a file cannot be overwritten: it has more than the manifest. */
+const findObstacle = (file: string): string | undefined => {
+  if (file.includes('#/')) return 'it is an entry of agents.json: change it there'
+  const extension = extname(file).toLowerCase()
+  return ['.yaml', '.yml', '.json'].includes(extension)
+    ? undefined
+    : 'the file also has the prompt, which is not on the host: change its front matter'
+}
+
+/** The file may exist and describe no agent, such as an unedited starter. */
+const createAgent = (agent: Fetched, folder: Folder, force: boolean, cwd: string): PulledAgent => {
+  const { id } = agent
+  for (const extension of ['.yaml', '.json']) {
+    const file = join(folder.path, `${fileNameOf(id)}${extension}`)
+    const text = renderAgent(agent, file, folder)
+    if (text === undefined) continue
+    if (createFile(file, text, cwd)) return { id, file, action: 'created' }
+    if (!force) return { id, file, action: 'differs', detail: 'the file describes no agent' }
+    replaceFile(file, text, cwd)
+    return { id, file, action: 'updated' }
+  }
+  return { id, action: 'not written', detail: NOT_EXPRESSIBLE }
+}
+
+/** Names of files that are not read as cards, or that Windows takes for devices. */
+const isReservedName = (name: string): boolean =>
+  !isCardFileName(`${name}.yaml`) ||
+  DEFAULTS_NAMES.includes(`${name}.yaml`) ||
+  /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(name)
+
+/** No id begins with an underscore, so that no other agent has the same file name. */
+const fileNameOf = (id: string): string => (isReservedName(id) ? `_${id}` : id)
+
+/** Returns the text of a file that makes the manifest together with its folder's defaults; undefined if there is none. */
+const renderAgent = ({ id, manifest }: Fetched, file: string, { url, defaults }: Folder): string | undefined => {
+  const own = removeDefaults(defaults, manifest)
+  if (!jsonEquals(applyDefaults(defaults, own), manifest)) return undefined
+  const isNamed = basename(file, extname(file)) === id
+  return renderManifest(isNamed ? own : { id, ...own }, file, url)
+}
