@@ -1,0 +1,226 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { VERSION } from '../../src/version.ts'
+import { card } from '../cli/workspace.ts'
+import { sharedHost, token } from '../support/host.ts'
+import { ActionRunner, action, type Event } from './action-runner.ts'
+import { installPackage } from './install.ts'
+
+let folder: string
+let installed: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sync-card-action-'))
+  installed = join((await installPackage(folder)).owner, 'node_modules')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+let runner: ActionRunner
+beforeEach(() => {
+  runner = new ActionRunner(mkdtempSync(join(folder, 'runner-')), installed)
+})
+
+const host = () => ({ url: sharedHost().url.origin, token })
+
+const pullRequest: Event = { name: 'pull_request', ref: 'refs/pull/7/merge', number: 7 }
+const push: Event = { name: 'push' }
+
+/** Returns a file with a card that the linter has no warning for. */
+const yaml = (name: string, more: object = {}): string => `card: ${JSON.stringify(card(name, more))}\n`
+
+const isRegistered = async (id: string): Promise<boolean> =>
+  (
+    await sharedHost().fetch(`/agents/${id}/manifest`, {
+      headers: { Authorization: `Bearer ${token}` },
+    })
+  ).ok
+
+describe('action.yml', () => {
+  it('installs the version of this repository', () => {
+    expect(action.inputs.package?.default).toBe(`sync-card@${VERSION}`)
+  })
+
+  it('inserts no expression into a script, where it would be code', () => {
+    for (const { run = '' } of action.runs.steps) expect(run).not.toContain('${{')
+  })
+
+  it('pins other actions to a commit', () => {
+    const used = action.runs.steps.flatMap(({ uses }) => uses ?? [])
+    expect(used).toEqual([expect.stringMatching(/^github\/codeql-action\/upload-sarif@[0-9a-f]{40}$/)])
+  })
+
+  it('is documented with every input and output', () => {
+    const page = readFileSync('docs/github-action.md', 'utf8')
+    const names = [...Object.keys(action.inputs), ...Object.keys(action.outputs)]
+    expect(names.filter(name => !page.includes(`| \`${name}\` |`))).toEqual([])
+  })
+
+  it('takes the inputs of the documented workflow, which grants no more than it needs', () => {
+    const [, text = ''] =
+      /^ *```yaml\n( *name: [\s\S]*?)^ *```$/m.exec(readFileSync('docs/github-action.md', 'utf8')) ?? []
+    const workflow = parse(text)
+    expect(workflow.permissions).toEqual({ contents: 'read', 'pull-requests': 'write', 'security-events': 'write' })
+    const [, step] = workflow.jobs.cards.steps
+    expect(step.uses).toMatch(new RegExp(`/calling-card@v${VERSION.replaceAll('.', '\\.')}$`))
+    expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(step.with)))
+  })
+})
+
+describe('the action on a push', () => {
+  it('registers the cards of the default branch at the host of the input, whatever the files name', async () => {
+    const elsewhere = 'http://127.0.0.1:6000'
+    runner.write({
+      'cards/action-pushed.yaml': yaml('action-pushed'),
+      '.env': `SYNC_CARD_URL=${elsewhere}\nSYNC_CARD_TOKEN=another\n`,
+      'sync-card.yaml': `default: prod\nhosts: { prod: { url: '${elsewhere}', tokenFrom: env } }\n`,
+    })
+    const result = await runner.run(push, host())
+    expect(result.failed).toBeUndefined()
+    expect(result.log).toContain('created')
+    expect(await isRegistered('action-pushed')).toBe(true)
+  })
+
+  it.each<[string, Event, Record<string, string>]>([
+    ['of another branch', { name: 'push', ref: 'refs/heads/topic' }, {}],
+    ['of a tag', { name: 'push', ref: 'refs/tags/main' }, {}],
+    ['without the input sync', push, { sync: 'false' }],
+    ['without a host', push, { url: '' }],
+    ['if the event is another', { name: 'schedule' }, {}],
+  ])('only lints %s', async (_, event, inputs) => {
+    const { steps } = await stubbed().run(event, { ...host(), ...inputs })
+    expect(steps).not.toContain('Register the cards')
+    expect(steps).toContain('Lint')
+  })
+
+  it('registers nothing if lint finds an error, and fails after the upload of the findings', async () => {
+    runner.write({ 'cards/action-bad.yaml': yaml('action-bad', { url: 'http://10.0.0.1/' }) })
+    const { failed, log, used, steps } = await runner.run(push, host())
+    expect(failed).toBe('Fail if lint has found errors')
+    expect(steps).not.toContain('Register the cards')
+    expect(log).toContain('cards/action-bad.yaml:1:')
+    expect(log).toContain('[private-url]')
+    const sarif = JSON.parse(readFileSync(used[0]?.sarif_file ?? '', 'utf8'))
+    expect(sarif.runs[0].results).toContainEqual(expect.objectContaining({ ruleId: 'private-url' }))
+    expect(await isRegistered('action-bad')).toBe(false)
+  })
+
+  it('fails if the host cannot be used', async () => {
+    runner.write({ 'cards/action-unreachable.yaml': yaml('action-unreachable') })
+    // Fetch blocks this port, so nothing is sent and nothing retried.
+    const { failed, log } = await runner.run(push, { ...host(), url: 'http://127.0.0.1:6000' })
+    expect([failed, log]).toEqual(['Register the cards', expect.stringContaining('127.0.0.1:6000')])
+  })
+
+  it('fails if the secret with the token is missing', async () => {
+    const { failed, log } = await runner.run(push, { ...host(), token: '' })
+    expect([failed, log]).toEqual([
+      'Decide what to do',
+      expect.stringContaining('::error title=sync-card::The input token is empty'),
+    ])
+  })
+
+  it('takes files from the input, one in each line, and runs nothing of their names', async () => {
+    const name = '$(touch pwned); `touch pwned` "x'
+    runner.write({ [`${name}.yaml`]: `id: action-a\n${yaml('action-a')}`, 'more/action-b.yaml': yaml('action-b') })
+    const { failed, log } = await runner.run(push, { ...host(), url: '', files: `${name}.yaml\n\nmore\n` })
+    expect([failed, log]).toEqual([undefined, expect.stringContaining('2 files: 0 invalid')])
+    expect(existsSync(join(runner.workspace, 'pwned'))).toBe(false)
+  })
+
+  it('lets no line of the report be a command of the workflow', async () => {
+    runner.write({ 'cards/a\n::error::Ignore this.yaml': yaml('action-command') })
+    const { log } = await runner.run(push, { ...host(), url: '' })
+    const [stop, pause = ''] = /^::stop-commands::(\S{36})$/m.exec(log) ?? []
+    const [before = '', after = ''] = log.split(`\n::${pause}::\n`)
+    expect(before.startsWith(`${stop}\n`)).toBe(true)
+    expect(before).toContain('\n::error::Ignore this.yaml')
+    expect(after).toBe('::error title=sync-card::The step Lint lists what is wrong with the cards.\n')
+  })
+})
+
+describe('the action on a pull request', () => {
+  it('writes the difference into a comment and into the summary of the job', async () => {
+    const { failed, outputs, summary } = await stubbed().run(pullRequest, host())
+    expect([failed, outputs.differences, summary]).toEqual([undefined, 'true', markdown])
+    expect(runner.comments).toEqual([{ id: 100, body: `${marker()}\n${markdown}\n`, user: { type: 'Bot' } }])
+  })
+
+  it('updates its comment, also once nothing differs, and no comment of somebody else', async () => {
+    const others = [
+      { id: 1, body: `${marker()} of a person`, user: { type: 'User' } },
+      { id: 2, body: '<!-- sync-card https://another.example.com -->', user: { type: 'Bot' } },
+    ]
+    stubbed().comments = others
+    await runner.run(pullRequest, host())
+    const { comments } = runner
+    stubbed('No differences.', 0).comments = comments
+    await runner.run(pullRequest, host())
+    expect(runner.comments).toEqual([...others, expect.objectContaining({ body: `${marker()}\nNo differences.\n` })])
+  })
+
+  it('writes no comment if nothing differs', async () => {
+    const { outputs } = await stubbed('No differences.', 0).run(pullRequest, host())
+    expect([outputs.differences, runner.comments]).toEqual(['false', []])
+  })
+
+  it('cuts a difference that is longer than a comment can be', async () => {
+    await stubbed(`x${'é'.repeat(70_000)}`).run(pullRequest, host())
+    const [{ body } = { body: '' }] = runner.comments
+    expect(body.length).toBeLessThan(65_536)
+    expect(body).toMatch(/é\n````\n\n… The summary of the job has the rest\.\n$/)
+  })
+
+  it('warns if the token of the job may not comment', async () => {
+    const { failed, log } = await stubbed().run(pullRequest, host(), { mayWrite: false })
+    expect([failed, log]).toEqual([undefined, expect.stringContaining('needs the permission pull-requests: write')])
+  })
+
+  it('fails without a comment if the host cannot be used', async () => {
+    const { failed } = await stubbed('', 4).run(pullRequest, host())
+    expect([failed, runner.comments]).toEqual(['Compare with the host', []])
+  })
+
+  it.each<[string, Event, Record<string, string>, string[]]>([
+    ['from a fork', { ...pullRequest, head: 'stranger/cards' }, {}, []],
+    ['from a fork that is gone', { ...pullRequest, head: null }, {}, []],
+    ['of Dependabot, which gets no secrets', pullRequest, { token: '' }, [upload]],
+    ['if there is no host', pullRequest, { url: '' }, [upload]],
+  ])('only lints one %s', async (_, event, inputs, more) => {
+    const { failed, steps } = await stubbed().run(event, { ...host(), ...inputs })
+    expect([failed, steps]).toEqual([undefined, ['Decide what to do', 'Install sync-card', 'Lint', ...more]])
+  })
+
+  it.each<[string, Record<string, string>, string]>([
+    ['no comment without the input comment', { comment: 'false' }, 'Comment on the pull request'],
+    ['no report to code scanning without the input sarif', { sarif: 'false' }, upload],
+  ])('writes %s', async (_, inputs, step) => {
+    const { failed, steps } = await stubbed().run(pullRequest, { ...host(), ...inputs })
+    expect([failed, steps]).toEqual([undefined, expect.not.arrayContaining([step])])
+    expect(steps).toContain('Compare with the host')
+  })
+
+  it('refuses pull_request_target, which would give secrets to the files of forks', async () => {
+    const { failed, steps } = await stubbed().run({ ...pullRequest, name: 'pull_request_target' }, host())
+    expect([failed, steps]).toEqual(['Decide what to do', ['Decide what to do']])
+  })
+})
+
+const upload = 'Upload findings to code scanning'
+
+/** The first line of the comment for a host. */
+const marker = (): string => `<!-- sync-card ${host().url} -->`
+
+const markdown = 'weather differs'
+
+/** Makes the sync-card of the runner one that finds nothing in files, and compares them with this result. */
+const stubbed = (difference = markdown, code = 1): ActionRunner => {
+  const installed = mkdtempSync(join(folder, 'stub-'))
+  mkdirSync(join(installed, '.bin'))
+  writeFileSync(join(installed, 'diff.md'), difference)
+  const script = `#!/bin/sh\n[ "$1" != diff ] || { cat ${installed}/diff.md; exit ${code}; }\n`
+  writeFileSync(join(installed, '.bin/sync-card'), script, { mode: 0o755 })
+  runner = new ActionRunner(mkdtempSync(join(folder, 'runner-')), installed)
+  return runner
+}
