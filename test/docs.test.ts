@@ -18,9 +18,9 @@ const exists = (path: string): boolean => existsSync(join(root, path))
 const reference = read('docs/reference.md')
 const pages = find(['*.md', 'docs/*.md', '{cards,examples/*}/*.md'])
 
-/** Returns the rows below a heading of docs/reference.md whose first cell is code: the cells of each. */
-const tableRows = (heading: string): string[][] => {
-  const lines = reference.split('\n')
+/** Returns the rows below a heading of a page whose first cell is code: the cells of each. */
+const tableRows = (heading: string, page = reference): string[][] => {
+  const lines = page.split('\n')
   const start = lines.findIndex(line => line.replace(/^#+ /, '') === heading)
   const level = lines[start]?.indexOf(' ') ?? 0
   const section = lines.slice(start + 1)
@@ -157,8 +157,32 @@ describe('docs/reference.md', () => {
 
   it('explains every entry', () => {
     const headings = ['Endpoints', 'Limits', 'Rate limits', 'Configuration', 'Error codes', 'Exit codes', 'Lint rules']
-    const rows = headings.flatMap(tableRows)
+    const rows = headings.flatMap(heading => tableRows(heading))
     expect(rows.filter(cells => cells.at(-1) === '')).toEqual([])
+  })
+})
+
+describe('docs/observability.md', () => {
+  const page = read('docs/observability.md')
+  const log = read('src/http/log.ts')
+  const events = [...log.matchAll(/^ {2}\| '([\w-]+)'$/gm)].map(([, event = '']) => event)
+  const fields = [...log.matchAll(/^ {2}'?([\w.]+)'?\?: /gm)].map(([, field = '']) => field)
+
+  it.each([
+    ['Events', events],
+    ['Fields', fields],
+  ])('lists all that a line of the log can have: %s', (heading, expected) => {
+    const rows = tableRows(heading, page)
+    expect(expected.length).toBeGreaterThan(20)
+    expect(rows.map(firstCode).toSorted()).toEqual(expected.toSorted())
+    expect(rows.filter(cells => cells.at(-1) === '')).toEqual([])
+  })
+
+  it('has an example line of fields that exist', () => {
+    const [, example = '{}'] = /```json\n(\{"event": "call".*?)```/s.exec(page) ?? []
+    const { event, ...others } = JSON.parse(example)
+    expect(events).toContain(event)
+    expect(Object.keys(others).filter(name => !fields.includes(name))).toEqual([])
   })
 })
 

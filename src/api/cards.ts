@@ -1,7 +1,7 @@
 import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { unauthorized } from '../auth/require.ts'
+import { tooManyAttempts } from '../auth/throttle.ts'
 import { agentIdPattern, type HybridName, type RepresentationName } from '../card/model/constants.ts'
 import { type Handler, type RequestContext, startTiming } from '../http/handler.ts'
 import { isCardHost, requestHostname } from '../http/headers.ts'
@@ -152,7 +152,7 @@ const readRestricted = async (
   const caller = profile ? await authenticateForAgent(bearer, { id, profile }, { request, env, ctx }) : bearer
   timing?.lap('auth')
   if (profile?.visibility !== 'public' && !caller.authenticated && caller.reason === 'throttled')
-    throw unauthorized(caller)
+    throw tooManyAttempts()
   if (profile === null || !hasPermission(caller, 'read', id)) return null
   const tier = highestTier(caller, profile)
   const extended = tier === undefined ? null : await readExtended({ id, tier, name }, env, ctx)

@@ -78,7 +78,7 @@ const verifySignature = async (token: string, { issuer, getKey }: Issuer, rules:
     if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithAny(error, token, issuer, rules)
     // The platform rejects malformed keys of an issuer with its own errors, which are worth a look.
     if (!(error instanceof errors.JOSEError))
-      log('error', 'jwt-unverifiable', { issuer: originOf(issuer), error: String(error) })
+      log('error', 'jwt-unverifiable', { 'calling_card.issuer': originOf(issuer), 'exception.message': String(error) })
     return { error: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
   }
 }

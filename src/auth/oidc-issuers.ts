@@ -135,7 +135,10 @@ const discover = async (url: string, env: IssuerEnv): Promise<FetchedIssuer | un
   if (!isKeySet(keys)) return logFailure(keysUrl, 'not a JSON Web Key Set')
   const used = { keys: keys.keys.slice(0, MAX_ISSUER_KEYS) }
   if (keys.keys.length > MAX_ISSUER_KEYS)
-    log('error', 'issuer-keys-ignored', { issuer: originOf(url), keys: keys.keys.length, used: MAX_ISSUER_KEYS })
+    log('error', 'issuer-keys-ignored', {
+      'calling_card.issuer': originOf(url),
+      'calling_card.detail': `${keys.keys.length} keys, of which ${MAX_ISSUER_KEYS} are used`,
+    })
   return { issuer, getKey: createLocalJWKSet(used), size: 4 * JSON.stringify(used).length }
 }
 
@@ -158,7 +161,7 @@ const fetchObject = async (url: string, { ALLOWED_ORIGINS: allowedOrigins }: Iss
 }
 
 const logFailure = (url: string, why: string): undefined => {
-  log('error', 'issuer-unread', { issuer: originOf(url), why })
+  log('error', 'issuer-unread', { 'calling_card.issuer': originOf(url), 'calling_card.detail': why })
   return undefined
 }
 

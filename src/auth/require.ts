@@ -5,7 +5,7 @@ import type { PathParams, RequestContext } from '../http/handler.ts'
 import { authenticate } from './authenticate.ts'
 import { hasPermission, isAdmin } from './permissions.ts'
 import type { Authentication, Principal, TokenError } from './principal.ts'
-import { BLOCK_SECONDS, recordFailure } from './throttle.ts'
+import { recordFailure, tooManyAttempts } from './throttle.ts'
 import { isAdminTokenMissing } from './token.ts'
 
 /** Returns the principal of a request if it has a scope for an agent, `*` standing for every agent; throws otherwise. */
@@ -116,12 +116,4 @@ const invalidAgentId = (id: string): HttpError =>
     400,
     'bad-agent-id',
     `"${id.slice(0, 80)}" is not a valid agent id: use 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit.`,
-  )
-
-const tooManyAttempts = (): HttpError =>
-  new HttpError(
-    429,
-    'too-many-attempts',
-    `Too many failed authentication attempts from your address. Try again in ${BLOCK_SECONDS} seconds.`,
-    { headers: { 'Retry-After': String(BLOCK_SECONDS) } },
   )

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../http/conditional.ts'
-import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
+import { HttpError, RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { parseUrl } from '../net/urls.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import { isToken } from './token.ts'
@@ -62,6 +62,15 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
   if (!success) blockedUntil.set(address, { until: now + BLOCK_SECONDS * 1000, size: 1 })
   return !success
 }
+
+/** The error for an address whose credentials are ignored. */
+export const tooManyAttempts = (): HttpError =>
+  new HttpError(
+    429,
+    'too-many-attempts',
+    `Too many failed authentication attempts from your address. Try again in ${BLOCK_SECONDS} seconds.`,
+    { headers: { 'Retry-After': String(BLOCK_SECONDS) } },
+  )
 
 /** Records that an address exceeds its rate limit of calls. */
 export const recordLimited = (request: Request, now = Date.now()): void => {

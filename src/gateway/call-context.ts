@@ -8,6 +8,7 @@ import type { RequestContext } from '../http/handler.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import type { OutputWarning } from './content-negotiation.ts'
 import type { UpstreamMessage } from './upstream/request.ts'
+import type { TraceContext } from './upstream/trace-context.ts'
 
 /** An agent by its id, and as the caller named it: errors repeat only what the caller wrote. The id is empty if there is none. */
 export type AgentRef = { id: string; named: string }
@@ -44,6 +45,8 @@ export type CallContext = Readonly<RequestContext> & {
   /** Null until the agent is resolved, and if there is no such agent. */
   profile: CallProfile | null
   call?: A2ACall
+  /** The trace of the caller, if it has one. */
+  trace?: TraceContext
   /** What `warn` levels of the gate found, and media types of an answer that were not expected. */
   warnings: readonly GateWarning[]
   /** The status of the agent's own response. */

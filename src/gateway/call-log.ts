@@ -1,10 +1,11 @@
 import type { CallError } from '../a2a/errors.ts'
+import { operations } from '../a2a/operations.ts'
 import { log } from '../http/log.ts'
 import type { CallContext, GateWarning } from './call-context.ts'
 
 /**
  * Writes the log line of one call. Like every line of this log, it contains nothing that a caller or an agent wrote, except for the id
- * of a registered agent.
+ * of a registered agent and the ids of a valid trace.
  */
 export const logCall = (
   context: CallContext,
@@ -16,13 +17,12 @@ export const logCall = (
   // An error is what the owner has to correct; `npm start` shows it.
   log(error?.kind === 'misconfigured' ? 'error' : 'info', 'call', {
     ...describeCall(context),
-    caller: caller.authenticated ? caller.subject : caller.reason,
-    verdict: error?.kind ?? 'passed',
-    ...(warnings.length > 0 && { warnings: kindsOf(warnings) }),
-    ...reasonOf(error),
-    ...(upstreamStatus !== undefined && { upstream: upstreamStatus }),
-    status,
-    milliseconds,
+    'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
+    ...describeError(error),
+    ...(warnings.length > 0 && { 'calling_card.warnings': kindsOf(warnings) }),
+    ...(upstreamStatus !== undefined && { 'calling_card.upstream.status_code': upstreamStatus }),
+    'http.response.status_code': status,
+    'calling_card.duration_ms': milliseconds,
   })
 }
 
@@ -31,19 +31,29 @@ export const logStream = (context: CallContext, found: { error: CallError } | { 
   log('info', 'stream', {
     ...describeCall(context),
     ...('error' in found
-      ? { verdict: found.error.kind, ...reasonOf(found.error) }
-      : { warnings: found.warning.kind, ...reasonOf(found.warning) }),
+      ? describeError(found.error)
+      : { 'calling_card.warnings': found.warning.kind, ...detailOf(found.warning) }),
   })
 
-const describeCall = ({ agent, profile, call }: CallContext) => ({
-  agent: profile ? agent.id : '',
-  operation: call?.operation ?? '',
-  binding: call?.binding ?? '',
-  version: call?.version ?? '',
+const describeCall = ({ agent, profile, call, trace }: CallContext) => ({
+  ...(profile && { 'gen_ai.agent.id': agent.id }),
+  ...(call && {
+    'a2a.method.name': operations[call.operation]['1.0'],
+    'a2a.protocol.version': call.version,
+    'calling_card.binding': call.binding,
+  }),
+  ...(trace && {
+    trace_id: trace.traceId,
+    span_id: trace.spanId,
+    parent_span_id: trace.parentSpanId,
+    trace_flags: trace.flags,
+  }),
 })
 
-const reasonOf = (error: GateWarning | undefined): { why?: string } =>
-  error !== undefined && 'detail' in error && REASONED.has(error.kind) ? { why: error.detail } : {}
+const describeError = (error: CallError | undefined) => error && { 'error.type': error.kind, ...detailOf(error) }
+
+const detailOf = (error: GateWarning) =>
+  'detail' in error && REASONED.has(error.kind) ? { 'calling_card.detail': error.detail } : undefined
 
 /** The errors whose `detail` this host or the runtime writes. Others repeat what the caller sent. */
 const REASONED: ReadonlySet<string> = new Set(['misconfigured', 'unreachable', 'invalid-response'])

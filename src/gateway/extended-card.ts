@@ -114,7 +114,11 @@ const compileFor = async (
   const compiled = compileAgentExtendedCard(document, { id, origin: base.origin, publicCard, extendedCard })
   if ('documents' in compiled) return compiled.documents
   const [{ pointer, message } = { pointer: '', message: '' }] = compiled.errors
-  log('error', 'extended-card-invalid', { agent: id, pointer, why: message })
+  log('error', 'extended-card-invalid', {
+    'gen_ai.agent.id': id,
+    'calling_card.pointer': pointer,
+    'calling_card.detail': message,
+  })
   return { kind: 'invalid-response', status: 200 }
 }
 
@@ -123,7 +127,7 @@ const loadBase = async (id: string, env: Env): Promise<RefreshBase | null | unde
   try {
     return await getRegistry(env).refreshBase(id)
   } catch (error) {
-    log('error', 'registry-unavailable', { agent: id, error: String(error) })
+    log('error', 'registry-unavailable', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
     return undefined
   }
 }

@@ -64,6 +64,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       assertion: identity?.assertion,
       streams,
       extensions: call.extensions,
+      trace: context.trace,
       headers: request.headers,
       containsHostToken: value => containsHostToken(value, env),
     },

@@ -25,6 +25,7 @@ export const handleCall = async (
   const timing = starting && (await starting)
   const context = createCallContext(await authenticate(request, env, ctx), { request, env, ctx, timing })
   timing?.lap('auth')
+  if (request.headers.has('traceparent')) await continueTrace(context)
   const result = (await receiveCall(inbound, context)) ?? (await dispatchCall(inbound, context))
   const error = 'kind' in result ? result : undefined
   const response = 'kind' in result ? errorResponse(result, context.call ?? inbound.getErrorForm()) : result
@@ -33,6 +34,13 @@ export const handleCall = async (
   if (context.call) timing?.addTo(response)
   logCall(context, error, response.status, Date.now() - startedAt)
   return response
+}
+
+/** Adds the trace of the caller to the context. Loaded on first use, because few callers have one. */
+const continueTrace = async (context: CallContext): Promise<void> => {
+  const traces = await import('./upstream/trace-context.ts')
+  const trace = traces.continueTrace(context.request.headers, context.env)
+  if (trace) context.trace = trace
 }
 
 /**

@@ -75,7 +75,7 @@ export const serviceUnavailable = (detail = 'This host cannot look up its agents
 export const toErrorResponse = (error: unknown): Response => {
   const httpError = toHttpError(error)
   if (httpError) return problemResponse(httpError)
-  log('error', 'unexpected', { error: textOf(error) })
+  logUnexpected(error)
   return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 }
 
@@ -83,11 +83,15 @@ export const toErrorResponse = (error: unknown): Response => {
 export const toHttpError = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
   if (!isUnavailableObject(error)) return undefined
-  log('error', 'storage-unavailable', { error: textOf(error) })
+  log('error', 'storage-unavailable', { 'exception.stacktrace': stackOf(error) })
   return serviceUnavailable('The storage of this host does not respond right now.')
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+/** Logs a defect of this host. */
+export const logUnexpected = (error: unknown): void =>
+  log('error', 'unexpected', { 'exception.stacktrace': stackOf(error) })
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 /** Recognizes the errors of a Durable Object that cannot be reached, is overloaded, or was reset by the platform. */
 const isUnavailableObject = (error: unknown): boolean =>

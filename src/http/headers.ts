@@ -54,3 +54,14 @@ export const preflightResponse = (methods: readonly string[]): Response =>
 
 /** Returns the hostname of a request. A trailing dot does not make it another name (RFC 1034 §3.1). */
 export const requestHostname = ({ url }: Request): string => new URL(url).hostname.replace(/\.$/, '')
+
+/** Returns a header of a request; null if there is none, or if it is for this hop only, as `Connection` names it (RFC 9110 §7.6.1). */
+export const endToEndHeader = (name: string, headers: Headers): string | null => {
+  const value = headers.get(name)
+  if (value === null) return null
+  const hopByHop = headers
+    .get('Connection')
+    ?.toLowerCase()
+    .split(/[\s,]+/)
+  return hopByHop?.includes(name) ? null : value
+}

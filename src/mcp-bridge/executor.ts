@@ -1,6 +1,7 @@
 import { Task, TaskArtifactUpdateEvent, type TaskState, TaskStatusUpdateEvent } from '@a2a-js/sdk'
 import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from '@a2a-js/sdk/server'
 import type { Progress } from '@modelcontextprotocol/client'
+import { logUnexpected } from '../http/errors.ts'
 import { log } from '../http/log.ts'
 import type { JsonObject } from '../json/json.ts'
 import { MAX_RUNNING_TOOLS } from '../limits.ts'
@@ -45,7 +46,7 @@ export class ToolExecutor implements AgentExecutor {
       if (!signal.aborted) reportOutcome(tool.name, outcome, reporter)
     } catch (error) {
       // The SDK would send the error's message to the caller.
-      log('error', 'unexpected', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      logUnexpected(error)
       reporter.publishStatus('TASK_STATE_FAILED', textMessage('An internal error of this host stopped the call.'))
     } finally {
       this.#running.end(taskId)
@@ -152,7 +153,12 @@ const reportOutcome = (name: string, outcome: ToolOutcome, { publishStatus, publ
 export const logToolCall = (agent: string, outcome: ToolOutcome, milliseconds: number): void => {
   const why = reasonOf(outcome)
   // `npm start` shows errors: these are what the owner has to fix.
-  log(why ? 'error' : 'info', 'tool-call', { agent, outcome: tagOf(outcome), ...(why && { why }), milliseconds })
+  log(why ? 'error' : 'info', 'tool-call', {
+    'gen_ai.agent.id': agent,
+    'calling_card.outcome': tagOf(outcome),
+    ...(why && { 'calling_card.detail': why }),
+    'calling_card.duration_ms': milliseconds,
+  })
 }
 
 const tagOf = (outcome: ToolOutcome): string => {

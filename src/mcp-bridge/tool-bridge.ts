@@ -70,7 +70,7 @@ export class ToolBridge {
     try {
       await requestRefresh(this.#id, { force: true }, this.#env)
     } catch (error) {
-      log('error', 'refresh', { agent: this.#id, error: String(error) })
+      log('error', 'refresh-failed', { 'gen_ai.agent.id': this.#id, 'exception.message': String(error) })
     }
   }
 }

@@ -14,11 +14,11 @@ import type { BridgedToolCall } from './bridge-call.ts'
 export const rejectInvalidArguments = (agent: string, tool: BridgedToolCall): CallError | undefined => {
   const validated = validateArguments(tool.arguments, tool.inputSchema)
   if ('unchecked' in validated) {
-    log('info', 'tool-unchecked', { agent, why: validated.unchecked })
+    log('info', 'tool-unchecked', { 'gen_ai.agent.id': agent, 'calling_card.detail': validated.unchecked })
     return undefined
   }
   if (validated.violations.length === 0) return undefined
-  log('info', 'tool-call', { agent, outcome: 'invalid-arguments' })
+  log('info', 'tool-call', { 'gen_ai.agent.id': agent, 'calling_card.outcome': 'invalid-arguments' })
   const violations = validated.violations.map(({ path, description }) => ({
     // A text is the whole argument.
     field: tool.field.endsWith('.text') ? tool.field : tool.field + path,

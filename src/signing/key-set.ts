@@ -12,7 +12,7 @@ const CACHE_CONTROL = 'public, max-age=300'
 export const getKeySet: Handler = async ({ headers }, env) => {
   const keys = await getSigningKeys(env)
   if ('misconfigured' in keys) {
-    if (env.SIGNING_KEY) log('error', 'signing-key', { why: keys.misconfigured })
+    if (env.SIGNING_KEY) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
     throw new HttpError(404, 'no-signing-key', 'This host has no key to sign with, so it publishes none.')
   }
   const body = JSON.stringify({ keys: keys.published })

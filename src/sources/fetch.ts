@@ -61,7 +61,7 @@ export const checkSourceAllowed = (
 ): CardError | undefined => {
   const why = service === undefined ? blockReason(url, env.ALLOWED_ORIGINS) : undefined
   if (why === undefined) return undefined
-  log('warn', 'source-blocked', { why })
+  log('warn', 'source-blocked', { 'calling_card.detail': why })
   return {
     pointer: `/upstream/${kind}`,
     message: 'is not an address that this host calls: it calls public host names over https (docs/security.md)',

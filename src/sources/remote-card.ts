@@ -49,7 +49,7 @@ export class RemoteCard extends DurableObject<Env> {
     try {
       await this.#enqueue(id, {})
     } catch (error) {
-      log('error', 'refresh-failed', { agent: id, error: String(error) })
+      log('error', 'refresh-failed', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
       await this.schedule(id, Date.now() + RETRY_MS)
     }
   }

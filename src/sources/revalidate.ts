@@ -1,6 +1,5 @@
 import { log } from '../http/log.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
-import { cacheRegistered, cacheSourceState } from '../registry/edge/write-through.ts'
 import type { SourceHealth } from '../registry/staleness.ts'
 import type { RpcClient } from '../registry/store/client.ts'
 import type { RefreshOptions, RefreshReport } from './refresh.ts'
@@ -18,6 +17,8 @@ export const requestRefresh = async (id: string, options: RefreshOptions, env: E
   const object = env.REMOTE_CARDS.getByName(id) as unknown as RpcClient<RemoteCard>
   const report = await object.refresh(id, options)
   const { written, state } = report
+  // Loaded on first use, because most isolates serve no card that is due.
+  const { cacheRegistered, cacheSourceState } = await import('../registry/edge/write-through.ts')
   if (written) cacheRegistered(written.registration, written.registered)
   else if (state) cacheSourceState(id, state)
   return report
@@ -39,7 +40,7 @@ export const revalidate = (
   ctx.waitUntil(
     requestRefresh(id, {}, env).then(
       ({ result }) => setNextTime(id, result.outcome === 'not-due' ? result.due : Date.now() + RETRY_MS),
-      (error: unknown) => log('error', 'refresh-failed', { agent: id, error: String(error) }),
+      (error: unknown) => log('error', 'refresh-failed', { 'gen_ai.agent.id': id, 'exception.message': String(error) }),
     ),
   )
 }

@@ -48,9 +48,11 @@ export const fetchUpstreamCard = async (
   return fetchFailed(source, toSourceFailure(response), `${response.failed}: ${response.detail}`)
 }
 
-/** Logs why a card could not be fetched, with only the origin of the address: the rest may be a secret. */
+/** Logs why a card could not be fetched, with only the server of the address: the rest may be a secret. */
 export const fetchFailed = ({ url }: Source, failure: SourceFailure, why: string): FetchResult => {
-  log('error', 'card-unread', { origin: parseUrl(url)?.origin ?? '', why })
+  const { hostname, port } = parseUrl(url) ?? { hostname: '', port: '' }
+  const server = { 'server.address': hostname, ...(port !== '' && { 'server.port': Number(port) }) }
+  log('error', 'card-unread', { ...server, 'calling_card.detail': why })
   return { failure }
 }
 

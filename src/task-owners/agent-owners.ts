@@ -76,7 +76,7 @@ export class AgentOwners {
     try {
       return await ask(this.#env.TASK_OWNERS.getByName(this.#agent) as unknown as RpcClient<TaskOwners>, this.#caller)
     } catch (error) {
-      log('error', 'task-owners-unavailable', { agent: this.#agent, error: String(error) })
+      log('error', 'task-owners-unavailable', { 'gen_ai.agent.id': this.#agent, 'exception.message': String(error) })
       return undefined
     }
   }

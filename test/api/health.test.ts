@@ -99,7 +99,7 @@ describe('the health of a host', () => {
   it('is 503 while the Registry is unreachable, for a reason that only the log has', async () => {
     health = fail
     expect(await read()).toEqual({ status: 503, body: unreachable, retryAfter: '10' })
-    expect(errors).toEqual([{ event: 'registry-unavailable', error: 'Error: Network connection lost.' }])
+    expect(errors).toEqual([{ event: 'registry-unavailable', 'exception.message': 'Error: Network connection lost.' }])
   })
 
   it('is 503 if the Registry does not respond within 4 seconds', async () => {

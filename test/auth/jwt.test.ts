@@ -367,7 +367,7 @@ describe('the keys of an issuer', () => {
     misconfigure()
     await verify(await server.sign())
     const lines = vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(String(line)))
-    expect(lines).toContainEqual(expect.objectContaining({ issuer: server.origin }))
+    expect(lines).toContainEqual(expect.objectContaining({ 'calling_card.issuer': server.origin }))
     expect(JSON.stringify(lines)).not.toMatch(/tenant|well-known|keys\?|secret/)
   })
 

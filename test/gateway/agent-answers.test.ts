@@ -92,7 +92,7 @@ describe.each(requests)('an agent that is called in %s', (_, version, binding) =
     called.agent.respond(reply(200, json, text))
     const warned = await send('answers-warn')
     expect([warned.status, warned.text, warned.headers.get('gate-warning')]).toEqual([200, text, 'invalid-response'])
-    await expect.poll(() => called.host.logged().at(-1)).toContain('"warnings":"invalid-response"')
+    await expect.poll(() => called.host.logged().at(-1)).toContain('"calling_card.warnings":"invalid-response"')
     const passed = await send('answers-off')
     expect([passed.status, passed.text, passed.headers.get('gate-warning')]).toEqual([200, text, null])
   })
@@ -103,8 +103,8 @@ describe.each(requests)('an agent that is called in %s', (_, version, binding) =
     await expect
       .poll(() => JSON.parse(called.host.logged().at(-1) ?? ''))
       .toMatchObject({
-        verdict: 'invalid-response',
-        why: binding === 'JSONRPC' ? 'the response must be an object' : 'result must be an object',
+        'error.type': 'invalid-response',
+        'calling_card.detail': binding === 'JSONRPC' ? 'the response must be an object' : 'result must be an object',
       })
   })
 })
@@ -151,10 +151,10 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
       .toContainEqual(
         expect.objectContaining({
           event: 'stream',
-          agent: 'answers-warn',
-          binding,
-          version,
-          warnings: 'invalid-response',
+          'gen_ai.agent.id': 'answers-warn',
+          'calling_card.binding': binding,
+          'a2a.protocol.version': version,
+          'calling_card.warnings': 'invalid-response',
         }),
       )
   })
@@ -259,11 +259,11 @@ describe('the media types of an answer', () => {
     await expect.poll(lines).toEqual([
       {
         event: 'stream',
-        agent: 'answers',
-        operation: 'stream',
-        binding: 'JSONRPC',
-        version: '1.0',
-        warnings: 'undeclared-output-modes',
+        'gen_ai.agent.id': 'answers',
+        'a2a.method.name': 'SendStreamingMessage',
+        'calling_card.binding': 'JSONRPC',
+        'a2a.protocol.version': '1.0',
+        'calling_card.warnings': 'undeclared-output-modes',
       },
     ])
   })

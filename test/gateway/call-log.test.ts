@@ -50,158 +50,198 @@ const captureLog = async (request: () => Promise<unknown>): Promise<JsonObject[]
 
 const passedCall = {
   event: 'call',
-  agent: 'weather',
-  caller: 'anonymous',
-  operation: 'send',
-  binding: 'JSONRPC',
-  version: '1.0',
-  verdict: 'passed',
-  status: 200,
-  milliseconds: expect.any(Number),
+  'gen_ai.agent.id': 'weather',
+  'a2a.method.name': 'SendMessage',
+  'a2a.protocol.version': '1.0',
+  'calling_card.binding': 'JSONRPC',
+  'calling_card.caller': 'anonymous',
+  'http.response.status_code': 200,
+  'calling_card.duration_ms': expect.any(Number),
 }
-const unparsed = { operation: '', binding: '', version: '' }
+/** Fields that a line lacks. */
+const unparsed = { 'a2a.method.name': undefined, 'a2a.protocol.version': undefined, 'calling_card.binding': undefined }
+const noAgent = { 'gen_ai.agent.id': undefined }
 
 describe('the log line', () => {
   it.each<[string, string, Sent, JsonObject]>([
-    ['passed', '/agents/weather/a2a', { body: call() }, { upstream: 200 } as JsonObject],
+    ['passed', '/agents/weather/a2a', { body: call() }, { 'calling_card.upstream.status_code': 200 } as JsonObject],
     [
       'passed in 0.3',
       '/agents/weather/a2a',
       { body: call('message/send', messageV03()) },
-      { version: '0.3', upstream: 200 },
+      { 'a2a.protocol.version': '0.3', 'calling_card.upstream.status_code': 200 },
     ],
     [
       'passed over HTTP+JSON',
       '/agents/weather/a2a/message:send',
       { body: message() },
-      { binding: 'HTTP+JSON', upstream: 200 },
+      { 'calling_card.binding': 'HTTP+JSON', 'calling_card.upstream.status_code': 200 },
     ],
-    ['passed to the root agent', '/a2a', { body: call() }, { upstream: 200 }],
+    ['passed to the root agent', '/a2a', { body: call() }, { 'calling_card.upstream.status_code': 200 }],
     [
       'passed to an agent by its name',
       '/a2a/v1',
       { body: call('SendMessage', message({ agentName: 'Weather', tenant: 'x' })) },
-      { agent: expect.any(String) as never, upstream: 200 },
+      { 'gen_ai.agent.id': expect.any(String) as never, 'calling_card.upstream.status_code': 200 },
     ],
     [
       'passed with a warning',
       '/agents/warned/a2a',
       { body: call('SendStreamingMessage') },
-      { agent: 'warned', operation: 'stream', warnings: 'streaming', upstream: 200 },
+      {
+        'gen_ai.agent.id': 'warned',
+        'a2a.method.name': 'SendStreamingMessage',
+        'calling_card.warnings': 'streaming',
+        'calling_card.upstream.status_code': 200,
+      },
     ],
     [
       'with credentials for the agent',
       '/agents/weather/a2a',
       { body: call(), token: 'theirs' },
-      { caller: 'unrecognized', upstream: 200 },
+      { 'calling_card.caller': 'unrecognized', 'calling_card.upstream.status_code': 200 },
     ],
     [
       'with the admin token',
       '/agents/hidden/a2a',
       { body: call(), token: adminToken },
-      { agent: 'hidden', caller: 'admin', upstream: 200 },
+      { 'gen_ai.agent.id': 'hidden', 'calling_card.caller': 'admin', 'calling_card.upstream.status_code': 200 },
     ],
     [
       'with an invalid token',
       '/agents/weather/a2a',
       { body: call(), token: 'cc_no' },
-      { ...unparsed, caller: 'bad-token', verdict: 'bad-token', status: 401 },
+      { ...unparsed, 'calling_card.caller': 'bad-token', 'error.type': 'bad-token', 'http.response.status_code': 401 },
     ],
     [
       'rejected',
       '/agents/weather/a2a',
       { body: call('SendStreamingMessage') },
-      { operation: 'stream', verdict: 'streaming' },
+      { 'a2a.method.name': 'SendStreamingMessage', 'error.type': 'streaming' },
     ],
     [
       'rejected over HTTP+JSON',
       '/agents/weather/a2a/message:stream',
       { body: message() },
-      { binding: 'HTTP+JSON', operation: 'stream', verdict: 'streaming', status: 400 },
+      {
+        'calling_card.binding': 'HTTP+JSON',
+        'a2a.method.name': 'SendStreamingMessage',
+        'error.type': 'streaming',
+        'http.response.status_code': 400,
+      },
     ],
-    ['of an unknown method', '/agents/weather/a2a', { body: call('Nothing') }, { ...unparsed, verdict: 'method' }],
+    ['of an unknown method', '/agents/weather/a2a', { body: call('Nothing') }, { ...unparsed, 'error.type': 'method' }],
     [
       'to an unknown path',
       '/agents/weather/a2a/nothing',
       { method: 'GET' },
-      { ...unparsed, verdict: 'method', status: 404 },
+      { ...unparsed, 'error.type': 'method', 'http.response.status_code': 404 },
     ],
     [
       'in an unknown version',
       '/agents/weather/a2a',
       { body: call(), headers: { 'A2A-Version': '9.9' } },
-      { ...unparsed, verdict: 'version' },
+      { ...unparsed, 'error.type': 'version' },
     ],
-    ['that is a batch', '/agents/weather/a2a', { body: '[]' }, { ...unparsed, verdict: 'not-a-request' }],
-    ['that is not JSON', '/agents/weather', { body: '{' }, { ...unparsed, verdict: 'not-json', status: 400 }],
+    ['that is a batch', '/agents/weather/a2a', { body: '[]' }, { ...unparsed, 'error.type': 'not-a-request' }],
+    [
+      'that is not JSON',
+      '/agents/weather',
+      { body: '{' },
+      { ...unparsed, 'error.type': 'not-json', 'http.response.status_code': 400 },
+    ],
     [
       'that is too large',
       '/agents/weather/a2a',
       { body: 'x'.repeat(5_000_000) },
-      { ...unparsed, verdict: 'too-large', status: 413 },
+      { ...unparsed, 'error.type': 'too-large', 'http.response.status_code': 413 },
     ],
     [
       'with another content type',
       '/agents/weather/a2a',
       { body: '{}', headers: { 'Content-Type': 'text/plain' } },
-      { ...unparsed, verdict: 'content-type', status: 415 },
+      { ...unparsed, 'error.type': 'content-type', 'http.response.status_code': 415 },
     ],
     [
       'to an unknown agent',
       '/agents/nobody/a2a',
       { body: call() },
-      { ...unparsed, agent: '', verdict: 'unknown-agent' },
+      { ...unparsed, ...noAgent, 'error.type': 'unknown-agent' },
     ],
     [
       'to an invalid agent id',
       '/agents/NO%20BODY/a2a',
       { body: call() },
-      { ...unparsed, agent: '', verdict: 'unknown-agent' },
+      { ...unparsed, ...noAgent, 'error.type': 'unknown-agent' },
     ],
     [
       'to an internal agent',
       '/agents/hidden/a2a',
       { body: call() },
-      { ...unparsed, agent: 'hidden', verdict: 'unknown-agent' },
+      { ...unparsed, 'gen_ai.agent.id': 'hidden', 'error.type': 'unknown-agent' },
     ],
-    ['without an agent name', '/a2a/v1', { body: call() }, { ...unparsed, agent: '', verdict: 'invalid-params' }],
-    ['to a closed agent', '/agents/closed/a2a', { body: call() }, { agent: 'closed', verdict: 'closed' }],
+    ['without an agent name', '/a2a/v1', { body: call() }, { ...unparsed, ...noAgent, 'error.type': 'invalid-params' }],
+    [
+      'to a closed agent',
+      '/agents/closed/a2a',
+      { body: call() },
+      { 'gen_ai.agent.id': 'closed', 'error.type': 'closed' },
+    ],
     [
       'for the extended card, without a token',
       '/agents/weather/a2a',
       { body: call('GetExtendedAgentCard', {}) },
-      { operation: 'extendedCard', verdict: 'no-token', status: 401 },
+      { 'a2a.method.name': 'GetExtendedAgentCard', 'error.type': 'no-token', 'http.response.status_code': 401 },
     ],
     [
       'for the extended card',
       '/agents/weather/a2a',
       { body: call('GetExtendedAgentCard', {}), token: adminToken },
-      { operation: 'extendedCard', caller: 'admin' },
+      { 'a2a.method.name': 'GetExtendedAgentCard', 'calling_card.caller': 'admin' },
     ],
     [
       'to an agent whose secret does not exist',
       '/agents/no-secret/a2a',
       { body: call() },
-      { agent: 'no-secret', verdict: 'misconfigured', why: `This Worker has no secret "NO_${marker}".`, status: 502 },
+      {
+        'gen_ai.agent.id': 'no-secret',
+        'error.type': 'misconfigured',
+        'calling_card.detail': `This Worker has no secret "NO_${marker}".`,
+        'http.response.status_code': 502,
+      },
     ],
   ])('has the expected fields for a call %s', async (title, path, request, expected) => {
     const lines = await captureLog(() => called.send(path, request))
     expect(lines).toEqual([{ ...passedCall, ...expected }])
     if (title === 'passed')
-      expect(Object.keys(lines[0] ?? {})).toEqual(expect.arrayContaining([...Object.keys(passedCall), 'upstream']))
+      expect(Object.keys(lines[0] ?? {})).toEqual(
+        expect.arrayContaining([...Object.keys(passedCall), 'calling_card.upstream.status_code']),
+      )
   })
 
   it("has the id of the token and the agent's status", async () => {
     called.agent.respond(reply(503, json, JSON.stringify(agentResponse)))
     const lines = await captureLog(() => called.send('/agents/weather/a2a', { body: call(), token: reader.token }))
-    expect(lines).toEqual([{ ...passedCall, caller: `token:${reader.id}`, upstream: 503, status: 503 }])
+    expect(lines).toEqual([
+      {
+        ...passedCall,
+        'calling_card.caller': `token:${reader.id}`,
+        'calling_card.upstream.status_code': 503,
+        'http.response.status_code': 503,
+      },
+    ])
   })
 
   it.each([200, 302, 500])('has the reason why an agent fails with %d', async upstream => {
     called.agent.respond(reply(upstream, { 'Content-Type': 'text/html' }, marker))
     const lines = await captureLog(() => called.send('/agents/weather/a2a', { body: call() }))
     expect(lines).toEqual([
-      { ...passedCall, verdict: upstream === 302 ? 'redirect' : 'invalid-response', upstream, status: 502 },
+      {
+        ...passedCall,
+        'error.type': upstream === 302 ? 'redirect' : 'invalid-response',
+        'calling_card.upstream.status_code': upstream,
+        'http.response.status_code': 502,
+      },
     ])
   })
 })
@@ -209,7 +249,14 @@ describe('the log line', () => {
 it('logs why an agent cannot be reached', async () => {
   called.agent.respond(response => response.destroy())
   const lines = await captureLog(() => called.send('/agents/weather/a2a', { body: call() }))
-  expect(lines).toEqual([{ ...passedCall, verdict: 'unreachable', why: expect.stringMatching(/\w/), status: 502 }])
+  expect(lines).toEqual([
+    {
+      ...passedCall,
+      'error.type': 'unreachable',
+      'calling_card.detail': expect.stringMatching(/\w/),
+      'http.response.status_code': 502,
+    },
+  ])
 })
 
 it('does not log a client that disconnects while it sends a call as an unexpected error', async () => {
@@ -222,7 +269,7 @@ it('does not log a client that disconnects while it sends a call as an unexpecte
     await setTimeout(200)
     socket.destroy()
   })
-  expect(lines).toEqual([{ ...passedCall, ...unparsed, verdict: 'aborted', status: 400 }])
+  expect(lines).toEqual([{ ...passedCall, ...unparsed, 'error.type': 'aborted', 'http.response.status_code': 400 }])
 })
 
 describe('every log line', () => {

@@ -107,7 +107,7 @@ describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
     ]).toEqual([200, answerTo(body), warnings, 1])
     expect(called.agent.requests.map(({ body }) => JSON.parse(body))).toEqual([body])
     expect(response.headers.get('access-control-expose-headers')).toContain('Gate-Warning')
-    await expect.poll(() => called.host.logged().at(-1)).toContain(`"warnings":"${warnings}"`)
+    await expect.poll(() => called.host.logged().at(-1)).toContain(`"calling_card.warnings":"${warnings}"`)
   })
 
   it('forwards the call with off', async () => {

@@ -224,7 +224,7 @@ describe('a client that disconnects while it sends the body', () => {
       400,
       { jsonrpc: '2.0', id: null, error: { code: -32600, data: { reason: 'REQUEST_ABORTED' } } },
     ])
-    expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"verdict":"aborted"'))
+    expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"error.type":"aborted"'))
   })
 })
 
@@ -242,7 +242,7 @@ describe('HTTP+JSON with another method', () => {
   ])('%s %s returns 405 in the form of its version, and is logged', async (method, path, allow, expected) => {
     const { status, headers, body } = await send('restCall', path, undefined, { method })
     expect([status, headers.get('allow'), body]).toEqual([405, allow, expected])
-    expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"verdict":"http-method"'))
+    expect(console.info).toHaveBeenCalledWith(expect.stringContaining('"error.type":"http-method"'))
   })
 
   it('HEAD of an extended card responds as GET', async () => {

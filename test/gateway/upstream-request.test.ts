@@ -11,6 +11,14 @@ import {
 const secret = { secret: 's3cret' }
 const target: CallTarget = { binding: 'JSONRPC', version: '1.0', url: 'https://a.example.com' }
 
+const trace = {
+  traceId: '0af7651916cd43dd8448eb211c80319c',
+  spanId: '00f067aa0ba902b7',
+  parentSpanId: 'b7ad6b7169203331',
+  flags: '01',
+  state: 'a=1,b=2',
+}
+
 const build = (headers: Record<string, string>, source: Partial<HeaderSource> = {}) =>
   upstreamHeaders({
     target,
@@ -56,15 +64,21 @@ describe('upstreamHeaders', () => {
     expect(build(headers)).toEqual(defaultHeaders)
   })
 
-  it('passes on trace headers and the credentials meant for the agent', () => {
-    const headers = { Authorization: 'Bearer own', traceparent: '00-1-2-01', tracestate: 'a=1', 'X-API-Key': 'key' }
+  it('passes on the credentials meant for the agent', () => {
+    const headers = { Authorization: 'Bearer own', 'X-API-Key': 'key' }
     expect(build(headers, { credentials: { pass: ['authorization', 'x-api-key'] } })).toEqual({
       ...defaultHeaders,
       authorization: 'Bearer own',
-      traceparent: '00-1-2-01',
-      tracestate: 'a=1',
       'x-api-key': 'key',
     })
+  })
+
+  it('continues the trace of the caller, and sends no header of a trace that is not continued', () => {
+    const headers = { traceparent: `00-${trace.traceId}-${trace.parentSpanId}-01`, tracestate: 'a=1' }
+    expect(build(headers)).toEqual(defaultHeaders)
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01'
+    expect(build(headers, { trace })).toEqual({ ...defaultHeaders, traceparent, tracestate: 'a=1,b=2' })
+    expect(build(headers, { trace: { ...trace, state: '' } })).toEqual({ ...defaultHeaders, traceparent })
   })
 
   it("sends the assertion of the caller, and never the caller's own", () => {
@@ -118,12 +132,11 @@ describe('upstreamHeaders', () => {
 
   it('removes tokens of this host from every header', () => {
     const headers = {
-      traceparent: 'cc_a',
-      tracestate: 'vendor=1, cc=cc_a, other=2',
       Authorization: 'Bearer cc_a',
       'X-API-Key': 'cc_a',
     }
     const source = {
+      trace: { ...trace, state: 'vendor=1, cc=cc_a, other=2' },
       credentials: { pass: ['authorization', 'x-api-key'] },
       extensions: ['https://e.example/1', 'urn:cc_a'],
       via: '1.1 cc_a, 1.1 edge, 1.1 here',
@@ -132,6 +145,7 @@ describe('upstreamHeaders', () => {
     expect(sent).toEqual({
       ...defaultHeaders,
       'A2A-Extensions': 'https://e.example/1',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
       tracestate: 'vendor=1, other=2',
       Via: '1.1 edge, 1.1 here',
     })
@@ -139,11 +153,13 @@ describe('upstreamHeaders', () => {
   })
 
   it('removes a token that contains commas', () => {
-    expect(build({ tracestate: 'a=the,admin,token' })).toEqual(defaultHeaders)
+    const sent = build({}, { trace: { ...trace, state: 'a=the,admin,token' } })
+    expect(sent).not.toHaveProperty('tracestate')
+    expect(sent).toHaveProperty('traceparent')
   })
 
   it('drops hop-by-hop headers that `Connection` names', () => {
-    const headers = { Connection: 'close, X-API-Key, Traceparent', 'X-API-Key': 'key', traceparent: '00-1-2-01' }
+    const headers = { Connection: 'close, X-API-Key', 'X-API-Key': 'key' }
     expect(build(headers, { credentials: { pass: ['x-api-key'] } })).toEqual(defaultHeaders)
   })
 

@@ -21,7 +21,7 @@ describe('ToolExecutor', () => {
     expect([events.includes('internal error of this host'), events.includes('not a function')]).toEqual([true, false])
     expect(JSON.parse(`${logError.mock.calls[0]}`)).toEqual({
       event: 'unexpected',
-      error: expect.stringContaining('TypeError: x is not a function'),
+      'exception.stacktrace': expect.stringContaining('TypeError: x is not a function'),
     })
     expect(running.size).toBe(0)
   })

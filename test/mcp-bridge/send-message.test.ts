@@ -236,8 +236,8 @@ describe('the result of a tool', () => {
     await callTool(calls('odd', { a: 7 }))
     expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
       event: 'tool-unchecked',
-      agent: 'tools',
-      why: 'the schema is invalid',
+      'gen_ai.agent.id': 'tools',
+      'calling_card.detail': 'the schema is invalid',
     })
   })
 })
@@ -351,10 +351,10 @@ describe('a failing server', () => {
   it('is described in the log only', () => {
     expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
       event: 'tool-call',
-      agent: 'tools',
-      outcome: 'not-ready',
-      why: 'The MCP server answered with HTTP 500.',
-      milliseconds: expect.any(Number),
+      'gen_ai.agent.id': 'tools',
+      'calling_card.outcome': 'not-ready',
+      'calling_card.detail': 'The MCP server answered with HTTP 500.',
+      'calling_card.duration_ms': expect.any(Number),
     })
   })
 })

@@ -138,7 +138,7 @@ describe('the alarm of a remote card', () => {
     await fireAlarm()
     expect([state.alarm, vi.mocked(console.error).mock.calls]).toEqual([
       start + DUE_AFTER_MS + MINUTE_MS,
-      [['{"event":"refresh-failed","agent":"a","error":"Error: unavailable"}']],
+      [['{"event":"refresh-failed","gen_ai.agent.id":"a","exception.message":"Error: unavailable"}']],
     ])
     await fireAlarm()
     expect(upstream).toHaveBeenCalledOnce()

@@ -51,6 +51,8 @@ describe('revalidate', () => {
     const logError = vi.spyOn(console, 'error').mockReturnValue()
     refresh.mockRejectedValue(new Error('unavailable'))
     await serve()
-    expect(logError.mock.calls).toEqual([['{"event":"refresh-failed","agent":"a","error":"Error: unavailable"}']])
+    expect(logError.mock.calls).toEqual([
+      ['{"event":"refresh-failed","gen_ai.agent.id":"a","exception.message":"Error: unavailable"}'],
+    ])
   })
 })

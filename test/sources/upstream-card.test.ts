@@ -19,7 +19,7 @@ afterAll(() => {
   otherServer.close()
 })
 
-let logLines: { event: string; origin?: string; why?: string }[] = []
+let logLines: { event: string; 'server.port'?: number; 'calling_card.detail'?: string }[] = []
 beforeEach(() => {
   logLines = []
   vi.spyOn(console, 'error').mockImplementation(line => void logLines.push(JSON.parse(line)))
@@ -200,7 +200,7 @@ describe('redirects', () => {
       results.push(await get())
     }
     expect(results).toEqual(results.map(() => unreachable))
-    expect(logLines.map(({ why }) => why)).toEqual([
+    expect(logLines.map(line => line['calling_card.detail'])).toEqual([
       'blocked: not https',
       'blocked: an IP address',
       'blocked: not a public name',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => agent.close())
 
-let logLines: { event: string; origin?: string; why?: string }[] = []
+let logLines: { event: string; 'server.port'?: number; 'calling_card.detail'?: string }[] = []
 beforeEach(() => {
   logLines = []
   vi.spyOn(console, 'error').mockImplementation(line => void logLines.push(JSON.parse(line)))
@@ -97,7 +97,9 @@ describe('a response that is not a card', () => {
     expect(await get()).toEqual(
       invalidCard(typeof message === 'string' ? message : (expect.stringMatching(message) as never)),
     )
-    expect(logLines).toMatchObject([{ event: 'card-unread', origin: agent.origin }])
+    expect(logLines).toMatchObject([
+      { event: 'card-unread', 'server.address': '127.0.0.1', 'server.port': Number(new URL(agent.origin).port) },
+    ])
   })
 
   it('is aborted after the first of its 100 MB', async () => {

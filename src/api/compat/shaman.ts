@@ -42,7 +42,7 @@ export const deploymentRole = ({ ROLE = '' }: { ROLE?: string }): Role => {
   if (role === '' || role === 'public') return 'public'
   if (role !== 'internal' && !reportedRoles.has(role)) {
     reportedRoles.add(role)
-    log('error', 'misconfigured', { why: 'ROLE is neither public nor internal: taken for internal' })
+    log('error', 'misconfigured', { 'calling_card.detail': 'ROLE is neither public nor internal: taken for internal' })
   }
   return 'internal'
 }

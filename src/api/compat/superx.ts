@@ -32,12 +32,12 @@ export const handleSuperxRpc: Handler = async (request, env, ctx) => {
       : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: outcome.result }), 200)
   // Contains nothing that a caller wrote.
   log('info', 'rpc', {
-    agent: outcome.agent ?? '',
-    caller: caller.authenticated ? caller.subject : caller.reason,
-    method: methods.has(method) ? method : '',
-    verdict: 'error' in outcome ? errorName(outcome.error) : 'passed',
-    status: response.status,
-    milliseconds: Date.now() - startedAt,
+    ...(outcome.agent !== undefined && { 'gen_ai.agent.id': outcome.agent }),
+    ...(methods.has(method) && { 'rpc.method': method }),
+    'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
+    ...('error' in outcome && { 'error.type': errorName(outcome.error) }),
+    'http.response.status_code': response.status,
+    'calling_card.duration_ms': Date.now() - startedAt,
   })
   return response
 }

@@ -1,10 +1,12 @@
 import type { ErrorForm } from '../../a2a/error-response.ts'
 import type { A2ACall } from '../../a2a/operations.ts'
 import type { CallTarget, WireVersion } from '../../card/model/calls.ts'
+import { endToEndHeader } from '../../http/headers.ts'
 import { essence } from '../../http/media-type.ts'
 import { type JsonObject, omit } from '../../json/json.ts'
 import { MAX_HOPS } from '../../limits.ts'
 import { parseUrl } from '../../net/urls.ts'
+import type { TraceContext } from './trace-context.ts'
 
 /** A call as it is written for its agent. */
 export type UpstreamMessage = {
@@ -41,6 +43,8 @@ export type UpstreamCall = UpstreamMessage &
     streams: boolean
     /** The extensions that the caller names. */
     extensions: readonly string[]
+    /** The trace of the caller, which this host continues. */
+    trace?: TraceContext | undefined
     /** The headers of the caller's request. */
     headers: Headers
     /** Checks whether a value contains a token of this host, which no agent may see. */
@@ -67,7 +71,7 @@ export const rewriteRoutingParams = (
 /** What the headers of a call to an agent are built from. */
 export type HeaderSource = Pick<
   UpstreamCall,
-  'target' | 'headers' | 'extensions' | 'credentials' | 'assertion' | 'streams' | 'containsHostToken'
+  'target' | 'headers' | 'extensions' | 'trace' | 'credentials' | 'assertion' | 'streams' | 'containsHostToken'
 > & {
   /** The version in which the call is written, which is the caller's. */
   version: WireVersion
@@ -75,19 +79,17 @@ export type HeaderSource = Pick<
   via: string
 }
 
-/** The headers of the caller that are passed on, besides credentials. */
-const TRACE_HEADERS = ['traceparent', 'tracestate']
-
 /** Names that a card may declare as API keys, but that mean something else to the agent, to a proxy or to this host. */
 const reservedHeaders =
   /^(?:(?:cf|calling-card|x-forwarded|x-original|x-rewrite|x-envoy|fastly|proxy|sec|access-control|content|accept|if)-.*|x-cluster-client-ip|max-forwards|cache-control|pragma|early-data|cookie2?|set-cookie2?|host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|expect|via|forwarded|x-real-ip|true-client-ip|x-client-ip|cdn-loop|accept|origin|referer|date|range|user-agent|(?:x-)?a2a-.*|traceparent|tracestate|x-http-method(?:-override)?|x-method-override)$/
 
 /** Builds the headers of a call to an agent from an allow-list. */
 export const upstreamHeaders = (source: HeaderSource): Record<string, string> => {
-  const { target, version, headers, extensions, credentials, streams, hasBody, via, containsHostToken } = source
+  const { target, version, headers, extensions, trace, credentials, streams, hasBody, via, containsHostToken } = source
   const received: Record<string, string> = { Via: via }
   if (extensions.length > 0) received[EXTENSIONS_HEADER[version]] = extensions.join(', ')
-  copyHeaders(TRACE_HEADERS, headers, received)
+  if (trace) received.traceparent = `00-${trace.traceId}-${trace.spanId}-${trace.flags}`
+  if (trace && trace.state !== '') received.tracestate = trace.state
   if ('pass' in credentials) copyHeaders(credentials.pass.filter(isCredentialHeader), headers, received)
   const sent = removeHostTokens(received, containsHostToken)
   sent.Accept = accept(target, version, streams)
@@ -130,17 +132,10 @@ const isCredentialHeader = (name: string): boolean =>
 
 const copyHeaders = (names: readonly string[], from: Headers, to: Record<string, string>): void => {
   for (const name of names) {
-    const value = from.get(name)
-    if (value !== null && !isHopByHop(name, from.get('Connection'))) to[name] = value
+    const value = endToEndHeader(name, from)
+    if (value !== null) to[name] = value
   }
 }
-
-/** A header that `Connection` names is for this hop only (RFC 9110 §7.6.1). */
-const isHopByHop = (name: string, connection: string | null): boolean =>
-  connection
-    ?.toLowerCase()
-    .split(/[\s,]+/)
-    .includes(name) ?? false
 
 /**
  * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the operation. Leaves

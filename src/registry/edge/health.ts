@@ -21,7 +21,7 @@ const loadHealth = async (env: Env): Promise<RegistryHealth | 'unreachable'> => 
   try {
     return await Promise.race([getRegistry(env).health(), timeout.promise])
   } catch (error) {
-    log('error', 'registry-unavailable', { error: String(error) })
+    log('error', 'registry-unavailable', { 'exception.message': String(error) })
     return 'unreachable'
   } finally {
     clearTimeout(timer)

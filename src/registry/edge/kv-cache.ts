@@ -86,7 +86,7 @@ export class KvCache<Value> {
     try {
       return this.put(key, await read())
     } catch (error) {
-      log('error', 'kv-read-failed', { key: redactKey(key), error: String(error) })
+      log('error', 'kv-read-failed', { 'calling_card.key': redactKey(key), 'exception.message': String(error) })
       // While KV is unavailable, the last known value is served, however old.
       const entry = this.#entries.get(key)
       if (entry === undefined) throw serviceUnavailable()

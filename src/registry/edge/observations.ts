@@ -65,7 +65,7 @@ export const sendObservations = async (id: string, env: Env): Promise<void> => {
   try {
     await getRegistry(env).recordObservations(id, pending)
   } catch (error) {
-    log('warn', 'observations-lost', { agent: id, error: String(error) })
+    log('warn', 'observations-lost', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
   }
 }
 

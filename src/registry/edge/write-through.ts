@@ -44,7 +44,7 @@ export const purgeLists = (ctx: Pick<ExecutionContext, 'waitUntil' | 'exports'>)
     ctx.exports
       .Catalog({ props: {} })
       .purge()
-      .catch((error: unknown) => log('error', 'purge-failed', { error: String(error) })),
+      .catch((error: unknown) => log('error', 'purge-failed', { 'exception.message': String(error) })),
   )
 
 const cacheHosts = (changes: readonly HostChange[]): void => {

@@ -75,7 +75,7 @@ export class Publisher {
       await publishKey(sql, key, this.#env)
     } catch (error) {
       sql.exec('UPDATE outbox SET attempts = attempts + 1 WHERE key = ?', key)
-      log('error', 'publication-failed', { key: redactKey(key), error: String(error) })
+      log('error', 'publication-failed', { 'calling_card.key': redactKey(key), 'exception.message': String(error) })
       return false
     }
     sql.exec('DELETE FROM outbox WHERE key = ? AND version = ?', key, entry.version)

@@ -320,11 +320,16 @@ describe('POST /rpc', () => {
       .filter(line => line.includes('"event":"rpc"'))
       .slice(-3)
       .map(line => JSON.parse(line))
-    const line = { event: 'rpc', status: 200, milliseconds: expect.any(Number) }
+    const line = { event: 'rpc', 'http.response.status_code': 200, 'calling_card.duration_ms': expect.any(Number) }
     expect(lines).toEqual([
-      { ...line, agent: 'my-agent', caller: expect.stringMatching(/^token:/), method: 'agents/get', verdict: 'passed' },
-      { ...line, agent: '', caller: 'anonymous', method: 'agents/get', verdict: 'unknown-agent' },
-      { ...line, agent: '', caller: 'anonymous', method: '', verdict: 'method' },
+      {
+        ...line,
+        'gen_ai.agent.id': 'my-agent',
+        'rpc.method': 'agents/get',
+        'calling_card.caller': expect.stringMatching(/^token:/),
+      },
+      { ...line, 'rpc.method': 'agents/get', 'calling_card.caller': 'anonymous', 'error.type': 'unknown-agent' },
+      { ...line, 'calling_card.caller': 'anonymous', 'error.type': 'method' },
     ])
     expect(called.host.logged().join()).not.toMatch(/secret.words/)
   })

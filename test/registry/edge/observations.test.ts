@@ -120,7 +120,7 @@ describe('what an isolate observes', () => {
     observe()
     await pass(1)
     expect(counts()).toEqual([2, 4])
-    expect(warn.mock.calls).toEqual([[expect.stringContaining('"event":"observations-lost","agent":"a"')]])
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('"event":"observations-lost","gen_ai.agent.id":"a"')]])
   })
 
   it('is sent by the next call if the request that was to send it was cancelled', async () => {

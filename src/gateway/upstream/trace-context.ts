@@ -1,0 +1,41 @@
+import { containsAdminToken } from '../../auth/token.ts'
+import { endToEndHeader } from '../../http/headers.ts'
+
+/** A trace that this host takes part in (W3C Trace Context), with a span of its own between its caller and the agent. */
+export type TraceContext = {
+  traceId: string
+  /** The span of this host. */
+  spanId: string
+  /** The span of the caller. */
+  parentSpanId: string
+  /** Two hexadecimal digits. */
+  flags: string
+  /** What other tracing systems have to say of the trace, as it was received. */
+  state: string
+}
+
+/** Versions above 00 may have more fields. */
+const traceparentForm = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+
+/** The flags that the specification defines: sampled, and random trace id. Others must be zero. */
+const KNOWN_FLAGS = 0x03
+
+/**
+ * Continues the trace of a caller with a new span. Returns undefined if `traceparent` is missing or invalid: then the agent gets
+ * no trace, because a trace that begins here would have a root that nobody records.
+ */
+export const continueTrace = (headers: Headers, env: Pick<Env, 'ADMIN_TOKEN'>): TraceContext | undefined => {
+  const traceparent = endToEndHeader('traceparent', headers) ?? ''
+  const [, version, traceId, parentSpanId, flags = '', rest] = traceparentForm.exec(traceparent) ?? []
+  if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) return undefined
+  // The log has the ids, and never a token.
+  if (containsAdminToken(traceparent, env)) return undefined
+  return {
+    traceId,
+    // The version digit of a UUID keeps the id from being all zeros, which is invalid.
+    spanId: crypto.randomUUID().replaceAll('-', '').slice(0, 16),
+    parentSpanId,
+    flags: (Number.parseInt(flags, 16) & KNOWN_FLAGS).toString(16).padStart(2, '0'),
+    state: endToEndHeader('tracestate', headers) ?? '',
+  }
+}
