@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { agentIdPattern } from '../src/card/model/constants.ts'
 import { record, strictObject, validate } from '../src/card/model/schema.ts'
 import { type Context, localUrl, PROFILES_FILE, parseHostUrl, readEnvFile } from './config.ts'
+import { suggestField } from './did-you-mean.ts'
 import { UsageError } from './exit-codes.ts'
 import { readFile } from './manifests/index.ts'
 
@@ -106,7 +107,7 @@ const profilesError = (problems: readonly Problem[]): UsageError =>
         // Whoever writes a token here is about to commit it.
         const fix = pointer.endsWith('/token')
           ? 'does not belong in this file: write it into .env or .env.NAME'
-          : message
+          : suggestField({ pointer, message }).message
         return `${PROFILES_FILE}:${line}:${column} ${pointer || '(document)'} ${fix}`
       })
       .join('\n'),

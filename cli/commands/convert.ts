@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import type { Compiled } from '../../src/card/compile/index.ts'
 import { dialectNames, type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
 import { type Context, localUrl, parseHostUrl } from '../config.ts'
+import { withChoices } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { type Diagnostic, type Draft, isSystemError } from '../manifests/index.ts'
 import { distinct, problemText } from '../reporters/index.ts'
@@ -17,9 +18,10 @@ export const addConvert = (program: Command, context: Context, exit: (code: numb
     .description('write cards in another dialect, as the host would serve them')
     .argument('<files...>', FILES_HELP)
     .addOption(
-      new Option('--to <dialect>', `${dialectNames.join(', ')}; or the document of a well-known path`)
-        .choices(representationNames)
-        .makeOptionMandatory(),
+      withChoices(
+        new Option('--to <dialect>', `${dialectNames.join(', ')}; or the document of a well-known path`),
+        representationNames,
+      ).makeOptionMandatory(),
     )
     .option('--out <folder>', 'write each card to a file in this folder; default: one card to stdout')
     .option('--url <url>', 'the host that gateway URLs in the card name')

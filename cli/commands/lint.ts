@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import pMap from 'p-map'
 import type { HostClient, Proposal } from '../client/index.ts'
 import { type Context, localUrl } from '../config.ts'
+import { withChoices } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { type Draft, locateInCard, orCardsFolder } from '../manifests/index.ts'
 import {
@@ -32,7 +33,7 @@ export const addLint = (program: Command, context: Context, exit: (code: number)
     .description('report on files as POST /lint does, without a host')
     .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
     .addOption(
-      new Option('--format <format>', 'the format of the report').choices(Object.keys(FORMATS)).default('text'),
+      withChoices(new Option('--format <format>', 'the format of the report'), Object.keys(FORMATS)).default('text'),
     )
     .option('--observed', "compare the cards with what their agents' calls have shown on the host")
   addConnectionOptions(addFileOptions(command), 'write').action(async (files: string[], flags: Flags) => {

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Context } from '../config.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { EXIT_CODE_HELP, ExitCode, STRICT_HELP, UsageError } from '../exit-codes.ts'
-import { isFolder } from '../manifests/index.ts'
+import { CARDS_FOLDER, isFolder } from '../manifests/index.ts'
 import { differenceText, syncJson, syncText } from '../reporters/index.ts'
 import {
   type AgentResult,
@@ -94,7 +95,9 @@ const rejectUnknownCommand = (files: readonly string[], program: Command, cwd: s
     .visibleCommands(program)
     .map(command => command.name())
   const commands = new Intl.ListFormat('en-GB').format(names)
-  throw new UsageError(`"${word}" is neither a file nor a command; the commands are ${commands}.`)
+  throw new UsageError(
+    `"${word}" is neither a file nor a command.${didYouMean(word, [...names, CARDS_FOLDER])} The commands are ${commands}.`,
+  )
 }
 
 const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }: Context): void => {

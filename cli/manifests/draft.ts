@@ -4,6 +4,7 @@ import { readManifest } from '../../src/card/manifest/manifest.ts'
 import type { CardError, Issue } from '../../src/card/model/report.ts'
 import { isJsonObject, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
 import { MAX_BODY_BYTES } from '../../src/limits.ts'
+import { suggestField } from '../did-you-mean.ts'
 import { isExternalAgents, readExternalAgents } from './external-agents.ts'
 import { applyDefaults, type Defaults } from './folder-defaults.ts'
 import { agentIdFor, type ManifestSource, normalizeDocument } from './normalize.ts'
@@ -68,7 +69,8 @@ const readDraft = (
 ): Draft | InvalidFile => {
   const sourceMap = createSourceMap(source, mapping, defaults?.sources ?? [])
   const redact = createRedaction([source.value, defaults?.manifest])
-  const locate = (errors: readonly CardError[]): Diagnostic[] => redact(errors).map(sourceMap.locateError)
+  const locate = (errors: readonly CardError[]): Diagnostic[] =>
+    redact(errors).map(suggestField).map(sourceMap.locateError)
   const named = agentIdFor(source.file, written.manifest.id)
   if ('message' in named) return { file: label, problems: locate([{ pointer: '/id', message: named.message }]) }
   const { id } = named

@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import picomatch from 'picomatch'
+import { didYouMean } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { DEFAULTS_NAMES, foldersAbove } from './folder-defaults.ts'
 import { CARD_EXTENSIONS } from './parse-file.ts'
@@ -24,7 +25,7 @@ export const findFiles = (named: readonly string[], cwd: string): FoundFile[] =>
       throw new UsageError(
         path === CARDS_FOLDER
           ? `There is no folder ${CARDS_FOLDER} here. ${CREATE_CARD_HINT}`
-          : `${path} does not exist.`,
+          : `${path} does not exist.${suggestPath(path, cwd)}`,
       )
     const files = (isFolder(target.root, cwd) ? filesIn(target.root, cwd) : []).filter(file =>
       target.matches(relative(target.root, file)),
@@ -40,6 +41,12 @@ export const findFiles = (named: readonly string[], cwd: string): FoundFile[] =>
     paths.add(resolve(cwd, file))
     return isNew
   })
+}
+
+const suggestPath = (path: string, cwd: string): string => {
+  const folder = dirname(path)
+  const names = isFolder(folder, cwd) ? readFolder(folder, cwd).map(({ name }) => join(folder, name)) : []
+  return didYouMean(join(path), names)
 }
 
 /** Returns the same files as `findFiles`, by default those of the cards folder. */

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, normalize, relative, resolve, sep } from 'node:path'
 import { Manifest } from '../../src/card/manifest/manifest.ts'
 import { formatPointer, isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import type { Diagnostic, ParsedFile } from './source-map.ts'
 
 /** The file names, in order of preference, of what every other file of a folder inherits. */
@@ -41,7 +42,7 @@ export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnos
     const message =
       name in Manifest.entries
         ? 'belongs to one agent and cannot be inherited'
-        : 'is not a field of a manifest; fields of the card go under `card`'
+        : `is not a field of a manifest.${didYouMean(name, INHERITABLE)} Fields of the card go under \`card\``
     return [{ file, ...(source.locate(pointer) ?? { line: 1, column: 1 }), pointer, message }]
   })
   return problems.length > 0 ? { problems } : { manifest: value, sources: [source] }

@@ -351,12 +351,14 @@ describe('sync-card.yaml', () => {
     [
       'an unknown field',
       'host: x\nhosts: {}',
-      ['sync-card.yaml:1:1 /host is not a known field here. Known fields: default, hosts'],
+      ['sync-card.yaml:1:1 /host is not a known field here. Did you mean "hosts"? Known fields: default, hosts'],
     ],
     [
       'an unknown field of a host',
       `hosts:\n  prod:\n    url: ${A}\n    uri: x`,
-      ['sync-card.yaml:4:5 /hosts/prod/uri is not a known field here. Known fields: url, tokenFrom, set'],
+      [
+        'sync-card.yaml:4:5 /hosts/prod/uri is not a known field here. Did you mean "url"? Known fields: url, tokenFrom, set',
+      ],
     ],
     [
       'a token',

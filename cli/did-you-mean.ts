@@ -1,0 +1,42 @@
+import { InvalidArgumentError, type Option } from 'commander'
+import { distance } from 'fastest-levenshtein'
+import type { CardError } from '../src/card/model/report.ts'
+import { parsePointer } from '../src/json/json.ts'
+
+/** The longest name that is compared with others. */
+const MAX_LENGTH = 200
+
+/** How many letters of a name may be wrong. Of short names, only some of the letters. */
+const MAX_MISTAKES = 3
+const MAX_MISTAKEN_PART = 0.4
+
+/** Returns a question to append to a message about an unknown name: whether a similar one was meant. Returns '' if none is similar. */
+export const didYouMean = (unknown: string, known: readonly string[]): string => {
+  if (unknown === '' || unknown.length > MAX_LENGTH) return ''
+  const [closest] = known
+    .map(name => ({ name, mistakes: countMistakes(unknown.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, mistakes }) => mistakes <= Math.min(MAX_MISTAKES, Math.ceil(name.length * MAX_MISTAKEN_PART)))
+    .sort((one, other) => one.mistakes - other.mistakes)
+  return closest === undefined ? '' : ` Did you mean "${closest.name}"?`
+}
+
+/** A beginning, such as `goph` or `1`, is one mistake. */
+const countMistakes = (unknown: string, name: string): number =>
+  name.startsWith(unknown) ? Math.min(1, name.length - unknown.length) : distance(unknown, name)
+
+/** Adds to the message about an unknown field of a manifest which of its known fields was meant. */
+export const suggestField = <Error extends CardError>(error: Error): Error => {
+  const [known, names = ''] = / Known fields: ([\w$, ]+)/.exec(error.message) ?? []
+  if (known === undefined) return error
+  const suggestion = didYouMean(parsePointer(error.pointer).at(-1) ?? '', names.split(', '))
+  return { ...error, message: error.message.replace(known, suggestion + known) }
+}
+
+/** Makes an option take only these values; for any other, its message suggests a similar one. */
+export const withChoices = (option: Option, choices: readonly string[]): Option =>
+  option.choices(choices).argParser((value: string) => {
+    if (choices.includes(value)) return value
+    throw new InvalidArgumentError(
+      `${didYouMean(value, choices)} Allowed choices are ${choices.join(', ')}.`.trimStart(),
+    )
+  })
