@@ -1,7 +1,7 @@
 import { clientKey } from '../auth/throttle.ts'
-import { readJson } from '../http/body.ts'
 import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
+import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { findIdentityErrors } from '../signing/identity-errors.ts'
 
@@ -18,5 +18,6 @@ export const postLint: Handler = async (request, env) => {
   const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
   const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
   if ('errors' in result || errors.length > 0) return jsonResponse({ valid: false, errors })
-  return jsonResponse({ valid: true, errors: [], ...result.compiled.report })
+  const { report, secrets } = result.compiled
+  return jsonResponse({ valid: secrets.length === 0, errors: secrets, ...report })
 }

@@ -1,28 +1,8 @@
-import type { Json } from '../json/json.ts'
-import { parseJson } from '../json/parse.ts'
-import { MAX_BODY_BYTES } from '../limits.ts'
-import { HttpError } from './errors.ts'
-import { isJsonType } from './media-type.ts'
-
 /** The text of a body, or why there is none. `incomplete`: the client disconnected while sending it. */
 export type BodyText = { text: string } | { failed: 'too-large' | 'not-utf-8' | 'incomplete' }
 
-/** Reads a request's JSON body. Checks its media type first, then its size, syntax and depth. */
-export const readJson = async (request: Request): Promise<Json> => {
-  if (!isJsonType(request.headers.get('Content-Type')))
-    throw new HttpError(415, 'unsupported-media-type', 'Send JSON, with `Content-Type: application/json`.')
-  const body = await readText(request, MAX_BODY_BYTES)
-  if ('failed' in body) throw bodyErrors[body.failed]()
-  const parsed = parseJson(body.text)
-  if ('value' in parsed) return parsed.value
-  throw new HttpError(parsed.refused === 'too-deep' ? 422 : 400, parsed.refused, parsed.detail)
-}
-
-const bodyErrors = {
-  'too-large': () => new HttpError(413, 'too-large', `The body is larger than ${MAX_BODY_BYTES / 1024} KiB.`),
-  'not-utf-8': () => new HttpError(400, 'not-json', 'The body is not UTF-8 text, as JSON must be.'),
-  incomplete: () => new HttpError(400, 'incomplete-body', 'The request ended before its body was complete.'),
-}
+/** The bytes of a body, or why there are none. */
+type BodyBytes = { bytes: Uint8Array } | { failed: 'too-large' | 'incomplete' }
 
 /**
  * Reads a body as UTF-8 text of at most `maxBytes`, counted after decompression. Rejects if the body of a response breaks off.
@@ -36,14 +16,26 @@ export const readText = async (message: Request | Response, maxBytes: number): P
   try {
     // `message.body` is not read: creating the object of the stream would slow down every call.
     if (length !== null && length <= maxBytes) return checkText(await message.text(), length, maxBytes)
-    const { body } = message
-    if (body === null) return { text: '' }
-    return length === null ? await readStream(message, body, maxBytes) : await drain(message, body.getReader())
+    const read = await readStream(message, maxBytes, length)
+    return 'bytes' in read ? decodeUtf8(read.bytes) : read
   } catch (error) {
-    // Only the client can break off its own request.
-    if (message instanceof Request) return { failed: 'incomplete' }
-    throw error
+    return incomplete(message, error)
   }
+}
+
+/** Reads the bytes of a body in the same way, undecoded. */
+export const readBytes = async (message: Request | Response, maxBytes: number): Promise<BodyBytes> => {
+  try {
+    return await readStream(message, maxBytes, declaredContentLength(message))
+  } catch (error) {
+    return incomplete(message, error)
+  }
+}
+
+/** Only the client can break off its own request. */
+const incomplete = (message: Request | Response, error: unknown): { failed: 'incomplete' } => {
+  if (message instanceof Request) return { failed: 'incomplete' }
+  throw error
 }
 
 const checkText = (text: string, length: number, maxBytes: number): BodyText => {
@@ -75,16 +67,18 @@ const INITIAL_BUFFER_BYTES = 16 * 1024
 
 const readStream = async (
   message: Request | Response,
-  body: ReadableStream<Uint8Array>,
   maxBytes: number,
-): Promise<BodyText> => {
-  const reader = body.getReader()
+  declaredLength: number | null,
+): Promise<BodyBytes> => {
+  if (message.body === null) return { bytes: new Uint8Array() }
+  const reader: ReadableStreamDefaultReader<Uint8Array> = message.body.getReader()
+  if (declaredLength !== null && declaredLength > maxBytes) return drain(message, reader)
   // One growing buffer: a list of chunks of one byte each would take a hundred times the size of the body.
   let buffer: Uint8Array = new Uint8Array(Math.min(maxBytes, INITIAL_BUFFER_BYTES))
   let size = 0
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return decodeUtf8(buffer.subarray(0, size))
+    if (done) return { bytes: buffer.subarray(0, size) }
     const needed = size + value.byteLength
     if (needed > maxBytes) return drain(message, reader)
     if (needed > buffer.byteLength) buffer = grow(buffer, needed, maxBytes)
@@ -119,7 +113,7 @@ const MAX_DRAINED_BYTES = 16 * 1024 * 1024
 const drain = async (
   message: Request | Response,
   reader: ReadableStreamDefaultReader<Uint8Array>,
-): Promise<BodyText> => {
+): Promise<{ failed: 'too-large' }> => {
   for (let drained = 0; message instanceof Request && drained < MAX_DRAINED_BYTES; ) {
     const { done, value } = await reader.read()
     if (done) return { failed: 'too-large' }

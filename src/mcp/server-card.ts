@@ -1,3 +1,4 @@
+import { containsSecret } from '../card/lint/index.ts'
 import { type CardError, truncateNotes } from '../card/model/report.ts'
 import { checkDocument } from '../card/read/validate.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
@@ -125,7 +126,7 @@ const toEntry = (
 
 const quotedName = (value: Json): string => {
   const name = isJsonObject(value) ? value.name : undefined
-  return typeof name === 'string' ? ` ("${name.slice(0, 60).toWellFormed()}")` : ''
+  return typeof name === 'string' && !containsSecret(name) ? ` ("${name.slice(0, 60).toWellFormed()}")` : ''
 }
 
 const nonEmpty = (value: Json | undefined): string | undefined =>

@@ -1,6 +1,7 @@
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { diffCards } from '../card/diff/drift.ts'
 import { findWidenings } from '../card/diff/widening.ts'
+import { createRedaction } from '../card/lint/index.ts'
 import { type KnownOrigins, type Manifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import type { Source } from '../card/manifest/upstream.ts'
 import type { CardError } from '../card/model/report.ts'
@@ -52,13 +53,15 @@ export const reconcile = async (
     return withPrevious(agent, { ...previous, failure: toInvalidCardFailure([tooLarge]) })
   const before = previous.card === undefined ? undefined : (JSON.parse(previous.card) as JsonObject)
   const drift = before === undefined || text === previous.card ? [] : diffCards(before, card)
+  // Of allowed values too, which only look like secrets.
+  const redact = createRedaction([card, before])
   const widens =
-    source.pin && !isAccepted && before !== undefined ? findWideningsSince(agent, before, result.compiled) : []
+    source.pin && !isAccepted && before !== undefined ? redact(findWideningsSince(agent, before, result.compiled)) : []
   if (widens.length > 0) {
     const etag = await strongEtag(new TextEncoder().encode(text))
     return withPending(agent, { ...previous, checked: Date.now() }, { etag, card: text, validators, widens, drift })
   }
-  const report = { drift, ...(notes.length > 0 && { notes }) }
+  const report = { drift, ...(notes.length > 0 && { notes: redact(notes) }) }
   const record = { source, by, card: text, validators, checked: Date.now(), ...report }
   return { record, compiled: result.compiled }
 }

@@ -32,15 +32,56 @@ const expectProblem = async (response: Response, status: number, code: string, d
   expect(await (await host.fetch('/agents/invalid-requests?dialect=gopherhole')).json()).toMatchObject(minimalCard)
 }
 
+it('keeps a replacement character that was sent', async () => {
+  const description = 'Shows \ufffd where a font has no letter'
+  await send(JSON.stringify({ ...minimalCard, description }), undefined, 'replacement-character')
+  expect(await (await host.fetch('/agents/replacement-character')).json()).toMatchObject({ description })
+})
+
+describe('PUT /agents/{id} with a secret', () => {
+  const secret = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+
+  it.each<[string, object, string]>([
+    ['in the card', { card: { ...minimalCard, description: secret } }, '/card/description'],
+    ['in a bare card', { ...minimalCard, description: secret }, '/description'],
+    ['in the extended card', { card: minimalCard, extended: { description: secret } }, '/extended/description'],
+    ['in a tier', { card: minimalCard, tiers: { gold: { description: secret } } }, '/tiers/gold/description'],
+  ])('rejects one %s without repeating it, and registers it where it is allowed', async (_, document, pointer) => {
+    const response = await send(JSON.stringify(document))
+    const text = await response.clone().text()
+    await expectProblem(response, 422, 'secret-in-card', `Nothing was registered. ${pointer}`)
+    expect(JSON.parse(text).errors).toEqual([{ pointer, message: expect.stringContaining('revoke it') }])
+    expect(text).not.toContain(secret)
+    const manifest = 'card' in document ? document : { card: document }
+    const place = 'card' in document ? pointer : `/card${pointer}`
+    const allowed = await send(JSON.stringify({ ...manifest, allowSecrets: [place] }), undefined, 'allowed-secret')
+    expect([allowed.ok, await allowed.text()]).toEqual([true, expect.not.stringContaining(secret)])
+  })
+})
+
 describe('PUT /agents/{id} with a body that is not a card', () => {
   const nest = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-  it.each([
+  it.each<[string, string | Uint8Array, number, string, string]>([
     ['an empty body', '', 400, 'not-json', 'The body is empty'],
     ['HTML', '<!doctype html><p>hi', 400, 'not-json', 'HTML or XML'],
     ['YAML', '---\nname: x\n', 400, 'not-json', 'sync-card converts it'],
     ['truncated JSON', '{"name": "x"', 400, 'not-json', 'This is not JSON'],
     ['NaN', '{"version": NaN}', 400, 'not-json', 'This is not JSON'],
-    ['invalid UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), 400, 'not-json', 'not UTF-8'],
+    [
+      'invalid UTF-8',
+      new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]),
+      400,
+      'not-json',
+      'the byte 0xFF at offset 1, in line 1.',
+    ],
+    [
+      'a character without its last byte',
+      Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from('"}')]),
+      400,
+      'not-json',
+      'the byte 0xF0 at offset 9',
+    ],
+    ['a name twice', '{"name":"a",\n"name":"b"}', 422, 'duplicate-name', '/name is in its object twice'],
     ['65 levels of nesting', nest(65), 422, 'too-deep', '64 levels'],
     ['100,000 levels of nesting', '['.repeat(100_000), 422, 'too-deep', '64 levels'],
     ['null', 'null', 422, 'invalid-card', 'JSON object'],
@@ -49,7 +90,7 @@ describe('PUT /agents/{id} with a body that is not a card', () => {
     ['an empty object', '{}', 422, 'invalid-card', 'is missing'],
     ['300 KiB', JSON.stringify({ ...minimalCard, filler: 'x'.repeat(300 * 1024) }), 413, 'too-large', '256 KiB'],
   ])('rejects %s', async (_, body, status, code, detail) => {
-    await expectProblem(await send(body as string), status, code, detail)
+    await expectProblem(await send(body), status, code, detail)
   })
 
   it.each(['text/plain', 'application/yaml', 'multipart/form-data; boundary=x', 'application/jsonp'])(

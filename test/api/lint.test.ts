@@ -44,6 +44,19 @@ describe('POST /lint', () => {
     })
   })
 
+  it('reports a secret with everything else, and that the card would not be registered', async () => {
+    const secret = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+    const text = await (await lint(JSON.stringify({ card: { ...minimalCard, description: secret } }))).text()
+    const pointer = '/card/description'
+    expect(JSON.parse(text)).toMatchObject({
+      valid: false,
+      errors: [{ pointer, message: expect.stringContaining(`add "${pointer}" to \`allowSecrets\``) }],
+      filled: expect.arrayContaining([expect.objectContaining({ pointer: '/skills' })]),
+      issues: expect.arrayContaining([expect.objectContaining({ rule: 'secret', pointer: '/description' })]),
+    })
+    expect(text).not.toContain(secret)
+  })
+
   it.each<[string, object, boolean]>([
     ['a bare card, of which it is a field', { ...minimalCard, id: 'Vendor Manager' }, true],
     ['a bare card, where it is no text', { ...minimalCard, id: 5 }, true],

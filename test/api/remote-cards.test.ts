@@ -112,6 +112,23 @@ describe('PUT /agents/{id} with upstream.card', () => {
     })
   })
 
+  it('serves no card with a secret, and tells the owner where it is', async () => {
+    const secret = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+    serve({ ...card, description: secret })
+    const { body, text } = await put('with-secret')
+    expect(body).toMatchObject({ source: { state: 'no-card', failure: { errors: [{ pointer: '/description' }] } } })
+    expect([(await get('with-secret')).status, text]).toEqual([502, expect.not.stringContaining(secret)])
+    serve(card)
+    await refresh('with-secret')
+    serve({ ...card, description: secret })
+    const refused = await refresh('with-secret')
+    expect([refused.status, refused.body]).toMatchObject([502, { code: 'upstream-invalid-card' }])
+    expect(refused.text).not.toContain(secret)
+    expect(getBody(await get('with-secret', '?dialect=1.0'))).toMatchObject({ description: card.description })
+    await put('with-secret', { allowSecrets: ['/description'] })
+    expect(getBody(await get('with-secret', '?dialect=1.0'))).toMatchObject({ description: secret })
+  })
+
   it('makes no new revision for an unchanged card', async () => {
     await put('same')
     expect((await put('same')).body).toMatchObject({ changed: false })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readJson, readText } from '../../src/http/body.ts'
+import { readText } from '../../src/http/body.ts'
+import { readJson } from '../../src/http/json-body.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as never))))

@@ -155,6 +155,11 @@ describe('the limits of a card', () => {
     ])
   })
 
+  it('are noted without a name that looks like a secret', () => {
+    const name = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+    expect(skillsOf(tool(name), tool(name)).notes).toEqual(omits('2: another tool has the same name'))
+  })
+
   it('keep at most a hundred notes and one that counts the others', () => {
     const { notes } = skillsOf(...Array.from({ length: 400 }, () => 1))
     expect([notes.length, notes.at(-1)]).toEqual([

@@ -122,6 +122,53 @@ describe('an error', () => {
   })
 })
 
+describe('a fetched card with a secret', () => {
+  const key = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+  const before = card('a.example.com')
+  const after = { ...before, description: `Call me with ${key}` }
+  const unpinned = { upstream: { card: url } }
+
+  it.each(['manifest', 'fetch'] as const)('is invalid, and the one before stays, after a change by %s', async by => {
+    const result = await reconcileCards(unpinned, before, after, { by })
+    expect(result).toMatchObject({
+      record: {
+        card: JSON.stringify(before),
+        failure: { status: 502, code: 'invalid-card', errors: [{ pointer: '/description' }] },
+      },
+      compiled: { card: { description: before.description } },
+    })
+    expect(JSON.stringify(result)).not.toContain(key)
+  })
+
+  it('is invalid although its owner accepts what it widens', async () => {
+    const result = await reconcileCards(pinned, before, { ...evil, 'x-key': key }, { by: 'fetch', isAccepted: true })
+    expect(result).toMatchObject({ record: { failure: { errors: [{ pointer: '/x-key' }] } } })
+  })
+
+  it('is never pending', async () => {
+    const { record } = (await reconcileCards(pinned, before, { ...evil, 'x-key': key })) as { record: object }
+    expect(record).not.toHaveProperty('pending')
+  })
+
+  it('is served where the manifest allows the place, or overrides it', async () => {
+    const allowed = await reconcileCards({ ...unpinned, allowSecrets: ['/description'] }, before, after)
+    expect(allowed).toMatchObject({ record: { card: JSON.stringify(after) } })
+    expect('record' in allowed && JSON.stringify(allowed.record.drift)).not.toContain(key)
+    const overridden = await reconcileCards({ ...unpinned, card: { description: 'Mine' } }, before, after)
+    expect(overridden).toMatchObject({ record: { card: JSON.stringify(after) } })
+    expect('record' in overridden && JSON.stringify(overridden.compiled?.documents)).not.toContain(key)
+  })
+
+  it('does not appear in what a pending card widens', async () => {
+    const address = `https://evil.example.com/a2a?key=${key}`
+    const result = await reconcileCards({ ...pinned, allowSecrets: ['/url'] }, before, { ...before, url: address })
+    expect(result).toMatchObject({
+      record: { pending: { widens: [{ message: expect.stringMatching(/new address/) }] } },
+    })
+    expect('record' in result && JSON.stringify(result.record.pending?.widens)).not.toContain(key)
+  })
+})
+
 describe('a card with its members in another order', () => {
   const reverseMembers = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).toReversed())
 

@@ -1,6 +1,7 @@
 // microdiff does not match items of arrays, so skills are keyed by id here. jsondiffpatch does, at ten times the size.
 import diff from 'microdiff'
 import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
+import { containsSecret } from '../lint/index.ts'
 import { endpointFields } from '../read/interfaces.ts'
 
 /**
@@ -15,7 +16,7 @@ type Change = {
   pointer: Pointer
   before?: Json
   after?: Json
-  /** The values that are too long to be included. */
+  /** The values that are too long to be included, or look like secrets. */
   omitted?: ('before' | 'after')[]
 }
 
@@ -48,7 +49,7 @@ export const diffCards = (before: JsonObject, after: JsonObject): Drift => {
     (change): Change => ({
       op: ops[change.type],
       pointer: toPointer(change.path, change.type === 'REMOVE' ? before : after, byId),
-      ...boundedValues({
+      ...shownValues(nameOf(change.path), {
         ...('oldValue' in change && { before: change.oldValue }),
         ...('value' in change && { after: change.value }),
       }),
@@ -97,12 +98,22 @@ const toPointer = (path: Path, document: JsonObject, byId: boolean): Pointer => 
   return formatPointer(field, idsOf(document.skills).indexOf(String(id)), ...rest)
 }
 
-/** Returns the values of a change, with a list of those that are too long. Copies them back to ordinary objects. */
-const boundedValues = (values: Pick<Change, 'before' | 'after'>): Pick<Change, 'before' | 'after' | 'omitted'> => {
-  const texts = (Object.entries(values) as ['before' | 'after', Json][]).map(
-    ([name, value]) => [name, JSON.stringify(value)] as const,
+/** Returns the name of the member that a path leads to, or in whose list it leads to an item. */
+const nameOf = (path: Path): string => String(path.findLast(token => typeof token === 'string') ?? '')
+
+/**
+ * Returns the values of a change of a member `field`, with a list of those that are not shown. Copies them back to ordinary objects.
+ */
+const shownValues = (
+  field: string,
+  values: Pick<Change, 'before' | 'after'>,
+): Pick<Change, 'before' | 'after' | 'omitted'> => {
+  const entries = Object.entries(values) as ['before' | 'after', Json][]
+  const texts = entries.map(([name, value]) => [name, JSON.stringify(value)] as const)
+  const secret = entries.filter(([, value]) => containsSecret(value, field)).map(([name]) => name)
+  const omitted = texts.flatMap(([name, text]) =>
+    text.length > MAX_VALUE_CHARACTERS || secret.includes(name) ? [name] : [],
   )
-  const omitted = texts.flatMap(([name, text]) => (text.length > MAX_VALUE_CHARACTERS ? [name] : []))
   const kept = texts.filter(([name]) => !omitted.includes(name)).map(([name, text]) => [name, JSON.parse(text) as Json])
   return { ...Object.fromEntries(kept), ...(omitted.length > 0 && { omitted }) }
 }

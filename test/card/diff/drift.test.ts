@@ -82,6 +82,18 @@ describe('diffCards', () => {
     ])
   })
 
+  it('omits values that look like secrets', () => {
+    const key = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+    const before = { a: key, list: ['x'], password: 'hunter2', skills: [makeSkill('s', { password: ['hunter2'] })] }
+    const after = { a: 'b', list: [{ key }], password: 'b', skills: [makeSkill('s', { password: ['b'] })] }
+    expect(diffCards(before, after)).toStrictEqual([
+      { op: 'replace', pointer: '/skills/0/password/0', after: 'b', omitted: ['before'] },
+      { op: 'replace', pointer: '/a', after: 'b', omitted: ['before'] },
+      { op: 'replace', pointer: '/list/0', before: 'x', omitted: ['after'] },
+      { op: 'replace', pointer: '/password', after: 'b', omitted: ['before'] },
+    ])
+  })
+
   it('returns changes of endpoints first, then of security, then of skills, then others', () => {
     const noise = (value: number) => Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`a${n}`, value]))
     const before = { ...noise(1), skills: [makeSkill('s')], security: [{ key: [] }], url: 'https://good.example' }

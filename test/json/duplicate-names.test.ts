@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { findDuplicateName } from '../../src/json/duplicate-names.ts'
+import { growth, linear } from '../support/cpu-time.ts'
+
+describe('findDuplicateName', () => {
+  it.each<[string, string, number]>([
+    ['{"a":1,"a":2}', '/a', 1],
+    ['{"a":{"b":1},\n"a":2}', '/a', 2],
+    ['{"card":{"skills":[{"id":"a"},\n{"id":"b",\n"id":"c"}]}}', '/card/skills/1/id', 3],
+    ['[[],{"x":[],"x":{}}]', '/1/x', 1],
+    ['{"a":1,"\\u0061":2}', '/a', 1],
+    ['{"a/b~":1,"a/b~":2}', '/a~1b~0', 1],
+    ['{"":1,"":2}', '/', 1],
+    ['{"__proto__":1,"__proto__":2}', '/__proto__', 1],
+    ['{"\\"":1, "\\"" :2}', '/"', 1],
+    ['{"a":"}","b":"\\\\","a":[1,2,"a"]}', '/a', 1],
+  ])('finds it in %s', (text, pointer, line) => {
+    JSON.parse(text)
+    expect(findDuplicateName(text)).toEqual({ pointer, line })
+  })
+
+  it.each([
+    '{"a":{"a":{"a":1}},"b":["a","a",{"a":"a"}]}',
+    '[{"a":1},{"a":1}]',
+    '{"a":"\\",\\"a\\":1","A":1}',
+    '"a"',
+    '["a","a"]',
+    '{}',
+  ])('finds none in %s', text => {
+    JSON.parse(text)
+    expect(findDuplicateName(text)).toBeUndefined()
+  })
+
+  it('finds none in any serialized value, and the one that is added to an object', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (object, name) => {
+        const text = JSON.stringify({ ...object, [name]: 1 }, null, 1)
+        expect(findDuplicateName(text)).toBeUndefined()
+        expect(findDuplicateName(`${text.slice(0, -1)},${JSON.stringify(name)}:{}}`)).toMatchObject({
+          pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        })
+      }),
+    )
+  })
+
+  it('takes linear time', () => {
+    const object = (size: number) =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, n) => [n, [n]])))
+    const texts = new Map([100, 1000].map(size => [size, object(size)]))
+    expect(growth(100, size => findDuplicateName(texts.get(size) ?? ''))).toBeLessThan(linear)
+  })
+})
