@@ -159,7 +159,7 @@ const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: 
   const shown = quiet ? unreported.filter(isFailing) : unreported
   const isStopped = result.failure !== undefined || result.interrupted === true
   if (shown.length > 0 || isStopped || (news === undefined && !quiet))
-    terminal.report(syncText(result, { shown, strict: strict === true }))
+    terminal.report(syncText(result, { shown, strict: strict === true, quiet: quiet === true }))
   if (json) terminal.out(syncJson(result, exitCode))
 }
 

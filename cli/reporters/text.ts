@@ -21,19 +21,22 @@ export const distinct = (lines: readonly string[]): string[] => [...new Set(line
 export const differenceText = ({ id, file, change }: Omit<AgentResult, 'action'>): string =>
   change === undefined ? '' : diffText(`${id} (${file})`, change)
 
-/** What a text about a synchronisation shows: the results with a line each, and with `strict` all warnings. */
-export type SyncTextOptions = { shown?: readonly AgentResult[]; strict?: boolean }
+/** What a text about a synchronisation shows: a line for each of `shown`, all warnings if `strict`, no hints if `quiet`. */
+export type SyncTextOptions = { shown?: readonly AgentResult[]; strict?: boolean; quiet?: boolean }
 
 /**
  * Formats a synchronisation: a line for each of `shown` with its problems below it, why it stopped, then a summary of all results.
  * By default, unchanged agents are only counted.
  */
-export const syncText = (result: SyncResult, { shown, strict = false }: SyncTextOptions = {}): string => {
+export const syncText = (
+  result: SyncResult,
+  { shown, strict = false, quiet = false }: SyncTextOptions = {},
+): string => {
   const lines = (shown ?? result.results.filter(isNoteworthy)).filter(({ action }) => !NOT_DONE.includes(action))
   return [
     ...lines.map(each => agentText(each, strict)),
     ...stopText(result),
-    ...infoCountText(lines),
+    ...(quiet ? [] : infoCountText(lines)),
     summaryText(result),
   ].join('\n')
 }
