@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => host.close())
 
-const ids = Array.from({ length: 20 }, (_, index) => `agent-${String(index).padStart(2, '0')}`)
+const ids = Array.from({ length: 8 }, (_, index) => `agent-${index}`)
 const many = () =>
   new Workspace({
     'cards/defaults.yaml': 'set: mine',
@@ -35,9 +35,9 @@ const isDelete = ({ method }: Seen): boolean => method === 'DELETE'
 describe('sync-card after Ctrl-C', () => {
   it('completes the request under way, sends no other, and reports what was done (exit 130)', async () => {
     const { code, stdout, stderr } = await interruptAt(isPut(), many())
-    expect({ code, writes: host.writes }).toEqual({ code: 130, writes: ['PUT /agents/agent-00'] })
-    expect(stdout).toMatch(/^\+ created {3}agent-00 .*\nStopped: interrupted\.\n {2}pushed: +agent-00\n/)
-    expect(stdout).toMatch(/\n {2}not pushed: +agent-01, .*agent-19\n[^✗]*: 1 created, 19 not pushed\n$/)
+    expect({ code, writes: host.writes }).toEqual({ code: 130, writes: ['PUT /agents/agent-0'] })
+    expect(stdout).toMatch(/^\+ created {3}agent-0 .*\nStopped: interrupted\.\n {2}pushed: +agent-0\n/)
+    expect(stdout).toMatch(/\n {2}not pushed: +agent-1, .*agent-7\n[^✗]*: 1 created, 7 not pushed\n$/)
     expect(stderr).toBe('Stopping after the requests under way. Ctrl-C again stops at once.\n')
   })
 
@@ -46,20 +46,20 @@ describe('sync-card after Ctrl-C', () => {
     await interruptAt(isPut(), workspace)
     host.faults = []
     const { code, stdout } = await workspace.run([], env)
-    expect({ code, agents: host.agents.size }).toEqual({ code: 0, agents: 20 })
-    expect(stdout).toContain('19 created, 1 unchanged')
+    expect({ code, agents: host.agents.size }).toEqual({ code: 0, agents: 8 })
+    expect(stdout).toContain('7 created, 1 unchanged')
   })
 
   it('writes nothing if it was still comparing', async () => {
     const { code, stdout } = await interruptAt(({ method }) => method === 'GET', many())
     expect({ code, requests: host.seen.length }).toEqual({ code: 130, requests: 1 })
     expect(stdout).toContain('  pushed:       nothing\n')
-    expect(stdout).toContain('20 not pushed')
+    expect(stdout).toContain('8 not pushed')
   })
 
   it('reports in a dry run what was not compared', async () => {
     const { code, stdout } = await interruptAt(({ method }) => method === 'GET', many(), ['--dry-run'])
-    expect(stdout).toMatch(/\n {2}not compared: agent-01, .*: 1 to create, 19 not compared\n$/s)
+    expect(stdout).toMatch(/\n {2}not compared: agent-1, .*: 1 to create, 7 not compared\n$/s)
     expect(code).toBe(130)
   })
 
@@ -67,15 +67,15 @@ describe('sync-card after Ctrl-C', () => {
     const { code, stdout } = await interruptAt(isPut(), many(), ['--json'])
     const { exitCode, interrupted, agents } = JSON.parse(stdout)
     expect({ code, exitCode, interrupted, agents: agents.length }).toEqual({
-      ...{ code: 130, exitCode: 130, interrupted: true, agents: 20 },
+      ...{ code: 130, exitCode: 130, interrupted: true, agents: 8 },
     })
   })
 
   it('deletes nothing more during --prune', async () => {
     for (const id of ids) host.register(`old-${id}`, { card: card(id), set: 'mine' })
     const { code, stdout } = await interruptAt(isDelete, many(), ['--prune', '--yes'])
-    expect(stdout).toMatch(/\n {2}deleted: +old-agent-00\n {2}not deleted: +old-agent-01, /)
-    expect(stdout).toContain('19 not deleted')
+    expect(stdout).toMatch(/\n {2}deleted: +old-agent-0\n {2}not deleted: +old-agent-1, /)
+    expect(stdout).toContain('7 not deleted')
     expect({ code, deletes: host.seen.filter(isDelete).length }).toEqual({ code: 130, deletes: 1 })
   })
 
@@ -118,7 +118,7 @@ describe('sync-card after Ctrl-C', () => {
 
   it('ends --watch between two requests (exit 130)', async () => {
     const { code, stdout, stderr } = await interruptAt(isPut(), many(), ['--watch'])
-    expect(stdout).toContain('1 created, 19 not pushed')
+    expect(stdout).toContain('1 created, 7 not pushed')
     expect(stderr).not.toContain('Watching')
     expect(code).toBe(130)
   })
@@ -126,7 +126,7 @@ describe('sync-card after Ctrl-C', () => {
   it('ends --watch while it deletes (exit 130)', async () => {
     for (const id of ids) host.register(`old-${id}`, { card: card(id), set: 'mine' })
     const { code, stdout } = await interruptAt(isDelete, many(), ['--watch', '--prune', '--yes'])
-    expect(stdout).toContain('19 not deleted')
+    expect(stdout).toContain('7 not deleted')
     expect(code).toBe(130)
   })
 })
@@ -158,7 +158,7 @@ describe('the process of sync-card', () => {
     const { response, ended } = await interruptProcess()
     problem(response, 422, 'invalid-card', 'Nothing was registered.')
     const { code, stdout } = await ended
-    expect(stdout).toContain('1 refused, 19 not pushed')
+    expect(stdout).toContain('1 refused, 7 not pushed')
     expect(code).toBe(130)
   })
 

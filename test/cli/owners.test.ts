@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeHost, isPut, times } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+})
+afterEach(() => host.close())
+
+/** Returns the folder of an owner: its set, and the cards of these agents. */
+const folderOf = (set: string, ids: readonly string[], version = '1.0.0') =>
+  new Workspace({
+    'cards/defaults.yaml': `set: ${set}`,
+    ...Object.fromEntries(ids.map(id => [`cards/${id}.json`, card(id, { version })])),
+  })
+
+const setOf = (id: string): unknown => (host.agents.get(id)?.manifest as { set?: string } | undefined)?.set
+
+describe('sync-card with 300 cards', () => {
+  const ids = Array.from({ length: 300 }, (_, index) => `agent-${String(index).padStart(3, '0')}`)
+
+  it('reports what was pushed before the host died, and finishes when it is run again', async () => {
+    const workspace = folderOf('mine', ids)
+    const dead = times(Number.POSITIVE_INFINITY, isPut(), response => response.socket?.destroy())
+    host.faults = [(seen, response) => host.agents.size >= 150 && dead(seen, response)]
+    const first = await workspace.run(['--retries', '0'], env)
+    expect(first.stdout).toMatch(
+      /Stopped: the connection failed.*\n {2}pushed: +agent-000, .* and 130 more\n {2}not pushed: .* and 130 more\n/,
+    )
+    expect(first.stdout).toMatch(/: 150 created, 150 not pushed\n$/)
+    expect({ code: first.code, registered: host.agents.size }).toEqual({ code: 4, registered: 150 })
+    expect(first.stdout.match(/^\+ created/gm)).toHaveLength(150)
+
+    host.faults = []
+    const second = await workspace.run([], env)
+    expect(second.stdout).toMatch(/: 150 created, 150 unchanged\n$/)
+    expect({ code: second.code, registered: host.agents.size }).toEqual({ code: 0, registered: 300 })
+  })
+})
+
+describe('two owners of one host', () => {
+  it('keep their agents apart: each prunes its own set', async () => {
+    const [mine, theirs] = [folderOf('mine', ['rain', 'snow']), folderOf('theirs', ['tax'])]
+    for (const workspace of [mine, theirs]) expect((await workspace.run(['--prune', '--yes'], env)).code).toBe(0)
+    expect([...host.agents.keys()].sort()).toEqual(['rain', 'snow', 'tax'])
+  })
+
+  it('do not overwrite each other: the agent of another set stays as it is (exit 3)', async () => {
+    await folderOf('theirs', ['weather']).run([], env)
+    const { code, stdout } = await folderOf('mine', ['rain', 'weather'], '2.0.0').run([], env)
+    expect(stdout).toContain(
+      '✗ owned by another set weather (cards/weather.json) · it belongs to the set theirs, and this file is of the set mine; --force takes it over\n',
+    )
+    expect(stdout).toMatch(/: 1 created, 1 owned by another set\n$/)
+    expect({ code, set: setOf('weather') }).toEqual({ code: 3, set: 'theirs' })
+  })
+
+  it.each(['--check', '--dry-run'])('learn from %s that an id is taken (exit 3)', async flag => {
+    host.register('weather', { card: card('weather'), set: 'theirs' })
+    const { code, stdout } = await folderOf('mine', ['weather']).run([flag], env)
+    expect(stdout).toContain('✗ owned by another set weather')
+    expect(code).toBe(3)
+  })
+
+  it('do not take an agent out of its set with a file that names none (exit 3)', async () => {
+    host.register('weather', { card: card('weather'), set: 'theirs' })
+    const workspace = new Workspace({ 'cards/weather.json': card('weather') })
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toContain('it belongs to the set theirs, and this file names no set; --force takes it over\n')
+    expect({ code, writes: host.writes }).toEqual({ code: 3, writes: [] })
+  })
+
+  it('can take an agent over with --force, which shows the change', async () => {
+    host.register('weather', { card: card('weather'), set: 'theirs' })
+    const { code, stdout } = await folderOf('mine', ['weather']).run(['--force'], env)
+    expect(stdout).toMatch(/set: "theirs" => "mine"[\s\S]*~ updated {3}weather/)
+    expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'mine' })
+  })
+
+  it('can adopt an agent without a set', async () => {
+    host.register('weather', { card: card('weather', { version: '1.0.0' }) })
+    const { code } = await folderOf('mine', ['weather']).run([], env)
+    expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'mine' })
+  })
+
+  it('do not overwrite each other when both write one id at once: one of them gets it', async () => {
+    const ended = await Promise.all(['mine', 'theirs'].map(set => folderOf(set, ['weather']).run([], env)))
+    expect(ended.map(({ code }) => code).sort()).toEqual([0, 3])
+    const winner = ended[0]?.code === 0 ? 'mine' : 'theirs'
+    expect(setOf('weather')).toBe(winner)
+    expect(ended.find(({ code }) => code === 3)?.stdout).toContain(`it belongs to the set ${winner}`)
+  })
+
+  it('see that an agent was taken while they pushed (exit 3)', async () => {
+    const workspace = folderOf('mine', ['weather'])
+    host.faults = [
+      seen => {
+        if (isPut('weather')(seen)) host.register('weather', { card: card('weather'), set: 'theirs' })
+        return false
+      },
+    ]
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toContain('✗ owned by another set weather')
+    expect({ code, set: setOf('weather') }).toEqual({ code: 3, set: 'theirs' })
+  })
+})
+
+describe('the set of a host in sync-card.yaml', () => {
+  it('replaces the set of the files, and is the one that --prune looks at', async () => {
+    host.register('old', { card: card('old'), set: 'team' })
+    host.register('tax', { card: card('tax'), set: 'mine' })
+    const workspace = folderOf('mine', ['weather'])
+    workspace.write({ 'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }` })
+    const { code } = await workspace.run(['--host', 'prod', '--prune', '--yes'], { SYNC_CARD_TOKEN: host.token })
+    expect({ code, agents: [...host.agents.keys()], set: setOf('weather') }).toEqual({
+      ...{ code: 0, agents: ['tax', 'weather'], set: 'team' },
+    })
+  })
+
+  it('gives files without a set one', async () => {
+    const workspace = new Workspace({
+      'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }`,
+      'cards/weather.json': card('weather'),
+    })
+    const { code } = await workspace.run(['--prune', '--yes'], { SYNC_CARD_TOKEN: host.token })
+    expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'team' })
+    expect((await workspace.run(['--check'], { SYNC_CARD_TOKEN: host.token })).code).toBe(0)
+  })
+})
+
+describe('a token for team1-*', () => {
+  const ids = ['team1-rain', 'team1-snow', 'team2-wind', 'team2-hail']
+  beforeEach(() => {
+    host.scope = 'team1-*'
+  })
+
+  it('syncs its own agents, and is refused each of the others with a line (exit 4)', async () => {
+    const { code, stdout } = await folderOf('weather', ids).run([], env)
+    expect(stdout.match(/^✗.*/gm)).toEqual([
+      '✗ forbidden team2-hail (cards/team2-hail.json) · The token cannot write team2-hail.',
+      '✗ forbidden team2-wind (cards/team2-wind.json) · The token cannot write team2-wind.',
+    ])
+    expect({ code, agents: [...host.agents.keys()].sort() }).toEqual({ code: 4, agents: ['team1-rain', 'team1-snow'] })
+  })
+
+  it('syncs and prunes its own agents without a complaint with --only', async () => {
+    for (const id of ['team1-old', 'team2-old']) host.register(id, { card: card(id), set: 'weather' })
+    const { code, stderr } = await folderOf('weather', ids).run(['--only', 'team1-*', '--prune', '--yes'], env)
+    expect({ code, stderr, agents: [...host.agents.keys()].sort() }).toEqual({
+      ...{ code: 0, stderr: '', agents: ['team1-rain', 'team1-snow', 'team2-old'] },
+    })
+  })
+
+  it('deletes with --prune no agent of another team, though no file describes it', async () => {
+    for (let index = 0; index < 30; index++)
+      host.register(`team2-${index}`, { card: card(`team2-${index}`), set: 'weather' })
+    const { code, stderr } = await folderOf('weather', ['team1-rain']).run(['--prune', '--yes'], env)
+    expect(stderr).toBe('30 agents of the set weather will not be deleted: the token cannot write them.\n')
+    expect({ code, agents: host.agents.size }).toEqual({ code: 0, agents: 31 })
+  })
+})
