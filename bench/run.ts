@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { buildHost } from './bundle.ts'
 import type { Setting } from './compare.ts'
+import { parseOptions, type ScenarioName } from './options.ts'
 import { calls } from './scenarios/calls.ts'
 import { alternatives, manyAgents, oneAgent } from './scenarios/reads.ts'
 import { starts } from './scenarios/starts.ts'
@@ -12,19 +12,20 @@ import { canPin, cores, pinSelf } from './servers.ts'
 import { type Baseline, type Figure, judge } from './stats.ts'
 import { formatTable } from './table.ts'
 
-const { values: options, positionals } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    accept: { type: 'boolean', default: false },
-  },
-  allowPositionals: true,
-})
+const options = parseOptions(process.argv.slice(2))
+if ('help' in options) {
+  console.log(options.help)
+  process.exit(0)
+}
+if ('error' in options) {
+  console.error(options.error)
+  process.exit(2)
+}
 
 const tenThousand = { agents: 10_000, sweep: 10_000, settle: options.quick ? 1_000 : 3_000 }
 const hundredThousand = { agents: 100_000, sweep: 50_000, settle: options.quick ? 2_000 : 15_000 }
 /** The scenarios by name, each with its rounds. */
-const scenarios: Record<string, [rounds: number, measure: (setting: Setting) => Promise<Figure[]>]> = {
+const scenarios: Record<ScenarioName, [rounds: number, measure: (setting: Setting) => Promise<Figure[]>]> = {
   starts: [60, starts],
   'one-agent': [150, oneAgent],
   alternatives: [40, alternatives],
@@ -33,12 +34,6 @@ const scenarios: Record<string, [rounds: number, measure: (setting: Setting) => 
   calls: [80, calls],
   writes: [80, registrations],
 }
-const chosen = positionals.length > 0 ? positionals : Object.keys(scenarios)
-for (const name of chosen)
-  if (!(name in scenarios)) {
-    console.error(`Unknown scenario "${name}". Scenarios: ${Object.keys(scenarios).join(', ')}.`)
-    process.exit(2)
-  }
 
 const directories: string[] = []
 const directory = (): string => {
@@ -57,9 +52,9 @@ const bundle = await buildHost(directory())
 const baselineFile = join(import.meta.dirname, 'baseline.json')
 const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as Baseline
 const figures: Figure[] = []
-for (const name of chosen) {
+for (const name of options.scenarios) {
   console.error(`Measuring ${name} …`)
-  const [rounds, measure] = scenarios[name] ?? [0, async () => []]
+  const [rounds, measure] = scenarios[name]
   const effort = {
     rounds: options.quick ? Math.ceil(rounds / 6) : rounds,
     milliseconds: 100,

@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util'
+
+/** What each scenario measures, in the order in which they run. */
+export const SCENARIOS = {
+  starts: 'sizes of the host, and its start beside an empty Worker',
+  'one-agent': 'reads of one card in memory (200 and 304), beside a Worker that sends a constant',
+  alternatives: 'what one would write instead of a host: itty, and the A2A SDK on Express',
+  '10000-agents': 'reads of 10,000 cards by popularity: all of them fit into memory',
+  '100000-agents': 'reads of 100,000 cards, some of which are read from KV',
+  calls: 'refused and forwarded calls, streams and other gateways',
+  writes: 'CPU time of registrations',
+} as const satisfies Record<string, string>
+
+/** The name of a scenario. */
+export type ScenarioName = keyof typeof SCENARIOS
+
+const OPTIONS = {
+  quick: { type: 'boolean', default: false, help: 'a sixth of the rounds: two minutes, too wide for a verdict' },
+  json: { type: 'boolean', default: false, help: 'print the figures as JSON' },
+  accept: {
+    type: 'boolean',
+    default: false,
+    help: 'make the figures the bounds of the next runs (bench/baseline.json)',
+  },
+  help: { type: 'boolean', short: 'h', default: false, help: 'print this text' },
+} as const
+
+const NAME_WIDTH = 16
+
+const list = (entries: [name: string, text: string][]): string =>
+  entries.map(([name, text]) => `  ${name.padEnd(NAME_WIDTH)}${text}`).join('\n')
+
+/** What `npm run bench -- --help` prints. */
+export const HELP = `Usage: npm run bench -- [options] [scenario …]
+
+Compares the host with smaller Workers and other servers on this machine. Without a scenario it runs all of
+them, which takes about ten minutes. docs/bench.md explains the figures.
+
+Scenarios:
+${list(Object.entries(SCENARIOS))}
+
+Options:
+${list(Object.entries(OPTIONS).map(([name, option]) => [`${'short' in option ? `-${option.short}, ` : ''}--${name}`, option.help]))}
+
+Exit codes:
+${list([
+  ['0', 'no figure is worse than its bound'],
+  ['1', 'a figure is more than a tenth worse than its bound, or the run was interrupted'],
+  ['2', 'an option or scenario does not exist'],
+])}`
+
+/** What to run. */
+export type BenchOptions = { scenarios: ScenarioName[]; quick: boolean; json: boolean; accept: boolean }
+
+/** Parses the arguments of the command. Returns a text to print for `--help`, or what is wrong with them. */
+export const parseOptions = (args: readonly string[]): BenchOptions | { help: string } | { error: string } => {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+    if (values.help) return { help: HELP }
+    const unknown = positionals.find(name => !isScenario(name))
+    if (unknown !== undefined)
+      return { error: `Unknown scenario "${unknown}". Scenarios: ${Object.keys(SCENARIOS).join(', ')}.` }
+    const chosen = positionals.filter(isScenario)
+    const { quick, json, accept } = values
+    return { scenarios: chosen.length > 0 ? chosen : Object.keys(SCENARIOS).filter(isScenario), quick, json, accept }
+  } catch (error) {
+    return { error: `${(error as Error).message.split('. ')[0]}. See npm run bench -- --help.` }
+  }
+}
+
+const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name)

@@ -1,0 +1,49 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { HELP, parseOptions, SCENARIOS } from '../../bench/options.ts'
+
+const root = join(import.meta.dirname, '../..')
+const names = Object.keys(SCENARIOS)
+const all = { scenarios: names, quick: false, json: false, accept: false }
+
+describe('the options of the benchmark', () => {
+  it.each<[args: string[], expected: object]>([
+    [[], all],
+    [['--quick', '--json', '--accept'], { ...all, quick: true, json: true, accept: true }],
+    [['calls', 'starts'], { ...all, scenarios: ['calls', 'starts'] }],
+    [['--help'], { help: HELP }],
+    [['-h', 'calls'], { help: HELP }],
+    [['call'], { error: `Unknown scenario "call". Scenarios: ${names.join(', ')}.` }],
+    [['toString'], { error: `Unknown scenario "toString". Scenarios: ${names.join(', ')}.` }],
+    [['--fast'], { error: "Unknown option '--fast'. See npm run bench -- --help." }],
+  ])('are read from %j', (args, expected) => {
+    expect(parseOptions(args)).toEqual(expected)
+  })
+
+  it('are explained by --help, which measures nothing', () => {
+    const printed = execFileSync(process.execPath, ['bench/run.ts', '--help'], { cwd: root, encoding: 'utf8' })
+    expect(printed).toBe(`${HELP}\n`)
+    expect(printed.split('\n').filter(line => line.length > 120)).toEqual([])
+    for (const [name, text] of Object.entries(SCENARIOS))
+      expect(printed).toMatch(new RegExp(`^  ${name} +${text.slice(0, 20)}`, 'm'))
+    for (const option of ['--quick', '--json', '--accept', '-h, --help']) expect(printed).toContain(`  ${option} `)
+  })
+
+  it('that do not exist end the command with 2', () => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['bench/run.ts', '--fast'], { cwd: root })
+    expect([status, `${stderr}`, `${stdout}`]).toEqual([
+      2,
+      "Unknown option '--fast'. See npm run bench -- --help.\n",
+      '',
+    ])
+  })
+
+  it('are in docs/bench.md', () => {
+    const page = readFileSync(join(root, 'docs/bench.md'), 'utf8')
+    expect(page).toContain(`Scenarios: ${names.map(name => `\`${name}\``).join(', ')}.`)
+    for (const option of ['--quick', '--json', '--accept', '--help'])
+      expect(page).toContain(`npm run bench -- ${option}`)
+  })
+})
