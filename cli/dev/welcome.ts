@@ -16,17 +16,18 @@ export const welcome = async (host: HostSettings, authorization: string, context
   const { terminal, cwd, fetch, clock } = context
   const ownFiles = isFolder(CARDS_FOLDER, cwd) ? findCardFiles([CARDS_FOLDER], cwd) : []
   const samples = withoutOwnIds(findSamples(cwd), ownFiles, cwd)
-  if (samples.length > 0) await send(samples, host, context)
-  await send([], host, context)
+  if (samples.length > 0) await send(samples, host, false, context)
+  // A sample of an earlier start may have the id of a card.
+  await send([], host, true, context)
   const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, inform: terminal.info })
   terminal.report(welcomeText(host.url, await listAgents(client), authorization))
 }
 
-/** Sends files, and reports only what needs attention. */
-const send = async (named: readonly string[], host: HostSettings, context: Context): Promise<void> => {
+/** Sends files, and reports only what needs attention. With `force`, they replace agents of other sets. */
+const send = async (named: readonly string[], host: HostSettings, force: boolean, context: Context): Promise<void> => {
   const { terminal } = context
   try {
-    const result = await syncCards(named, host, NON_INTERACTIVE, context)
+    const result = await syncCards(named, host, { ...NON_INTERACTIVE, force }, context)
     if (result.failure !== undefined || result.results.some(needsAttention)) terminal.report(syncText(result))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
@@ -35,7 +36,7 @@ const send = async (named: readonly string[], host: HostSettings, context: Conte
 }
 
 const needsAttention = ({ action, unexposed, source }: AgentResult): boolean =>
-  !['created', 'updated', 'unchanged'].includes(action) ||
+  !['created', 'updated', 'unchanged', 'owned by another set'].includes(action) ||
   source !== undefined ||
   (unexposed === true && action !== 'unchanged')
 

@@ -54,6 +54,19 @@ describe('welcome', () => {
     expect(host.writes).toEqual(['PUT /agents/c', 'PUT /agents/echo'])
   })
 
+  it('lets a card replace a sample of an earlier start, but no sample an agent of the owner', async () => {
+    host.register('a', { card: card('sample'), set: 'examples' })
+    host.register('b', { card: card('b'), set: 'mine' })
+    const stdout = await runWelcome({
+      'examples/cards/defaults.yaml': 'set: examples',
+      'examples/cards/b.json': card('sample'),
+      'cards/defaults.yaml': 'set: mine',
+      'cards/a.json': card('a'),
+    })
+    expect(host.writes).toEqual(['PUT /agents/a'])
+    expect(stdout).toMatch(/^a {2}/)
+  })
+
   it('reports an invalid sample', async () => {
     const stdout = await runWelcome({ 'examples/cards/a.json': '{', 'cards/b.json': card('b') })
     expect(stdout).toMatch(/✗ invalid {3}examples\/cards\/a\.json/)
