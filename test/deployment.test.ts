@@ -41,7 +41,7 @@ describe('Workers Cache', () => {
     }
     const anonymous = await read('one.example', {})
     expect(await read('two.example', { Authorization: 'Bearer the-admin-token', Cookie: 'a=1' })).toEqual(anonymous)
-    // The last argument would be `true` for a list with internal agents.
-    expect([anonymous[0], lists]).toEqual([200, Array(2).fill(['', 6, false])])
+    // `covered` would name the agents whose internal cards the caller may see.
+    expect([anonymous[0], lists]).toEqual([200, Array(2).fill([{ after: '', limit: 6, covered: [] }])])
   })
 })
