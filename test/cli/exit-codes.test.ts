@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { EXIT_CODE_MEANINGS } from '../../cli/exit-codes.ts'
+import { FakeHost, type Fault, isPut, problem } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+})
+afterEach(() => host.close())
+
+const inSync = card('a')
+const withError = card('a', { url: 'https://10.0.0.1' })
+const withWarning = card('a', { skills: [{ id: 'ask', name: 'Ask', description: 'Ask', tags: ['a'] }] })
+const remote = { upstream: { card: 'https://a.example.com/card.json' } }
+
+/** A command, the owner's only card, and what the host has under its id and does. */
+type Case = {
+  args?: string[]
+  file?: unknown
+  registered?: unknown
+  fault?: Fault
+  env?: Record<string, string>
+  interruptAt?: 'GET' | 'PUT'
+}
+
+const rejectPut =
+  (status: number, code: string): Fault =>
+  (seen, response) =>
+    isPut()(seen) && Boolean(problem(response, status, code, 'No.'))
+
+const remoteCardIs =
+  (state: string): Fault =>
+  ({ path }, response) => {
+    if (!path.endsWith('/source')) return false
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ source: { state } }))
+    return true
+  }
+
+const serveOldCard: Fault = ({ path }, response) => {
+  if (!path.endsWith('/agent-card.json')) return false
+  response.writeHead(200, { 'Content-Type': 'application/json', ETag: '"old"' }).end('{}')
+  return true
+}
+
+/** Every part of a documented meaning, with the ways to provoke it. */
+const cases: Record<string, Record<string, Record<string, Case>>> = {
+  0: {
+    'in sync, no findings': {
+      'a push': {},
+      'an unchanged agent': { registered: { card: inSync } },
+      '--check of what is in sync': { args: ['--check'], registered: { card: inSync } },
+      '--check with a warning': { args: ['--check'], file: withWarning, registered: { card: withWarning } },
+      'a push with a lint error': { file: withError },
+      lint: { args: ['lint'] },
+      'lint with a warning': { args: ['lint'], file: withWarning },
+    },
+  },
+  1: {
+    '--check, --dry-run, pull: something differs': {
+      '--check': { args: ['--check'] },
+      '--dry-run': { args: ['--dry-run'] },
+      pull: { args: ['pull', 'a'], registered: { card: withWarning } },
+    },
+    '--check, lint: a lint error': {
+      '--check': { args: ['--check'], file: withError, registered: { card: withError } },
+      lint: { args: ['lint'], file: withError },
+    },
+    '--strict: a lint error or warning': {
+      'an error': { args: ['--strict'], file: withError },
+      'a warning': { args: ['--strict', '--check'], file: withWarning, registered: { card: withWarning } },
+    },
+    '--wait: not live in time': { '--wait': { args: ['--wait', '1'], fault: serveOldCard } },
+    'an upstream card could not be fetched or waits for approval': {
+      'not fetched': { file: remote, registered: remote, fault: remoteCardIs('no-card') },
+      'waits for approval': { file: remote, registered: remote, fault: remoteCardIs('pending') },
+    },
+  },
+  2: {
+    'wrong usage, or no cards': {
+      'an unknown option': { args: ['--bogus'] },
+      'a missing file': { args: ['bogus.json'] },
+      'flags that exclude each other': { args: ['--watch', '--check'] },
+      'a glob that matches nothing': { args: ['--only', 'b'] },
+      'an empty folder': { args: ['empty'] },
+      'no token': { args: ['--url', 'https://cards.example.com'], env: {} },
+    },
+    '--prune without a set, or of more than 10 agents without --yes': {
+      'no set': { args: ['--prune', '--yes'] },
+    },
+  },
+  3: {
+    'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else)': {
+      'an invalid file': { file: '{' },
+      'lint of an invalid file': { args: ['lint'], file: '{' },
+      'an invalid card': { fault: rejectPut(422, 'invalid-card') },
+      'a host name that is taken': { fault: rejectPut(409, 'host-taken') },
+      'changed by somebody else': {
+        registered: { card: withWarning },
+        fault: seen => {
+          if (isPut()(seen)) host.register('a', { card: withError })
+          return false
+        },
+      },
+    },
+    'an agent belongs to another set': { 'another set': { registered: { card: inSync, set: 'theirs' } } },
+  },
+  4: {
+    'the host is unreachable, or rejects the token': {
+      'an unreachable host': { args: ['--retries', '0'], fault: (_, response) => Boolean(response.socket?.destroy()) },
+      'a wrong token': { args: ['--token', 'another'] },
+      'a token for other agents': { fault: (_, response) => Boolean(problem(response, 403, 'forbidden', 'No.')) },
+    },
+  },
+  130: {
+    'interrupted (Ctrl-C) before everything was done': {
+      'while it compares': { interruptAt: 'GET' },
+      'while it pushes': { args: ['cards', 'more'], interruptAt: 'PUT' },
+      'with --watch': { args: ['--watch'], interruptAt: 'GET' },
+    },
+  },
+}
+
+const rows = Object.entries(cases).flatMap(([code, meanings]) =>
+  Object.entries(meanings).flatMap(([meaning, ways]) =>
+    Object.entries(ways).map(([way, given]) => ({ code: Number(code), meaning, way, given })),
+  ),
+)
+
+describe('the exit code of sync-card', () => {
+  it.each(rows)('is $code, "$meaning": $way', async ({ code, given }) => {
+    const { args = [], file = inSync, registered, fault, env, interruptAt } = given
+    if (registered !== undefined) host.register('a', registered)
+    const workspace = new Workspace({ 'cards/a.json': file, 'more/b.json': card('b'), 'empty/notes.txt': '' })
+    const command = workspace.start(args, env ?? { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token })
+    host.faults = [
+      seen => {
+        if (seen.method === interruptAt) command.interrupt()
+        return false
+      },
+      ...(fault ? [fault] : []),
+    ]
+    const ended = await command.ended
+    expect(ended.code, ended.stdout + ended.stderr).toBe(code)
+  })
+
+  it('has a test for each documented meaning', () => {
+    const documented = Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]) => [code, meaning.split('; ')])
+    expect(Object.entries(cases).map(([code, meanings]) => [code, Object.keys(meanings)])).toEqual(documented)
+  })
+})
