@@ -32,12 +32,17 @@ const nodes = [
 let folder: string
 let owner: string
 let packageJson: PackageJson
+/** The names of all commands. */
+let names: string[]
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sync-card-package-'))
   const installed = await installPackage(folder)
   owner = installed.owner
   packageJson = installed.packageJson
+  const { stdout } = await execute(join(owner, 'node_modules/.bin/sync-card'), ['--help'])
+  const [, list = ''] = /\nCommands:\n(.*?)\n\n/s.exec(stdout) ?? []
+  names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name).filter(name => name !== 'help')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -111,8 +116,11 @@ const runCommands = async (node: string, files: Record<string, unknown>, command
   return { cwd, results: JSON.parse(readFileSync(output, 'utf8')) as Result[] }
 }
 
-/** Every command, with its exit code and a part of what it writes to stdout. `ID` stands for an id of the Node.js in use. */
-const commands: readonly (readonly [line: string, code: number, stdout: string | RegExp])[] = [
+/** A command line, in which `ID` stands for an id of the Node.js in use, and `␣` for a space in an argument; its exit code; and a part of what it writes to stdout. */
+type Case = readonly [line: string, code: number, stdout: string | RegExp]
+
+/** Every command at least once. */
+const commands: readonly Case[] = [
   ['--version', 0, `${VERSION}\n`],
   ['--help', 0, /^Usage: sync-card .*Exit codes:/s],
   ['lint', 0, /cards\/ID\.yaml:\d+:\d+ info/],
@@ -124,11 +132,20 @@ const commands: readonly (readonly [line: string, code: number, stdout: string |
   ['--watch', 0, /1 unchanged/],
   ['lint --observed', 0, 'never called'],
   ['refresh ID', 3, ''],
+  ['pull ID --out pulled', 0, /pulled\/ID\.yaml/],
   ['token create --scope read --agent ID', 0, /^cc_\w+/],
   ['token list', 0, 'ID'],
   ['token revoke 000000000000', 3, ''],
   ['keys create --print', 0, '"kty":"EC"'],
+  [
+    'init ID-new --name New --description Lists␣the␣trains␣of␣a␣station --url https://trains.example.org',
+    0,
+    'ID-new.yaml',
+  ],
 ]
+
+const toArguments = (line: string): string[] =>
+  line === '' ? [] : line.split(' ').map(arg => arg.replaceAll('␣', ' '))
 
 describe.each(nodes)('the installed package on Node.js $title', ({ version, path, isMissing }) => {
   const id = `packaged-${version.replaceAll('.', '-')}`
@@ -141,14 +158,16 @@ describe.each(nodes)('the installed package on Node.js $title', ({ version, path
 
   it.skipIf(isMissing)('runs every command', async () => {
     const files = { [`cards/${id}.yaml`]: `card: ${JSON.stringify(card(id))}\n` }
-    const lines = commands.map(([line]) => line.replaceAll('ID', id).split(' ').filter(Boolean))
+    const helps = names.map((name): Case => [`${name} --help`, 0, `Usage: sync-card ${name}`])
+    const cases = [...commands, ...helps]
+    const lines = cases.map(([line]) => toArguments(line.replaceAll('ID', id)))
     const { results } = await runCommands(path, files, lines)
     const found = results.map(({ code, stdout, stderr }, index) => {
-      const expected = commands[index]?.[2] ?? ''
+      const [line, , expected = ''] = cases[index] ?? []
       const text = stdout.replaceAll(id, 'ID')
       const matches = typeof expected === 'string' ? text.includes(expected) : expected.test(text)
-      return [commands[index]?.[0], code, matches ? expected : `${text}${stderr}`.slice(0, 1000)]
+      return [line, code, matches ? expected : `${text}${stderr}`.slice(0, 1000)]
     })
-    expect(found).toEqual(commands)
+    expect(found).toEqual(cases)
   })
 })
