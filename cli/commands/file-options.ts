@@ -23,6 +23,13 @@ const parseAllowedPointer = (text: string, before: readonly Pointer[] = []): rea
   return [...before, text]
 }
 
+/** Adds the option that chooses agents by their ids. */
+export const addOnlyOption = (command: Command): Command =>
+  command.option('--only <glob>', "only agents whose ids match, such as 'team1-*'; repeatable", collect)
+
+/** Collects the values of a repeatable option. */
+export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
+
 /** Reads the named files for the host at `origin`, and reports those that are skipped. */
 export const readFiles = (
   named: readonly string[],

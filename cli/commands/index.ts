@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Context } from '../config.ts'
 import { addConvert } from './convert.ts'
+import { addDiff } from './diff.ts'
 import { addInit } from './init.ts'
 import { addKeys } from './keys.ts'
 import { addLint } from './lint.ts'
@@ -17,6 +18,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addSync,
   addInit,
   addPull,
+  addDiff,
   addLint,
   addConvert,
   addRefresh,

@@ -5,24 +5,22 @@ import { CARDS_FOLDER } from '../manifests/index.ts'
 import { diffText, toJsonPatch } from '../reporters/index.ts'
 import { type PulledAgent, type PullResult, pullCards, pullStyleOf } from '../sync/index.ts'
 import { colors, formatCount, withoutControls, withoutReports } from '../terminal.ts'
+import { addOnlyOption } from './file-options.ts'
 import { addHostOptions, createHostClient, type HostFlags, resolveSafely } from './host-options.ts'
 
 type Flags = HostFlags & { only?: string[]; set?: string; all?: true; out: string; force?: true }
 
 /** Adds `pull`, which writes what is registered into files. */
 export const addPull = (program: Command, context: Context, exit: (code: number) => void): void => {
-  addHostOptions(program.command('pull'), 'write')
+  addOnlyOption(addHostOptions(program.command('pull'), 'write'))
     .description('write what is registered into files, for example to adopt an existing host')
     .argument('[ids...]', 'the agents; default: those of the set of the folder, else all that the token may write')
-    .option('--only <glob>', "only agents whose ids match, such as 'team1-*'; repeatable", collect)
     .option('--set <name>', 'only agents of this set')
     .option('--all', 'also agents of other sets than the folder has')
     .option('--out <folder>', 'where the files are', CARDS_FOLDER)
     .option('--force', 'overwrite files that differ, comments included')
     .action(async (ids: string[], flags: Flags) => exit(await pull(ids, flags, context)))
 }
-
-const collect = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
 
 const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promise<number> => {
   const { only, set, all, out, force, json } = flags

@@ -19,7 +19,7 @@ import {
   watchCards,
 } from '../sync/index.ts'
 import { type Terminal, withoutProgress, withoutReports } from '../terminal.ts'
-import { addFileOptions, FILES_HELP, type FileFlags } from './file-options.ts'
+import { addFileOptions, addOnlyOption, FILES_HELP, type FileFlags } from './file-options.ts'
 import { addConnectionOptions, DEFAULT_RETRIES, type HostFlags, resolveSafely } from './host-options.ts'
 
 type Flags = HostFlags &
@@ -44,11 +44,10 @@ const DEFAULT_WAIT_SECONDS = 90
 /** Adds the synchronisation, which runs if no subcommand is named. */
 export const addSync = (program: Command, context: Context, exit: (code: number) => void): void => {
   const command = program.argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
-  addFileOptions(addConnectionOptions(command, 'write'))
+  addOnlyOption(addFileOptions(addConnectionOptions(command, 'write')))
     .option('--dry-run', 'show what would be done, and do nothing; exit 1 if something differs')
     .option('--check', 'for CI: like --dry-run, and exit 1 also for lint errors')
     .option('--strict', STRICT_HELP)
-    .option('--only <glob>', "only agents whose ids match, such as 'team1-*'; repeatable", collect)
     .option('--prune', 'delete the agents of the same set that no file describes; asks first')
     .option('--yes', 'do not ask, and delete more than 10 agents at once')
     .option('--force', 'overwrite concurrent changes of somebody else, and agents of other sets')
@@ -70,8 +69,6 @@ export const addSync = (program: Command, context: Context, exit: (code: number)
       return synchronise(files, flags, context, exit)
     })
 }
-
-const collect = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
 
 const parseCount = (text: string): number => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')

@@ -5,6 +5,7 @@ import type { HostClient, Rejection, Token } from '../client/index.ts'
 import type { Context } from '../config.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { collect } from './file-options.ts'
 import { addHostOptions, connect, forEachId, type HostFlags } from './host-options.ts'
 
 type CreateFlags = HostFlags & {
@@ -38,8 +39,6 @@ export const addToken = (program: Command, context: Context, exit: (code: number
     .argument('<ids...>', 'their ids, as list shows them')
     .action(async (ids: string[], flags: HostFlags) => exit(await revoke(ids.map(tokenId), flags, context)))
 }
-
-const collect = (value: string, before: string[] = []): string[] => [...before, value]
 
 const collectScope = (value: string, before: string[] = []): string[] => {
   if (!scopes.some(scope => scope === value))

@@ -25,10 +25,14 @@ const differ = create({
 })
 
 /** Returns what differs between two manifests, for people. */
-export const diffText = (title: string, change: Change): string => {
+export const diffText = (title: string, change: Change): string =>
+  [colors.bold(title), ...diffLines(change).map(line => `  ${line}`)].join('\n')
+
+/** Returns the lines of the same text without its title: added ones begin with `+`, removed ones with `-`. */
+export const diffLines = (change: Change): string[] => {
   const { before, after } = withoutSecrets(change)
-  const lines = (formatForConsole(differ.diff(before, after)) ?? '').trimEnd().split('\n')
-  return [colors.bold(title), ...lines.map(line => `  ${line}`)].join('\n')
+  const delta = differ.diff(withoutCommands(before), withoutCommands(after))
+  return (formatForConsole(delta) ?? '').trimEnd().split('\n')
 }
 
 /** Returns what differs between two manifests as a JSON Patch (RFC 6902), for programs. */
@@ -36,6 +40,18 @@ export const toJsonPatch = (change: Change): ReturnType<typeof formatAsPatch> =>
   const { before, after } = withoutSecrets(change)
   return formatAsPatch(differ.diff(before, after))
 }
+
+/** Escapes control characters, so that no manifest of another owner can command the terminal. */
+const withoutCommands = (value: Json): Json => {
+  if (typeof value === 'string') return escapeControls(value)
+  if (Array.isArray(value)) return value.map(withoutCommands)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(jsonEntries(value).map(([name, item]) => [escapeControls(name), withoutCommands(item)]))
+}
+
+/** JSON escapes the line breaks and tabs of values by itself. */
+const escapeControls = (text: string): string =>
+  text.replace(/[^\P{Cc}\t\r\n]/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Hides what looks like a secret. A host may have stored one before it refused them. */
 const withoutSecrets = ({ before, after }: Change): Change => ({

@@ -7,5 +7,6 @@ export {
   lintText,
   type ObservedResult,
 } from './lint-text.ts'
+export { diffMarkdown } from './markdown.ts'
 export { lintSarif } from './sarif.ts'
 export { differenceText, distinct, problemText, syncText } from './text.ts'

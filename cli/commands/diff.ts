@@ -1,0 +1,58 @@
+import { type Command, Option } from 'commander'
+import type { Context } from '../config.ts'
+import { UsageError } from '../exit-codes.ts'
+import { isFolder } from '../manifests/index.ts'
+import { differenceText, diffMarkdown, syncJson, syncText } from '../reporters/index.ts'
+import { exitCodeOf, type SyncResult, syncCards } from '../sync/index.ts'
+import { addFileOptions, addOnlyOption, FILES_HELP, type FileFlags } from './file-options.ts'
+import { addConnectionOptions, DEFAULT_RETRIES, type HostFlags, resolveSafely } from './host-options.ts'
+
+type Format = 'text' | 'json' | 'markdown'
+
+type Flags = HostFlags & FileFlags & { format: Format; only?: string[]; prune?: true }
+
+/** Adds `diff`, which compares files with the host for people. */
+export const addDiff = (program: Command, context: Context, exit: (code: number) => void): void => {
+  const command = program.command('diff')
+  addOnlyOption(addFileOptions(addConnectionOptions(command, 'write')))
+    .description('show what differs between the files and the host; exit 1 if anything does')
+    .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
+    .option('--prune', 'also agents of the same set that no file describes')
+    .addOption(
+      new Option('--format <format>', 'the format of the report; markdown is for a comment on a pull request')
+        .choices(['text', 'json', 'markdown'] satisfies Format[])
+        .default('text'),
+    )
+    .option('--json', 'short for --format json')
+    .action(async (files: string[], flags: Flags) => exit(await diff(files, flags, context)))
+}
+
+const diff = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {
+  const { only, prune, allowSecret } = flags
+  const { terminal, cwd } = context
+  if (prune && !files.every(file => isFolder(file, cwd)))
+    throw new UsageError('--prune takes folders only: no single file describes all agents of its set.')
+  const host = resolveSafely(flags, context)
+  const interruption = new AbortController()
+  context.onInterrupt(() => interruption.abort())
+  const options = {
+    ...{ dryRun: true, check: false, force: false, refresh: false },
+    ...{ prune: prune === true, only, allowSecrets: allowSecret, retries: DEFAULT_RETRIES },
+    signal: interruption.signal,
+  }
+  const result = withoutFindings(await syncCards(files, host, options, context))
+  const exitCode = exitCodeOf(result, { differences: true })
+  const format = flags.json ? 'json' : flags.format
+  if (format === 'text') terminal.report(diffReport(result))
+  else terminal.out(format === 'json' ? syncJson(result, exitCode) : diffMarkdown(result))
+  return exitCode
+}
+
+/** Leaves out what is no difference: findings of the linter, and the state of remote cards. */
+const withoutFindings = (result: SyncResult): SyncResult => ({
+  ...result,
+  results: result.results.map(({ issues: _, source: __, ...rest }) => rest),
+})
+
+const diffReport = (result: SyncResult): string =>
+  [...result.results.map(differenceText).filter(text => text !== ''), syncText(result)].join('\n')

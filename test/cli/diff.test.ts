@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeHost } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+  host.register('same', { set: 'mine', card: card('same') })
+  host.register('changed', { set: 'mine', card: card('changed', { version: '1.0.0' }) })
+  host.register('gone', { set: 'mine', card: card('gone') })
+})
+afterEach(() => host.close())
+
+const files = {
+  'cards/defaults.yaml': { set: 'mine' },
+  'cards/same.json': card('same'),
+  'cards/changed.json': card('changed', { version: '2.0.0' }),
+  'cards/new.json': card('new'),
+}
+
+describe('sync-card diff', () => {
+  it('shows what differs for people, writes nothing, and leaves lint to lint (exit 1)', async () => {
+    const { code, stdout, stderr } = await new Workspace(files).run(['diff'], env)
+    expect(stdout).toBe(
+      [
+        'changed (cards/changed.json)',
+        '  {',
+        '     card: {',
+        '       version: "1.0.0" => "2.0.0"',
+        '     }',
+        '   }',
+        '~ to update changed (cards/changed.json)',
+        '+ to create new (cards/new.json)',
+        `${host.url}: 1 to create, 1 to update, 1 unchanged`,
+        '',
+      ].join('\n'),
+    )
+    expect({ code, stderr, writes: host.writes }).toEqual({ code: 1, stderr: '', writes: [] })
+  })
+
+  it('shows with --prune what no file describes', async () => {
+    const { stdout } = await new Workspace(files).run(['diff', '--prune'], env)
+    expect(stdout).toContain('- to delete gone\n')
+  })
+
+  it('exits with 0 if nothing differs, whatever the linter finds', async () => {
+    const thin = card('same', { description: 'Agent', url: 'http://same.example.com' })
+    host.register('same', { set: 'mine', card: thin })
+    const workspace = new Workspace({ 'cards/defaults.yaml': { set: 'mine' }, 'cards/same.json': thin })
+    const { code, stdout } = await workspace.run(['diff'], env)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${host.url}: 1 unchanged\n` })
+  })
+
+  it('compares only the files and agents that are chosen', async () => {
+    const workspace = new Workspace(files)
+    expect((await workspace.run(['diff', 'cards/same.json'], env)).code).toBe(0)
+    expect((await workspace.run(['diff', '--only', 's*'], env)).code).toBe(0)
+    expect((await workspace.run(['diff', '--only', 'c*'], env)).code).toBe(1)
+  })
+
+  it.each([['--json'], ['--format=json']])('prints a JSON Patch for each agent with %s', async flag => {
+    const { code, stdout } = await new Workspace(files).run(['diff', '--prune', flag], env)
+    expect(JSON.parse(stdout)).toEqual({
+      url: host.url,
+      exitCode: 1,
+      agents: [
+        {
+          id: 'changed',
+          file: 'cards/changed.json',
+          action: 'to update',
+          patch: [{ op: 'replace', path: '/card/version', value: '2.0.0' }],
+        },
+        { id: 'new', file: 'cards/new.json', action: 'to create' },
+        { id: 'same', file: 'cards/same.json', action: 'unchanged' },
+        { id: 'gone', action: 'to delete' },
+      ],
+    })
+    expect(code).toBe(1)
+  })
+
+  it('reports invalid files (exit 3) and a host that cannot be used (exit 4)', async () => {
+    const workspace = new Workspace({ ...files, 'cards/bad.json': '{' })
+    const invalid = await workspace.run(['diff'], env)
+    expect(invalid.stdout).toContain('✗ invalid')
+    expect(invalid.code).toBe(3)
+    const rejected = await workspace.run(['diff'], { ...env, SYNC_CARD_TOKEN: 'wrong' })
+    expect(rejected.stdout).toContain('Stopped: the host rejects the token (401)')
+    expect(rejected.code).toBe(4)
+  })
+
+  it('stops between two requests on Ctrl-C (exit 130)', async () => {
+    const running = new Workspace(files).start(['diff'], env)
+    host.faults = [
+      () => {
+        running.interrupt()
+        return false
+      },
+    ]
+    const { code, stdout } = await running.ended
+    expect(stdout).toContain('Stopped: interrupted.')
+    expect({ code, requests: host.seen.length }).toEqual({ code: 130, requests: 1 })
+  })
+
+  it('rejects --prune of single files (exit 2)', async () => {
+    const { code, stderr } = await new Workspace(files).run(['diff', '--prune', 'cards/same.json'], env)
+    expect(stderr).toContain('--prune takes folders only')
+    expect(code).toBe(2)
+  })
+
+  it.each([['text'], ['json'], ['markdown']])('repeats no secret as %s', async format => {
+    const secret = `sk-proj-${'Ab3dEf6hIj9lMn2p'.repeat(3)}`
+    host.register('changed', { set: 'mine', card: card('changed', { description: `Uses ${secret}`, apiKey: secret }) })
+    const { code, stdout, stderr } = await new Workspace(files).run(['diff', '--format', format], env)
+    expect(stdout).toContain('Answers questions about changed')
+    expect(stdout + stderr).not.toContain(secret)
+    expect(code).toBe(1)
+  })
+
+  it('shows control characters of the host as text', async () => {
+    host.register('changed', { set: 'mine', card: card('changed', { 'a\u001b]0;x\u0007': '\u009b2J' }) })
+    const { stdout } = await new Workspace(files).run(['diff'], { ...env, FORCE_COLOR: '1' })
+    expect(stdout).toContain('a\\u001b]0;x\\u0007')
+    expect(stdout.replace(/\p{Cc}\[\d+m/gu, '')).not.toMatch(/[^\P{Cc}\n]/u)
+  })
+})
+
+describe('sync-card diff --format markdown', () => {
+  const markdown = async (given: Record<string, unknown>, args: readonly string[] = []) => {
+    const { stdout } = await new Workspace(given).run(['diff', '--format', 'markdown', ...args], env)
+    return stdout.replaceAll(host.url, 'https://cards.example.com')
+  }
+
+  it('prints a table, the differences to unfold, and a summary', async () => {
+    expect(await markdown(files, ['--prune'])).toBe(`### Agent Cards at \`https://cards.example.com\`
+
+| | agent | file |
+|---|---|---|
+| update | \`changed\` | \`cards/changed.json\` |
+| create | \`new\` | \`cards/new.json\` |
+| delete | \`gone\` |  |
+
+<details><summary><code>changed</code></summary>
+
+\`\`\`diff
+{
+   card: {
+     version: "1.0.0" => "2.0.0"
+   }
+ }
+\`\`\`
+
+</details>
+
+1 to create, 1 to update, 1 to delete, 1 unchanged.
+`)
+  })
+
+  it('prints no table if nothing differs', async () => {
+    const { 'cards/defaults.yaml': defaults, 'cards/same.json': same } = files
+    expect(await markdown({ 'cards/defaults.yaml': defaults, 'cards/same.json': same })).toBe(
+      '### Agent Cards at `https://cards.example.com`\n\n1 unchanged.\n',
+    )
+  })
+
+  it('keeps hostile texts within their code block', async () => {
+    const texts = ['```\n</details>\n# Approved', '`````', '@team', '<img src=x onerror=alert(1)>']
+    const extra = Object.fromEntries(texts.map(text => [text, text]))
+    const text = await markdown({
+      'cards/defaults.yaml': { set: 'mine' },
+      'cards/changed.json': card('changed', extra),
+    })
+    const [, fence = '', block = ''] = /^(`{3,})diff\n([\s\S]*?)\n\1$/m.exec(text) ?? []
+    expect(fence.length).toBe(6)
+    for (const part of ['# Approved', '@team', '<img']) {
+      expect(block).toContain(part)
+      expect(text.replace(block, '')).not.toContain(part)
+    }
+    expect(text.match(/^<\/details>$/gm)).toHaveLength(1)
+  })
+
+  it.each(['cards/a|b`c`.json', 'cards/<img src=x>.json', 'cards/x\n# y.json', 'cards/[a](javascript:alert(1)).json'])(
+    'keeps the name of the file %j within its cell',
+    async file => {
+      const text = await markdown({ 'cards/defaults.yaml': { set: 'mine' }, [file]: '{' })
+      const rows = text.split('\n').filter(line => line.startsWith('|'))
+      expect(rows).toHaveLength(3)
+      expect(rows[2]).toMatch(/^\| invalid \| {2}\| `[^`|<>]+` \|$/)
+      const outside = text.replace(/^```diff\n[\s\S]*?\n```$/m, '')
+      expect(outside.split('\n').filter(line => /^#+ |^<img/.test(line))).toHaveLength(1)
+    },
+  )
+
+  it('fits into a comment, whatever differs', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 120 }, (_, index) => [
+        `cards/a${index}.json`,
+        { set: 'mine', card: card('a', { note: `${index} ${'long '.repeat(200)}` }) },
+      ]),
+    )
+    for (const name of Object.keys(many)) host.register(name.slice(6, -5), { set: 'mine', card: card('b') })
+    const text = await markdown(many)
+    expect(text.length).toBeLessThan(65_536)
+    expect(text).toContain('| | and 20 more | |')
+    expect(text).toMatch(/^\d+ more differences too long for a comment\.$/m)
+    expect(text).toContain('120 to update.')
+  })
+})
