@@ -3,25 +3,28 @@ import pMap from 'p-map'
 import type { HostClient, Proposal } from '../client/index.ts'
 import { type Context, localUrl } from '../config.ts'
 import { withChoices } from '../did-you-mean.ts'
-import { ExitCode, UsageError } from '../exit-codes.ts'
+import { ExitCode, STRICT_HELP, UsageError } from '../exit-codes.ts'
 import { type Draft, locateInCard, orCardsFolder } from '../manifests/index.ts'
 import {
   collectLintResults,
-  type LintResult,
+  isFailure,
+  type LintReport,
   type LocatedProposal,
   lintJson,
   lintSarif,
   lintText,
   type ObservedResult,
 } from '../reporters/index.ts'
+import { selectFiles } from '../sync/index.ts'
 import { withoutControls } from '../terminal.ts'
-import { addFileOptions, FILES_HELP, type FileFlags, readFiles } from './file-options.ts'
+import { addFileOptions, addOnlyOption, FILES_HELP, type FileFlags, readFiles } from './file-options.ts'
 import { addConnectionOptions, connect, type HostFlags } from './host-options.ts'
 
 const FORMATS = { text: lintText, json: lintJson, sarif: lintSarif }
 type Format = keyof typeof FORMATS
 
-type Flags = HostFlags & FileFlags & { format: Format; observed?: true }
+type Flags = HostFlags &
+  FileFlags & { format: Format; observed?: true; strict?: true; quiet?: true; only?: readonly string[] }
 
 /** Requests to the host at a time. */
 const CONCURRENCY = 4
@@ -35,15 +38,20 @@ export const addLint = (program: Command, context: Context, exit: (code: number)
     .addOption(
       withChoices(new Option('--format <format>', 'the format of the report'), Object.keys(FORMATS)).default('text'),
     )
+    .option('--strict', STRICT_HELP)
+    .option('--quiet', 'print only what makes the exit code other than 0')
     .option('--observed', "compare the cards with what their agents' calls have shown on the host")
-  addConnectionOptions(addFileOptions(command), 'write').action(async (files: string[], flags: Flags) => {
-    rejectUnusedFlags(flags)
-    const loaded = readFiles(orCardsFolder(files), localUrl({}), flags, context)
-    const observed = flags.observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
-    const results = collectLintResults(loaded, observed)
-    print(results, flags.format, context)
-    exit(lintExitCode(results))
-  })
+  addConnectionOptions(addOnlyOption(addFileOptions(command)), 'write').action(
+    async (files: string[], flags: Flags) => {
+      rejectUnusedFlags(flags)
+      const { skipped, ...read } = readFiles(orCardsFolder(files), localUrl({}), flags, context)
+      const loaded = { ...selectFiles(read, flags.only), skipped }
+      const observed = flags.observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
+      const report = collectLintResults(loaded, observed)
+      print(report, flags, context)
+      exit(lintExitCode(report, flags.strict === true))
+    },
+  )
 }
 
 const rejectUnusedFlags = ({ observed, host, url, token }: Flags): void => {
@@ -73,15 +81,15 @@ const locateProposal = (draft: Draft, proposal: Proposal): LocatedProposal => {
   return { ...proposal, pointer, message, severity: 'warning', at: locateInCard(draft, { pointer, message }) }
 }
 
-const print = (results: readonly LintResult[], format: Format, { terminal }: Context): void => {
-  const text = FORMATS[format](results)
-  if (format === 'text') terminal.report(text)
-  else terminal.out(text)
+const print = (report: LintReport, { format, quiet, strict }: Flags, { terminal }: Context): void => {
+  const text = FORMATS[format](report, { quiet: quiet === true, strict: strict === true })
+  if (format !== 'text') terminal.out(text)
+  else if (text !== '') terminal.report(text)
 }
 
-const lintExitCode = (results: readonly LintResult[]): number => {
+const lintExitCode = ({ results }: LintReport, strict: boolean): number => {
   if (results.some(({ problems, observed }) => problems.length > 0 || observed?.state === 'rejected'))
     return ExitCode.rejected
-  const hasError = results.some(({ issues }) => issues.some(({ issue }) => issue.severity === 'error'))
-  return hasError ? ExitCode.outOfDate : ExitCode.ok
+  const hasFailure = results.some(({ issues }) => issues.some(({ issue }) => isFailure(issue, strict)))
+  return hasFailure ? ExitCode.outOfDate : ExitCode.ok
 }

@@ -2,7 +2,8 @@ export { diffText, toJsonPatch } from './diff.ts'
 export { lintJson, syncJson } from './json.ts'
 export {
   collectLintResults,
-  type LintResult,
+  isFailure,
+  type LintReport,
   type LocatedProposal,
   lintText,
   type ObservedResult,

@@ -1,6 +1,6 @@
 import type { SyncResult } from '../sync/index.ts'
 import { toJsonPatch } from './diff.ts'
-import type { LintResult, ObservedResult } from './lint-text.ts'
+import type { LintReport, ObservedResult } from './lint-text.ts'
 
 /** Formats a synchronisation as one JSON object. `patch` leads from the host's manifest to the file's. */
 export const syncJson = ({ url, results, skipped, failure, interrupted }: SyncResult, exitCode: number): string =>
@@ -23,7 +23,7 @@ export const syncJson = ({ url, results, skipped, failure, interrupted }: SyncRe
  * Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file, and what its
  * agent's calls have shown if the host was asked.
  */
-export const lintJson = (results: readonly LintResult[]): string =>
+export const lintJson = ({ results, skipped }: LintReport): string =>
   JSON.stringify(
     {
       files: results.map(({ file, id, problems, report, observed }) => ({
@@ -34,6 +34,7 @@ export const lintJson = (results: readonly LintResult[]): string =>
         ...report,
         ...(observed && { observed: withPositions(observed) }),
       })),
+      skipped,
     },
     null,
     2,

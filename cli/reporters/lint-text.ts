@@ -1,5 +1,5 @@
 import { hiddenByDefault } from '../../src/card/manifest/front-matter.ts'
-import type { Report, Severity } from '../../src/card/model/report.ts'
+import type { Issue, Report, Severity } from '../../src/card/model/report.ts'
 import type { Proposal } from '../client/index.ts'
 import {
   type Diagnostic,
@@ -7,6 +7,7 @@ import {
   type LoadedManifests,
   type LocatedIssue,
   locateIssues,
+  type SkippedFile,
 } from '../manifests/index.ts'
 import { colors, formatCount, withoutControls } from '../terminal.ts'
 import { distinct, issueText, problemText } from './text.ts'
@@ -34,17 +35,22 @@ export type ObservedResult =
 
 type ObservedCalls = { calls: number; since?: string | undefined; lastSeen?: string | undefined }
 
-/** Returns the lint results of all files, ordered by name; `observed` has what the host knows of each draft, if it was asked. */
+/** The lint results of all files, ordered by name, and the files that were not read. */
+export type LintReport = { results: LintResult[]; skipped: readonly SkippedFile[] }
+
+/** Returns what `lint` found; `observed` has what the host knows of each draft, if it was asked. */
 export const collectLintResults = (
-  { drafts, invalid }: LoadedManifests,
+  { drafts, invalid, skipped }: LoadedManifests,
   observed: ReadonlyMap<Draft, ObservedResult> = new Map(),
-): LintResult[] =>
-  [
+): LintReport => ({
+  results: [
     ...drafts.map(draft => resultOfDraft(draft, observed.get(draft))),
     ...invalid.map(
       ({ file, id, problems }): LintResult => ({ file, ...(id !== undefined && { id }), problems, issues: [] }),
     ),
-  ].sort((one, other) => (one.file < other.file ? -1 : 1))
+  ].sort((one, other) => (one.file < other.file ? -1 : 1)),
+  skipped,
+})
 
 const resultOfDraft = (draft: Draft, observed: ObservedResult | undefined): LintResult => {
   const { file, id, compiled, unexposed } = draft
@@ -72,19 +78,32 @@ const addUnexposed = (report: Report): Report => ({
   filled: [hiddenByDefault, ...report.filled],
 })
 
-/** Formats lint results for people: problems first, then what the host changes in the card. */
-export const lintText = (results: readonly LintResult[]): string =>
-  [
-    ...results.flatMap(({ file, problems, issues, report, observed }) => [
-      colors.bold(file) + (report ? colors.dim(` ${report.dialect}`) : ''),
-      ...[
-        ...distinct([...problems.map(problemText), ...issues.map(({ issue, at }) => issueText(issue, at))]),
-        ...(observed ? [observedText(observed)] : []),
-        ...(report ? reportLines(report) : []),
-      ].map(line => `  ${line}`),
-    ]),
-    summaryText(results),
-  ].join('\n')
+/** What `lint` shows: with `quiet`, only what fails it, and with `strict`, warnings fail it too. */
+export type LintTextOptions = { quiet: boolean; strict: boolean }
+
+/** Whether a finding makes `lint` fail. */
+export const isFailure = ({ severity }: Issue, strict: boolean): boolean =>
+  severity === 'error' || (strict && severity === 'warning')
+
+/**
+ * Formats lint results for people: a block for each file with findings, then a count. If there is only one file, its block also
+ * has what the host changes in the card.
+ */
+export const lintText = ({ results }: LintReport, { quiet, strict }: LintTextOptions): string => {
+  const blocks = results.flatMap(result => {
+    const { file, problems, issues, report, observed } = result
+    const shown = quiet ? issues.filter(({ issue }) => isFailure(issue, strict)) : issues
+    const isReported = observed !== undefined && (!quiet || observed.state === 'rejected')
+    const lines = [
+      ...distinct([...problems.map(problemText), ...shown.map(({ issue, at }) => issueText(issue, at))]),
+      ...(isReported ? [observedText(observed)] : []),
+      ...(report && results.length === 1 && !quiet ? reportLines(report) : []),
+    ]
+    const title = colors.bold(file) + (report ? colors.dim(` ${report.dialect}`) : '')
+    return lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
+  })
+  return (quiet ? blocks : [...blocks, summaryText(results)]).join('\n')
+}
 
 const observedText = (observed: ObservedResult): string => {
   switch (observed.state) {
@@ -112,8 +131,17 @@ const reportLines = ({ filled, converted, dropped }: Report): string[] =>
   ].map(colors.dim)
 
 const summaryText = (results: readonly LintResult[]): string => {
+  const files = formatCount(results.length, 'file')
   const severities = results.flatMap(({ issues }) => issues.map(({ issue }) => issue.severity))
-  const count = (severity: string) => formatCount(severities.filter(found => found === severity).length, severity)
   const invalid = results.filter(({ problems }) => problems.length > 0).length
-  return `${formatCount(results.length, 'file')}: ${invalid} invalid, ${count('error')}, ${count('warning')}, ${count('info')}`
+  const clean = results.filter(({ problems, issues }) => problems.length + issues.length === 0).length
+  const counts = SEVERITIES.map(severity => [severities.filter(found => found === severity).length, severity] as const)
+  const findings = [
+    ...(invalid > 0 ? [`${invalid} invalid`] : []),
+    ...counts.filter(([count]) => count > 0).map(([count, severity]) => formatCount(count, severity)),
+  ]
+  if (findings.length === 0) return `${files} without findings`
+  return `${files}: ${[...findings, ...(clean > 0 ? [`${clean} without findings`] : [])].join(', ')}`
 }
+
+const SEVERITIES: readonly Severity[] = ['error', 'warning', 'info']

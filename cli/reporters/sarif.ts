@@ -1,8 +1,10 @@
+import type { ArtifactLocation, Log, Notification, Result, ToolComponent } from 'sarif'
 import { observedRules } from '../../src/card/diff/observed.ts'
 import { rules } from '../../src/card/lint/index.ts'
 import type { Severity } from '../../src/card/model/report.ts'
-import type { Diagnostic } from '../manifests/index.ts'
-import type { LintResult } from './lint-text.ts'
+import { VERSION } from '../../src/version.ts'
+import { type Diagnostic, type SkippedFile, skippedText } from '../manifests/index.ts'
+import type { LintReport, LintResult } from './lint-text.ts'
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<Severity, string>
 
@@ -13,20 +15,26 @@ const INVALID_CARD = {
   summary: 'The file can be read and has a valid card.',
 } as const
 
-/** Formats lint results as SARIF 2.1.0, for code scanning. */
-export const lintSarif = (results: readonly LintResult[]): string =>
-  JSON.stringify(
-    {
-      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-      version: '2.1.0',
-      runs: [{ tool: { driver: driver() }, columnKind: 'utf16CodeUnits', results: results.flatMap(toSarifResults) }],
-    },
-    null,
-    2,
-  )
+/** Formats lint results as SARIF 2.1.0, for code scanning. Files that were not read are notifications of the run. */
+export const lintSarif = ({ results, skipped }: LintReport): string => {
+  const log: Log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: driver() },
+        columnKind: 'utf16CodeUnits',
+        invocations: [{ executionSuccessful: true, toolExecutionNotifications: skipped.map(toNotification) }],
+        results: results.flatMap(toSarifResults),
+      },
+    ],
+  }
+  return JSON.stringify(log, null, 2)
+}
 
-const driver = () => ({
+const driver = (): ToolComponent => ({
   name: 'sync-card',
+  version: VERSION,
   informationUri: 'https://a2a-protocol.org/latest/specification/',
   rules: [INVALID_CARD, ...rules, ...observedRules].map(({ id, severity, summary }) => ({
     id,
@@ -35,12 +43,23 @@ const driver = () => ({
   })),
 })
 
-const toSarifResults = ({ problems, issues }: LintResult) => [
+const toNotification = (skipped: SkippedFile): Notification => ({
+  level: 'note',
+  message: { text: skippedText(skipped) },
+  locations: [{ physicalLocation: { artifactLocation: toArtifactLocation(skipped.file) } }],
+})
+
+const toArtifactLocation = (file: string): ArtifactLocation => ({
+  uri: encodeURI(file.replaceAll('\\', '/')),
+  uriBaseId: '%SRCROOT%',
+})
+
+const toSarifResults = ({ problems, issues }: LintResult): Result[] => [
   ...problems.map(problem => toSarifResult(problem.rule ?? INVALID_CARD.id, 'error', problem)),
   ...issues.map(({ issue, at }) => toSarifResult(issue.rule, issue.severity, at)),
 ]
 
-const toSarifResult = (ruleId: string, severity: Severity, diagnostic: Diagnostic) => {
+const toSarifResult = (ruleId: string, severity: Severity, diagnostic: Diagnostic): Result => {
   const { file, line, column, pointer, message } = diagnostic
   return {
     ruleId,
@@ -49,7 +68,7 @@ const toSarifResult = (ruleId: string, severity: Severity, diagnostic: Diagnosti
     locations: [
       {
         physicalLocation: {
-          artifactLocation: { uri: encodeURI(file.replaceAll('\\', '/')), uriBaseId: '%SRCROOT%' },
+          artifactLocation: toArtifactLocation(file),
           region: { startLine: line, startColumn: column },
         },
         logicalLocations: [{ fullyQualifiedName: pointer || '/', kind: 'member' }],

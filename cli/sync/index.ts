@@ -11,5 +11,6 @@ export {
   styleOf,
 } from './result.ts'
 export type { SyncOptions } from './run.ts'
+export { selectFiles } from './selection.ts'
 export { NON_INTERACTIVE, syncCards } from './sync.ts'
 export { ChangeTracker, watchCards } from './watch.ts'

@@ -1,5 +1,24 @@
 import { matchesGlob } from '../../src/card/model/constants.ts'
 import { UsageError } from '../exit-codes.ts'
+import type { LoadedManifests } from '../manifests/index.ts'
+
+/**
+ * Returns the files that `--only` selects. A file without a valid id may describe any agent. With `acceptUnmatched`, a glob may match
+ * none of the files.
+ */
+export const selectFiles = (
+  { drafts, invalid }: Pick<LoadedManifests, 'drafts' | 'invalid'>,
+  only: readonly string[] | undefined,
+  acceptUnmatched = false,
+): Pick<LoadedManifests, 'drafts' | 'invalid'> => {
+  const matches = createFilter(only)
+  const ids = [...drafts, ...invalid].flatMap(({ id }) => id ?? [])
+  if (!acceptUnmatched && invalid.every(({ id }) => id !== undefined)) rejectUnmatchedGlobs(only, ids)
+  return {
+    drafts: drafts.filter(({ id }) => matches(id)),
+    invalid: invalid.filter(({ id }) => id === undefined || matches(id)),
+  }
+}
 
 /** Returns a function that checks whether one of the globs matches an id. Without globs, every id matches. */
 export const createFilter = (globs: readonly string[] = []): ((id: string) => boolean) =>

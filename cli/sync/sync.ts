@@ -2,20 +2,13 @@ import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
 import { createClient } from '../client/index.ts'
 import type { Context, HostSettings } from '../config.ts'
 import { UsageError } from '../exit-codes.ts'
-import {
-  CREATE_CARD_HINT,
-  type Draft,
-  type InvalidFile,
-  loadManifests,
-  orCardsFolder,
-  skippedText,
-} from '../manifests/index.ts'
+import { CREATE_CARD_HINT, type Draft, loadManifests, orCardsFolder, skippedText } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
 import { describeRejection, describeStep, push, waitUntilLive } from './push.ts'
 import { type AgentResult, nameOf, type SyncResult } from './result.ts'
 import { Breaker, forEach, isReadOnly, type Run, type SyncOptions } from './run.ts'
-import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
+import { selectFiles } from './selection.ts'
 
 /** Options for a host that was just started or deployed: sends everything again, deletes nothing, does not prompt. */
 export const NON_INTERACTIVE = {
@@ -42,7 +35,7 @@ export const syncCards = async (
     throw new UsageError(`${orCardsFolder(named).join(', ')} has no cards. ${CREATE_CARD_HINT}`)
   for (const file of skipped) (options.onNote ?? terminal.info)(skippedText(file))
   const drafts = set === undefined ? all : all.map(draft => ({ ...draft, manifest: { ...draft.manifest, set } }))
-  const selected = select(drafts, invalid, options)
+  const selected = selectFiles({ drafts, invalid }, options.only, options.prune)
   const client = createClient({ ...host, retries, fetch, clock, inform: terminal.info, signal })
   const run: Run = { client, options, context, breaker: new Breaker(signal) }
   const orphans = options.prune ? await findOrphans(run, { drafts, invalid: selected.invalid }) : undefined
@@ -71,22 +64,6 @@ export const syncCards = async (
     skipped,
     ...(failure && { failure: failure.message }),
     ...(isInterrupted && { interrupted: true }),
-  }
-}
-
-/** Returns the files that `--only` selects. A file without a valid id may describe any agent. */
-const select = (
-  drafts: readonly Draft[],
-  invalid: readonly InvalidFile[],
-  { only, prune }: SyncOptions,
-): { drafts: Draft[]; invalid: InvalidFile[] } => {
-  const matches = createFilter(only)
-  const ids = [...drafts, ...invalid].flatMap(({ id }) => id ?? [])
-  // With --prune, a glob may also match agents that no file describes.
-  if (!prune && invalid.every(({ id }) => id !== undefined)) rejectUnmatchedGlobs(only, ids)
-  return {
-    drafts: drafts.filter(({ id }) => matches(id)),
-    invalid: invalid.filter(({ id }) => id === undefined || matches(id)),
   }
 }
 

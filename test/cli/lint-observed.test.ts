@@ -57,7 +57,7 @@ describe('sync-card lint --observed', () => {
       `  cards/weather.yaml:6:5 warning /card/capabilities/streaming ${streaming.message} [observed-streaming]\n`,
     )
     expect(stdout).toContain(`  3 calls from ${times.since} to ${times.lastSeen}: 1 difference from the card\n`)
-    expect(stdout).toMatch(/1 file: 0 invalid, 0 errors, 1 warning,/)
+    expect(stdout).toMatch(/^1 file: 1 warning, \d infos$/m)
     expect(code).toBe(0)
   })
 

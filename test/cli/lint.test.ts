@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lintSarif } from '../../cli/reporters/sarif.ts'
+import { starterCard } from '../../cli/starter.ts'
 import type { Issue } from '../../src/card/model/report.ts'
 import { Workspace } from './workspace.ts'
 
@@ -50,7 +51,7 @@ describe('sync-card lint', () => {
     const { code, stdout } = await new Workspace({
       'cards/good.json': { ...files['cards/good.json'], url: 'https://10.0.0.1' },
     }).run(['lint'])
-    expect(stdout).toMatch(/1 file: 0 invalid, 1 error,/)
+    expect(stdout).toMatch(/^1 file: 1 error, \d infos$/m)
     expect(code).toBe(1)
   })
 
@@ -68,7 +69,7 @@ describe('sync-card lint', () => {
     expect(rejected.code).toBe(3)
     for (const pointer of ['/documentationUrl', '/card/documentationUrl']) {
       const { code, stdout } = await workspace.run(['lint', '--allow-secret', pointer, '--allow-secret', '/card/name'])
-      expect(stdout).toMatch(/1 file: 0 invalid, 0 errors/)
+      expect(stdout).toMatch(/^1 file: \d infos$/m)
       expect(code).toBe(0)
     }
     expect((await workspace.run(['lint', '--allow-secret', 'documentationUrl'])).code).toBe(2)
@@ -107,7 +108,9 @@ describe('sync-card lint', () => {
       issue: { rule: `rule-${severity}`, severity, pointer: '/url', message: 'm' } satisfies Issue,
       at,
     }))
-    const [run] = JSON.parse(lintSarif([{ file: at.file, problems: [], issues: findings }])).runs
+    const [run] = JSON.parse(
+      lintSarif({ results: [{ file: at.file, problems: [], issues: findings }], skipped: [] }),
+    ).runs
     expect(run.results.map(({ ruleId, level }: { ruleId: string; level: string }) => [ruleId, level])).toEqual([
       ['rule-error', 'error'],
       ['rule-warning', 'warning'],
@@ -116,6 +119,105 @@ describe('sync-card lint', () => {
     expect(run.results[0].locations[0].physicalLocation.artifactLocation.uri).toBe('cards/a%20b.json')
   })
 })
+
+describe('the text of sync-card lint', () => {
+  const clean = {
+    name: 'Clean',
+    description: 'Answers questions about clean things, from a list',
+    version: '1.0.0',
+    protocolVersion: '0.3.0',
+    url: 'https://clean.example.com',
+    preferredTransport: 'JSONRPC',
+    capabilities: { streaming: false, pushNotifications: false },
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    provider: { organization: 'ACME Corp', url: 'https://acme.example.com' },
+    documentationUrl: 'https://acme.example.com/docs',
+    iconUrl: 'https://acme.example.com/icon.png',
+    securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+    security: [{ token: [] }],
+    skills: [
+      {
+        id: 'ask',
+        name: 'Ask about clean things',
+        description: 'Answers questions about clean things with a sentence',
+        tags: ['questions'],
+        examples: ['Is a spoon clean?', 'How clean is my kitchen?'],
+      },
+    ],
+  }
+  const warned = { ...clean, url: 'http://warned.example.com' }
+  const failed = { ...clean, url: 'https://10.0.0.1' }
+
+  const lintText = async (cards: Record<string, unknown>, ...args: string[]) => {
+    const named = Object.entries(cards).map(([name, content]) => [`cards/${name}`, content])
+    const { code, stdout } = await new Workspace(Object.fromEntries(named)).run(['lint', ...args])
+    return { code, lines: stdout.split('\n').map(line => line.replace(/^( *\S+)(?: \w+)? .*/, '$1')), stdout }
+  }
+
+  it('has a block for each file with findings, and only counts the others', async () => {
+    const cards = { 'a.json': clean, 'b.json': warned, 'c.json': clean, 'd.json': failed, 'e.json': '{' }
+    const { code, lines, stdout } = await lintText(cards)
+    expect(lines.slice(0, 6)).toEqual([
+      'cards/b.json',
+      '  cards/b.json:6:3',
+      'cards/d.json',
+      '  cards/d.json:6:3',
+      'cards/e.json',
+      '  cards/e.json:1:2',
+    ])
+    expect(stdout).toMatch(/^5 files: 1 invalid, 1 error, 1 warning, 2 without findings$/m)
+    expect(code).toBe(3)
+  })
+
+  it('has what the host changes if there is one file', async () => {
+    const { name, description, url } = clean
+    const card = { name, description, url }
+    expect((await lintText({ 'a.json': card })).stdout).toContain('\n  filled /protocolVersion set to "1.0"')
+    expect((await lintText({ 'a.json': card, 'b.json': card })).stdout).not.toContain('\n  filled')
+  })
+
+  it('is one line without findings', async () => {
+    expect((await lintText({ 'a.json': clean, 'b.json': clean })).stdout).toBe('2 files without findings\n')
+  })
+
+  it.each<[string[], Record<string, unknown>, number, string[]]>([
+    [[], { 'b.json': warned }, 0, []],
+    [['--strict'], { 'b.json': warned }, 1, ['cards/b.json', '  cards/b.json:6:3']],
+    [[], { 'a.json': clean, 'b.json': failed, 'c.json': warned }, 1, ['cards/b.json', '  cards/b.json:6:3']],
+    [['--strict'], { 'a.json': clean }, 0, []],
+    [[], { 'a.json': '{' }, 3, ['cards/a.json', '  cards/a.json:1:2']],
+  ])('has with --quiet %j only what makes it fail: %#', async (flags, cards, exitCode, expected) => {
+    const { code, lines } = await lintText(cards, '--quiet', ...flags)
+    expect({ code, lines }).toEqual({ code: exitCode, lines: [...expected, ''] })
+    expect((await lintText(cards, ...flags)).code).toBe(exitCode)
+  })
+
+  it('has with --only the agents that match, and files without an id', async () => {
+    const cards = { 'team1-a.json': failed, 'team2-b.json': failed }
+    expect((await lintText(cards, '--only', 'team1-*')).stdout).toMatch(
+      /^cards\/team1-a\.json[\s\S]*\n1 file: 1 error$/m,
+    )
+    expect((await lintText({ ...cards, 'NO ID.json': clean }, '--only', 'team1-*')).stdout).toMatch(
+      /^2 files: 1 invalid/m,
+    )
+    expect((await lintText(cards, '--only', 'team3-*')).code).toBe(2)
+    expect((await lintText(cards, '--only', 'team1-*', '--only', 'team2-b')).stdout).toMatch(/^2 files: 2 errors$/m)
+  })
+})
+
+it.each([
+  ['json', (output: Output) => output.skipped],
+  ['sarif', ({ runs }: Output) => runs[0]?.invocations[0]?.toolExecutionNotifications],
+])('names the files that it skips with --format %s', async (format, skippedOf) => {
+  const workspace = new Workspace({ 'cards/my-agent.yaml': starterCard({}) })
+  const { code, stdout, stderr } = await workspace.run(['lint', '--format', format])
+  expect(JSON.stringify(skippedOf(JSON.parse(stdout)))).toContain('cards/my-agent.yaml')
+  expect(stderr).toContain('cards/my-agent.yaml is skipped: it is the starter card')
+  expect(code).toBe(0)
+})
+
+type Output = { skipped: unknown; runs: { invocations: { toolExecutionNotifications: unknown }[] }[] }
 
 const location = (uri: string, startLine: number, startColumn: number) =>
   expect.objectContaining({
