@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sharedHost, token } from '../support/host.ts'
+import { card, Workspace } from './workspace.ts'
+
+const host = sharedHost()
+const url = host.url.origin
+const admin = { SYNC_CARD_URL: url, SYNC_CARD_TOKEN: token }
+
+const folderOf = (set: string, ...ids: string[]) =>
+  new Workspace({
+    'cards/defaults.yaml': `set: ${set}`,
+    ...Object.fromEntries(ids.map(id => [`cards/${id}.json`, card(id)])),
+  })
+
+/** Returns the ids of a set on the host. */
+const idsOf = async (set: string): Promise<string[]> => {
+  const response = await host.fetch(`/agents?set=${set}`, { headers: { Authorization: `Bearer ${token}` } })
+  const { agents } = (await response.json()) as { agents: { id: string }[] }
+  return agents.map(({ id }) => id)
+}
+
+let team1: Record<string, string>
+beforeAll(async () => {
+  const issued = await host.issue({ scopes: ['write'], agents: ['synced1-*'] })
+  team1 = { SYNC_CARD_URL: url, SYNC_CARD_TOKEN: issued.token }
+})
+
+afterAll(async () => {
+  for (const set of ['synced-weather', 'synced-tax', 'synced-counted'])
+    for (const id of await idsOf(set))
+      await host.fetch(`/agents/${id}`, { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
+})
+
+describe('sync-card and the production build', () => {
+  it('registers a set, leaves it unchanged, and prunes only what the token can write', async () => {
+    const ids = ['synced1-rain', 'synced1-snow', 'synced2-wind']
+    expect((await folderOf('synced-weather', ...ids).run([], admin)).code).toBe(0)
+    expect((await folderOf('synced-weather', ...ids).run(['--check'], admin)).stdout).toContain('3 unchanged\n')
+    const { code, stdout } = await folderOf('synced-weather', 'synced1-rain').run(['--prune', '--yes'], team1)
+    expect(stdout).toMatch(/^- deleted {3}synced1-snow\n.*: 1 deleted, 1 unchanged\n$/)
+    expect({ code, ids: await idsOf('synced-weather') }).toEqual({ code: 0, ids: ['synced1-rain', 'synced2-wind'] })
+  })
+
+  it('counts with --prune the agents that a token can read, but not write', async () => {
+    await folderOf('synced-counted', 'synced1-counted').run([], admin)
+    const { token: reader } = await host.issue({ scopes: ['read'] })
+    const workspace = folderOf('synced-counted', 'synced1-other')
+    const { code, stdout, stderr } = await workspace.run(['--prune', '--yes'], { ...admin, SYNC_CARD_TOKEN: reader })
+    expect(stderr).toContain('1 agent of the set synced-counted will not be deleted: the token cannot write it.\n')
+    expect(stdout).toMatch(/: 1 kept, 1 forbidden\n$/)
+    expect(code).toBe(4)
+  })
+
+  it('keeps two owners apart, unless one takes an agent over', async () => {
+    await folderOf('synced-weather', 'synced1-rain').run([], admin)
+    const tax = folderOf('synced-tax', 'synced1-rain', 'synced1-vat')
+    const refused = await tax.run(['--prune', '--yes'], admin)
+    expect(refused.stdout).toMatch(/✗ owned by another set synced1-rain .*it belongs to the set synced-weather/)
+    expect({ code: refused.code, ids: await idsOf('synced-tax') }).toEqual({ code: 3, ids: ['synced1-vat'] })
+    expect((await tax.run(['--force'], admin)).code).toBe(0)
+    expect(await idsOf('synced-tax')).toEqual(['synced1-rain', 'synced1-vat'])
+  })
+
+  it('lets one of two owners who write one id at once have it', async () => {
+    const sets = ['synced-weather', 'synced-tax']
+    const ended = await Promise.all(sets.map(set => folderOf(set, 'synced1-both').run([], admin)))
+    expect(ended.map(({ code }) => code).sort()).toEqual([0, 3])
+  })
+
+  it('is refused the agents that a token is not for, with a line each (exit 4)', async () => {
+    const { code, stdout } = await folderOf('synced-weather', 'synced1-fog', 'synced2-hail').run([], team1)
+    expect(stdout).toMatch(/^\+ created {3}synced1-fog .*\n✗ forbidden synced2-hail \(.*\) · \S/m)
+    expect(code).toBe(4)
+  })
+})
