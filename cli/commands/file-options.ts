@@ -17,12 +17,6 @@ export const addFileOptions = (command: Command): Command =>
     parseAllowedPointer,
   )
 
-/** Adds the option that selects agents. */
-export const addOnlyOption = (command: Command): Command =>
-  command.option('--only <glob>', "only agents whose ids match, such as 'team1-*'; repeatable", collect)
-
-const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
-
 const parseAllowedPointer = (text: string, before: readonly Pointer[] = []): readonly Pointer[] => {
   if (!/^(?:\/(?:[^~/]|~[01])*)+$/.test(text))
     throw new InvalidArgumentError('It must be a JSON Pointer such as /card/description.')
