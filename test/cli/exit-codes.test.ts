@@ -57,9 +57,10 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
     },
   },
   1: {
-    '--check, --dry-run, pull: something differs': {
+    '--check, --dry-run, diff, pull: something differs': {
       '--check': { args: ['--check'] },
       '--dry-run': { args: ['--dry-run'] },
+      diff: { args: ['diff'] },
       pull: { args: ['pull', 'a'], registered: { card: withWarning } },
     },
     '--check, lint: a lint error': {
@@ -68,6 +69,7 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
     },
     '--strict: a lint error or warning': {
       'an error': { args: ['--strict'], file: withError },
+      'lint with a warning': { args: ['lint', '--strict'], file: withWarning },
       'a warning': { args: ['--strict', '--check'], file: withWarning, registered: { card: withWarning } },
     },
     '--wait: not live in time': { '--wait': { args: ['--wait', '1'], fault: serveOldCard } },
