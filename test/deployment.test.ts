@@ -2,12 +2,67 @@ import { WorkerEntrypoint } from 'cloudflare:workers'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
+import { EXAMPLE_WORKERS } from '../cli/dev/samples.ts'
+import packageJson from '../package.json' with { type: 'json' }
 import * as worker from '../src/index.ts'
 
+const read = (file: string): string => readFileSync(join(import.meta.dirname, '..', file), 'utf8')
+
 it('tests run the version of miniflare that wrangler depends on', () => {
-  const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, '..', file), 'utf8'))
-  const expected = read('node_modules/wrangler/package.json').dependencies.miniflare
-  expect(read('package.json').devDependencies.miniflare).toBe(expected)
+  const { miniflare } = JSON.parse(read('node_modules/wrangler/package.json')).dependencies
+  expect(packageJson.devDependencies.miniflare).toBe(miniflare)
+})
+
+describe('wrangler.toml', () => {
+  const config = read('wrangler.toml')
+
+  it('names nothing that a fresh account lacks: no services, no required secrets', () => {
+    expect(config.match(/^\[+(?:services|secrets).*$/gm)).toBeNull()
+    expect(config).not.toMatch(/^\s*(?:services|required)\s*=/m)
+  })
+
+  it('has ids of rate limits that other Workers of the account are unlikely to have', () => {
+    const ids = [...config.matchAll(/^namespace_id = "(\d+)"$/gm)].map(([, id]) => Number(id))
+    expect(ids).toHaveLength(Object.keys(inject('hostConfig').rateLimits).length)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.filter(id => id < 1_000_000_000 || id > 2 ** 31 - 1)).toEqual([])
+  })
+
+  it('is not changed by a deployment, because wrangler writes into no TOML file with comments', () => {
+    expect(config).toContain('#')
+    expect(read('node_modules/wrangler/wrangler-dist/cli.js')).toContain(
+      'cannot patch .toml config if comments are present',
+    )
+  })
+
+  it('has a text for each variable and secret on the page of the Deploy to Cloudflare button', () => {
+    const { kvNamespaces, vars } = inject('hostConfig')
+    const secrets = [...read('.dev.vars.example').matchAll(/^(\w+)=$/gm)].map(([, name]) => name)
+    expect(secrets).toEqual(['ADMIN_TOKEN'])
+    const names = [...secrets, ...kvNamespaces, ...Object.keys(vars).filter(name => name !== 'ADMIN_TOKEN')]
+    expect(Object.keys(packageJson.cloudflare.bindings).sort()).toEqual(names.sort())
+  })
+
+  it('has the names of the example Workers that npm start binds', () => {
+    for (const { service, config: example } of EXAMPLE_WORKERS)
+      expect(read(example)).toMatch(new RegExp(`^name = "${service}"$`, 'm'))
+  })
+
+  it('is repeated for the environment in docs/deploy.md, which inherits none of it', () => {
+    const [, environment = ''] = /```toml\n(\[env\.staging\]\n.*?)```/s.exec(read('docs/deploy.md')) ?? []
+    const { kvNamespaces, durableObjects, rateLimits, vars } = inject('hostConfig')
+    const expected = [
+      ...kvNamespaces.map(binding => `{ binding = "${binding}" }`),
+      ...Object.entries(durableObjects).map(([name, className]) => `{ name = "${name}", class_name = "${className}" }`),
+      ...Object.entries(rateLimits).map(
+        ([name, limit]) => new RegExp(`name = "${name}", .*limit = ${limit}, period = 60`),
+      ),
+      ...Object.keys(vars)
+        .filter(name => name !== 'ADMIN_TOKEN')
+        .map(name => new RegExp(`^${name} = "${name === 'PUBLIC_URL' ? 'https.*' : vars[name]}"$`, 'm')),
+    ]
+    for (const part of expected) expect(environment).toMatch(part)
+  })
 })
 
 const isEntrypoint = (value: unknown): boolean =>
