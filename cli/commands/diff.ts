@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Context } from '../config.ts'
+import { withChoices } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isFolder } from '../manifests/index.ts'
 import { differenceText, diffMarkdown, syncJson, syncText } from '../reporters/index.ts'
@@ -19,9 +20,10 @@ export const addDiff = (program: Command, context: Context, exit: (code: number)
     .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
     .option('--prune', 'also agents of the same set that no file describes')
     .addOption(
-      new Option('--format <format>', 'the format of the report; markdown is for a comment on a pull request')
-        .choices(['text', 'json', 'markdown'] satisfies Format[])
-        .default('text'),
+      withChoices(
+        new Option('--format <format>', 'the format of the report; markdown is for a comment on a pull request'),
+        ['text', 'json', 'markdown'] satisfies Format[],
+      ).default('text'),
     )
     .option('--json', 'short for --format json')
     .action(async (files: string[], flags: Flags) => exit(await diff(files, flags, context)))

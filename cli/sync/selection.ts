@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein'
 import { matchesGlob } from '../../src/card/model/constants.ts'
 import { UsageError } from '../exit-codes.ts'
 import type { LoadedManifests } from '../manifests/index.ts'
@@ -42,34 +43,10 @@ const suggestGlob = (glob: string, ids: readonly string[]): string | undefined =
   const candidates = ids
     .flatMap(id => (isExact ? [id] : [start.length - 1, start.length, start.length + 1].map(end => id.slice(0, end))))
     .filter(text => text !== '')
-    .map(text => ({ text, suggestion: [text, ...rest].join('*'), distance: editDistance(start, text) }))
-    .filter(({ distance, suggestion }) => distance <= maxDistance(start) && ids.some(id => matchesGlob(suggestion, id)))
-    .sort((one, other) => one.distance - other.distance)
+    .map(text => ({ text, suggestion: [text, ...rest].join('*'), mistakes: distance(start, text) }))
+    .filter(({ mistakes, suggestion }) => mistakes <= maxDistance(start) && ids.some(id => matchesGlob(suggestion, id)))
+    .sort((one, other) => one.mistakes - other.mistakes)
   return candidates[0]?.suggestion
 }
 
 const maxDistance = (text: string): number => Math.max(1, Math.floor(text.length / 3))
-
-/** Returns how many letters must be inserted, deleted, replaced or swapped with their neighbour to make one text the other. */
-const editDistance = (left: string, right: string): number => {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= right.length; column++) {
-      const isSame = left[row - 1] === right[column - 1]
-      const isSwap = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-      current[column] = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + (isSame ? 0 : 1),
-        isSwap ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
-      )
-    }
-    beforeLast = last
-    last = current
-  }
-  return at(last, right.length)
-}
-
-const at = (row: readonly number[], column: number): number => row[column] ?? Number.POSITIVE_INFINITY

@@ -88,6 +88,9 @@ const COMMANDS = [
   ['lint', '--format', 'json'],
   ['lint', '--format', 'sarif'],
   ['convert', 'cards', '--to', '0.3', '--out', 'out'],
+  ['diff'],
+  ['diff', '--json'],
+  ['diff', '--format', 'markdown'],
   ['--dry-run'],
   ['--check', '--json'],
   ['--json'],
@@ -116,17 +119,23 @@ describe('a secret in a file', () => {
     },
   )
 
-  it.each([[['--dry-run']], [['--json']], [[]]])(
-    'is repeated by no difference if a host has stored it before: %j',
-    async args => {
-      const skills = [{ ...skill, description: `Call me with ${TOKEN}` }]
-      host.register('a', manifest({ extended: { token: TOKEN } }, { skills, password: PASSWORD }))
-      const { code, stdout, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(args, env)
-      expect(`${stdout}${stderr}`).not.toMatch(LEAKS)
-      expect(stdout).toContain(args[0] === '--json' ? '"path":"/card/password"' : '[secret]')
-      expect(code).toBe(args[0] === '--dry-run' ? 1 : 0)
-    },
-  )
+  it.each([
+    [['--dry-run'], 1],
+    [['diff'], 1],
+    [['diff', '--format', 'markdown'], 1],
+    [['diff', '--json'], 1],
+    [['pull', 'a'], 1],
+    [['pull', 'a', '--force', '--json'], 0],
+    [['--json'], 0],
+    [[], 0],
+  ])('is repeated by no difference if a host has stored it before: %j', async (args, exitCode) => {
+    const skills = [{ ...skill, description: `Call me with ${TOKEN}` }]
+    host.register('a', manifest({ extended: { token: TOKEN } }, { skills, password: PASSWORD }))
+    const { code, stdout, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(args, env)
+    expect(`${stdout}${stderr}`).not.toMatch(LEAKS)
+    expect(stdout).toContain(args.includes('--json') ? '"path":"/card/password"' : '[secret]')
+    expect(code).toBe(exitCode)
+  })
 
   it('is not repeated after somebody else has registered it meanwhile', async () => {
     const workspace = new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }) })
