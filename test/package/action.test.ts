@@ -125,7 +125,7 @@ describe('the action on a push', () => {
     const name = '$(touch pwned); `touch pwned` "x'
     runner.write({ [`${name}.yaml`]: `id: action-a\n${yaml('action-a')}`, 'more/action-b.yaml': yaml('action-b') })
     const { failed, log } = await runner.run(push, { ...host(), url: '', files: `${name}.yaml\n\nmore\n` })
-    expect([failed, log]).toEqual([undefined, expect.stringContaining('2 files: 0 invalid')])
+    expect([failed, log]).toEqual([undefined, expect.stringContaining('2 files: 10 infos')])
     expect(existsSync(join(runner.workspace, 'pwned'))).toBe(false)
   })
 
@@ -141,10 +141,18 @@ describe('the action on a push', () => {
 })
 
 describe('the action on a pull request', () => {
-  it('writes the difference into a comment and into the summary of the job', async () => {
-    const { failed, outputs, summary } = await stubbed().run(pullRequest, host())
-    expect([failed, outputs.differences, summary]).toEqual([undefined, 'true', markdown])
-    expect(runner.comments).toEqual([{ id: 100, body: `${marker()}\n${markdown}\n`, user: { type: 'Bot' } }])
+  it('shows what it changes on the host, in a comment and in the summary of the job', async () => {
+    runner.write({ 'cards/action-new.yaml': yaml('action-new', { description: 'x\n```\n@everybody <b>' }) })
+    const { failed, outputs, summary } = await runner.run(pullRequest, host())
+    expect([failed, outputs.differences]).toEqual([undefined, 'true'])
+    expect(summary).toContain('| create | `action-new` | `cards/action-new.yaml` |')
+    expect(runner.comments).toEqual([{ id: 100, body: `${marker()}\n${summary}`, user: { type: 'Bot' } }])
+    expect(await isRegistered('action-new')).toBe(false)
+  })
+
+  it('fails after the comment if the host would reject a card', async () => {
+    const { failed } = await stubbed(markdown, 3).run(pullRequest, host())
+    expect([failed, runner.comments.length]).toEqual(['Fail if the host would reject a card', 1])
   })
 
   it('updates its comment, also once nothing differs, and no comment of somebody else', async () => {
@@ -153,23 +161,16 @@ describe('the action on a pull request', () => {
       { id: 2, body: '<!-- sync-card https://another.example.com -->', user: { type: 'Bot' } },
     ]
     stubbed().comments = others
-    await runner.run(pullRequest, host())
+    await runner.run(pullRequest, { ...host(), prune: 'true' })
     const { comments } = runner
     stubbed('No differences.', 0).comments = comments
     await runner.run(pullRequest, host())
-    expect(runner.comments).toEqual([...others, expect.objectContaining({ body: `${marker()}\nNo differences.\n` })])
+    expect(runner.comments).toEqual([...others, expect.objectContaining({ body: `${marker()}\nNo differences.` })])
   })
 
   it('writes no comment if nothing differs', async () => {
     const { outputs } = await stubbed('No differences.', 0).run(pullRequest, host())
     expect([outputs.differences, runner.comments]).toEqual(['false', []])
-  })
-
-  it('cuts a difference that is longer than a comment can be', async () => {
-    await stubbed(`x${'é'.repeat(70_000)}`).run(pullRequest, host())
-    const [{ body } = { body: '' }] = runner.comments
-    expect(body.length).toBeLessThan(65_536)
-    expect(body).toMatch(/é\n````\n\n… The summary of the job has the rest\.\n$/)
   })
 
   it('warns if the token of the job may not comment', async () => {
