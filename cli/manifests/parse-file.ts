@@ -33,12 +33,7 @@ const withoutSecrets = (message: string): string =>
 const parseJson = (text: string): ParseResult => {
   if (text.trim() === '') return { problems: [{ line: 1, column: 1, message: emptyMessage(false) }] }
   const parsed = parseJsonText(text)
-  if ('refused' in parsed) {
-    const { detail } = parsed
-    // V8 shows the text around the error, which may be a part of a secret.
-    const message = detail.replace(/, (?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, '')
-    return { problems: [{ ...positionOfError(text, detail), message }] }
-  }
+  if ('refused' in parsed) return { problems: [{ ...positionOfError(text, parsed.detail), message: parsed.detail }] }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' })
   const problems = locateDuplicateKeys(document, lines)

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer'
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { decodeUtf8 } from '../../src/json/utf8.ts'
 import { parseFile } from './parse-file.ts'
 import type { Diagnostic, ParsedFile, Position } from './source-map.ts'
 
@@ -47,30 +47,8 @@ const OTHER_MARKS = [
 const decodeText = (bytes: Buffer): string | (Partial<Position> & { message: string }) => {
   const [other] = OTHER_MARKS.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte)) ?? []
   if (other !== undefined) return { message: `is ${other}, not UTF-8: save it as UTF-8` }
-  const text = bytes.toString('utf8')
-  if (isUtf8(bytes)) return text
-  const { offset, before } = findInvalidByte(bytes, text)
-  const lines = before.replace(/^\ufeff/, '').split('\n')
-  const byte = bytes[offset]?.toString(16).toUpperCase().padStart(2, '0')
-  return {
-    line: lines.length,
-    column: (lines.at(-1) ?? '').length + 1,
-    message: `is not UTF-8: the byte 0x${byte} at offset ${offset}; save it as UTF-8`,
-  }
-}
-
-const REPLACEMENT = Buffer.from('\ufffd')
-
-/** Finds the first byte that was replaced while `text` was decoded, and the text before it. */
-const findInvalidByte = (bytes: Buffer, text: string): { offset: number; before: string } => {
-  let [index, offset] = [0, 0]
-  for (;;) {
-    const next = text.indexOf('\ufffd', index)
-    offset += Buffer.byteLength(text.slice(index, next))
-    // The text itself may contain the character.
-    if (!REPLACEMENT.equals(bytes.subarray(offset, offset + REPLACEMENT.length)))
-      return { offset, before: text.slice(0, next) }
-    index = next + 1
-    offset += REPLACEMENT.length
-  }
+  const decoded = decodeUtf8(bytes)
+  if ('text' in decoded) return decoded.text
+  const { line, column, message } = decoded
+  return { line, column, message: `is not UTF-8: ${message}; save it as UTF-8` }
 }

@@ -18,7 +18,11 @@ export const readJson = async (request: Request): Promise<Json> => {
   if ('failed' in body) throw bodyErrors[body.failed]()
   const decoded = decodeUtf8(body.bytes)
   if ('message' in decoded)
-    throw new HttpError(400, 'not-json', `The body is not UTF-8 text, as JSON must be: ${decoded.message}.`)
+    throw new HttpError(
+      400,
+      'not-json',
+      `The body is not UTF-8 text, as JSON must be: ${decoded.message}, in line ${decoded.line}.`,
+    )
   const parsed = parseJson(decoded.text)
   if ('refused' in parsed) throw new HttpError(parsed.refused === 'too-deep' ? 422 : 400, parsed.refused, parsed.detail)
   rejectDuplicateNames(decoded.text)

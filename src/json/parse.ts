@@ -14,10 +14,13 @@ export const parseJson = (text: string, expected = CARD): Parsed => {
   try {
     return { value: JSON.parse(source) }
   } catch (error) {
-    const reason = error instanceof Error && source.trim() !== '' ? ` ${error.message}` : ''
+    const reason = error instanceof Error && source.trim() !== '' ? ` ${error.message.replace(excerpt, '')}` : ''
     return { refused: 'not-json', detail: describeText(source, expected) + reason }
   }
 }
+
+/** V8 quotes the text around some errors, which may be a part of a secret. */
+const excerpt = /, (?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s
 
 const describeText = (source: string, expected: string): string => {
   if (source.trim() === '') return `The body is empty; expected ${expected} as JSON.`

@@ -1,4 +1,4 @@
-/** The place of the first byte that is not UTF-8: its offset, from 0, and the line and column of the text there, from 1. */
+/** The first byte that is not UTF-8, for people: its offset, from 0, and the line and column of the text there, from 1. */
 type InvalidByte = { message: string; offset: number; line: number; column: number }
 
 /** Decodes UTF-8 text, without its byte order mark. Returns the place of the first byte that is not UTF-8, if there is one. */
@@ -26,7 +26,7 @@ const findInvalidByte = (bytes: Uint8Array): InvalidByte => {
         .replace(/^\ufeff/, '')
         .split('\n')
       const byte = bytes[offset]?.toString(16).toUpperCase().padStart(2, '0')
-      const message = `the byte 0x${byte} at offset ${offset}, in line ${lines.length}`
+      const message = `the byte 0x${byte} at offset ${offset}`
       return { message, offset, line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
     }
     index = next + 1

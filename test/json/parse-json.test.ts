@@ -28,6 +28,15 @@ describe('parseJson with an invalid document', () => {
   })
 
   it.each([
+    '{"password": hunter2}',
+    '{"name": "a", "description": "b", "password": hunter2, "url": "https://a.example.com/a2a", "skills": []}',
+    'hunter2',
+    '{"a": "b" "password": "hunter2"}',
+  ])('does not quote it: %s', text => {
+    expect(JSON.stringify(parseJson(text))).toMatch(/^(?!.*unter2).*This is not JSON\. \w/)
+  })
+
+  it.each([
     ['', /^The body is empty; expected a call as JSON\.$/],
     ['---\nname: A', /^This is not JSON\. /],
   ])('does not mention cards where it expects a call: %j', (text, message) => {

@@ -26,7 +26,7 @@ describe('decodeUtf8', () => {
     ['a byte after a byte order mark', bytes(mark, [0xff]), '0xFF', 3, 1, 1],
     ['UTF-16', bytes([0xff, 0xfe, 0x7b, 0]), '0xFF', 0, 1, 1],
   ])('finds the first byte of %s', (_, input, byte, offset, line, column) => {
-    const message = `the byte ${byte} at offset ${offset}, in line ${line}`
+    const message = `the byte ${byte} at offset ${offset}`
     expect(decodeUtf8(input)).toEqual({ message, offset, line, column })
   })
 

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import { findWidenings } from '../diff/widening.ts'
+import { createRedaction } from '../lint/index.ts'
 import { readManifest } from '../manifest/manifest.ts'
 import { resolveSource } from '../manifest/upstream.ts'
 import type { AgentCard } from '../model/agent-card.ts'
@@ -25,12 +26,20 @@ type AgentExtendedCard = {
 /**
  * Compiles an extended card that was fetched from its agent as the public card of the manifest `document` is compiled. Behind the
  * gateway it has the interfaces of the public card, and the capabilities that the gate enforces. With `pin`, it must not widen
- * access: no owner reviews it.
+ * access: no owner reviews it. What looks like a secret is served, as the agent sends it to this caller alone, but no error repeats it.
  */
-export const compileAgentExtendedCard = (
+export const compileAgentExtendedCard = (document: Json, agent: AgentExtendedCard): CompiledDocuments => {
+  const result = compileCard(document, agent)
+  if ('documents' in result) return result
+  return { errors: createRedaction([document, agent.publicCard, agent.extendedCard])(result.errors) }
+}
+
+type CompiledDocuments = { documents: Record<RepresentationName, JsonObject> } | { errors: CardError[] }
+
+const compileCard = (
   document: Json,
   { id, origin, publicCard, extendedCard }: AgentExtendedCard,
-): { documents: Record<RepresentationName, JsonObject> } | { errors: CardError[] } => {
+): CompiledDocuments => {
   const parsed = readManifest(document, id)
   if ('errors' in parsed) return reject(parsed.errors)
   const mergedPublic = mergeFetchedCard(parsed, publicCard)

@@ -54,6 +54,14 @@ describe("an agent's own extended card", () => {
     expect(pointersOf({ url: 'https://inner.example/a2a', ...fields })).toContain(pointer)
   })
 
+  it('may have what looks like a secret, which no error repeats', () => {
+    const key = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+    expect(JSON.stringify(documentsOf({ description: key }))).toContain(key)
+    const errors = JSON.stringify(compileExtended({ capabilities: [key] }))
+    expect(errors).toContain('names \\"[secret]\\"')
+    expect(errors).not.toContain(key.slice(0, 12))
+  })
+
   it.each<{ capabilities: Json }>([
     { capabilities: { streaming: false, push_notifications: true } },
     { capabilities: ['push_notifications'] },
