@@ -34,10 +34,14 @@ const bodyErrors = {
   incomplete: () => new HttpError(400, 'incomplete-body', 'The request ended before its body was complete.'),
 }
 
+/** How much of a pointer an error repeats. */
+const MAX_POINTER_LENGTH = 200
+
 const rejectDuplicateNames = (text: string): void => {
   const duplicate = findDuplicateName(text)
   if (duplicate === undefined) return
-  const { pointer, line } = duplicate
+  const { line } = duplicate
+  const pointer = duplicate.pointer.slice(0, MAX_POINTER_LENGTH).toWellFormed()
   const message = `is in its object twice, for the second time in line ${line}`
   throw new HttpError(422, 'duplicate-name', `${pointer} ${message}: remove one of the two.`, {
     errors: [{ pointer, message }],

@@ -45,3 +45,17 @@ export const collectStrings = (document: Json): StringValue[] => {
   visit(document, '', () => '')
   return strings
 }
+
+/** Collects the name of every member of a document, each with the pointer of the object that has it. */
+export const collectNames = (document: Json): { value: string; pointer: () => Pointer }[] => {
+  const names: ReturnType<typeof collectNames> = []
+  const visit = (value: Json, pointer: () => Pointer): void => {
+    if (!Array.isArray(value) && !isJsonObject(value)) return
+    for (const [member, inner] of jsonEntries(value)) {
+      if (!Array.isArray(value)) names.push({ value: member, pointer })
+      visit(inner, () => pointer() + formatPointer(member))
+    }
+  }
+  visit(document, () => '')
+  return names
+}

@@ -81,6 +81,13 @@ describe('PUT /agents/{id} with a body that is not a card', () => {
       'not-json',
       'the byte 0xF0 at offset 9',
     ],
+    [
+      'a long name twice',
+      `{"${'a'.repeat(999)}":1,"${'a'.repeat(999)}":2}`,
+      422,
+      'duplicate-name',
+      `/${'a'.repeat(199)} is`,
+    ],
     ['a name twice', '{"name":"a",\n"name":"b"}', 422, 'duplicate-name', '/name is in its object twice'],
     ['65 levels of nesting', nest(65), 422, 'too-deep', '64 levels'],
     ['100,000 levels of nesting', '['.repeat(100_000), 422, 'too-deep', '64 levels'],

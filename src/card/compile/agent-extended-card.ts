@@ -66,8 +66,11 @@ const compileCard = (
   return served.errors.length > 0 ? reject(served.errors) : { documents: served.documents }
 }
 
-const readExtended = ({ manifest }: MergedCard, provenance: Provenance): ReturnType<typeof readCanonicalCard> => {
-  const foreign = detectForeignDocument(manifest.card)
+const readExtended = (
+  { manifest, schema }: MergedCard,
+  provenance: Provenance,
+): ReturnType<typeof readCanonicalCard> => {
+  const foreign = detectForeignDocument(manifest.card, schema)
   return foreign.length > 0 ? { errors: foreign } : readCanonicalCard(manifest, provenance)
 }
 

@@ -60,25 +60,31 @@ type Compilation = { compiled: Compiled } | { errors: CardError[] }
  * message repeats what looks like a secret.
  */
 export const compile = (document: Json, context: CompileContext): Compilation => {
+  const documentErrors = checkDocument(document)
+  if (documentErrors.length > 0) return reject(documentErrors)
   const result = compileDocument(document, context)
   const redact = createRedaction([document, context.fetched])
   if ('errors' in result) return { errors: redact(result.errors) }
   const { report } = result.compiled
-  const { filled, converted, issues } = report
-  const redacted = { filled: redact(filled), converted: redact(converted), issues: redact(issues) }
+  const redactPointers = (pointers: Pointer[]) =>
+    redact(pointers.map(pointer => ({ pointer, message: '' }))).map(({ pointer }) => pointer)
+  const redacted = {
+    filled: redact(report.filled),
+    converted: redact(report.converted),
+    dropped: Object.fromEntries(Object.entries(report.dropped).map(([name, list]) => [name, redactPointers(list)])),
+    issues: redact(report.issues),
+  }
   return { compiled: { ...result.compiled, report: { ...report, ...redacted } } }
 }
 
 const compileDocument = (document: Json, context: CompileContext): Compilation => {
-  const documentErrors = checkDocument(document)
-  if (documentErrors.length > 0) return reject(documentErrors)
   const parsed = readManifest(document, context.id)
   if ('errors' in parsed) return reject(parsed.errors)
   const localHosts = findLocalHost(parsed.manifest, context)
   if (localHosts.length > 0) return reject(localHosts)
   const merged = mergeFetchedCard(parsed, context.fetched)
   if ('errors' in merged) return reject(merged.errors)
-  const foreign = detectForeignDocument(merged.manifest.card)
+  const foreign = detectForeignDocument(merged.manifest.card, merged.schema)
   if (foreign.length > 0) return reject(foreign, merged.errorPointer)
   const provenance = new Provenance()
   for (const { pointer, message } of parsed.filled) provenance.noteDefault(pointer, message)

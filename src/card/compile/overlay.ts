@@ -27,6 +27,8 @@ export type MergedCard = {
   manifest: Manifest
   /** The part of the card that the manifest itself contains. */
   ownerCard: JsonObject
+  /** The `$schema` of the document that the card is made from. */
+  schema: Json | undefined
   /** The card as it was fetched, if it was, with absolute URLs. */
   fetched?: JsonObject
   /** The document that the card's signatures cover. */
@@ -45,11 +47,12 @@ type MergeResult = MergedCard | { errors: CardError[] }
 
 /** Returns the card of a manifest. `fetched` is the card from its source, required if it has one. */
 export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
-  const { manifest, authoredPointer, errorPointer } = parsed
+  const { manifest, schema, authoredPointer, errorPointer } = parsed
   const source = resolveSource(manifest.upstream)
   if (source === undefined)
     return {
       manifest,
+      schema,
       ownerCard: manifest.card,
       signedDocument: manifest.card,
       reportPointer: authoredPointer,
@@ -77,7 +80,9 @@ const merge = (
   manifestPointer: (pointer: Pointer) => Pointer,
 ): MergeResult => {
   const { card: ownerCard } = manifest
-  const absolute = kind === 'card' ? resolveInterfaceUrls(fetched, url) : { card: fetched, notes: [] }
+  // A signed card is served as it was signed.
+  const unsigned = fetched.signatures === undefined ? omit(fetched, '$schema') : fetched
+  const absolute = kind === 'card' ? resolveInterfaceUrls(unsigned, url) : { card: unsigned, notes: [] }
   const base = { document: absolute.card, originOf: () => undefined }
   const overlay = { pointer: '', patch: ownerCard, toolsOnly: kind === 'mcp' }
   const { document, originOf, ignored = [] } = applyOverlay(base, overlay)
@@ -93,6 +98,7 @@ const merge = (
   if (errors.length > 0) return { errors: errors.map(error => ({ ...error, pointer: toSource(error.pointer) })) }
   return {
     manifest: { ...manifest, card },
+    schema: fetched.$schema,
     ownerCard,
     fetched: absolute.card,
     signedDocument: isSignedByOwner ? card : fetched,

@@ -1,5 +1,5 @@
 import { formatPointer, type Json, type Pointer } from '../../json/json.ts'
-import { collectStrings, type StringValue } from '../../json/tree.ts'
+import { collectNames, collectStrings, type StringValue } from '../../json/tree.ts'
 import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
 import { listTiers } from '../manifest/tiers.ts'
 import { toSlug } from '../model/constants.ts'
@@ -58,16 +58,24 @@ const isSecretMember = ({ name, value }: Pick<StringValue, 'name' | 'value'>): b
       value.length >= minLength && pattern.test(name) && (isChosen ? looksReal : looksRandom)(value),
   )
 
-/** Returns the parts of a string that look like secrets. */
-const secretsIn = (text: Pick<StringValue, 'name' | 'value'>): string[] =>
-  isSecretMember(text) ? [text.value] : secretsInText(text.value)
+/** What looks like a secret in a document. A name is in place of its object, as its pointer would have the secret. */
+type Secret = { pointer: () => Pointer; parts: string[] }
+
+const collectSecrets = (document: Json): Secret[] =>
+  [
+    ...collectStrings(document).map(text => ({
+      pointer: text.pointer,
+      parts: isSecretMember(text) ? [text.value] : secretsInText(text.value),
+    })),
+    ...collectNames(document).map(({ value, pointer }) => ({ pointer, parts: secretsInText(value) })),
+  ].filter(({ parts }) => parts.length > 0)
 
 /** Whether a value, the member `name` of an object, contains what looks like a secret. */
-export const containsSecret = (value: Json, name = ''): boolean =>
-  collectStrings({ [name]: value }).some(text => secretsIn(text).length > 0)
+export const containsSecret = (value: Json, name = ''): boolean => collectSecrets({ [name]: value }).length > 0
 
-const findSecrets = (document: Json): Pointer[] =>
-  collectStrings(document).flatMap(text => (secretsIn(text).length > 0 ? [text.pointer()] : []))
+const findSecrets = (document: Json): Pointer[] => [
+  ...new Set(collectSecrets(document).map(({ pointer }) => pointer())),
+]
 
 /** What is wrong with a secret, and what to do about a false alarm, up to the pointer that `allowSecrets` needs. */
 const problem = 'looks like a key, token or password: remove it and revoke it, or, if it is none,'
@@ -89,7 +97,7 @@ export const findDisallowedSecrets = ({
       overlay ? findSecrets(overlay.patch).map(pointer => overlay.pointer + pointer) : [],
     ),
   ]
-  return pointers
+  const errors = pointers
     .filter(pointer => !isAllowed(manifest, pointer))
     .map(pointer => ({
       pointer,
@@ -97,6 +105,7 @@ export const findDisallowedSecrets = ({
         ? `${problem} register a manifest with the card under \`card\`, and "/card${pointer}" in \`allowSecrets\``
         : `${problem} add "${pointer}" to \`allowSecrets\``,
     }))
+  return errors.length === 0 ? [] : createRedaction([card, manifest.extended, manifest.tiers])(errors)
 }
 
 const isAllowed = ({ allowSecrets = [] }: Manifest, pointer: Pointer): boolean => allowSecrets.includes(pointer)
@@ -134,14 +143,15 @@ const MIN_SECRET_LENGTH = 6
 const MAX_COMPARED = 20
 
 /**
- * Returns a function that replaces the secrets of documents in notes and errors about them, which may repeat values as JSON or
+ * Returns a function that replaces the secrets of documents in the notes and errors about them, which may repeat values as JSON or
  * as an id, and only their beginning.
  */
 export const createRedaction = (
   documents: readonly (Json | undefined)[],
 ): (<Entry extends Note>(entries: readonly Entry[]) => Entry[]) => {
   const starts = new Map<string, string[]>()
-  for (const secret of documents.flatMap(document => collectStrings(document ?? null).flatMap(secretsIn)))
+  const secrets = documents.flatMap(document => collectSecrets(document ?? null).flatMap(({ parts }) => parts))
+  for (const secret of secrets)
     for (const text of new Set([secret, JSON.stringify(secret).slice(1, -1), toSlug(secret, secret)])) {
       const start = text.slice(0, MIN_REDACTED_LENGTH)
       const same = starts.get(start) ?? []
@@ -149,7 +159,13 @@ export const createRedaction = (
       if (same.length < MAX_COMPARED) same.push(text)
     }
   return entries =>
-    starts.size === 0 ? [...entries] : entries.map(entry => ({ ...entry, message: redact(entry.message, starts) }))
+    starts.size === 0
+      ? [...entries]
+      : entries.map(entry => ({
+          ...entry,
+          pointer: redact(entry.pointer, starts),
+          message: redact(entry.message, starts),
+        }))
 }
 
 const redact = (message: string, starts: ReadonlyMap<string, readonly string[]>): string => {
@@ -167,7 +183,7 @@ const secretLengthAt = (at: number, message: string, starts: ReadonlyMap<string,
   for (let length = MIN_REDACTED_LENGTH; length >= MIN_SECRET_LENGTH; length--) {
     const secrets = starts.get(message.slice(at, at + length))
     if (secrets === undefined) continue
-    const word = /^[^\s"]*/.exec(message.slice(at))?.[0].length ?? 0
+    const word = /^[^\s"/]*/.exec(message.slice(at))?.[0].length ?? 0
     return Math.max(word, ...secrets.map(secret => commonLength(secret, message.slice(at))))
   }
   return 0

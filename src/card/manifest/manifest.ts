@@ -64,6 +64,8 @@ export type ParsedManifest = {
   authoredPointer: (pointer: Pointer) => Pointer
   /** Returns where a value of the manifest's card is in the document: under '/card', unless that is a bare card. */
   errorPointer: (pointer: Pointer) => Pointer
+  /** The `$schema` of the card, which is no part of it. */
+  schema: Json | undefined
   /** What was added to front matter. */
   filled: Note[]
 }
@@ -93,6 +95,7 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
       ...result.output,
       route: authored?.route === undefined ? defaultRoute(result.output) : result.output.route,
     },
+    schema: cardObject.$schema,
     authoredPointer,
     errorPointer: pointer => cardPointer + authoredPointer(pointer),
     filled: [

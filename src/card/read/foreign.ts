@@ -134,9 +134,11 @@ const formats: readonly Format[] = [
 
 /**
  * Identifies a document of another format, names the fields that it lacks to be a card, and says where it has the address of a
- * card. Empty if it may be a card: a document of another format that is a card as well is read as a card.
+ * card. Empty if it may be a card: a document of another format that is a card as well is read as a card. `$schema` is no part of a
+ * card, but may name the format.
  */
-export const detectForeignDocument = (document: JsonObject): CardError[] => {
+export const detectForeignDocument = (card: JsonObject, $schema?: Json): CardError[] => {
+  const document = $schema === undefined ? card : { ...card, $schema }
   for (const { name, find, advise } of formats) {
     const pointer = find(document)
     if (pointer === undefined) continue

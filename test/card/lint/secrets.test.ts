@@ -134,6 +134,13 @@ describe('the secrets for which a card is not registered', () => {
     expect(formatIssues(compileCard(document).report.issues)[0]).toMatch(/^secret error /)
   })
 
+  it('are found in names, at the object that has them', () => {
+    const card = { ...cleanCard, 'x-keys': { [key]: { [`a ${key}`]: 1 } } }
+    const { report, secrets } = compileCard({ card })
+    expect(secrets.map(({ pointer }) => pointer)).toEqual(['/card/x-keys', '/card/x-keys/[secret]'])
+    expect(JSON.stringify([report, secrets])).not.toContain(random)
+  })
+
   it('are found in a fetched card, unless the manifest overrides the field', () => {
     const fetched = { ...cleanCard, 'x-key': key }
     expect(findPlaces(source, fetched)).toEqual(['/x-key'])

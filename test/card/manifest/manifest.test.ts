@@ -35,6 +35,14 @@ describe('a manifest', () => {
     expect(JSON.stringify([documents, extended, report])).not.toContain('schema"')
   })
 
+  it('leaves $schema out of a fetched card, unless that is signed', () => {
+    const source = { upstream: { card: 'https://agent.example.com/card.json' } }
+    const fetched = { ...card, $schema: 'https://agent.example.com/schema' }
+    expect(JSON.stringify(compileCard(source, fetched).documents)).not.toContain('$schema')
+    const signed = { ...fetched, signatures: [{ protected: 'a', signature: 'b' }] }
+    expect(JSON.stringify(compileCard(source, signed).documents)).toContain('$schema')
+  })
+
   it('may be in a set, and name values that only look like secrets', () => {
     const document = { card, set: 'my-cards', allowSecrets: ['/card/description', '/tiers/gold/x~1y~0z/0'] }
     expect(readManifest(document)).toMatchObject({ manifest: document })
