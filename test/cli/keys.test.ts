@@ -104,6 +104,6 @@ describe('sync-card keys create', () => {
 
   it('reports that wrangler is missing (exit 2)', async () => {
     const { code, stderr } = await new Workspace().run(['keys', 'create'], { PATH: '/nowhere' })
-    expect([code, stderr]).toEqual([2, expect.stringContaining('run npm ci first')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('run this in a clone of the host, after npm ci')])
   })
 })
