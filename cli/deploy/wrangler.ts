@@ -80,7 +80,8 @@ const run = async (
     const [exitCode] = (await once(wrangler, 'exit')) as [number | null]
     return { exitCode: exitCode ?? 1, stdout: await stdout }
   } catch (error) {
-    if (isSystemError(error)) throw new UsageError(`wrangler cannot be run (${error.message}): run this in a clone of the host, after npm ci.`)
+    if (isSystemError(error))
+      throw new UsageError(`wrangler cannot be run (${error.message}): run this in a clone of the host, after npm ci.`)
     throw error
   }
 }
