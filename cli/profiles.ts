@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { agentIdPattern } from '../src/card/model/constants.ts'
 import { record, strictObject, validate } from '../src/card/model/schema.ts'
 import { type Context, localUrl, PROFILES_FILE, parseHostUrl, readEnvFile } from './config.ts'
-import { suggestField } from './did-you-mean.ts'
+import { didYouMean, suggestField } from './did-you-mean.ts'
 import { UsageError } from './exit-codes.ts'
 import { readFile } from './manifests/index.ts'
 
@@ -124,7 +124,7 @@ export const findProfile = (
   if (name === LOCAL_PROFILE) return { name, url: localUrl(env), source: 'the host that `npm start` runs' }
   const names = [...hosts.map(host => host.name), ...envProfileNames(configFolder), LOCAL_PROFILE]
   throw new UsageError(
-    `There is no host "${name}". The hosts are ${[...new Set(names)].join(', ')}; add one under hosts in ${PROFILES_FILE}.`,
+    `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; add one under hosts in ${PROFILES_FILE}.`,
   )
 }
 

@@ -13,6 +13,8 @@ export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number
 export type Terminal = {
   /** Whether a person can answer questions. */
   canAsk: boolean
+  /** Whether a person reads stdout, and not a program. */
+  isTerminal: boolean
   /** Writes data for a program to stdout, byte for byte. */
   out: (text: string) => void
   /** Writes a result for people to stdout. */
@@ -73,6 +75,7 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
   const info = printer(stderr)
   return {
     canAsk: stdin.isTTY === true,
+    isTerminal: stdout.isTTY === true,
     out: text => write(stdout, text),
     report: printer(stdout),
     info,

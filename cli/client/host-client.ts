@@ -34,7 +34,16 @@ export type PutResult = v.InferOutput<typeof PutResult>
 export type Rejection = { rejected: 'conflict' | 'forbidden' | 'invalid'; detail: string; errors: Note[] }
 
 const AgentPage = v.looseObject({
-  agents: v.array(v.looseObject({ id: v.string(), name: v.optional(v.string()), set: v.optional(v.string()) })),
+  agents: v.array(
+    v.looseObject({
+      id: v.string(),
+      name: v.optional(v.string()),
+      version: v.optional(v.string()),
+      card: v.optional(v.string()),
+      visibility: v.optional(v.string()),
+      set: v.optional(v.string()),
+    }),
+  ),
   cursor: v.optional(v.nullable(v.string())),
 })
 /** An agent as the host lists it. */
@@ -94,6 +103,13 @@ const Token = v.object({
 })
 /** What the host knows about a token; never its text. */
 export type Token = v.InferOutput<typeof Token>
+
+const OwnToken = v.object({
+  ...v.pick(Token, ['id', 'scopes', 'agents', 'tiers', 'expires']).entries,
+  note: v.optional(v.string()),
+})
+/** What the host knows about the token of this client. `id` is "admin" for the `ADMIN_TOKEN`. */
+export type OwnToken = v.InferOutput<typeof OwnToken>
 
 const IssuedToken = v.object({ ...Token.entries, token: v.string(), published: v.boolean() })
 /** A new token with its text, which the host returns only once. */
@@ -162,7 +178,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return reply.status === 204 || reply.status === 404 ? undefined : toRejection(reply)
   },
 
-  /** Returns all agents, or those of a set, internal ones included. */
+  /** Returns all agents that the token may read, internal ones included; with `set`, those of that set. */
   listAgents: async (set?: string): Promise<ListedAgent[]> => {
     const agents: ListedAgent[] = []
     let cursor: string | undefined
@@ -194,6 +210,16 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return { ...(etag !== undefined && { etag }), isPending: reply.status >= 500 }
   },
 
+  /** Returns the card of an agent as a client with the token gets it, in a dialect or as the hybrid; undefined if there is none. */
+  getCard: async (id: string, dialect?: string): Promise<{ card: JsonObject } | Rejection | undefined> => {
+    const query = dialect === undefined ? '' : `?dialect=${encodeURIComponent(dialect)}`
+    const reply = await request(connection, 'GET', `/agents/${id}/.well-known/agent-card.json${query}`)
+    if (reply.status === 404) return undefined
+    if (reply.status !== 200) return toRejection(reply)
+    if (!isJsonObject(reply.body)) throw notCallingCard(connection)
+    return { card: reply.body }
+  },
+
   /** Returns the state of an agent's upstream card; undefined if its manifest has the card itself. */
   getSource: async (id: string): Promise<SourceState | undefined> => {
     const reply = await request(connection, 'GET', `/agents/${id}/source`)
@@ -223,6 +249,10 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
 
   /** The tokens of the host. */
   tokens: {
+    /** Returns what the token of this client allows. */
+    self: async (): Promise<OwnToken> =>
+      parseReply(OwnToken, await request(connection, 'GET', '/tokens/self'), connection),
+
     /** Issues a token. Never retried: if the response is lost, a token exists that nobody knows. */
     issue: async (wanted: TokenRequest): Promise<IssuedToken | Rejection> => {
       const reply = await request({ ...connection, retries: 0 }, 'POST', '/tokens', { body: wanted })

@@ -25,9 +25,9 @@ export const addConnectionOptions = (command: Command, scope: string): Command =
     )
 
 /** Resolves the host that the flags name, and warns if the token would travel unencrypted. */
-export const resolveSafely = (flags: HostNameFlags, context: Context): ResolvedHost => {
-  const settings = resolveHost(flags, context)
-  const warning = warnUnencrypted(settings.url)
+export const resolveSafely = (flags: HostNameFlags, context: Context, resolve = resolveHost): ResolvedHost => {
+  const settings = resolve(flags, context)
+  const warning = settings.token === '' ? undefined : warnUnencrypted(settings.url)
   if (warning !== undefined) context.terminal.info(warning)
   return settings
 }

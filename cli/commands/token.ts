@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern, baseTier, scopes } from '../../src/card/model/constants.ts'
 import type { HostClient, Rejection, Token } from '../client/index.ts'
 import type { Context } from '../config.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { colors, formatTable, withoutControls } from '../terminal.ts'
 import { collect } from './file-options.ts'
@@ -21,7 +22,12 @@ export const addToken = (program: Command, context: Context, exit: (code: number
   const token = program.command('token').description('issue, list and revoke the tokens of a host')
   addHostOptions(token.command('create'), 'admin')
     .description('issue a token and print it; it is shown only this once')
-    .requiredOption('--scope <scope>', `${scopes.join(', ')}: what the token allows; repeatable`, collectScope)
+    .addOption(
+      new Option('--scope <scope>', 'what the token allows; repeatable')
+        .choices(scopes)
+        .argParser(collectScope)
+        .makeOptionMandatory(),
+    )
     .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
     .option('--tier <tier>', 'an additional extended card it can read; * for all; repeatable', collect)
     .option(
@@ -42,7 +48,7 @@ export const addToken = (program: Command, context: Context, exit: (code: number
 
 const collectScope = (value: string, before: string[] = []): string[] => {
   if (!scopes.some(scope => scope === value))
-    throw new InvalidArgumentError(`Allowed choices are ${scopes.join(', ')}.`)
+    throw new InvalidArgumentError(`${didYouMean(value, scopes)} Allowed choices are ${scopes.join(', ')}.`.trimStart())
   return [...before, value]
 }
 
@@ -73,7 +79,7 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
   })
   if ('rejected' in issued) return reportRejection(issued.detail, context)
   terminal.out(json ? JSON.stringify(issued) : issued.token)
-  const { scopes: allowed, agents, tiers, expires: end } = describe(issued, clock.now())
+  const { scopes: allowed, agents, tiers, expires: end } = describeToken(issued, clock.now())
   terminal.info(
     `${issued.id}: ${allowed} for ${agents}${tiers === '-' ? '' : `, tiers ${tiers}`}, expires ${end}. Store the token: it cannot be shown again.`,
   )
@@ -141,17 +147,20 @@ const tokensText = (tokens: readonly Token[], now: number): string => {
   if (tokens.length === 0) return 'No tokens besides the ADMIN_TOKEN: sync-card token create issues one.'
   const head = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'].map(colors.dim)
   const rows = tokens.map(token => {
-    const { scopes: allowed, agents, tiers, expires } = describe(token, now)
+    const { scopes: allowed, agents, tiers, expires } = describeToken(token, now)
     return [token.id, allowed, agents, tiers, expires, withoutControls(token.note)]
   })
   return formatTable([head, ...rows])
 }
 
-const describe = ({ scopes: allowed, agents, tiers, expires }: Token, now: number) => ({
+/** Describes what a token allows, and until when; `now` is in ms since 1970. */
+export const describeToken = ({ scopes: allowed, agents, tiers, expires }: Permissions, now: number) => ({
   scopes: join(allowed),
   agents: join(agents),
   tiers: join(tiers) || '-',
   expires: expires === null ? 'never' : Date.parse(expires) > now ? expires : colors.yellow(`expired ${expires}`),
 })
+
+type Permissions = Pick<Token, 'scopes' | 'agents' | 'tiers' | 'expires'>
 
 const join = (words: readonly string[]): string => withoutControls(words.join(', '))

@@ -30,9 +30,9 @@ const listSet = async (url: URL, context: RequestContext): Promise<Response> => 
     throw new HttpError(400, 'bad-set', 'set must be 1 to 63 lower-case letters, digits and hyphens.')
   const caller = await requirePrincipal(context)
   await countList(caller, request, env)
-  const { agents, ...rest } = await readPage({ ...query, set, covered: coveredAgents(caller, ['read', 'write']) }, env)
-  const items = LIST_FORMATS['/agents']({ agents }).agents.map(agent => ({ ...agent, set }))
-  return privateListResponse({ agents: items, ...rest })
+  return privateListResponse(
+    ownerFormat(await readPage({ ...query, set, covered: coveredAgents(caller, ['read', 'write']) }, env)),
+  )
 }
 
 /** A page of agents; there are more after `cursor`. */
@@ -78,6 +78,13 @@ export const LIST_FORMATS = {
   }),
 } as const satisfies Record<string, (page: AgentPage) => object>
 
+/** The list of `/agents` for a caller with a token: also how each agent is hosted. */
+const ownerFormat = (page: AgentPage) => {
+  const { agents, ...rest } = LIST_FORMATS['/agents'](page)
+  const hosting = page.agents.map(({ visibility, set }) => ({ visibility, ...(set !== undefined && { set }) }))
+  return { agents: agents.map((agent, index) => ({ ...agent, ...hosting[index] })), ...rest }
+}
+
 type ListPath = keyof typeof LIST_FORMATS
 
 const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
@@ -98,7 +105,8 @@ export const listResponse = async (path: ListPath, isPublic: boolean, context: R
   }
   const reader = await requireAnyAgent(context, 'read')
   await countList(reader, request, env)
-  return privateListResponse(LIST_FORMATS[path](await listVisibleAgents(query, env, reader)))
+  const page = await listVisibleAgents(query, env, reader)
+  return privateListResponse(path === '/agents' ? ownerFormat(page) : LIST_FORMATS[path](page))
 }
 
 const privateListResponse = (list: object): Response =>

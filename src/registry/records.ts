@@ -48,8 +48,8 @@ export type Summary = {
   shaman: { url: string; preferredTransport: string }
 }
 
-/** One agent in a list. */
-export type ListedAgent = Summary & { id: string; origin: string }
+/** One agent in a list. Its set is only for callers who may read or write the agent. */
+export type ListedAgent = Summary & { id: string; origin: string; visibility: string; set?: string }
 
 /**
  * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents whose ids match

@@ -97,6 +97,7 @@ describe('LIST_FORMATS', () => {
     const agent = {
       id: 'tool-box',
       origin: 'https://cards.example.com',
+      visibility: 'public',
       name: 'Tool Box',
       description: 'Has tools',
       version: '1.0.0',

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await host.put('set1-none', minimalCard)
 })
 
-type Page = { agents: { id: string; set?: string }[]; cursor?: string; code?: string }
+type Page = { agents: { id: string; visibility?: string; set?: string }[]; cursor?: string; code?: string }
 const get = (path: string, token?: string) =>
   host.fetch(path, token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } })
 const getPage = async (query: string, token?: string) => (await (await get(`/agents?${query}`, token)).json()) as Page
@@ -30,6 +30,7 @@ describe('GET /agents?set=', () => {
       version: '1.0.0',
       card: expect.stringMatching(/\/agents\/set2-d\/\.well-known\/agent-card\.json$/),
       url: minimalCard.url,
+      visibility: 'internal',
       set,
     })
     expect((await get(`/agents?set=${set}`, adminToken)).headers.get('cache-control')).toBe('private, no-store')
@@ -100,6 +101,19 @@ describe('the set of an agent', () => {
       '/a2a/v1/agents/set1-a',
     ]
     for (const path of paths) expect(await (await get(path)).text()).not.toContain(set)
-    expect(await (await get('/agents', adminToken)).text()).not.toContain(set)
+  })
+
+  it('is in the list of all agents where the token covers the agent, beside its visibility', async () => {
+    const hostingOf = async (token?: string) => {
+      const page = (await (await get('/agents', token)).json()) as Page
+      return page.agents.filter(({ id }) => ids.includes(id)).map(({ id, visibility, set }) => [id, visibility, set])
+    }
+    expect(await hostingOf(await issue(['read'], ['set1-b', 'set2-*']))).toEqual([
+      ['set1-a', 'public', undefined],
+      ['set1-b', 'internal', set],
+      ['set2-c', 'internal', set],
+      ['set2-d', 'internal', set],
+    ])
+    expect(await hostingOf()).toEqual([['set1-a', undefined, undefined]])
   })
 })

@@ -33,6 +33,8 @@ export class FakeHost {
   token = 'the-secret-admin-token'
   /** The agents that the token may read and write. */
   scope = '*'
+  /** What it reports about the token. */
+  ownToken: Record<string, unknown> = { id: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'], expires: null }
   /** What it reports about itself. */
   health = { service: 'calling-card', version: VERSION, registry: 'reachable', missing: [] as string[] }
   /** Responds to first contacts instead of the host; returns whether it did. */
@@ -101,13 +103,14 @@ export class FakeHost {
   #respond(seen: Seen, response: ServerResponse): ServerResponse {
     const { pathname, searchParams } = new URL(seen.path, this.url)
     const [, id = '', rest = ''] = /^\/agents\/([^/]+)(\/.*)?$/.exec(pathname) ?? []
-    if (rest === '/.well-known/agent-card.json') return this.#card(id, response)
-    if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', response)
     const isAuthorized = seen.headers.authorization === `Bearer ${this.token}`
+    if (rest === '/.well-known/agent-card.json') return this.#card(id, isAuthorized, response)
+    if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', isAuthorized, response)
     const isListOfSet = searchParams.has('set')
     if (pathname === '/agents' && seen.method === 'GET' && (isAuthorized || !isListOfSet))
       return this.#list(searchParams, isAuthorized, response)
     if (!isAuthorized) return problem(response, 401, 'unauthorized', 'No.')
+    if (pathname === '/tokens/self') return json(response, 200, this.ownToken)
     if (!matchesGlob(this.scope, id)) return problem(response, 403, 'forbidden', `The token cannot write ${id}.`)
     const agent = this.agents.get(id)
     if (rest === '/manifest' && agent) return json(response, 200, agent.manifest, tagOf(agent.manifest))
@@ -118,14 +121,14 @@ export class FakeHost {
     return response.writeHead(204).end()
   }
 
-  #card(id: string, response: ServerResponse): ServerResponse {
+  #card(id: string, isAuthorized: boolean, response: ServerResponse): ServerResponse {
     const agent = this.agents.get(id)
-    if (!agent || isInternal(agent)) return problem(response, 404, 'agent-not-found', 'No agent.')
+    if (!agent || (isInternal(agent) && !isAuthorized)) return problem(response, 404, 'agent-not-found', 'No agent.')
     if (this.slowReads > 0) {
       this.slowReads--
       return json(response, 200, {}, '"old"')
     }
-    return json(response, 200, {}, `W/${agent.served}`)
+    return json(response, 200, { name: id }, `W/${agent.served}`)
   }
 
   #list(query: URLSearchParams, isAuthorized: boolean, response: ServerResponse): ServerResponse {
@@ -134,10 +137,15 @@ export class FakeHost {
       set === null ? isAuthorized || !isInternal(this.agents.get(id)) : setOf(this.agents.get(id)) === set
     const visible = [...this.agents.keys()].sort().filter(id => id > cursor && isVisible(id))
     const shown = visible.slice(0, this.pageSize)
-    const agents = shown.map(id => ({
-      ...{ id, name: id, description: id, version: '1', card: '', url: '' },
-      ...(set !== null && { set }),
-    }))
+    const agents = shown.map(id => {
+      const [agent, ownSet] = [this.agents.get(id), setOf(this.agents.get(id))]
+      const card = `${this.url}/agents/${id}/.well-known/agent-card.json`
+      return {
+        ...{ id, name: id, description: id, version: '1', card, url: '' },
+        ...(isAuthorized && { visibility: isInternal(agent) ? 'internal' : 'public' }),
+        ...(isAuthorized && ownSet !== undefined && { set: ownSet }),
+      }
+    })
     return json(response, 200, { agents, ...(visible.length > shown.length && { cursor: shown.at(-1) }) })
   }
 

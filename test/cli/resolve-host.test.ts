@@ -102,7 +102,7 @@ describe('resolveHost chooses the host', () => {
     [
       'an unknown name',
       { flags: { host: 'prd' }, files: { 'sync-card.yaml': twoHosts } },
-      'The hosts are prod, staging, local',
+      'There is no host "prd". Did you mean "prod"? The hosts are prod, staging, local',
     ],
     ['a name that leads to another folder', { flags: { host: '../x' } }, 'There is no host "../x"'],
     [

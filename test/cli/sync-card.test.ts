@@ -194,7 +194,11 @@ describe('sync-card', () => {
     ['no folder', [], /no folder cards here\. Create one/],
     ['an empty folder', ['empty'], /empty has no cards\. Create one/],
     ['a missing file', ['gone.json'], /gone\.json does not exist\./],
-    ['a word', ['bogus'], /"bogus" is neither a file nor a command\. The commands are (?:\w+, )+keys and help\.\n/],
+    [
+      'a word',
+      ['bogus'],
+      /"bogus" is neither a file nor a command\. The commands are (?:\w+, )+completion and help\.\n/,
+    ],
     ['a word next to a file', ['empty/x.txt', 'bogus'], /"bogus" is neither a file nor a command/],
     ['a word as a file of lint', ['lint', 'bogus'], /bogus does not exist\./],
     ['an unknown flag', ['--colour'], /unknown option/],

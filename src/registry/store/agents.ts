@@ -35,17 +35,27 @@ export const selectDocument = (sql: SqlStorage, id: string, name: Representation
 /** Returns a page of a list. A public agent without a card is listed only where it is covered. */
 export const selectAgents = (sql: SqlStorage, { after, limit, covered, set }: ListQuery): ListedAgent[] => {
   const agents: ListedAgent[] = []
-  const rows = sql.exec<{ id: string; summary: string; origin: string; isPublic: number }>(
-    `SELECT id, summary, origin, visibility = 'public' AND EXISTS (
+  type Row = {
+    id: string
+    summary: string
+    origin: string
+    visibility: string
+    ownSet: string | null
+    isPublic: number
+  }
+  const rows = sql.exec<Row>(
+    `SELECT id, summary, origin, visibility, set_name AS ownSet, visibility = 'public' AND EXISTS (
         SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]') AS isPublic
       FROM agents WHERE ${set === undefined ? '' : 'set_name = ?2 AND'} id > ?1
         ${covered.length === 0 ? "AND visibility = 'public'" : ''} ORDER BY id`,
     ...(set === undefined ? [after] : [after, set]),
   )
   // Not with GLOB: SQLite limits its patterns to 50 bytes here.
-  for (const { id, summary, origin, isPublic } of rows) {
-    const isListed = (set === undefined && isPublic === 1) || covered.some(glob => matchesGlob(glob, id))
-    if (isListed) agents.push({ id, origin, ...(JSON.parse(summary) as Summary) })
+  for (const { id, summary, origin, visibility, ownSet, isPublic } of rows) {
+    const isCovered = covered.some(glob => matchesGlob(glob, id))
+    const ownedBy = isCovered && ownSet !== null ? { set: ownSet } : {}
+    if (isCovered || (set === undefined && isPublic === 1))
+      agents.push({ id, origin, visibility, ...ownedBy, ...(JSON.parse(summary) as Summary) })
     if (agents.length === limit) break
   }
   return agents

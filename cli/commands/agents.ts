@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type Command, Option } from 'commander'
+import { stringify } from 'yaml'
+import { agentIdPattern, dialectNames, matchesGlob } from '../../src/card/model/constants.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { type HostClient, HostError, type ListedAgent, type Rejection } from '../client/index.ts'
+import type { Context } from '../config.ts'
+import { didYouMean, withChoices } from '../did-you-mean.ts'
+import { ExitCode, UsageError } from '../exit-codes.ts'
+import { type ResolvedHost, resolvePublicHost } from '../resolve-host.ts'
+import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { addOnlyOption } from './file-options.ts'
+import {
+  addConnectionOptions,
+  addHostOptions,
+  connect,
+  createHostClient,
+  type HostFlags,
+  resolveSafely,
+} from './host-options.ts'
+
+type ListFlags = HostFlags & { only?: string[]; set?: string }
+type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
+type OpenFlags = HostFlags & { print?: true }
+
+/** Adds `list`, `show` and `open`, which look at the agents of a host. Public agents need no token. */
+export const addAgents = (program: Command, context: Context, exit: (code: number) => void): void => {
+  addOnlyOption(addHostOptions(program.command('list'), 'read'))
+    .description('list the agents of the host')
+    .option('--set <name>', 'agents of this set')
+    .addHelpText('after', "\nExample:\n  sync-card list --only 'team1-*' --host prod")
+    .action(async (flags: ListFlags) => exit(await list(flags, context)))
+  addHostOptions(program.command('show'), 'read; for --manifest, write')
+    .description('print the card of an agent as clients get it, or its manifest')
+    .argument('<id>', 'the agent')
+    .addOption(
+      withChoices(new Option('--dialect <dialect>', 'the dialect of the card; default: the one for all clients'), [
+        'hybrid',
+        ...dialectNames,
+      ]).conflicts('manifest'),
+    )
+    .option('--manifest', 'the manifest as it was registered, in YAML; with --json, in JSON')
+    .addHelpText('after', '\nExample:\n  sync-card show weather --dialect 1.0')
+    .action(async (id: string, flags: ShowFlags) => exit(await show(id, flags, context)))
+  addConnectionOptions(program.command('open'), 'read')
+    .description("open an agent's card in a browser; without a terminal, print its URL")
+    .argument('[id]', 'the agent; default: the card of the host')
+    .option('--print', 'only print the URL')
+    .addHelpText('after', '\nExample:\n  sync-card open weather')
+    .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
+}
+
+/** Connects with the token of the host if there is one. */
+const connectPublicly = (flags: HostFlags, context: Context): { host: ResolvedHost; client: HostClient } => {
+  const host = resolveSafely(flags, context, resolvePublicHost)
+  return { host, client: createHostClient(host, context) }
+}
+
+const list = async (flags: ListFlags, context: Context): Promise<number> => {
+  const { only = ['*'], set, json } = flags
+  const { terminal } = context
+  if (set !== undefined) requireName(set, 'the name of a set')
+  const { host, client } = connectPublicly(flags, context)
+  if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
+  const listed = await client.listAgents(set)
+  const agents = listed.filter(({ id }) => only.some(glob => matchesGlob(glob, id)))
+  if (json) terminal.out(JSON.stringify({ url: host.url, agents: agents.map(describeAgent) }))
+  else if (agents.length === 0) terminal.info(`${host.url} has no such agents.`)
+  else terminal.report(agentsText(agents, terminal.isTerminal))
+  return ExitCode.ok
+}
+
+const describeAgent = ({ id, name = '', version = '', visibility = 'public', set, card = '' }: ListedAgent) => ({
+  ...{ id, name, version, visibility },
+  ...(set !== undefined && { set }),
+  card,
+})
+
+/** Formats agents as a table for people; for programs, with a tab between the columns and without a head. */
+const agentsText = (agents: readonly ListedAgent[], isTerminal: boolean): string => {
+  const rows = agents.map(agent => {
+    const { id, name, version, visibility, set = '-', card } = describeAgent(agent)
+    return [id, name, version, visibility, set, card].map(withoutControls)
+  })
+  if (!isTerminal) return rows.map(row => row.join('\t')).join('\n')
+  const head = ['id', 'name', 'version', 'visibility', 'set', 'card'].map(colors.dim)
+  return formatTable([head, ...rows])
+}
+
+const show = async (id: string, flags: ShowFlags, context: Context): Promise<number> => {
+  const { dialect, manifest, json } = flags
+  const { terminal } = context
+  requireName(id, 'the id of an agent')
+  const { client } = manifest ? { client: connect(flags, context) } : connectPublicly(flags, context)
+  const found = manifest ? await client.getAgent(id) : await client.getCard(id, dialect)
+  if (found === undefined) return reportMissing(id, client, context)
+  if ('rejected' in found) return reportRejection(found, context)
+  if ('manifest' in found) terminal.out(json ? toJsonText(found.manifest) : toYaml(found.manifest))
+  else terminal.out(toJsonText(found.card))
+  return ExitCode.ok
+}
+
+/** Reports that an agent does not exist, and suggests one that does. */
+const reportMissing = async (id: string, client: HostClient, { terminal }: Context): Promise<number> => {
+  const ids = await client.listAgents().then(
+    agents => agents.map(agent => agent.id),
+    // Without the scope read, there is nothing to suggest.
+    (error: unknown) => {
+      if (error instanceof HostError) return []
+      throw error
+    },
+  )
+  terminal.error(
+    `The host has no agent "${id}", or does not show it without a token that covers it.${didYouMean(id, ids)}`,
+  )
+  return ExitCode.rejected
+}
+
+const reportRejection = ({ detail }: Rejection, { terminal }: Context): number => {
+  terminal.error(withoutControls(detail))
+  return ExitCode.rejected
+}
+
+/** A terminal obeys control characters that JSON and YAML leave as they are. */
+const escapeControls = (text: string): string =>
+  text.replace(/[\u007f-\u009f]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const toJsonText = (value: JsonObject): string => escapeControls(JSON.stringify(value, null, 2))
+
+/** Every string is quoted if one needs an escape, which only quoted strings have. */
+const toYaml = (value: JsonObject): string => {
+  const plain = stringify(value, { lineWidth: 0 }).trimEnd()
+  if (escapeControls(plain) === plain) return plain
+  const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE', blockQuote: false } as const
+  return escapeControls(stringify(value, { lineWidth: 0, ...quoted }).trimEnd())
+}
+
+const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  if (id !== undefined) requireName(id, 'the id of an agent')
+  const { host, client } = connectPublicly(flags, context)
+  await client.getHealth()
+  const { etag, isPending } = await client.getLiveCard(id)
+  if (etag === undefined) return reportUnreadable(id, isPending, client, context)
+  const url = `${host.url}${id === undefined ? '' : `/agents/${id}`}/.well-known/agent-card.json`
+  const isOpened = !flags.print && terminal.isTerminal && (await openInBrowser(url, context))
+  if (isOpened) terminal.info(`Opened ${url}`)
+  else terminal.out(url)
+  return ExitCode.ok
+}
+
+/** Reports why a browser, which sends no token, gets no card. */
+const reportUnreadable = async (
+  id: string | undefined,
+  isPending: boolean,
+  client: HostClient,
+  context: Context,
+): Promise<number> => {
+  const { terminal } = context
+  if (id === undefined) terminal.error('The host has no root agent: name one, such as sync-card open weather.')
+  else if (isPending) terminal.error(`The card of ${id} has not been fetched yet: sync-card refresh ${id}`)
+  else if (!(await client.listAgents()).some(agent => agent.id === id)) return reportMissing(id, client, context)
+  else terminal.error(`${id} is internal, and a browser sends no token: sync-card show ${id}`)
+  return ExitCode.rejected
+}
+
+/** The programs that open a URL, by platform. None of them is a shell, so nothing in the URL is interpreted. */
+const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Opens a URL in a browser, which gets no token of a `.env`. Returns false if this machine has none. */
+const openInBrowser = async (url: string, { cwd, processEnv: env }: Context): Promise<boolean> => {
+  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  // Without a display, xdg-open would start a browser in this terminal.
+  if (command === 'xdg-open' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false
+  const browser = spawn(command, [...args, url], {
+    cwd,
+    detached: true,
+    stdio: 'ignore',
+    // The Worker's variables are declared as if every process had them.
+    env: env as unknown as NodeJS.ProcessEnv,
+  })
+  browser.unref()
+  // Fails if there is no such program.
+  return once(browser, 'spawn').then(
+    () => true,
+    () => false,
+  )
+}
+
+const requireName = (text: string, meaning: string): void => {
+  if (!agentIdPattern.test(text))
+    throw new UsageError(`"${text}" is not ${meaning}: use lower-case letters, digits and hyphens.`)
+}

@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { VERSION } from '../../src/version.ts'
+import type { HostHealth, OwnToken } from '../client/index.ts'
+import type { Context } from '../config.ts'
+import { ExitCode } from '../exit-codes.ts'
+import type { ResolvedHost } from '../resolve-host.ts'
+import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { addHostOptions, createHostClient, type HostFlags, resolveSafely } from './host-options.ts'
+import { describeToken } from './token.ts'
+
+/** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
+export const addWhoami = (program: Command, context: Context, exit: (code: number) => void): void => {
+  addHostOptions(program.command('whoami'), 'read')
+    .description('show the host and the token that commands use, and what the token allows')
+    .addHelpText('after', '\nExample:\n  sync-card whoami --host prod')
+    .action(async (flags: HostFlags) => exit(await whoami(flags, context)))
+}
+
+const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
+  const { terminal, clock } = context
+  const host = resolveSafely(flags, context)
+  const client = createHostClient(host, context)
+  const health = await client.getHealth()
+  const token = await client.tokens.self()
+  if (flags.json) terminal.out(whoamiJson(host, health, token))
+  else terminal.report(whoamiText(host, health, token, clock.now()))
+  return ExitCode.ok
+}
+
+const whoamiJson = ({ url, urlFrom, name, set, tokenFrom }: ResolvedHost, health: HostHealth, token: OwnToken) =>
+  JSON.stringify({
+    url,
+    urlFrom,
+    ...(name !== undefined && { name }),
+    ...(set !== undefined && { set }),
+    version: health.version,
+    clientVersion: VERSION,
+    registry: health.registry,
+    missing: health.missing,
+    token: { ...token, from: tokenFrom },
+  })
+
+const whoamiText = (host: ResolvedHost, { version }: HostHealth, token: OwnToken, now: number): string => {
+  const { url, urlFrom, set, tokenFrom } = host
+  const { id, note } = token
+  const { scopes, agents, tiers, expires } = describeToken(token, now)
+  const rows: [string, string][] = [
+    ['host', `${colors.bold(url)} (${urlFrom})`],
+    ['version', version === VERSION ? version : `${version}; this is sync-card ${VERSION}`],
+    ...(set === undefined ? [] : [['set', set] satisfies [string, string]]),
+    ['token', `${colors.bold(withoutControls(id))} (${tokenFrom})`],
+    ['scopes', scopes],
+    ['agents', agents],
+    ['tiers', tiers],
+    ['expires', expires],
+    ...(note ? [['note', withoutControls(note)] satisfies [string, string]] : []),
+  ]
+  return formatTable(rows.map(([name, value]) => [colors.dim(name), value]))
+}

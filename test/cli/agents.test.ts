@@ -1,0 +1,216 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../cli/cli.ts'
+import { FakeHost, problem } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+  host.register('weather', { card: card('weather'), set: 'team' })
+  host.register('tides', { card: card('tides'), visibility: 'internal' })
+})
+afterEach(() => host.close())
+
+const sync = (...args: string[]) => new Workspace().run(args, env)
+
+/** Runs a command whose stdout is a terminal. */
+const runOnTerminal = async (args: string[], more: Record<string, string> = {}, workspace = new Workspace()) => {
+  const { io, output } = workspace.io({ ...env, ...more })
+  Object.assign(io.stdout as PassThrough, { isTTY: true })
+  const code = await run(args, io)
+  return { code, ...output() }
+}
+
+const cardUrl = (id: string) => `${host.url}/agents/${id}/.well-known/agent-card.json`
+
+describe('sync-card list', () => {
+  it('lists the agents in columns for programs', async () => {
+    expect(await sync('list')).toEqual({
+      code: 0,
+      stdout: [
+        `tides\ttides\t1\tinternal\t-\t${cardUrl('tides')}\n`,
+        `weather\tweather\t1\tpublic\tteam\t${cardUrl('weather')}\n`,
+      ].join(''),
+      stderr: '',
+    })
+  })
+
+  it('lists them in a table with a head for people', async () => {
+    const { stdout } = await runOnTerminal(['list'], { NO_COLOR: '1' })
+    expect(stdout.split('\n').map(line => line.split(/ {2,}/).slice(0, 5))).toEqual([
+      ['id', 'name', 'version', 'visibility', 'set'],
+      ['tides', 'tides', '1', 'internal', '-'],
+      ['weather', 'weather', '1', 'public', 'team'],
+      [''],
+    ])
+  })
+
+  it('prints one JSON object with --json', async () => {
+    expect(JSON.parse((await sync('list', '--json', '--only', 'weather')).stdout)).toEqual({
+      url: host.url,
+      agents: [
+        { id: 'weather', name: 'weather', version: '1', visibility: 'public', set: 'team', card: cardUrl('weather') },
+      ],
+    })
+  })
+
+  it.each<[string, string[], string[]]>([
+    ['a glob', ['--only', 'we*'], ['weather']],
+    ['several globs', ['--only', 'we*', '--only', 'tides'], ['tides', 'weather']],
+    ['a set', ['--set', 'team'], ['weather']],
+    ['a set and a glob', ['--set', 'team', '--only', 't*'], []],
+  ])('narrows the list to %s', async (_, args, ids) => {
+    const { code, stdout, stderr } = await sync('list', ...args)
+    expect([code, stdout.split('\n').flatMap(line => line.split('\t')[0] || [])]).toEqual([0, ids])
+    expect(stderr).toBe(ids.length > 0 ? '' : `${host.url} has no such agents.\n`)
+  })
+
+  it('lists public agents without a token, and says so', async () => {
+    env = {}
+    const { stdout, stderr } = await new Workspace({
+      '.env': 'SYNC_CARD_URL=https://a.example.com\nADMIN_TOKEN=x',
+    }).run(['list', '--url', host.url.replace('127.0.0.1', '0.0.0.0')])
+    expect(stdout).toBe(`weather\tweather\t1\tpublic\t-\t${cardUrl('weather')}\n`)
+    expect(stderr).toMatch(/^Only public agents, because no token is sent. The ADMIN_TOKEN in .env is for https:\/\/a/)
+    expect(host.seen.map(({ headers }) => headers.authorization)).toEqual([undefined])
+  })
+
+  it('removes control characters from texts of the host', async () => {
+    host.faults = [
+      (_, response) => Boolean(response.end(JSON.stringify({ agents: [{ id: 'a', name: 'A\u001b[31m\u009bB\n' }] }))),
+    ]
+    expect((await sync('list')).stdout).toBe('a\tA[31mB\t\tpublic\t-\t\n')
+  })
+
+  it('rejects what is not the name of a set (exit 2)', async () => {
+    expect(await sync('list', '--set', 'a&cursor=x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is not'),
+    })
+  })
+})
+
+describe('sync-card show', () => {
+  it('prints the card as clients get it, with the token', async () => {
+    expect(await sync('show', 'tides')).toEqual({ code: 0, stdout: '{\n  "name": "tides"\n}\n', stderr: '' })
+  })
+
+  it('asks for a dialect', async () => {
+    await sync('show', 'weather', '--dialect', '1.0')
+    expect(host.seen.map(({ path }) => path)).toEqual(['/agents/weather/.well-known/agent-card.json?dialect=1.0'])
+  })
+
+  it('prints the manifest in YAML, or in JSON', async () => {
+    const { stdout } = await sync('show', 'weather', '--manifest')
+    expect(stdout).toMatch(/^card:\n {2}name: weather\n/)
+    expect(JSON.parse((await sync('show', 'weather', '--manifest', '--json')).stdout)).toMatchObject({ set: 'team' })
+  })
+
+  it.each([[['--manifest']], [['--manifest', '--json']]])('prints no control characters (%j)', async args => {
+    host.register('odd', { card: { name: 'A\u009b31m\u007fB' } })
+    const { stdout } = await sync('show', 'odd', ...args)
+    expect(stdout).not.toMatch(/[\u007f-\u009f]/)
+    expect(stdout).toContain('"A\\u009b31m\\u007fB"')
+  })
+
+  it.each([
+    ['wether', 'Did you mean "weather"?'],
+    ['zzz', 'without a token that covers it.\n'],
+  ])('suggests an id that exists for %s (exit 3)', async (id, message) => {
+    const { code, stdout, stderr } = await sync('show', id)
+    expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining(message)])
+  })
+
+  it('suggests nothing if the token cannot list agents (exit 3)', async () => {
+    host.faults = [({ path }, response) => path.startsWith('/agents?') && Boolean(problem(response, 403, 'x', 'No.'))]
+    expect(await sync('show', 'wether')).toMatchObject({ code: 3, stderr: expect.not.stringContaining('mean') })
+  })
+
+  it('reports why the host rejects the request (exit 3)', async () => {
+    host.faults = [(_, response) => Boolean(problem(response, 403, 'forbidden', 'This token lacks the scope `write`.'))]
+    expect(await sync('show', 'weather', '--manifest')).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'sync-card: This token lacks the scope `write`.\n',
+    })
+  })
+
+  it.each([
+    [['show', '../tokens'], '"../tokens" is not the id of an agent'],
+    [['show', 'a', '--dialect', '2.0'], 'Allowed choices are hybrid, 1.0'],
+    [['show', 'a', '--dialect', '1.0', '--manifest'], 'cannot be used with'],
+    [['show'], "missing required argument 'id'"],
+  ])('rejects %j (exit 2)', async (args, message) => {
+    expect(await sync(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+    expect(host.seen).toEqual([])
+  })
+})
+
+describe('sync-card open', () => {
+  const opener = `#!${process.execPath}
+require('node:fs').writeFileSync('opened.json', JSON.stringify({ args: process.argv.slice(2), token: process.env.ADMIN_TOKEN }))
+`
+  /** Returns a folder with a browser, and the variables that name it. */
+  const withBrowser = () => {
+    const workspace = new Workspace({ '.env': 'ADMIN_TOKEN=hidden', 'bin/xdg-open': opener, 'bin/open': opener })
+    for (const name of ['xdg-open', 'open']) chmodSync(join(workspace.folder, 'bin', name), 0o755)
+    return { workspace, variables: { PATH: join(workspace.folder, 'bin'), DISPLAY: ':0' } }
+  }
+
+  it.each<[string, string[], string]>([
+    ['with --print', ['open', 'weather', '--print'], 'weather'],
+    ['without a terminal', ['open', 'weather'], 'weather'],
+  ])('prints the URL of the card %s', async (_, args, id) => {
+    expect(await sync(...args)).toEqual({ code: 0, stdout: `${cardUrl(id)}\n`, stderr: '' })
+  })
+
+  it('prints the URL of the root card', async () => {
+    host.rootAgent = 'weather'
+    expect((await sync('open')).stdout).toBe(`${host.url}/.well-known/agent-card.json\n`)
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['without a display', { PATH: '' }],
+    ['without a browser', { PATH: '/nowhere', DISPLAY: ':0' }],
+  ])('prints the URL on a terminal %s', async (_, variables) => {
+    expect(await runOnTerminal(['open', 'weather'], variables)).toEqual({
+      code: 0,
+      stdout: `${cardUrl('weather')}\n`,
+      stderr: '',
+    })
+  })
+
+  it.each([
+    ['a mistyped id', ['open', 'wether'], 'Did you mean "weather"?'],
+    ['an internal agent', ['open', 'tides'], 'tides is internal, and a browser sends no token: sync-card show tides'],
+    ['a host without a root agent', ['open'], 'The host has no root agent'],
+  ])('opens nothing for %s (exit 3)', async (_, args, message) => {
+    const { workspace, variables } = withBrowser()
+    const { code, stdout, stderr } = await runOnTerminal(args, variables, workspace)
+    expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining(message)])
+    expect(existsSync(join(workspace.folder, 'opened.json'))).toBe(false)
+  })
+
+  it('says that a card has not been fetched yet (exit 3)', async () => {
+    host.faults = [(_, response) => Boolean(problem(response, 504, 'upstream-timeout', 'It did not respond.'))]
+    expect(await sync('open', 'weather')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('has not been fetched yet: sync-card refresh weather'),
+    })
+  })
+
+  it.runIf(['linux', 'darwin'].includes(process.platform))('opens it in a browser, which gets no token', async () => {
+    const { workspace, variables } = withBrowser()
+    const { io, output } = workspace.io({ SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token, ...variables })
+    Object.assign(io.stdout as PassThrough, { isTTY: true })
+    expect(await run(['open', 'weather'], io)).toBe(0)
+    expect(output()).toEqual({ stdout: '', stderr: `Opened ${cardUrl('weather')}\n` })
+    const file = join(workspace.folder, 'opened.json')
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toBe(`{"args":["${cardUrl('weather')}"]}`)
+  })
+})
