@@ -202,8 +202,8 @@ class StatusLine {
   }
 
   #draw(): void {
-    // A line that wraps could not be erased.
-    this.#stream.write(ERASE_LINE + this.#text.slice(0, (this.#stream.columns ?? 80) - 1))
+    // A line that wraps could not be erased. A terminal without a size reports 0 columns.
+    this.#stream.write(ERASE_LINE + this.#text.slice(0, (this.#stream.columns || 80) - 1))
   }
 }
 

@@ -144,12 +144,15 @@ describe('a progress bar', () => {
     expect(written()).not.toContain('\u001b[?25l')
   })
 
-  it('is cut where the line ends: one that wraps could not be erased', async () => {
+  it.each([
+    ['is cut where the line ends: one that wraps could not be erased', 20, `Pushing ${'█'.repeat(11)}`],
+    ['is whole on a terminal that does not know its size', 0, `Pushing ${'█'.repeat(25)}${'░'.repeat(5)} 5/6`],
+  ])('%s', async (_, columns, shown) => {
     const { stderr, progress, screen } = start()
-    Object.assign(stderr, { columns: 20 })
+    Object.assign(stderr, { columns })
     progress.tick()
     await nextTick()
-    expect(screen()).toEqual([`Pushing ${'█'.repeat(11)}`])
+    expect(screen()).toEqual([shown])
   })
 
   it.each<[string, number, boolean, Record<string, string>]>([
