@@ -4,7 +4,7 @@ import type { HostClient, Proposal } from '../client/index.ts'
 import { type Context, localUrl } from '../config.ts'
 import { withChoices } from '../did-you-mean.ts'
 import { ExitCode, STRICT_HELP, UsageError } from '../exit-codes.ts'
-import { type Draft, locateInCard, orCardsFolder } from '../manifests/index.ts'
+import { type Draft, defaultToCardsFolder, locateInCard } from '../manifests/index.ts'
 import {
   collectLintResults,
   isFailure,
@@ -44,7 +44,7 @@ export const addLint = (program: Command, context: Context, exit: (code: number)
   addConnectionOptions(addOnlyOption(addFileOptions(command)), 'write').action(
     async (files: string[], flags: Flags) => {
       rejectUnusedFlags(flags)
-      const { skipped, ...read } = readFiles(orCardsFolder(files), localUrl({}), flags, context)
+      const { skipped, ...read } = readFiles(defaultToCardsFolder(files), localUrl({}), flags, context)
       const loaded = { ...selectFiles(read, flags.only), skipped }
       const observed = flags.observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
       const report = collectLintResults(loaded, observed)

@@ -51,10 +51,10 @@ const suggestPath = (path: string, cwd: string): string => {
 
 /** Returns the same files as `findFiles`, by default those of the cards folder. */
 export const findCardFiles = (named: readonly string[], cwd = process.cwd()): string[] =>
-  findFiles(orCardsFolder(named), cwd).map(({ file }) => file)
+  findFiles(defaultToCardsFolder(named), cwd).map(({ file }) => file)
 
 /** Returns what is named, or the cards folder if nothing is. */
-export const orCardsFolder = (named: readonly string[]): readonly string[] =>
+export const defaultToCardsFolder = (named: readonly string[]): readonly string[] =>
   named.length > 0 ? named : [CARDS_FOLDER]
 
 /** Whether a path is an existing folder. */
@@ -118,25 +118,37 @@ export const isCardFileName = (name: string): boolean =>
 const isLinkToFolder = (entry: Dirent, parent: string): boolean =>
   entry.isSymbolicLink() && isFolder(entry.name, parent)
 
-/** What `--watch` follows. The paths are absolute, and not all of them exist. */
+/** What `--watch` follows: absolute paths, and which paths in them to ignore. */
 export type WatchedPaths = { paths: string[]; isIgnored: (path: string) => boolean }
 
-/** Returns where to wait for changes of the named files, folders and globs, and of the defaults that they inherit. */
+/**
+ * Returns where to wait for changes of the named files, folders and globs, and of the defaults that they inherit. All paths are
+ * folders, because a watcher is ready too early if a file does not exist yet.
+ */
 export const pathsToWatch = (named: readonly string[], cwd: string): WatchedPaths => {
-  const targets = orCardsFolder(named).map(path => {
-    const target = readTarget(path, cwd)
-    const folder = 'root' in target ? target.root : dirname(path)
-    return { path: 'root' in target ? target.root : path, folders: foldersAbove({ folder, root: folder, cwd }) }
+  const targets = defaultToCardsFolder(named).map(path => readTarget(path, cwd))
+  const roots = targets.flatMap(target => ('root' in target ? [resolve(cwd, target.root)] : []))
+  const folders = targets.flatMap((target, index) => {
+    const folder = 'root' in target ? target.root : dirname(named[index] ?? CARDS_FOLDER)
+    return foldersAbove({ folder, root: folder, cwd }).map(each => resolve(cwd, each))
   })
-  const defaults = targets.flatMap(({ folders }) =>
-    folders.flatMap(folder => DEFAULTS_NAMES.map(name => join(folder, name))),
-  )
-  const paths = [...new Set([...targets.map(({ path }) => path), ...defaults].map(path => resolve(cwd, path)))]
-  const isFound = (path: string, top: string): boolean => {
-    const names = relative(top, path).split(sep)
-    return path === top || !(isAbsolute(names[0] ?? '') || names[0] === '..' || names.some(isHidden) || isLink(path))
+  const files = new Set([
+    ...named.map(path => resolve(cwd, path)),
+    ...folders.flatMap(folder => DEFAULTS_NAMES.map(name => join(folder, name))),
+  ])
+  const paths = [...new Set([...roots, ...folders])]
+  return {
+    paths,
+    isIgnored: path => {
+      const resolved = resolve(cwd, path)
+      return !files.has(resolved) && !paths.includes(resolved) && !roots.some(root => isWatchedIn(root, resolved))
+    },
   }
-  const isLink = (path: string): boolean =>
-    lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && isFolder(path, cwd)
-  return { paths, isIgnored: path => !paths.some(top => isFound(resolve(cwd, path), top)) }
+}
+
+/** Whether a path in a folder may be a card, or a folder of cards. */
+const isWatchedIn = (root: string, path: string): boolean => {
+  const names = relative(root, path).split(sep)
+  if (isAbsolute(names[0] ?? '') || names[0] === '..' || names.some(isHidden)) return false
+  return !(lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && isFolder(path, root))
 }

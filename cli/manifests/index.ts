@@ -2,10 +2,10 @@ export { type Draft, type LocatedIssue, locateInCard, locateIssues } from './dra
 export {
   CARDS_FOLDER,
   CREATE_CARD_HINT,
+  defaultToCardsFolder,
   findCardFiles,
   isCardFileName,
   isFolder,
-  orCardsFolder,
   pathsToWatch,
 } from './find-files.ts'
 export { applyDefaults, DEFAULTS_NAMES, removeDefaults } from './folder-defaults.ts'

@@ -31,7 +31,8 @@ const UNEDITED_STARTER =
 
 /**
  * Reads the named files, folders and globs, each file with the defaults of its folders, for the host at `origin`. An invalid file
- * does not affect the others. `allowSecrets` are places that may have what looks like a secret, in any of the files. External agents come last, because the first agent of an empty host becomes its root agent.
+ * does not affect the others. `allowSecrets` are places that may have what looks like a secret, in any of the files. External agents
+ * come last, because the first agent of an empty host becomes its root agent.
  */
 export const loadManifests = (
   named: readonly string[],

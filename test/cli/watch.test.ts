@@ -35,6 +35,10 @@ describe('sync-card --watch', () => {
     workspace.write({ 'cards/defaults.yaml': 'set: mine\ncard: { iconUrl: https://acme.example.com/icon.png }' })
     expect((await inherited).body).toContain('icon.png')
 
+    const inheritedFromAbove = host.next(({ method, body }) => method === 'PUT' && body.includes('from-above'))
+    workspace.write({ 'defaults.yaml': 'card: { documentationUrl: https://acme.example.com/from-above }' })
+    await inheritedFromAbove
+
     const inSubfolder = host.next(isPut('c'))
     workspace.write({ 'cards/team/c.json': card('c') })
     await inSubfolder
