@@ -11,7 +11,7 @@ export class ServerTiming {
 
   /** Starts to measure a request whose client prefers `server-timing` (RFC 7240 §2); returns undefined for any other. */
   static start(headers: Headers): ServerTiming | undefined {
-    const preferences = headers.get('Prefer')?.replace(/"(?:[^"\\]|\\.)*"/g, '') ?? ''
+    const preferences = headers.get('Prefer')?.replace(/"(?:[^"\\]|\\.)*"?/g, '') ?? ''
     return /(?:^|,)[ \t]*server-timing[ \t]*(?:[;,]|$)/i.test(preferences) ? new ServerTiming() : undefined
   }
 
