@@ -8,7 +8,11 @@ const root = import.meta.dirname
 export const workerOptions = {
   external: /^(cloudflare|node):/,
   platform: 'neutral',
-  resolve: { conditionNames: ['workerd', 'worker', 'browser', 'import'], mainFields: ['browser', 'module', 'main'] },
+  resolve: {
+    conditionNames: ['workerd', 'worker', 'browser', 'import'],
+    mainFields: ['browser', 'module', 'main'],
+    alias: { '@modelcontextprotocol/client/_shims': join(root, 'src/mcp/client-shims.ts') },
+  },
   transform: { target: 'es2024', define: { 'process.env.NODE_ENV': '"production"' } },
   onLog: (level, log, print) => {
     // Rolldown would leave the import as it is, and the Worker could not start.

@@ -9,6 +9,7 @@ import type {
 import * as v from 'valibot'
 import type { UpstreamFetch } from '../http/bindings.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { VERSION } from '../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
 
@@ -58,7 +59,7 @@ export type SessionOptions = {
 }
 
 /** How this host introduces itself to MCP servers. */
-export const clientInfo = { name: 'calling-card', version: '0.1.0' }
+export const clientInfo = { name: 'calling-card', version: VERSION }
 
 /** The first version of MCP without `initialize`. Servers that support no other version refuse `initialize`. */
 const VERSION_WITHOUT_INITIALIZE = '2026-07-28'

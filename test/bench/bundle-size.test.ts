@@ -12,6 +12,11 @@ describe('the built Worker', () => {
     expect(gzipBytes(host.modules)).toBeLessThanOrEqual(256 * 1024)
   })
 
+  it('has the JSON Schema validator once: the MCP client would bring a copy', () => {
+    const copies = Object.values(host.modules).flatMap(text => text.match(/Unresolved \$ref/g) ?? [])
+    expect(copies).toHaveLength(1)
+  })
+
   it('evaluates at most 4 modules at a start, because each one costs time', () => {
     expect(Object.keys(startModules(host)).length).toBeLessThanOrEqual(4)
   })
