@@ -21,7 +21,7 @@ const oldestVersions = ['20.19.0', '22.12.0']
 const nodes = [
   ...oldestVersions.map(version => ({
     version,
-    path: resolve('.node-versions', version, 'node_modules/node/bin/node'),
+    path: resolve('.node-versions/node_modules', `node-${version}`, 'bin/node'),
   })),
   { version: process.versions.node, path: process.execPath },
 ].map(({ version, path }) => {
@@ -61,7 +61,7 @@ describe('the npm package', () => {
   it('needs the versions of Node.js that it is tested on', () => {
     expect(packageJson.engines.node).toBe(`^${oldestVersions[0]} || >=${oldestVersions[1]}`)
     const run = readFileSync('.ci/run', 'utf8')
-    expect(oldestVersions.filter(version => !run.includes(version))).toEqual([])
+    expect(oldestVersions.filter(version => !run.includes(`"node-${version}@$node@${version}"`))).toEqual([])
   })
 
   it('has the version of the host, and the pinned versions of what it imports', () => {
