@@ -119,7 +119,7 @@ const runCommands = async (node: string, files: Record<string, unknown>, command
 /** A command line, in which `ID` stands for an id of the Node.js in use, and `␣` for a space in an argument; its exit code; and a part of what it writes to stdout. */
 type Case = readonly [line: string, code: number, stdout: string | RegExp]
 
-/** Every command at least once. */
+/** Every command at least once, as a test checks. */
 const commands: readonly Case[] = [
   ['--version', 0, `${VERSION}\n`],
   ['--help', 0, /^Usage: sync-card .*Exit codes:/s],
@@ -127,9 +127,14 @@ const commands: readonly Case[] = [
   ['lint --format sarif', 0, '"version": "2.1.0"'],
   ['convert cards/ID.yaml --to 0.3', 0, '"preferredTransport": "JSONRPC"'],
   ['--dry-run', 1, /to create +ID/],
+  ['diff --format markdown', 1, '| create | `ID` |'],
   ['', 0, /created +ID/],
   ['--check', 0, /1 unchanged/],
   ['--watch', 0, /1 unchanged/],
+  ['whoami', 0, /token +admin/],
+  ['list --only ID', 0, /^ID\t/],
+  ['show ID --dialect 0.3', 0, '"preferredTransport": "JSONRPC"'],
+  ['open ID --print', 0, '/agents/ID/.well-known/agent-card.json'],
   ['lint --observed', 0, 'never called'],
   ['refresh ID', 3, ''],
   ['pull ID --out pulled', 0, /pulled\/ID\.yaml/],
@@ -137,6 +142,9 @@ const commands: readonly Case[] = [
   ['token list', 0, 'ID'],
   ['token revoke 000000000000', 3, ''],
   ['keys create --print', 0, '"kty":"EC"'],
+  ['completion bash', 0, 'complete -F _sync_card sync-card'],
+  ['completion zsh', 0, '#compdef sync-card'],
+  ['completion fish', 0, 'complete -c sync-card'],
   [
     'init ID-new --name New --description Lists␣the␣trains␣of␣a␣station --url https://trains.example.org',
     0,
@@ -146,6 +154,12 @@ const commands: readonly Case[] = [
 
 const toArguments = (line: string): string[] =>
   line === '' ? [] : line.split(' ').map(arg => arg.replaceAll('␣', ' '))
+
+it('runs every command that --help lists', () => {
+  const tested = new Set(commands.map(([line]) => line.split(' ', 1)[0]))
+  expect(names.length).toBeGreaterThan(10)
+  expect(names.filter(name => !tested.has(name))).toEqual([])
+})
 
 describe.each(nodes)('the installed package on Node.js $title', ({ version, path, isMissing }) => {
   const id = `packaged-${version.replaceAll('.', '-')}`
