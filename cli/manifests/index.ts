@@ -1,7 +1,6 @@
 export { type Draft, type LocatedIssue, locateInCard, locateIssues } from './draft.ts'
 export {
   CARDS_FOLDER,
-  CREATE_CARD_HINT,
   defaultToCardsFolder,
   findCardFiles,
   isCardFileName,

@@ -5,7 +5,7 @@ import { UsageError } from '../exit-codes.ts'
 import { isUneditedStarter } from '../starter.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
-import { findFiles } from './find-files.ts'
+import { CREATE_CARD_HINT, findFiles } from './find-files.ts'
 import {
   type CardFolder,
   DEFAULTS_NAMES,
@@ -32,7 +32,7 @@ const UNEDITED_STARTER =
 /**
  * Reads the named files, folders and globs, each file with the defaults of its folders, for the host at `origin`. An invalid file
  * does not affect the others. `allowSecrets` are places that may have what looks like a secret, in any of the files. External agents
- * come last, because the first agent of an empty host becomes its root agent.
+ * come last, because the first agent of an empty host becomes its root agent. Throws a UsageError if folders have no files.
  */
 export const loadManifests = (
   named: readonly string[],
@@ -41,6 +41,8 @@ export const loadManifests = (
   allowSecrets: readonly Pointer[] = [],
 ): LoadedManifests => {
   const files = findFiles(named, cwd)
+  if (files.length === 0 && named.length > 0)
+    throw new UsageError(`${named.join(', ')} has no cards. ${CREATE_CARD_HINT}`)
   const skipped: SkippedFile[] = []
   const defaults = new DefaultsReader(cwd)
   const own = files.filter(({ file }) => !isExternalAgentsName(file))

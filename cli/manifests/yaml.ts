@@ -124,7 +124,10 @@ const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
         const first = lineOf.get(name)
         if (first === undefined) lineOf.set(name, lines.linePos(offsetOf(key)).line)
         else
-          flaws.push({ offset: offsetOf(key), message: `The object already has the key "${name}", in line ${first}.` })
+          flaws.push({
+            offset: offsetOf(key),
+            message: `The object already has the key ${JSON.stringify(name)}, in line ${first}.`,
+          })
       }
     },
   })

@@ -1,8 +1,7 @@
 import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
 import { createClient } from '../client/index.ts'
 import type { Context, HostSettings } from '../config.ts'
-import { UsageError } from '../exit-codes.ts'
-import { CREATE_CARD_HINT, type Draft, defaultToCardsFolder, loadManifests, skippedText } from '../manifests/index.ts'
+import { type Draft, defaultToCardsFolder, loadManifests, skippedText } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
 import { describeRejection, describeStep, push, waitUntilLive } from './push.ts'
@@ -31,8 +30,6 @@ export const syncCards = async (
   const { fetch, clock, cwd, terminal } = context
   const { retries, signal } = options
   const { drafts: all, invalid, skipped } = loadManifests(defaultToCardsFolder(named), url, cwd, options.allowSecrets)
-  if (all.length + invalid.length + skipped.length === 0)
-    throw new UsageError(`${defaultToCardsFolder(named).join(', ')} has no cards. ${CREATE_CARD_HINT}`)
   for (const file of skipped) (options.onNote ?? terminal.info)(skippedText(file))
   const drafts = set === undefined ? all : all.map(draft => ({ ...draft, manifest: { ...draft.manifest, set } }))
   const selected = selectFiles({ drafts, invalid }, options.only, options.prune)

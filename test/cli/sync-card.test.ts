@@ -200,6 +200,7 @@ describe('sync-card', () => {
       /"bogus" is neither a file nor a command\. The commands are (?:\w+, )+completion and help\.\n/,
     ],
     ['a word next to a file', ['empty/x.txt', 'bogus'], /"bogus" is neither a file nor a command/],
+    ['an empty folder of lint', ['lint', 'empty'], /empty has no cards\. Create one:/],
     ['a word as a file of lint', ['lint', 'bogus'], /bogus does not exist\./],
     ['an unknown flag', ['--colour'], /unknown option/],
     [
