@@ -97,16 +97,20 @@ export const findDisallowedSecrets = ({
       overlay ? findSecrets(overlay.patch).map(pointer => overlay.pointer + pointer) : [],
     ),
   ]
-  const errors = pointers
+  return pointers
     .filter(pointer => !isAllowed(manifest, pointer))
+    .map(withoutSecrets)
     .map(pointer => ({
       pointer,
       message: isBare
         ? `${problem} register a manifest with the card under \`card\`, and "/card${pointer}" in \`allowSecrets\``
         : `${problem} add "${pointer}" to \`allowSecrets\``,
     }))
-  return errors.length === 0 ? [] : createRedaction([card, manifest.extended, manifest.tiers])(errors)
 }
+
+/** Removes the names of members that look like secrets from a pointer. */
+const withoutSecrets = (pointer: Pointer): Pointer =>
+  secretsInText(pointer).reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), pointer)
 
 const isAllowed = ({ allowSecrets = [] }: Manifest, pointer: Pointer): boolean => allowSecrets.includes(pointer)
 
