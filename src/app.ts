@@ -15,6 +15,7 @@ const observed = () => import('./api/observed.ts')
 const rest = () => import('./gateway/rest-binding.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const keySet = () => import('./signing/key-set.ts')
+const schema = () => import('./api/schema.ts')
 const sources = () => import('./api/sources.ts')
 const superx = () => import('./api/compat/superx.ts')
 const tokens = () => import('./api/tokens.ts')
@@ -58,6 +59,7 @@ export const routes: readonly Route[] = [
   ['GET', '/tokens/self', lazy(tokens, 'getOwnToken')],
   ['DELETE', '/tokens/:id', lazy(tokens, 'deleteToken')],
   ['POST', '/lint', lazy(lint, 'postLint')],
+  ['GET', '/schema/manifest.json', lazy(schema, 'getManifestSchema')],
   ['GET', '/health', lazy(health, 'getHealth')],
 ]
 

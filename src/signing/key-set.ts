@@ -1,7 +1,6 @@
-import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
+import { respondWithDocument } from '../http/document.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { CORS_HEADERS } from '../http/headers.ts'
 import { log } from '../http/log.ts'
 import { getSigningKeys } from './keys.ts'
 
@@ -15,10 +14,8 @@ export const getKeySet: Handler = async ({ headers }, env) => {
     if (env.SIGNING_KEY) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
     throw new HttpError(404, 'no-signing-key', 'This host has no key to sign with, so it publishes none.')
   }
-  const body = JSON.stringify({ keys: keys.published })
-  const etag = await strongEtag(new TextEncoder().encode(body))
-  const common = { ...CORS_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: etag }
-  return matchesIfNoneMatch(headers.get('If-None-Match'), etag)
-    ? new Response(null, { status: 304, headers: common })
-    : new Response(body, { headers: { ...common, 'Content-Type': 'application/jwk-set+json' } })
+  return respondWithDocument({ keys: keys.published }, headers, {
+    'Cache-Control': CACHE_CONTROL,
+    'Content-Type': 'application/jwk-set+json',
+  })
 }

@@ -88,6 +88,7 @@ export const requestSamples: Record<string, RequestSample> = {
     body: { card: shortCard },
   },
   'a card to lint': { method: 'POST', path: ['lint'], query: { id: 'a' }, body: shortCard },
+  'the schema of manifests': { path: ['schema', 'manifest.json'], headers: { 'If-None-Match': '"a"' } },
   'a token': {
     method: 'POST',
     path: ['tokens'],

@@ -1,0 +1,159 @@
+import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { isJsonObject, type JsonObject, jsonEntries, omit } from '../../json/json.ts'
+import { cardDescriptions, manifestDescriptions } from './field-descriptions.ts'
+import { Manifest } from './manifest.ts'
+
+/**
+ * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from the valibot
+ * schema, for editors. It rejects no valid document; a few rules are beyond it, such as the syntax of host names.
+ */
+export const createManifestSchema = (): JsonObject => ({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'Calling Card manifest',
+  description: 'An Agent Card, and how a Calling Card host serves it.',
+  if: manifestForm,
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in an object that nobody awaits.
+  then: complete(convertManifest(), ''),
+  else: {
+    allOf: [card],
+    // Fields of the manifest would have no effect in a bare card.
+    properties: Object.fromEntries(manifestFields.map(name => [name, false])),
+  },
+  definitions: { card: describeCard() },
+})
+
+/** `card` is required, unless it is fetched: `conditions` says so. */
+const convertManifest = (): JsonObject => {
+  const { required, properties, ...manifest } = convert(Manifest)
+  return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
+}
+
+const manifestFields = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
+
+const has = (...names: string[]): JsonObject => ({ required: names })
+
+const hasCard: JsonObject = { ...has('card'), properties: { card: { type: 'object' } } }
+
+/** What `readManifest` takes for a manifest and not for a bare card. */
+const manifestForm: JsonObject = {
+  anyOf: [hasCard, { not: has('name'), anyOf: ['card', ...manifestFields].map(name => has(name)) }],
+}
+
+/** A card, and what Shaman's front matter has in one. */
+const card: JsonObject = {
+  allOf: [{ $ref: '#/definitions/card' }, { properties: { exposed: { type: 'boolean' } } }],
+}
+
+/** The schema of a value may depend on the value. These values lead to each of them. */
+const probes = ['', [], {}, { scope: '' }, { claim: '' }]
+
+const config: ConversionConfig = {
+  // JSON Schema has no functions: `conditions` says what can be said of the checks.
+  ignoreActions: ['check', 'transform'],
+  overrideSchema: ({ valibotSchema }) => {
+    if (isLazy(valibotSchema)) return anyOf(probes.map(valibotSchema.getter))
+    if (valibotSchema.type !== 'custom') return undefined
+    return v.is(valibotSchema, []) ? {} : { type: 'object' }
+  },
+  overrideAction: ({ valibotAction, jsonSchema }) => {
+    if (!isRegex(valibotAction)) return undefined
+    const { source } = valibotAction.requirement
+    const pattern = toPattern(valibotAction.requirement)
+    // The converter sets the pattern of the first expression only.
+    return jsonSchema.pattern === source && !jsonSchema.allOf
+      ? { ...jsonSchema, pattern }
+      : { ...jsonSchema, allOf: [...(jsonSchema.allOf ?? []), { pattern }] }
+  },
+}
+
+type Lazy = v.GenericSchema & { getter: (input: unknown) => v.GenericSchema }
+
+const isLazy = (schema: object): schema is Lazy => 'getter' in schema
+
+const isRegex = (action: object): action is { requirement: RegExp } =>
+  'requirement' in action && action.requirement instanceof RegExp
+
+/** A pattern of JSON Schema has no flags, and is read as Unicode. */
+const toPattern = ({ source, ignoreCase }: RegExp): string => (ignoreCase ? source.replaceAll('a-z', 'A-Za-z') : source)
+
+const anyOf = (schemas: readonly v.GenericSchema[]): JsonObject => {
+  const possible = schemas.filter(({ type }) => type !== 'never').map(schema => JSON.stringify(convert(schema)))
+  const distinct: JsonObject[] = [...new Set(possible)].map(text => JSON.parse(text))
+  return distinct.length > 1 ? { anyOf: distinct } : { ...distinct[0] }
+}
+
+const convert = (schema: v.GenericSchema): JsonObject => {
+  const converted: JsonObject = JSON.parse(JSON.stringify(toJsonSchema(schema, config)))
+  return omit(converted, '$schema', '$defs')
+}
+
+const url: JsonObject = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^\\s<>{}\\\\]+$' }
+
+/** Conditions that valibot checks with functions, by the path of the schema to which they are added. */
+const conditions: Readonly<Record<string, JsonObject[]>> = {
+  '': [{ anyOf: [hasCard, { ...has('upstream'), properties: { upstream: { anyOf: [has('card'), has('mcp')] } } }] }],
+  upstream: [
+    { not: has('card', 'mcp') },
+    { not: { ...has('identity', 'mcp'), not: has('url') } },
+    { anyOf: [has('card'), has('mcp'), { not: { anyOf: [has('ttl'), has('staleIfError'), has('pin')] } }] },
+  ],
+  'upstream.url': [url],
+  'upstream.card': [url],
+  'upstream.mcp': [url],
+}
+
+/** The parts of a manifest that are cards, or merge patches over one. */
+const cards: Readonly<Record<string, JsonObject>> = {
+  // With a remote card, it may be empty.
+  card: { type: ['object', 'null'], ...card },
+  extended: { type: 'object', allOf: [{ $ref: '#/definitions/card' }] },
+  'tiers.*': { type: 'object', allOf: [{ $ref: '#/definitions/card' }] },
+}
+
+/** Adds descriptions, conditions and the fields of cards to a converted schema and its parts. */
+const complete = (converted: JsonObject, path: string): JsonObject => {
+  const description = manifestDescriptions[path]
+  const schema: JsonObject = { ...(description !== undefined && { description }), ...(cards[path] ?? converted) }
+  const { properties, additionalProperties, anyOf: choices, allOf } = schema
+  const conditionsHere = [...(Array.isArray(allOf) ? allOf : []), ...(conditions[path] ?? [])]
+  const inner = (name: string): string => (path === '' ? name : `${path}.${name}`)
+  return {
+    ...schema,
+    ...(isJsonObject(properties) && {
+      properties: mapMembers(properties, (property, name) => complete(property, inner(name))),
+    }),
+    ...(isJsonObject(additionalProperties) && { additionalProperties: complete(additionalProperties, inner('*')) }),
+    ...(Array.isArray(choices) && {
+      anyOf: choices.map(choice => (isJsonObject(choice) ? complete(choice, path) : choice)),
+    }),
+    ...(conditionsHere.length > 0 && { allOf: conditionsHere }),
+  }
+}
+
+const mapMembers = (object: JsonObject, map: (value: JsonObject, name: string) => JsonObject): JsonObject =>
+  Object.fromEntries(jsonEntries(object).map(([name, value]) => [name, isJsonObject(value) ? map(value, name) : value]))
+
+/** Describes the fields of a card without a type: each dialect has its own, and the linter knows them better. */
+const describeCard = (): JsonObject => {
+  const root: JsonObject = { properties: {} }
+  for (const [path, description] of Object.entries(cardDescriptions)) {
+    const names = path.split('.')
+    const last = names.pop() ?? ''
+    const parent = names.reduce(
+      (schema, name) => (name === '*' ? part(schema, 'items') : part(part(schema, 'properties'), name)),
+      root,
+    )
+    part(parent, 'properties')[last] = { description }
+  }
+  return root
+}
+
+/** Returns a member that is an object, and adds it if there is none. */
+const part = (object: JsonObject, name: string): JsonObject => {
+  const existing = object[name]
+  if (isJsonObject(existing)) return existing
+  const created: JsonObject = {}
+  object[name] = created
+  return created
+}

@@ -1,0 +1,198 @@
+import { Ajv } from 'ajv'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { findCardFiles, loadManifests, readFile } from '../../../cli/manifests/index.ts'
+import { cardDescriptions, manifestDescriptions } from '../../../src/card/manifest/field-descriptions.ts'
+import { createManifestSchema } from '../../../src/card/manifest/json-schema.ts'
+import { readManifest } from '../../../src/card/manifest/manifest.ts'
+import { knownFields } from '../../../src/card/read/field-names.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../../src/json/json.ts'
+
+const schema = createManifestSchema()
+// `if` and conditions on objects are written without repeating the type.
+const validate = new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(schema)
+const isRead = (document: Json): boolean => !('errors' in readManifest(document))
+
+const card = { name: 'A', description: 'Answers questions', url: 'https://a.example.com/a2a' }
+
+/** A manifest with every field. */
+const complete: JsonObject = {
+  $schema: './manifest.json',
+  id: 'a',
+  card,
+  extended: { skills: [] },
+  tiers: { partner: { name: 'B' } },
+  visibility: 'internal',
+  hosts: ['a.example.com', '*'],
+  route: 'gateway',
+  upstream: {
+    url: 'https://b.example.com/a2a',
+    card: 'https://b.example.com/card.json',
+    service: 'AGENT',
+    secret: 'AGENT_TOKEN',
+    identity: 'header',
+    agentName: 'B',
+    ttl: 60,
+    staleIfError: 0,
+    pin: false,
+    mayShow: ['b.example.com'],
+  },
+  gate: { capabilities: 'off', modes: 'warn', extensions: 'off', version: 'off', responses: 'off', tasks: 'owner' },
+  jwt: {
+    audience: ['https://a.example.com'],
+    scope: 'read',
+    tiers: { partner: { claim: 'group', equals: 1 } },
+  },
+  set: 'mine',
+  allowSecrets: ['/card/description'],
+}
+const withMcp: JsonObject = { upstream: { mcp: 'https://b.example.com/mcp', service: 'A', ttl: 30 } }
+const withScope: JsonObject = {
+  card,
+  tiers: { partner: {} },
+  jwt: { audience: 'a', tiers: { partner: { scope: 'x' } } },
+}
+
+/** Values of every type, some of which are valid somewhere. */
+const others: Json[] = [
+  ...[null, true, 0, 30, -1, 1.5, 1e9, '', ' ', 'a', 'A b', 'off', 'header', 'ADMIN_TOKEN', 'base', '/a'],
+  ...[
+    'a.example.com',
+    'https://a.example.com/',
+    'https://u:p@a.example.com/',
+    'HTTP://a.example.com',
+    'ftp://a.org',
+    'x\ny',
+  ],
+  ...[
+    [],
+    [''],
+    ['a'],
+    [1],
+    ['https://a'],
+    Array.from({ length: 40 }, (_, index) => `h${index}`),
+    {},
+    { a: 1 },
+    { a: {} },
+  ],
+  ...[
+    { base: {} },
+    { partner: {} },
+    { scope: 'a' },
+    { scope: 'a b' },
+    { claim: 'a' },
+    { claim: 'a', equals: null },
+    { exposed: 1 },
+  ],
+]
+
+/** Returns copies of a value in which one part is replaced, removed or added. */
+const mutate = (value: Json): Json[] => [
+  ...others,
+  ...(Array.isArray(value) || isJsonObject(value)
+    ? jsonEntries(value).flatMap(([name, part]) => mutate(part).map(other => replaceMember(value, name, other)))
+    : []),
+  ...(isJsonObject(value) ? [{ ...value, unknownField: 1 }, ...Object.keys(value).map(name => omit(value, name))] : []),
+]
+
+const replaceMember = (value: Json[] | JsonObject, name: string, other: Json): Json =>
+  Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other }
+
+/** What only code can check: a tier that a rule names must exist. */
+const isBeyondJsonSchema = (document: Json): boolean => {
+  const result = readManifest(document)
+  return 'errors' in result && result.errors.every(({ message }) => message.includes('is not a tier of this manifest'))
+}
+
+describe('createManifestSchema', () => {
+  it.each([
+    ['a manifest with every field', complete],
+    ['an MCP server', withMcp],
+    ['a scope for a tier', withScope],
+    ['a bare card', card],
+    ['only a remote card', { upstream: { card: 'https://b.example.com/card.json' } }],
+    ['nothing but a name', { name: 'A' }],
+  ])('gives the same verdict as the reader on %s and on each of its mutations', (_, document) => {
+    expect(validate(document)).toBe(true)
+    const mutations = mutate(document).filter(mutation => !isBeyondJsonSchema(mutation))
+    const differing = mutations.filter(mutation => validate(mutation) !== isRead(mutation))
+    expect(differing).toEqual([])
+    // Both verdicts occur.
+    expect(new Set(mutations.map(isRead))).toEqual(new Set([true, false]))
+  })
+
+  it.each([
+    [{ card: 'https://b.example.com/card.json', mcp: 'https://b.example.com/mcp' }],
+    [{ identity: 'header', mcp: 'https://b.example.com/mcp' }],
+    [{ url: 'https://b.example.com', ttl: 60 }],
+    [{ url: 'https://b.example.com', pin: true }],
+  ])('rejects the upstream %j, as the reader does', upstream => {
+    expect([validate({ card, upstream }), isRead({ card, upstream })]).toEqual([false, false])
+  })
+
+  it('rejects no document that the reader accepts', () => {
+    const fields = Object.keys(complete)
+    const value = fc.oneof(
+      fc.constantFrom(...others),
+      fc.jsonValue().map(any => any as Json),
+      fc.webUrl(),
+    )
+    const anyOf = (...names: string[]) =>
+      fc.record(Object.fromEntries(names.map(name => [name, value])), { requiredKeys: [] })
+    const documents = fc.tuple(
+      anyOf(...fields, 'name', 'url'),
+      fc.subarray(fields),
+      anyOf('url', 'card', 'mcp', 'ttl', 'service', 'mayShow'),
+    )
+    fc.assert(
+      fc.property(documents, ([random, valid, upstream]) => {
+        const chosen = Object.fromEntries(valid.map(name => [name, complete[name]]))
+        for (const document of [
+          { ...random, ...chosen },
+          { ...chosen, upstream },
+          { ...chosen, ...random },
+        ])
+          if (isRead(document)) expect([document, validate(document)]).toEqual([document, true])
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  const files = findCardFiles(['examples/cards', 'cards']).filter(file => !file.endsWith('agents.json'))
+  it.each(files)('accepts %s as it is written, and as it is sent', file => {
+    const source = readFile(file, '.')
+    expect('value' in source && validate(source.value)).toBe(true)
+    const { drafts } = loadManifests([file], 'https://cards.example.com')
+    for (const { manifest } of drafts) expect([validate(manifest), validate.errors]).toEqual([true, null])
+  })
+
+  it('describes every field of a manifest, and nothing else', () => {
+    const described = new Set<string>()
+    const visit = (part: Json | undefined, path: string): void => {
+      if (!isJsonObject(part)) return
+      const inner = (name: string) => (path === '' ? name : `${path}.${name}`)
+      for (const [name, property] of jsonEntries(isJsonObject(part.properties) ? part.properties : {})) {
+        if (isJsonObject(property))
+          expect([inner(name), property.description]).toEqual([inner(name), expect.any(String)])
+        described.add(inner(name))
+        visit(property, inner(name))
+      }
+      visit(part.additionalProperties, inner('*'))
+      for (const choice of Array.isArray(part.anyOf) ? part.anyOf : []) visit(choice, path)
+    }
+    visit(schema.then, '')
+    expect([...described].sort()).toEqual(Object.keys(manifestDescriptions).sort())
+  })
+
+  it('describes every field of a card that A2A and GopherHole define', () => {
+    const kinds = {
+      '': 'card',
+      'capabilities.': 'capabilities',
+      'provider.': 'provider',
+      'skills.*.': 'skill',
+    } as const
+    const expected = Object.entries(kinds).flatMap(([prefix, kind]) => knownFields[kind].map(name => prefix + name))
+    const listed = Object.keys(cardDescriptions).filter(path => !path.includes('Interfaces.*'))
+    expect(listed.sort()).toEqual(expected.sort())
+  })
+})
