@@ -30,7 +30,7 @@ export type Profiles = {
 const LOCAL_PROFILE = 'local'
 
 /** Names after `.env.` of files that show what a `.env` looks like. */
-const TEMPLATE_NAMES = ['example', 'sample', 'template']
+export const TEMPLATE_NAMES: readonly string[] = ['example', 'sample', 'template']
 
 /** The names of hosts, which are also parts of file names. */
 const profileName = /^[A-Za-z0-9][\w-]{0,62}$/

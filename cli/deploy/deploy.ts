@@ -7,6 +7,7 @@ import { poll } from '../clock.ts'
 import { type Context, type Environment, type HostSettings, parseHostUrl, readEnvFile } from '../config.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER, isFolder, loadManifests } from '../manifests/index.ts'
+import { TEMPLATE_NAMES } from '../profiles.ts'
 import { syncText } from '../reporters/index.ts'
 import { resolveHost } from '../resolve-host.ts'
 import { exitCodeOf, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
@@ -73,6 +74,10 @@ type Target = {
 const readTarget = (environment: string, worker: readonly string[], context: Context): Target => {
   const { configFolder, processEnv, terminal } = context
   if (!/^[\w-]*$/.test(environment)) throw new UsageError(`"${environment}" is not the name of an environment.`)
+  if (TEMPLATE_NAMES.includes(environment))
+    throw new UsageError(
+      `.env.${environment} is a template that Git does not ignore: give the environment another name.`,
+    )
   const file = environment === '' ? '.env' : `.env.${environment}`
   const values = readEnvFile(configFolder, file)
   const token = processEnv.ADMIN_TOKEN ?? values.ADMIN_TOKEN

@@ -75,6 +75,9 @@ const run = async (
   const wrangler = spawn('wrangler', args, options)
   // If wrangler ends without reading the value, its exit code says so.
   wrangler.stdin?.on('error', () => {}).end(input)
+  // This process must outlive wrangler, to delete the file with secrets. A terminal sends Ctrl-C to both.
+  const signals = { SIGINT: () => {}, SIGTERM: () => wrangler.kill('SIGTERM'), SIGHUP: () => wrangler.kill('SIGHUP') }
+  for (const [signal, handle] of Object.entries(signals)) process.on(signal, handle)
   try {
     const stdout = wrangler.stdout ? text(wrangler.stdout) : ''
     const [exitCode] = (await once(wrangler, 'exit')) as [number | null]
@@ -83,6 +86,8 @@ const run = async (
     if (isSystemError(error))
       throw new UsageError(`wrangler cannot be run (${error.message}): run this in a clone of the host, after npm ci.`)
     throw error
+  } finally {
+    for (const [signal, handle] of Object.entries(signals)) process.off(signal, handle)
   }
 }
 

@@ -7,7 +7,7 @@ import { parseDeployedUrls, parseDeployFlags, type Wrangler } from '../../cli/de
 import { UsageError } from '../../cli/exit-codes.ts'
 import { starterCard } from '../../cli/starter.ts'
 import { FakeHost } from './fake-host.ts'
-import { card, Workspace, waitForEnd } from './workspace.ts'
+import { card, Workspace, waitForEnd, waitForText } from './workspace.ts'
 
 let host: FakeHost
 beforeEach(async () => {
@@ -128,6 +128,12 @@ describe('deploy', () => {
       'ADMIN_TOKEN must be at least 16 char',
     ],
     ['a PUBLIC_URL that is no URL', { PUBLIC_URL: 'cards' }, [], '"cards" is not the URL of a host'],
+    [
+      'an environment whose file is a template',
+      {},
+      ['--env', 'example'],
+      '.env.example is a template that Git does not',
+    ],
     ['an environment outside of the folder', {}, ['--env', '../prod'], '"../prod" is not the name of an environment'],
   ])('rejects %s before anything is deployed', async (_, env, args, message) => {
     const deployment = runDeploy(workspace(), { env, args })
@@ -316,19 +322,21 @@ const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
 const args = process.argv.slice(2)
 const file = args[args.indexOf('--secrets-file') + 1]
 const secrets = args.includes('--secrets-file') ? JSON.parse(readFileSync(file, 'utf8')) : undefined
-appendFileSync('calls.ndjson', JSON.stringify({ args, secrets }) + '\\n')
-if (args[0] === 'deploy') writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, [{ type: 'wrangler-session' }, { type: 'deploy', targets: [process.env.TARGET] }].map(entry => JSON.stringify(entry) + '\\n').join(''))
+appendFileSync('calls.ndjson', JSON.stringify({ args, secrets, pid: process.pid }) + '\\n')
+if (process.env.WAIT) setInterval(() => {}, 1000), console.log('waiting')
+else if (args[0] === 'deploy') writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, [{ type: 'wrangler-session' }, { type: 'deploy', targets: [process.env.TARGET] }].map(entry => JSON.stringify(entry) + '\\n').join(''))
 `
-  const start = (files: Record<string, unknown>, args: string[]) => {
+  const start = (files: Record<string, unknown>, args: string[], more: Environment = {}) => {
     const folder = workspace({ 'bin/wrangler': fakeWrangler, ...files })
     chmodSync(join(folder.folder, 'bin/wrangler'), 0o755)
-    const env = { PATH: join(folder.folder, 'bin'), TARGET: host.url }
+    const env = { PATH: join(folder.folder, 'bin'), TARGET: host.url, ...more }
     const calls = () =>
       (read(folder, 'calls.ndjson') ?? '')
         .split('\n')
         .filter(Boolean)
         .map(line => JSON.parse(line))
-    return { folder: folder.folder, calls, ended: waitForEnd(folder.spawn('deploy.ts', args, env)) }
+    const child = folder.spawn('deploy.ts', args, env)
+    return { calls, child, ended: waitForEnd(child) }
   }
 
   it('runs wrangler with its arguments and a secrets file that is deleted afterwards', async () => {
@@ -340,6 +348,24 @@ if (args[0] === 'deploy') writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, [
     expect(existsSync(args[2])).toBe(false)
     expect(stdout).toMatch(/\+ created {3}a .*live/)
     expect(code).toBe(0)
+  })
+
+  it('passes on SIGTERM to wrangler, and leaves no secrets behind', async () => {
+    const { calls, child, ended } = start({ '.env': `ADMIN_TOKEN=${host.token}` }, [], { WAIT: '1' })
+    await waitForText(child.stdout, 'waiting')
+    child.kill('SIGTERM')
+    const { code } = await ended
+    expect(existsSync(calls()[0].args[2])).toBe(false)
+    expect({ code, requests: host.seen }).toEqual({ code: 1, requests: [] })
+  })
+
+  it('survives Ctrl-C until wrangler has ended, and leaves no secrets behind', async () => {
+    const { calls, child, ended } = start({ '.env': `ADMIN_TOKEN=${host.token}` }, [], { WAIT: '1' })
+    await waitForText(child.stdout, 'waiting')
+    child.kill('SIGINT')
+    process.kill(calls()[0].pid, 'SIGINT')
+    expect((await ended).code).toBe(1)
+    expect(existsSync(calls()[0].args[2])).toBe(false)
   })
 
   it('reports wrong usage without a stack (exit 2)', async () => {
