@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Pointer } from '../../src/json/json.ts'
 import type { Context } from '../config.ts'
-import { type LoadedManifests, loadManifests, skippedText } from '../manifests/index.ts'
+import { type LoadedManifests, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 
 /** What the arguments of a command name that reads the owner's files. */
 export const FILES_HELP = "files, folders or globs such as 'cards/team1-*.yaml'"
@@ -38,6 +38,7 @@ export const readFiles = (
   { cwd, terminal }: Context,
 ): LoadedManifests => {
   const loaded = loadManifests(named, origin, cwd, allowSecret)
+  rejectNoCards(named, loaded)
   for (const skipped of loaded.skipped) terminal.info(skippedText(skipped))
   return loaded
 }

@@ -8,7 +8,14 @@ export {
   pathsToWatch,
 } from './find-files.ts'
 export { applyDefaults, DEFAULTS_NAMES, removeDefaults } from './folder-defaults.ts'
-export { type LoadedManifests, loadManifests, readFolderDefaults, type SkippedFile, skippedText } from './load.ts'
+export {
+  type LoadedManifests,
+  loadManifests,
+  readFolderDefaults,
+  rejectNoCards,
+  type SkippedFile,
+  skippedText,
+} from './load.ts'
 export { normalizeManifest } from './normalize.ts'
 export { isSystemError, readFile } from './read-file.ts'
 export type { Diagnostic, InvalidFile } from './source-map.ts'

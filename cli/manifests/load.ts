@@ -26,13 +26,19 @@ export type LoadedManifests = { drafts: Draft[]; invalid: InvalidFile[]; skipped
 /** Returns the note that a file is skipped. */
 export const skippedText = ({ file, reason }: SkippedFile): string => `${file} is skipped: ${reason}.`
 
+/** Throws a UsageError if the named folders have no files. */
+export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipped }: LoadedManifests): void => {
+  if (drafts.length + invalid.length + skipped.length === 0)
+    throw new UsageError(`${named.join(', ')} has no cards. ${CREATE_CARD_HINT}`)
+}
+
 const UNEDITED_STARTER =
   'it is the starter card as it was written for you; give it the name, description and url of your agent'
 
 /**
  * Reads the named files, folders and globs, each file with the defaults of its folders, for the host at `origin`. An invalid file
  * does not affect the others. `allowSecrets` are places that may have what looks like a secret, in any of the files. External agents
- * come last, because the first agent of an empty host becomes its root agent. Throws a UsageError if folders have no files.
+ * come last, because the first agent of an empty host becomes its root agent.
  */
 export const loadManifests = (
   named: readonly string[],
@@ -41,8 +47,6 @@ export const loadManifests = (
   allowSecrets: readonly Pointer[] = [],
 ): LoadedManifests => {
   const files = findFiles(named, cwd)
-  if (files.length === 0 && named.length > 0)
-    throw new UsageError(`${named.join(', ')} has no cards. ${CREATE_CARD_HINT}`)
   const skipped: SkippedFile[] = []
   const defaults = new DefaultsReader(cwd)
   const own = files.filter(({ file }) => !isExternalAgentsName(file))

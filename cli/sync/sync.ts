@@ -1,7 +1,7 @@
 import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
 import { createClient } from '../client/index.ts'
 import type { Context, HostSettings } from '../config.ts'
-import { type Draft, defaultToCardsFolder, loadManifests, skippedText } from '../manifests/index.ts'
+import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
 import { describeRejection, describeStep, push, waitUntilLive } from './push.ts'
@@ -29,7 +29,10 @@ export const syncCards = async (
   const { url, set } = host
   const { fetch, clock, cwd, terminal } = context
   const { retries, signal } = options
-  const { drafts: all, invalid, skipped } = loadManifests(defaultToCardsFolder(named), url, cwd, options.allowSecrets)
+  const targets = defaultToCardsFolder(named)
+  const loaded = loadManifests(targets, url, cwd, options.allowSecrets)
+  rejectNoCards(targets, loaded)
+  const { drafts: all, invalid, skipped } = loaded
   for (const file of skipped) (options.onNote ?? terminal.info)(skippedText(file))
   const drafts = set === undefined ? all : all.map(draft => ({ ...draft, manifest: { ...draft.manifest, set } }))
   const selected = selectFiles({ drafts, invalid }, options.only, options.prune)
