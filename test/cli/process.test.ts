@@ -27,6 +27,14 @@ describe('sync-card as a process', () => {
     expect({ code, stderr, writes: host.writes }).toEqual({ code: 0, stderr: '', writes: ['PUT /agents/a'] })
   })
 
+  it('finishes its work if nobody reads its output any more', async () => {
+    const workspace = new Workspace({ 'cards/a.json': card('a') })
+    const child = workspace.spawn('sync-card.ts', [], env)
+    child.stdout.destroy()
+    const { code, stderr } = await waitForEnd(child)
+    expect({ code, stderr, writes: host.writes }).toEqual({ code: 0, stderr: '', writes: ['PUT /agents/a'] })
+  })
+
   it('reports wrong usage without a stack (exit 2)', async () => {
     const ended = await waitForEnd(new Workspace().spawn('sync-card.ts', ['--watch', '--check'], env))
     expect(ended).toEqual({ code: 2, stdout: '', stderr: 'sync-card: --watch and --check exclude each other.\n' })

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -72,6 +72,15 @@ describe('the npm package', () => {
     expect(names).toEqual(expect.arrayContaining(['chokidar', 'commander', 'valibot', 'yaml']))
     // They are for clones alone.
     for (const name of ['miniflare', 'rolldown', 'wrangler']) expect(names).not.toContain(name)
+  })
+
+  it('prints its version without loading the commands, so that it starts fast', async () => {
+    const program = join(owner, 'node_modules/sync-card')
+    const reduced = join(owner, 'node_modules/without-commands')
+    cpSync(program, reduced, { recursive: true, filter: file => !/\bcommands.*\.js$/.test(file) })
+    expect(readdirSync(join(reduced, 'lib')).length).toBeLessThan(readdirSync(join(program, 'lib')).length)
+    const { stdout } = await execute(process.execPath, [join(reduced, 'lib/sync-card.js'), '--version'])
+    expect(stdout).toBe(`${VERSION}\n`)
   })
 
   it.each(['18.20.8', '20.18.3', '21.7.3', '22.11.0'])('reports that Node.js %s is too old (exit 2)', async version => {
