@@ -80,12 +80,13 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
     )
   const file = environment === '' ? '.env' : `.env.${environment}`
   const values = readEnvFile(configFolder, file)
-  const token = processEnv.ADMIN_TOKEN ?? values.ADMIN_TOKEN
+  // What the shell says about one host is not about every environment.
+  const isOfShell = environment === '' || processEnv.SYNC_CARD_URL === undefined
+  const token = (isOfShell ? processEnv.ADMIN_TOKEN : undefined) ?? values.ADMIN_TOKEN
   if (token !== undefined && token.length < MIN_ADMIN_TOKEN_LENGTH)
     throw new UsageError(
       `ADMIN_TOKEN must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. Remove it from the environment and ${file} to have a random one generated.`,
     )
-  // What the shell says about a host is not about every environment.
   const fromShell = environment === '' ? (processEnv.PUBLIC_URL ?? processEnv.SYNC_CARD_URL) : undefined
   const configured = fromShell ?? values.SYNC_CARD_URL
   return {
@@ -155,8 +156,7 @@ const saveTarget = (
 /** Returns the token for cards of a clone without the admin token, if it belongs to this address. */
 const findCardToken = ({ values, environment }: Target, url: string, { processEnv }: Context): string | undefined => {
   const belongs = (boundTo: string | undefined) => boundTo === undefined || parseHostUrl(boundTo) === url
-  if (environment === '' && belongs(processEnv.SYNC_CARD_URL) && processEnv.SYNC_CARD_TOKEN !== undefined)
-    return processEnv.SYNC_CARD_TOKEN
+  if (belongs(processEnv.SYNC_CARD_URL) && processEnv.SYNC_CARD_TOKEN !== undefined) return processEnv.SYNC_CARD_TOKEN
   return values.SYNC_CARD_URL !== undefined && belongs(values.SYNC_CARD_URL) ? values.SYNC_CARD_TOKEN : undefined
 }
 

@@ -218,7 +218,10 @@ describe('a first deployment', () => {
     'sends the cards in CI with the %s of the environment',
     async name => {
       const folder = workspace()
-      const { code, stdout } = await runDeploy(folder, { env: { CI: 'true', [name]: host.token }, isUnattended: true })
+      const { code, stdout } = await runDeploy(folder, {
+        args: ['-e', 'staging'],
+        env: { CI: 'true', [name]: host.token },
+      })
       expect({ code, writes: host.writes, env: read(folder) }).toEqual({
         code: 0,
         writes: ['PUT /agents/a'],
@@ -261,7 +264,7 @@ describe("a colleague's clone without the token", () => {
 describe('the address', () => {
   it('with --env is the deployed one or that of .env.NAME, whatever .env and the shell name', async () => {
     const other = await new FakeHost().listen()
-    const env = { SYNC_CARD_URL: other.url, PUBLIC_URL: other.url }
+    const env = { ADMIN_TOKEN: `${other.token}-of-prod`, SYNC_CARD_URL: other.url, PUBLIC_URL: other.url }
     const files = { '.env': `ADMIN_TOKEN=${other.token}-of-prod\nSYNC_CARD_URL=${other.url}` }
     const folder = workspace(files)
     const { code, stdout, calls } = await runDeploy(folder, { args: ['--env', 'staging'], env })
