@@ -129,6 +129,19 @@ describe('PUT /agents/{id} with upstream.card', () => {
     expect(getBody(await get('with-secret', '?dialect=1.0'))).toMatchObject({ description: secret })
   })
 
+  it('stays in its set, whether a card was fetched or not', async () => {
+    const idsInSet = async () => {
+      const { body } = await called.send('/agents?set=set-of-remote-cards', { method: 'GET', token })
+      return (body as { agents: { id: string }[] }).agents.map(({ id }) => id)
+    }
+    called.agent.respond(response => response.writeHead(500).end())
+    await put('in-a-set', { set: 'set-of-remote-cards' })
+    const before = await idsInSet()
+    serve(card)
+    expect((await refresh('in-a-set')).body).toMatchObject({ outcome: 'refreshed' })
+    expect([before, await idsInSet()]).toEqual([['in-a-set'], ['in-a-set']])
+  })
+
   it('makes no new revision for an unchanged card', async () => {
     await put('same')
     expect((await put('same')).body).toMatchObject({ changed: false })
