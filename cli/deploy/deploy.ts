@@ -154,7 +154,7 @@ const saveTarget = (
 }
 
 /** Returns the token for cards of a clone without the admin token, if it belongs to this address. */
-const findCardToken = ({ values, environment }: Target, url: string, { processEnv }: Context): string | undefined => {
+const findCardToken = ({ values }: Target, url: string, { processEnv }: Context): string | undefined => {
   const belongs = (boundTo: string | undefined) => boundTo === undefined || parseHostUrl(boundTo) === url
   if (belongs(processEnv.SYNC_CARD_URL) && processEnv.SYNC_CARD_TOKEN !== undefined) return processEnv.SYNC_CARD_TOKEN
   return values.SYNC_CARD_URL !== undefined && belongs(values.SYNC_CARD_URL) ? values.SYNC_CARD_TOKEN : undefined
