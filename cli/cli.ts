@@ -18,13 +18,15 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
     .configureOutput({
       writeOut: text => terminal.out(text.trimEnd()),
       writeErr: text => terminal.info(text.trimEnd()),
+      outputError: text => terminal.error(text.replace(/^error: /, '').trimEnd()),
     })
   // `--version` needs no command, and starts in half the time without them.
-  const { COMMANDS } = args[0] === '--version' ? { COMMANDS: [] } : await import('./commands/index.ts')
-  for (const addCommand of COMMANDS)
-    addCommand(program, context, code => {
+  if (args[0] !== '--version') {
+    const { addCommands } = await import('./commands/index.ts')
+    addCommands(program, context, code => {
       exitCode = code
     })
+  }
   try {
     await program.parseAsync(args, { from: 'user' })
     return exitCode

@@ -29,7 +29,6 @@ export const addAgents = (program: Command, context: Context, exit: (code: numbe
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
     .description('list the agents of the host')
     .option('--set <name>', 'agents of this set')
-    .addHelpText('after', "\nExample:\n  sync-card list --only 'team1-*' --host prod")
     .action(async (flags: ListFlags) => exit(await list(flags, context)))
   addHostOptions(program.command('show'), 'read; for --manifest, write')
     .description('print the card of an agent as clients get it, or its manifest')
@@ -41,13 +40,11 @@ export const addAgents = (program: Command, context: Context, exit: (code: numbe
       ]).conflicts('manifest'),
     )
     .option('--manifest', 'the manifest as it was registered, in YAML; with --json, in JSON')
-    .addHelpText('after', '\nExample:\n  sync-card show weather --dialect 1.0')
     .action(async (id: string, flags: ShowFlags) => exit(await show(id, flags, context)))
   addConnectionOptions(program.command('open'), 'read')
     .description("open an agent's card in a browser; without a terminal, print its URL")
     .argument('[id]', 'the agent; default: the card of the host')
     .option('--print', 'only print the URL')
-    .addHelpText('after', '\nExample:\n  sync-card open weather')
     .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
 }
 

@@ -7,7 +7,6 @@ export const addCompletion = (program: Command, context: Context): void => {
     .command('completion')
     .description('print a script that completes commands, options and values in a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
-    .addHelpText('after', '\nExample:\n  eval "$(sync-card completion bash)"')
     .action((shell: keyof typeof SCRIPTS) => context.terminal.out(SCRIPTS[shell](listLevels(program))))
 }
 

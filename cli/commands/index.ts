@@ -17,7 +17,7 @@ import { addWhoami } from './whoami.ts'
 type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
 
 /** All commands, in the order of `--help`. The first is the program's own action. */
-export const COMMANDS: readonly AddCommand[] = [
+const COMMANDS: readonly AddCommand[] = [
   addSync,
   addInit,
   addPull,
@@ -31,3 +31,39 @@ export const COMMANDS: readonly AddCommand[] = [
   addKeys,
   addCompletion,
 ]
+
+/** An example of each command, for its `--help`. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  'sync-card': "sync-card cards --host prod --only 'team1-*' --wait",
+  'sync-card init': 'sync-card init weather --url https://weather.example.com/a2a',
+  'sync-card pull': "sync-card pull --only 'team1-*' --out cards/team1",
+  'sync-card diff': 'sync-card diff cards --host prod',
+  'sync-card lint': 'sync-card lint cards --format sarif > cards.sarif',
+  'sync-card convert': 'sync-card convert cards/weather.yaml --to 1.0',
+  'sync-card list': "sync-card list --only 'team1-*' --host prod",
+  'sync-card show': 'sync-card show weather --dialect 1.0',
+  'sync-card open': 'sync-card open weather',
+  'sync-card refresh': 'sync-card refresh weather --host prod',
+  'sync-card whoami': 'sync-card whoami --host prod',
+  'sync-card token': 'sync-card token list --host prod',
+  'sync-card token create':
+    "sync-card token create --scope write --agent 'team1-*' --expires 90d --note 'CI of team 1'",
+  'sync-card token list': 'sync-card token list --host prod',
+  'sync-card token revoke': 'sync-card token revoke kn36bnav5bke',
+  'sync-card keys': 'sync-card keys create',
+  'sync-card keys create': 'sync-card keys create --keep https://cards.example.com -- --env staging',
+  'sync-card completion': 'eval "$(sync-card completion bash)"',
+}
+
+/** Adds all commands to the program, each with an example in its help and a hint where to find it after a mistake. */
+export const addCommands: AddCommand = (program, context, exit) => {
+  for (const addCommand of COMMANDS) addCommand(program, context, exit)
+  addExamples(program, program.name())
+}
+
+const addExamples = (command: Command, path: string): void => {
+  const example = EXAMPLES[path]
+  if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example}`)
+  command.showHelpAfterError(`${path} --help shows the options and an example.`)
+  for (const child of command.commands) addExamples(child, `${path} ${child.name()}`)
+}

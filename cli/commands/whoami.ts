@@ -12,7 +12,6 @@ import { describeToken } from './token.ts'
 export const addWhoami = (program: Command, context: Context, exit: (code: number) => void): void => {
   addHostOptions(program.command('whoami'), 'read')
     .description('show the host and the token that commands use, and what the token allows')
-    .addHelpText('after', '\nExample:\n  sync-card whoami --host prod')
     .action(async (flags: HostFlags) => exit(await whoami(flags, context)))
 }
 

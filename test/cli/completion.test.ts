@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../cli/commands/index.ts'
+import { addCommands } from '../../cli/commands/index.ts'
 import { createContext } from '../../cli/config.ts'
 import { Workspace } from './workspace.ts'
 
@@ -25,7 +25,7 @@ const program = (): Command => {
   const root = new Command('root')
   const command = root.command('sync-card')
   const context = createContext(new Workspace().io().io, 'sync-card')
-  for (const addCommand of COMMANDS) addCommand(command, context, () => {})
+  addCommands(command, context, () => {})
   return root
 }
 

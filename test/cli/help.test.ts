@@ -1,0 +1,62 @@
+import { Command } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { addCommands } from '../../cli/commands/index.ts'
+import { createContext } from '../../cli/config.ts'
+import { Workspace } from './workspace.ts'
+
+/** Returns the program and all commands below it, by the words that name them. */
+const listCommands = (): [path: string, command: Command][] => {
+  const { io } = new Workspace().io()
+  const program = new Command('sync-card')
+  addCommands(program, createContext(io, 'sync-card'), () => {})
+  const visit = (command: Command, path: string): [string, Command][] => [
+    [path, command],
+    ...command.commands.flatMap(child => visit(child, `${path} ${child.name()}`)),
+  ]
+  return visit(program, 'sync-card')
+}
+
+const paths = [
+  ...['', 'init', 'pull', 'diff', 'lint', 'convert', 'list', 'show', 'open', 'refresh', 'whoami', 'completion'],
+  ...['token', 'token create', 'token list', 'token revoke', 'keys', 'keys create'],
+].map(path => `sync-card ${path}`.trim())
+
+describe('the help of sync-card', () => {
+  it('is tested for every command', () => {
+    expect(
+      listCommands()
+        .map(([path]) => path)
+        .sort(),
+    ).toEqual([...paths].sort())
+  })
+
+  it.each(paths)('has an example that is valid: %s', async path => {
+    const { code, stdout } = await new Workspace().run([...path.split(' ').slice(1), '--help'])
+    const [, example = ''] = /\nExample:\n {2}(.+)\n/.exec(stdout) ?? []
+    expect(code).toBe(0)
+    const [, line = ''] = /(sync-card[^)|>]*)/.exec(example) ?? []
+    const words = line.trim().split(' ')
+    expect(line).toContain(path)
+    // The command of the example itself: the longest path at its beginning.
+    const named = listCommands().findLast(([name]) => `${line.trim()} `.startsWith(`${name} `))?.[1]
+    const flags = words
+      .slice(0, words.includes('--') ? words.indexOf('--') : undefined)
+      .filter(word => /^--\w/.test(word))
+    expect(flags.filter(flag => !named?.options.some(({ long }) => long === flag))).toEqual([])
+  })
+
+  it.each([
+    [['--chek'], "unknown option '--chek'\n(Did you mean --check?)", 'sync-card'],
+    [['lint', '--formt', 'x'], "unknown option '--formt'\n(Did you mean --format?)", 'sync-card lint'],
+    [['token', 'crate'], "unknown command 'crate'\n(Did you mean create?)", 'sync-card token'],
+    [['token', 'revoke'], "missing required argument 'ids'", 'sync-card token revoke'],
+    [['list', 'weather'], "too many arguments for 'list'. Expected 0 arguments but got 1.", 'sync-card list'],
+    [['show', 'a', '--host'], "option '--host <name>' argument missing", 'sync-card show'],
+  ])('is named after a mistake: %j (exit 2)', async (args, message, path) => {
+    expect(await new Workspace().run(args)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `sync-card: ${message}\n${path} --help shows the options and an example.\n`,
+    })
+  })
+})
