@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { build, type OutputChunk } from 'rolldown'
 import * as v from 'valibot'
+import { createManifestSchema } from '../src/card/manifest/json-schema.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -18,7 +19,8 @@ const Repository = v.object({
 
 /**
  * Builds the npm package `sync-card` into `folder`: JavaScript modules without the dependencies, a package.json that names these with
- * their pinned versions, and what npm shows. The code is not minified, so that a stack trace can be read without a source map.
+ * their pinned versions, the JSON Schema of manifests, and what npm shows. The code is not minified, so that a stack trace can be
+ * read without a source map.
  */
 export const buildPackage = async (folder: string): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
@@ -27,11 +29,14 @@ export const buildPackage = async (folder: string): Promise<void> => {
   const imports = chunks.flatMap(chunk => [...chunk.imports, ...chunk.dynamicImports]).filter(name => !own.has(name))
   const manifest = describePackage(imports)
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  writeFileSync(join(folder, 'package.json'), toJsonText(manifest))
+  writeFileSync(join(folder, 'manifest.schema.json'), toJsonText(createManifestSchema()))
   copyFileSync(join(root, 'cli/README.md'), join(folder, 'README.md'))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   chmodSync(join(folder, manifest.bin['sync-card']), 0o755)
 }
+
+const toJsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 
 /** Bundles the program. What it imports with `import()` is in chunks of its own, which are loaded when they are needed. */
 const bundle = async (folder: string): Promise<OutputChunk[]> => {
@@ -67,7 +72,7 @@ const describePackage = (imports: readonly string[]) => {
     license,
     type: 'module',
     bin: { 'sync-card': 'lib/sync-card.js' },
-    files: ['lib'],
+    files: ['lib', 'manifest.schema.json'],
     engines: ENGINES,
     dependencies: Object.fromEntries([...new Set(names)].sort().map(name => [name, pinnedVersion(name, pinned)])),
   }

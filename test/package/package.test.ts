@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import repository from '../../package.json' with { type: 'json' }
+import { createManifestSchema } from '../../src/card/manifest/json-schema.ts'
 import { VERSION } from '../../src/version.ts'
 import { card } from '../cli/workspace.ts'
 import { sharedHost, token } from '../support/host.ts'
@@ -47,15 +48,18 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the npm package', () => {
-  it('has the program, a README and the licence', () => {
+  it('has the program, the JSON Schema of manifests, a README and the licence', () => {
     const files = readdirSync(join(owner, 'node_modules/sync-card'), { recursive: true }).map(String).sort()
     expect(files.filter(file => !/^lib\/(?!sync-card)/.test(file))).toEqual([
       'LICENSE',
       'README.md',
       'lib',
       'lib/sync-card.js',
+      'manifest.schema.json',
       'package.json',
     ])
+    const schema = readFileSync(join(owner, 'node_modules/sync-card/manifest.schema.json'), 'utf8')
+    expect(JSON.parse(schema)).toEqual(createManifestSchema())
   })
 
   it('needs the versions of Node.js that it is tested on', () => {
