@@ -7,7 +7,7 @@ export {
   isFolder,
   pathsToWatch,
 } from './find-files.ts'
-export { applyDefaults, DEFAULTS_NAMES, removeDefaults } from './folder-defaults.ts'
+export { applyDefaults, DEFAULTS_NAMES, foldersAbove, removeDefaults } from './folder-defaults.ts'
 export {
   type LoadedManifests,
   loadManifests,

@@ -1,7 +1,8 @@
-import { dirname, join } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { HostClient } from '../client/index.ts'
+import type { Context } from '../config.ts'
 import { InterruptedError, UsageError } from '../exit-codes.ts'
-import { CARDS_FOLDER, type Draft, type LoadedManifests } from '../manifests/index.ts'
+import { CARDS_FOLDER, foldersAbove, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
 import { toComparable } from './plan.ts'
 import { REJECTED_ACTIONS } from './push.ts'
@@ -18,14 +19,18 @@ export type Orphans = { set: string; found: Orphan[]; kept: AgentResult[] }
 /** An agent on the host that no file describes, with its entity tag: it is not deleted if it changes in the meantime. */
 type Orphan = { id: string; etag: string }
 
+/** The named folders and their files. `profileSet` is the set of the host in sync-card.yaml, which all files have. */
+export type PrunedFolders = Pick<LoadedManifests, 'drafts' | 'invalid'> & {
+  folders: readonly string[]
+  profileSet: string | undefined
+}
+
 /**
- * Returns the agents of the files' set that no file describes. Returns none if a file is invalid, because it may describe any of
+ * Returns the agents of the folders' set that no file describes. Returns none if a file is invalid, because it may describe any of
  * them. Throws a UsageError, before anything is written, if there are too many to delete without `--yes`.
  */
-export const findOrphans = async (
-  run: Run,
-  { drafts, invalid }: Pick<LoadedManifests, 'drafts' | 'invalid'>,
-): Promise<Orphans | undefined> => {
+export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orphans | undefined> => {
+  const { drafts, invalid } = pruned
   const { client, options, context, breaker } = run
   const note = options.onNote ?? context.terminal.info
   const selected = createFilter(options.only)
@@ -33,7 +38,7 @@ export const findOrphans = async (
     note('Nothing is pruned while a file is invalid.')
     return undefined
   }
-  const set = setOf(drafts)
+  const set = setOf(pruned, context)
   const listed = await breaker.call(() => client.listAgents(set))
   if (listed === undefined) return undefined
   // A host that does not know sets would list the agents of all.
@@ -87,22 +92,48 @@ const confirm = async ({ options, breaker }: Run, set: string, orphans: readonly
   }
 }
 
-/** Returns the one set of all files: with several, a copied file could delete the agents of another owner. */
-const setOf = (drafts: readonly Draft[]): string => {
-  const missing = drafts.find(({ manifest }) => typeof manifest.set !== 'string')
-  const sets = new Set(drafts.flatMap(({ manifest }) => (typeof manifest.set === 'string' ? [manifest.set] : [])))
-  const [set, ...others] = sets
-  if (set === undefined || missing)
+/**
+ * Returns the set of the folders, which all of their files must have. The folders must be all that it is named for: otherwise the
+ * agents of files that were not read would be deleted.
+ */
+const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context): string => {
+  const unnamed = profileSet === undefined && folders.find(folder => readSet(folder, context) === undefined)
+  if (unnamed)
     throw new UsageError(
-      `--prune deletes only agents of the files' own set, but ${missing?.file ?? 'no file'} names ${missing ? 'none' : 'one'}. Write \`set: my-cards\` into ${defaultsFileFor(missing)}.`,
+      `--prune deletes only agents of the set of a folder, but ${unnamed} has none. Write \`set: my-cards\` into ${join(unnamed, 'defaults.yaml')}.`,
     )
-  if (others.length > 0)
-    throw new UsageError(`--prune takes the files of one set at a time; these are of ${[...sets].join(', ')}.`)
+  const sets = new Set([
+    ...folders.map(folder => profileSet ?? readSet(folder, context)),
+    ...drafts.map(({ manifest }) => manifest.set),
+  ])
+  const [set] = sets
+  if (typeof set !== 'string' || sets.size > 1)
+    throw new UsageError(`--prune takes the files of one set; these are of ${[...sets].map(describeSet).join(', ')}.`)
+  const part = folders.find(folder => isPartOfSet(folder, profileSet, context))
+  if (part !== undefined)
+    throw new UsageError(
+      `--prune takes all folders of a set, but ${set} is not named for ${part} alone. Name the folder above, with --only for a part of its agents.`,
+    )
   return set
 }
 
-const defaultsFileFor = (draft: Draft | undefined): string =>
-  join(draft === undefined ? CARDS_FOLDER : dirname(draft.file), 'defaults.yaml')
+const readSet = (folder: string, { cwd }: Context): string | undefined => {
+  const { set } = readFolderDefaults({ folder, root: folder, cwd })
+  return typeof set === 'string' ? set : undefined
+}
+
+const describeSet = (set: unknown): string => (set === undefined ? 'none' : String(set))
+
+/** Whether other folders may have the set of a folder too: it is named above the folder, or for the whole cards folder. */
+const isPartOfSet = (folder: string, profileSet: string | undefined, context: Context): boolean => {
+  const { cwd, configFolder } = context
+  if (profileSet !== undefined) {
+    const path = relative(resolve(configFolder, CARDS_FOLDER), resolve(cwd, folder))
+    return path !== '' && path.split(sep)[0] !== '..' && !isAbsolute(path)
+  }
+  const parent = foldersAbove({ folder, root: folder, cwd }).at(-2)
+  return parent !== undefined && readSet(parent, context) === readSet(folder, context)
+}
 
 const lookUp = async (client: HostClient, id: string, set: string): Promise<Orphan | AgentResult | undefined> => {
   const registered = await client.getAgent(id)

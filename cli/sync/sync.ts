@@ -29,16 +29,18 @@ export const syncCards = async (
   const { url, set } = host
   const { fetch, clock, cwd, terminal } = context
   const { retries, signal } = options
-  const targets = defaultToCardsFolder(named)
-  const loaded = loadManifests(targets, url, cwd, options.allowSecrets)
-  rejectNoCards(targets, loaded)
+  const folders = defaultToCardsFolder(named)
+  const loaded = loadManifests(folders, url, cwd, options.allowSecrets)
+  rejectNoCards(folders, loaded)
   const { drafts: all, invalid, skipped } = loaded
   for (const file of skipped) (options.onNote ?? terminal.info)(skippedText(file))
   const drafts = set === undefined ? all : all.map(draft => ({ ...draft, manifest: { ...draft.manifest, set } }))
   const selected = selectFiles({ drafts, invalid }, options.only, options.prune)
   const client = createClient({ ...host, retries, fetch, clock, inform: terminal.info, signal })
   const run: Run = { client, options, context, breaker: new Breaker(signal) }
-  const orphans = options.prune ? await findOrphans(run, { drafts, invalid: selected.invalid }) : undefined
+  const orphans = options.prune
+    ? await findOrphans(run, { drafts, invalid: selected.invalid, folders, profileSet: set })
+    : undefined
   const planned = await planSteps(run, selected.drafts)
   const steps = planned.filter((step): step is Step => 'todo' in step)
   if (!run.breaker.isOpen)

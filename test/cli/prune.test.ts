@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../cli/cli.ts'
 import { FakeHost, problem } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
@@ -123,16 +125,67 @@ describe('sync-card --prune', () => {
   it('needs a set (exit 2)', async () => {
     const { code, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(['--prune', '--yes'], env)
     expect(stderr).toBe(
-      "sync-card: --prune deletes only agents of the files' own set, but cards/a.json names none. Write `set: my-cards` into cards/defaults.yaml.\n",
+      'sync-card: --prune deletes only agents of the set of a folder, but cards has none. Write `set: my-cards` into cards/defaults.yaml.\n',
     )
     expect({ code, requests: host.seen }).toEqual({ code: 2, requests: [] })
   })
 
-  it('takes the files of one set at a time: a copied file must not endanger its set (exit 2)', async () => {
-    const workspace = mine({ 'cards/copied.json': { card: card('copied'), set: 'theirs' } })
-    const { code, stderr } = await workspace.run(['--prune', '--yes'], env)
-    expect(stderr).toBe('sync-card: --prune takes the files of one set at a time; these are of mine, theirs.\n')
+  it.each([
+    ['a copied file, which must not endanger its set', { card: card('copied'), set: 'theirs' }, 'mine, theirs'],
+    ['a file without a set', { card: card('copied'), set: null }, 'mine, none'],
+  ])('refuses %s (exit 2)', async (_, copied, sets) => {
+    const { code, stderr } = await mine({ 'cards/copied.json': copied }).run(['--prune', '--yes'], env)
+    expect(stderr).toBe(`sync-card: --prune takes the files of one set; these are of ${sets}.\n`)
     expect({ code, requests: host.seen }).toEqual({ code: 2, requests: [] })
+  })
+
+  it.each([
+    [
+      'a set that only files name',
+      'cards',
+      { 'cards/a.json': { card: card('a'), set: 'mine' } },
+      'but cards has none.',
+    ],
+    [
+      'a subfolder',
+      'cards/team1',
+      { ...defaults, 'cards/team1/b.json': card('b') },
+      'not named for cards/team1 alone.',
+    ],
+    [
+      'a folder that inherits its set from the current folder',
+      'cards',
+      { 'defaults.yaml': 'set: mine', 'cards/a.json': card('a') },
+      'not named for cards alone.',
+    ],
+  ])('refuses %s: other files may have the same set (exit 2)', async (_, folder, files, message) => {
+    const { code, stderr } = await new Workspace(files).run([folder, '--prune', '--yes'], env)
+    expect(stderr).toContain(message)
+    expect({ code, requests: host.seen }).toEqual({ code: 2, requests: [] })
+  })
+
+  it('takes a subfolder that has a set of its own', async () => {
+    const workspace = mine({ 'cards/team1/defaults.yaml': 'set: theirs', 'cards/team1/b.json': card('b') })
+    const { code } = await workspace.run(['cards/team1', '--prune', '--yes'], env)
+    expect({ code, agents: registered() }).toEqual({
+      ...{ code: 0, agents: ['a', 'old', 'older', 'oldest', 'nobody', 'b'] },
+    })
+  })
+
+  it.each([
+    ['from the repository', '.', 'cards/team1'],
+    ['from the part', 'cards/team1', '.'],
+  ])('refuses %s a part of the cards of a host in sync-card.yaml (exit 2)', async (_, cwd, folder) => {
+    const workspace = new Workspace({
+      '.git/HEAD': 'ref: refs/heads/main',
+      'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: mine } }`,
+      'cards/a.json': card('a'),
+      'cards/team1/b.json': card('b'),
+    })
+    const { io, output } = workspace.io({ SYNC_CARD_TOKEN: host.token })
+    const code = await run([folder, '--prune', '--yes'], { ...io, cwd: join(workspace.folder, cwd) })
+    expect(output().stderr).toContain(`mine is not named for ${folder} alone. Name the folder above`)
+    expect({ code, writes: host.writes }).toEqual({ code: 2, writes: [] })
   })
 
   it('looks with --only at the ids that match', async () => {
