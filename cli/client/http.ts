@@ -102,11 +102,15 @@ const send = async ({ fetch }: Connection, url: string, init: RequestInit): Prom
 
 const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
 
+const ADMIN_TOKEN_MISSING =
+  'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: npx wrangler secret put ADMIN_TOKEN'
+
 const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
   `the host rejects the token (401)${tokenFrom === undefined ? '' : `: ${tokenFrom}`}`
 
 const rejectFailure = (reply: Reply, now: number): void => {
   const { status, headers } = reply
+  if (codeOf(reply) === 'admin-token-missing') throw new HostError(ADMIN_TOKEN_MISSING)
   if (TRANSIENT_STATUSES.includes(status) && !isUpstreamProblem(reply))
     throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers, now))
   if (status >= 300 && status < 400 && status !== 304)
@@ -152,7 +156,9 @@ const parseBody = (text: string): { body?: Json } => {
 }
 
 /** Whether the host reports a failure of an upstream: sending the request again is of no use. */
-const isUpstreamProblem = ({ body }: Reply): boolean => isJsonObject(body) && String(body.code).startsWith('upstream-')
+const isUpstreamProblem = (reply: Reply): boolean => codeOf(reply).startsWith('upstream-')
+
+const codeOf = ({ body }: Reply): string => (isJsonObject(body) && typeof body.code === 'string' ? body.code : '')
 
 /** Parses a number of seconds or a date (RFC 9110 §10.2.3). */
 const parseRetryAfterMs = (headers: Headers, now: number): number => {

@@ -50,6 +50,13 @@ describe('request', () => {
     expect(messages).toHaveLength(4)
   })
 
+  it('does not repeat a write to a host without an ADMIN_TOKEN, and says how to set one', async () => {
+    const { outcome, requests } = await send(() => Response.json({ code: 'admin-token-missing' }, { status: 503 }))
+    expect(outcome).toBeInstanceOf(HostError)
+    expect(outcome).toHaveProperty('message', expect.stringContaining('npx wrangler secret put ADMIN_TOKEN'))
+    expect(requests).toHaveLength(1)
+  })
+
   it.each([
     ['in seconds', '7', 7000],
     ['as a date', 'Sun, 22 Nov 2026 12:00:20 GMT', 20_000],
