@@ -36,7 +36,9 @@ export const writeDevConfig = (cwd: string, port: string, secrets: Readonly<Reco
   writeFileSync(join(cwd, secretsFile), toEnvFile(secrets), { mode: 0o600 })
   if (examples.length > 0) {
     const text = readFileSync(join(cwd, 'wrangler.toml'), 'utf8')
-    writeFileSync(join(cwd, config), [text, ...examples.map(toServiceBinding)].join('\n'))
+    // An owner who has deployed an example has bound it.
+    const unbound = examples.filter(({ binding }) => !new RegExp(`\\bbinding\\s*=\\s*["']${binding}["']`).test(text))
+    writeFileSync(join(cwd, config), [text, ...unbound.map(toServiceBinding)].join('\n'))
   }
   return {
     configs: examples.length === 0 ? [] : [config, ...examples.map(({ config }) => config)],

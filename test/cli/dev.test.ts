@@ -148,6 +148,14 @@ describe('writeDevConfig', () => {
     expect(existsSync(secrets)).toBe(false)
   })
 
+  it('adds no binding that wrangler.toml has', () => {
+    const services = '[[services]]\nbinding = \'ECHO\'\nservice = "calling-card-example-echo"\n'
+    const { folder } = new Workspace({ ...examples, 'wrangler.toml': services })
+    const { configs } = writeDevConfig(folder, '8787', {})
+    const text = readFileSync(join(folder, configs[0] ?? ''), 'utf8')
+    expect(text.match(/^binding = .*$/gm)).toEqual(["binding = 'ECHO'", 'binding = "TOOLS"'])
+  })
+
   it('uses wrangler.toml itself where there are no examples', () => {
     const { folder } = new Workspace()
     expect(writeDevConfig(folder, '1', {})).toMatchObject({ configs: [], envFiles: ['.wrangler/start-1.vars'] })
