@@ -131,6 +131,7 @@ const reportLines = ({ filled, converted, dropped }: Report): string[] =>
   ].map(colors.dim)
 
 const summaryText = (results: readonly LintResult[]): string => {
+  if (results.length === 0) return 'No file was checked.'
   const files = formatCount(results.length, 'file')
   const severities = results.flatMap(({ issues }) => issues.map(({ issue }) => issue.severity))
   const invalid = results.filter(({ problems }) => problems.length > 0).length

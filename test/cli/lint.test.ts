@@ -177,7 +177,8 @@ describe('the text of sync-card lint', () => {
     expect((await lintText({ 'a.json': card, 'b.json': card })).stdout).not.toContain('\n  filled')
   })
 
-  it('is one line without findings', async () => {
+  it('is one line without findings, or without files', async () => {
+    expect((await lintText({ 'my-agent.yaml': starterCard({}) })).stdout).toBe('No file was checked.\n')
     expect((await lintText({ 'a.json': clean, 'b.json': clean })).stdout).toBe('2 files without findings\n')
   })
 
