@@ -8,6 +8,7 @@ import { withChoices } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { type Diagnostic, type Draft, isSystemError } from '../manifests/index.ts'
 import { distinct, problemText } from '../reporters/index.ts'
+import { withoutControls } from '../terminal.ts'
 import { addFileOptions, FILES_HELP, type FileFlags, readFiles } from './file-options.ts'
 
 type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
@@ -40,7 +41,8 @@ const convertCards = (named: readonly string[], flags: Flags, context: Context):
     if (out === undefined) terminal.out(text)
     else writeCard(join(out, `${draft.id}.json`), `${text}\n`, { out, cwd })
     const dropped = draft.compiled.report.dropped[to] ?? []
-    if (dropped.length > 0) terminal.info(`${draft.file}: ${to} has no field for ${dropped.join(', ')}`)
+    if (dropped.length > 0)
+      terminal.info(withoutControls(`${draft.file}: ${to} has no field for ${dropped.join(', ')}`))
   }
   const problems = [
     ...invalid.flatMap(file => file.problems),

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { JsonObject, Pointer } from '../../src/json/json.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isUneditedStarter } from '../starter.ts'
+import { withoutControls } from '../terminal.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
 import { CREATE_CARD_HINT, findFiles } from './find-files.ts'
@@ -24,7 +25,7 @@ export type SkippedFile = { file: string; reason: string }
 export type LoadedManifests = { drafts: Draft[]; invalid: InvalidFile[]; skipped: SkippedFile[] }
 
 /** Returns the note that a file is skipped. */
-export const skippedText = ({ file, reason }: SkippedFile): string => `${file} is skipped: ${reason}.`
+export const skippedText = ({ file, reason }: SkippedFile): string => `${withoutControls(file)} is skipped: ${reason}.`
 
 /** Throws a UsageError if the named folders have no files. */
 export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipped }: LoadedManifests): void => {

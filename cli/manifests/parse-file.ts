@@ -1,5 +1,4 @@
 import { LineCounter, parseDocument } from 'yaml'
-import { containsSecret } from '../../src/card/lint/index.ts'
 import { parseJson as parseJsonText } from '../../src/json/parse.ts'
 import { createLocator, type Diagnostic, type ParsedFile, type Position } from './source-map.ts'
 import { locateDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
@@ -9,25 +8,13 @@ export const parseFile = (file: string, text: string): ParsedFile | { problems: 
   const extension = /\.[^./\\]+$/.exec(file)?.[0].toLowerCase() ?? ''
   const parse = PARSERS[extension] ?? parseYaml
   const parsed = parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
-  if ('problems' in parsed)
-    return {
-      problems: parsed.problems.map(({ message, ...position }) => ({
-        file,
-        ...position,
-        pointer: '',
-        message: withoutSecrets(message),
-      })),
-    }
+  if ('problems' in parsed) return { problems: parsed.problems.map(problem => ({ file, pointer: '', ...problem })) }
   return { file, markdown: parse === parseMarkdown, ...parsed }
 }
 
 /** Returns the message for a file, or its front matter, without any content. */
 export const emptyMessage = (markdown: boolean): string =>
   `The ${markdown ? 'front matter' : 'file'} is empty; expected a card or a manifest.`
-
-/** Removes what looks like a secret from the message of a parser, which may repeat any word of the file. */
-const withoutSecrets = (message: string): string =>
-  message.replace(/[^\s"'`,*&]+/g, word => (containsSecret(word, 'password') ? '[secret]' : word))
 
 /** Parses JSON as the host does; the YAML parser, for which JSON is YAML, only finds positions. */
 const parseJson = (text: string): ParseResult => {

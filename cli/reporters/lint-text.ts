@@ -99,7 +99,7 @@ export const lintText = ({ results }: LintReport, { quiet, strict }: LintTextOpt
       ...(isReported ? [observedText(observed)] : []),
       ...(report && results.length === 1 && !quiet ? reportLines(report) : []),
     ]
-    const title = colors.bold(file) + (report ? colors.dim(` ${report.dialect}`) : '')
+    const title = colors.bold(withoutControls(file)) + (report ? colors.dim(` ${report.dialect}`) : '')
     return lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
   })
   return (quiet ? blocks : [...blocks, summaryText(results)]).join('\n')
@@ -128,7 +128,7 @@ const reportLines = ({ filled, converted, dropped }: Report): string[] =>
     ...filled.map(({ pointer, message }) => `filled ${pointer} ${message}`),
     ...converted.map(({ pointer, message }) => `converted ${pointer} ${message}`),
     ...Object.entries(dropped).map(([dialect, pointers]) => `not in ${dialect}: ${pointers.join(' ')}`),
-  ].map(colors.dim)
+  ].map(line => colors.dim(withoutControls(line)))
 
 const summaryText = (results: readonly LintResult[]): string => {
   if (results.length === 0) return 'No file was checked.'

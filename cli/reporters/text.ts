@@ -1,25 +1,40 @@
-import type { Issue } from '../../src/card/model/report.ts'
+import type { Issue, Severity } from '../../src/card/model/report.ts'
 import type { Diagnostic } from '../manifests/index.ts'
 import { type Action, type AgentResult, countActions, isNoteworthy, type SyncResult, styleOf } from '../sync/index.ts'
-import { colors, formatCount } from '../terminal.ts'
+import { colors, formatCount, withoutControls } from '../terminal.ts'
 import { diffText } from './diff.ts'
 
 const SEVERITY_COLORS = { error: colors.red, warning: colors.yellow, info: colors.dim }
 
 /** Formats a problem of a file as compilers do, so that editors and terminals turn the position into a link. */
-export const problemText = ({ file, line, column, pointer, message, rule }: Diagnostic): string =>
-  `${file}:${line}:${column} ${SEVERITY_COLORS.error('error')} ${pointer || '(document)'} ${message}${rule === undefined ? '' : ` ${colors.dim(`[${rule}]`)}`}`
+export const problemText = (at: Diagnostic): string =>
+  findingText(at, { severity: 'error', place: '(document)', ...(at.rule !== undefined && { rule: at.rule }) })
 
 /** Formats a finding of the linter in the same way. */
-export const issueText = ({ rule, severity, message }: Issue, { file, line, column, pointer }: Diagnostic): string =>
-  `${file}:${line}:${column} ${SEVERITY_COLORS[severity](severity)} ${pointer || '(card)'} ${message} ${colors.dim(`[${rule}]`)}`
+export const issueText = ({ rule, severity, message }: Issue, at: Diagnostic): string =>
+  findingText({ ...at, message }, { severity, rule, place: '(card)' })
+
+type Finding = { severity: Severity; rule?: string; place: string }
+
+/** File names, keys and messages may be of somebody else, and must not command a terminal or a CI service. */
+const findingText = (
+  { file, line, column, pointer, message }: Diagnostic,
+  { severity, rule, place }: Finding,
+): string =>
+  [
+    `${withoutControls(file)}:${line}:${column}`,
+    SEVERITY_COLORS[severity](severity),
+    withoutControls(pointer) || place,
+    withoutControls(message),
+    ...(rule === undefined ? [] : [colors.dim(`[${rule}]`)]),
+  ].join(' ')
 
 /** Removes repeated lines: two errors of one place may have the same text. */
 export const distinct = (lines: readonly string[]): string[] => [...new Set(lines)]
 
 /** Formats the difference between a file and the host. */
 export const differenceText = ({ id, file, change }: Omit<AgentResult, 'action'>): string =>
-  change === undefined ? '' : diffText(`${id} (${file})`, change)
+  change === undefined ? '' : diffText(withoutControls(`${id} (${file})`), change)
 
 /** What a text about a synchronisation shows: a line for each of `shown`, all warnings if `strict`, no hints if `quiet`. */
 export type SyncTextOptions = { shown?: readonly AgentResult[]; strict?: boolean; quiet?: boolean }
@@ -49,11 +64,12 @@ const agentText = (result: AgentResult, strict: boolean): string => {
   const { mark, color } = styleOf(action)
   const name = id ?? file ?? ''
   const remarks = remarksOf(result).filter(text => typeof text === 'string' && text !== '')
-  const line = `${colors[color](`${mark} ${action.padEnd(9)}`)} ${colors.bold(name)} ${remarks.join(' · ')}`.trimEnd()
+  const line =
+    `${colors[color](`${mark} ${action.padEnd(9)}`)} ${colors.bold(withoutControls(name))} ${remarks.join(' · ')}`.trimEnd()
   const details = [
     ...distinct([
       ...problems.map(problemText),
-      ...notes.map(note => `its card: ${note}`),
+      ...notes.map(note => `its card: ${withoutControls(note)}`),
       ...importantIssues(result, strict),
     ]),
     ...(action === 'changed meanwhile' && change ? [diffText(`${id} (on the host)`, change)] : []),
@@ -65,14 +81,14 @@ const agentText = (result: AgentResult, strict: boolean): string => {
 const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
   const { id, file, detail, root, published, unexposed, live, source } = result
   return [
-    file !== undefined && id !== undefined && file !== id && `(${file})`,
+    file !== undefined && id !== undefined && file !== id && `(${withoutControls(file)})`,
     root && 'the root agent',
     unexposed && 'internal: it does not have `exposed: true`',
     published === false && live !== true && colors.yellow('stored, but not at the edge yet; the host keeps retrying'),
     live === true && 'live',
     live === false && colors.yellow('stored; the edge still serves the previous card'),
-    source !== undefined && colors.yellow(source),
-    detail,
+    source !== undefined && colors.yellow(withoutControls(source)),
+    withoutControls(detail ?? ''),
   ]
 }
 

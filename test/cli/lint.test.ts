@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { lintSarif } from '../../cli/reporters/sarif.ts'
 import { starterCard } from '../../cli/starter.ts'
 import type { Issue } from '../../src/card/model/report.ts'
+import { FakeHost } from './fake-host.ts'
 import { Workspace } from './workspace.ts'
 
 const files = {
@@ -170,6 +171,11 @@ describe('the text of sync-card lint', () => {
     expect(code).toBe(3)
   })
 
+  it('has no control characters in what the host changes', async () => {
+    const { stdout } = await lintText({ 'a.json': { ...clean, '\u001b[J': 1 } })
+    expect(stdout).toMatch(/not in .*: .*\/\[J/)
+  })
+
   it('has what the host changes if there is one file', async () => {
     const { name, description, url } = clean
     const card = { name, description, url }
@@ -206,6 +212,28 @@ describe('the text of sync-card lint', () => {
     expect((await lintText(cards, '--only', 'team1-*', '--only', 'team2-b')).stdout).toMatch(/^2 files: 2 errors$/m)
   })
 })
+
+it.each([[['lint']], [['--dry-run']], [['convert', 'cards', '--to', '1.0', '--out', 'out']]])(
+  'removes what commands a terminal or a CI service from file names, keys and messages: %j',
+  async args => {
+    const host = await new FakeHost().listen()
+    onTestFinished(() => host.close())
+    const command = '\u001b[J\n::error::'
+    const named = {
+      [`cards/a${command}.json`]: { id: 'a', [`x${command}`]: 1, card: files['cards/good.json'] },
+      'cards/b.json': `{ "x${JSON.stringify(command).slice(1, -1)}": 1, "x${JSON.stringify(command).slice(1, -1)}": 2 }`,
+      'cards/c.json': { ...files['cards/good.json'], [`x${command}`]: 1, url: 'https://10.0.0.1' },
+      [`cards/d${command}.yaml`]: starterCard({}),
+    }
+    const env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token, FORCE_COLOR: '1' }
+    const { stdout, stderr } = await new Workspace(named).run(args, env)
+    expect(stdout + stderr).toMatch(/d.*is skipped/)
+    expect(stdout + stderr).toMatch(/a.*is not a known field/)
+    expect(stdout + stderr).toContain('already has the key "x\\u001b[J\\n::error::", in line 1.')
+    expect(stdout + stderr).not.toContain('\u001b[J')
+    expect(stdout + stderr).not.toMatch(/^\s*::error::/m)
+  },
+)
 
 it.each([
   ['json', (output: Output) => output.skipped],

@@ -93,6 +93,7 @@ describe('an invalid file', () => {
     ['a: &a [1]\nb: { <<: [*a] }\n', 2, 6, 'A merge key (<<) takes a map or a list of maps.'],
     ['? [a]\n: 1\n', 1, 3, 'A key must be text.'],
     ['a: &a [1]\n*a : 1\n', 2, 1, 'A key must be text.'],
+    ['oauth2: 1\noauth2: 1\n', 2, 1, 'The object already has the key "oauth2", in line 1.'],
     ['a: 1\nb: { c: 1, c: 2 }\n', 2, 12, 'The object already has the key "c", in line 2.'],
     ['1: a\n"1": b\n', 2, 1, 'The object already has the key "1", in line 1.'],
     ['a: &a b\nb: 1\n*a : 2\n', 3, 1, 'The object already has the key "b", in line 2.'],
