@@ -1,19 +1,24 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { buildPackage } from '../../cli/build.ts'
 import { VERSION } from '../../src/version.ts'
 import { card } from '../cli/workspace.ts'
 import { sharedHost, token } from '../support/host.ts'
 import { ActionRunner, action, type Event } from './action-runner.ts'
-import { installPackage } from './install.ts'
 
 let folder: string
 let installed: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sync-card-action-'))
-  installed = join((await installPackage(folder)).owner, 'node_modules')
+  installed = join(folder, 'installed')
+  await buildPackage(join(installed, 'sync-card'))
+  mkdirSync(join(installed, '.bin'))
+  symlinkSync('../sync-card/lib/sync-card.js', join(installed, '.bin/sync-card'))
+  // package.test.ts installs the package with npm. Here, it finds its dependencies above its folder.
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

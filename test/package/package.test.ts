@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildPackage } from '../../cli/build.ts'
 import repository from '../../package.json' with { type: 'json' }
 import { createManifestSchema } from '../../src/card/manifest/json-schema.ts'
 import { VERSION } from '../../src/version.ts'
 import { card } from '../cli/workspace.ts'
 import { sharedHost, token } from '../support/host.ts'
-import { installPackage, type PackageJson } from './install.ts'
 
 const execute = promisify(execFile)
 
@@ -30,6 +30,9 @@ const nodes = [
   return { version, path, isMissing, title: isMissing ? `${version} (skipped: .ci/run installs it)` : version }
 })
 
+/** The package.json of the built package. */
+type PackageJson = { version: string; engines: { node: string }; dependencies: Record<string, string> }
+
 let folder: string
 let owner: string
 let packageJson: PackageJson
@@ -46,6 +49,26 @@ beforeAll(async () => {
   names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name).filter(name => name !== 'help')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/**
+ * Builds and packs `sync-card` in an empty folder and installs the tarball with npm in `owner/`, without a network: npm links the
+ * dependencies that the package declares, and no others, to those of this repository.
+ */
+const installPackage = async (folder: string): Promise<{ owner: string; packageJson: PackageJson }> => {
+  const [built, owner] = [join(folder, 'package'), join(folder, 'owner')]
+  await buildPackage(built)
+  const packageJson = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8')) as PackageJson
+  await npm(['pack', '--pack-destination', folder], built)
+  const links = Object.keys(packageJson.dependencies).map(name => [name, `file:${resolve('node_modules', name)}`])
+  const dependencies = { 'sync-card': `file:../sync-card-${packageJson.version}.tgz`, ...Object.fromEntries(links) }
+  mkdirSync(owner)
+  writeFileSync(join(owner, 'package.json'), JSON.stringify({ name: 'owner', private: true, dependencies }))
+  // With an empty cache, nothing comes from another installation. Scripts would build the linked packages, as if they were source.
+  await npm(['install', '--offline', '--ignore-scripts', '--no-audit', '--cache', join(folder, 'cache')], owner)
+  return { owner, packageJson }
+}
+
+const npm = (args: string[], cwd: string) => execute('npm', args, { cwd })
 
 describe('the npm package', () => {
   it('has the program, the JSON Schema of manifests, a README and the licence', () => {
