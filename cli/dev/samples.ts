@@ -23,9 +23,12 @@ export const EXAMPLE_WORKERS = [
 export const findSamples = (cwd = process.cwd()): string[] => {
   if (!isFolder(SAMPLES_FOLDER, cwd)) return []
   const files = findCardFiles([SAMPLES_FOLDER], cwd)
-  const isEcho = (file: string) => basename(file).startsWith(`${ECHO_ID}.`)
+  const isEcho = (file: string) => isSampleOf(ECHO_ID, file)
   return [...files.filter(isEcho), ...files.filter(file => !isEcho(file))]
 }
+
+/** Whether a file is the sample with an id. */
+export const isSampleOf = (id: string, file: string): boolean => basename(file).startsWith(`${id}.`)
 
 /** Returns the samples whose ids none of the owner's files has. A file with several agents is one sample. */
 export const withoutOwnIds = (samples: readonly string[], own: readonly string[], cwd = process.cwd()): string[] => {

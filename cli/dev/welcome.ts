@@ -6,7 +6,7 @@ import { CARDS_FOLDER, findCardFiles, isFolder } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
 import { type AgentResult, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
 import { colors, formatTable } from '../terminal.ts'
-import { ECHO_ID, findSamples, TOOL_BOX_ID, withoutOwnIds } from './samples.ts'
+import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, withoutOwnIds } from './samples.ts'
 
 /**
  * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards
@@ -20,7 +20,22 @@ export const welcome = async (host: HostSettings, authorization: string, context
   // A sample of an earlier start may have the id of a card.
   await send([], host, true, context)
   const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, inform: terminal.info })
-  terminal.report(welcomeText(host.url, await listAgents(client), authorization))
+  const agents = await listAgents(client)
+  const isShown = (sample: string) =>
+    samples.some(file => isSampleOf(sample, file)) &&
+    agents.agents.some(({ id, visibility }) => id === sample && visibility === 'public')
+  terminal.report(
+    welcomeText(host.url, agents, [
+      ...section(
+        'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
+        isShown(ECHO_ID) ? echoCommands(host.url, authorization) : [],
+      ),
+      ...section(
+        'An MCP server as an agent: the card made from it, and a message that calls a tool:',
+        isShown(TOOL_BOX_ID) ? toolCommands(host.url) : [],
+      ),
+    ]),
+  )
 }
 
 /** Sends files, and reports only what needs attention. With `force`, they replace agents of other sets. */
@@ -77,8 +92,7 @@ const VISIBILITY_TEXT: Record<Visibility, string> = {
   pending: 'its card has not been fetched yet',
 }
 
-const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, authorization: string): string => {
-  const isPublic = (sample: string) => agents.some(({ id, visibility }) => id === sample && visibility === 'public')
+const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, samples: readonly string[]): string => {
   const rows = agents.map(({ id, name, visibility }) => [
     name,
     `${url}/agents/${id}/`,
@@ -87,14 +101,7 @@ const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, auth
   return [
     agents.length > 0 ? formatTable(rows) : 'No agents yet: npx sync-card sends those of cards/.',
     ...section('Try:', cardCommands(url, root, hasRootCard)),
-    ...section(
-      'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
-      isPublic(ECHO_ID) ? echoCommands(url, authorization) : [],
-    ),
-    ...section(
-      'An MCP server as an agent: the card made from it, and a message that calls a tool:',
-      isPublic(TOOL_BOX_ID) ? toolCommands(url) : [],
-    ),
+    ...samples,
     'Ctrl-C stops. Registered agents stay in .wrangler/state.',
   ].join('\n')
 }

@@ -27,7 +27,8 @@ const runWelcome = async (files: Record<string, unknown>): Promise<string> => {
 
 describe('welcome', () => {
   it('shows how to call the samples', async () => {
-    const stdout = await runWelcome({ 'cards/echo.json': card('echo'), 'cards/tool-box.json': card('tool-box') })
+    const files = { 'examples/cards/echo.json': card('echo'), 'examples/cards/tool-box.json': card('tool-box') }
+    const stdout = await runWelcome(files)
     for (const command of [...echoCommands(host.url, authorization), ...toolCommands(host.url)])
       expect(stdout).toContain(`\n  ${command}\n`)
   })
@@ -73,8 +74,11 @@ describe('welcome', () => {
     expect(host.writes).toEqual(['PUT /agents/b'])
   })
 
-  it('shows no call of a sample whose card is internal', async () => {
-    const stdout = await runWelcome({ 'cards/echo.json': { card: card('echo'), visibility: 'internal' } })
+  it.each([
+    ['a sample whose card is internal', { 'examples/cards/echo.json': { card: card('echo'), visibility: 'internal' } }],
+    ['a card with the id of a sample', { 'examples/cards/echo.json': card('echo'), 'cards/echo.json': card('echo') }],
+  ])('shows no call of %s', async (_, files) => {
+    const stdout = await runWelcome(files)
     expect(stdout).toContain('echo  ')
     expect(stdout).not.toContain('SendMessage')
   })
