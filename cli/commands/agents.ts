@@ -8,13 +8,12 @@ import { type HostClient, HostError, type ListedAgent, type Rejection } from '..
 import type { Context } from '../config.ts'
 import { didYouMean, withChoices } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { type ResolvedHost, resolvePublicHost } from '../resolve-host.ts'
+import { type ResolvedHost, resolveHost, resolvePublicHost } from '../resolve-host.ts'
 import { colors, formatTable, withoutControls } from '../terminal.ts'
 import { addOnlyOption } from './file-options.ts'
 import {
   addConnectionOptions,
   addHostOptions,
-  connect,
   createHostClient,
   type HostFlags,
   resolveSafely,
@@ -48,9 +47,11 @@ export const addAgents = (program: Command, context: Context, exit: (code: numbe
     .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
 }
 
-/** Connects with the token of the host if there is one. */
-const connectPublicly = (flags: HostFlags, context: Context): { host: ResolvedHost; client: HostClient } => {
-  const host = resolveSafely(flags, context, resolvePublicHost)
+type HostConnection = { host: ResolvedHost; client: HostClient }
+
+/** Connects with the token of the host; by default, without one if there is none. */
+const connectTo = (flags: HostFlags, context: Context, resolve = resolvePublicHost): HostConnection => {
+  const host = resolveSafely(flags, context, resolve)
   return { host, client: createHostClient(host, context) }
 }
 
@@ -58,7 +59,7 @@ const list = async (flags: ListFlags, context: Context): Promise<number> => {
   const { only = ['*'], set, json } = flags
   const { terminal } = context
   if (set !== undefined) requireName(set, 'the name of a set')
-  const { host, client } = connectPublicly(flags, context)
+  const { host, client } = connectTo(flags, context)
   if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
   const listed = await client.listAgents(set)
   const agents = listed.filter(({ id }) => only.some(glob => matchesGlob(glob, id)))
@@ -89,28 +90,31 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<num
   const { dialect, manifest, json } = flags
   const { terminal } = context
   requireName(id, 'the id of an agent')
-  const { client } = manifest ? { client: connect(flags, context) } : connectPublicly(flags, context)
+  const connection = connectTo(flags, context, manifest ? resolveHost : resolvePublicHost)
+  const { client } = connection
   const found = manifest ? await client.getAgent(id) : await client.getCard(id, dialect)
-  if (found === undefined) return reportMissing(id, client, context)
+  if (found === undefined) return reportMissing(id, connection, context)
   if ('rejected' in found) return reportRejection(found, context)
   if ('manifest' in found) terminal.out(json ? toJsonText(found.manifest) : toYaml(found.manifest))
   else terminal.out(toJsonText(found.card))
   return ExitCode.ok
 }
 
-/** Reports that an agent does not exist, and suggests one that does. */
-const reportMissing = async (id: string, client: HostClient, { terminal }: Context): Promise<number> => {
-  const ids = await client.listAgents().then(
-    agents => agents.map(agent => agent.id),
-    // Without the scope read, there is nothing to suggest.
+/** Returns the ids of the agents; none for a token without the scope `read`. */
+const listIds = (client: HostClient): Promise<string[]> =>
+  client.listAgents().then(
+    agents => agents.map(({ id }) => id),
     (error: unknown) => {
       if (error instanceof HostError) return []
       throw error
     },
   )
-  terminal.error(
-    `The host has no agent "${id}", or does not show it without a token that covers it.${didYouMean(id, ids)}`,
-  )
+
+/** Reports that an agent does not exist, and suggests one that does. */
+const reportMissing = async (id: string, { host, client }: HostConnection, { terminal }: Context): Promise<number> => {
+  const ids = await listIds(client)
+  const [before, after] = host.token === '' ? ['public ', ', and no token was sent'] : ['', ' that this token may read']
+  terminal.error(`The host has no ${before}agent "${id}"${after}.${didYouMean(id, ids)}`)
   return ExitCode.rejected
 }
 
@@ -136,10 +140,11 @@ const toYaml = (value: JsonObject): string => {
 const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<number> => {
   const { terminal } = context
   if (id !== undefined) requireName(id, 'the id of an agent')
-  const { host, client } = connectPublicly(flags, context)
+  const connection = connectTo(flags, context)
+  const { host, client } = connection
   await client.getHealth()
   const { etag, isPending } = await client.getLiveCard(id)
-  if (etag === undefined) return reportUnreadable(id, isPending, client, context)
+  if (etag === undefined) return reportUnreadable({ id, isPending }, connection, context)
   const url = `${host.url}${id === undefined ? '' : `/agents/${id}`}/.well-known/agent-card.json`
   const isOpened = !flags.print && terminal.isTerminal && (await openInBrowser(url, context))
   if (isOpened) terminal.info(`Opened ${url}`)
@@ -149,15 +154,14 @@ const open = async (id: string | undefined, flags: OpenFlags, context: Context):
 
 /** Reports why a browser, which sends no token, gets no card. */
 const reportUnreadable = async (
-  id: string | undefined,
-  isPending: boolean,
-  client: HostClient,
+  { id, isPending }: { id: string | undefined; isPending: boolean },
+  connection: HostConnection,
   context: Context,
 ): Promise<number> => {
   const { terminal } = context
   if (id === undefined) terminal.error('The host has no root agent: name one, such as sync-card open weather.')
   else if (isPending) terminal.error(`The card of ${id} has not been fetched yet: sync-card refresh ${id}`)
-  else if (!(await client.listAgents()).some(agent => agent.id === id)) return reportMissing(id, client, context)
+  else if (!(await listIds(connection.client)).includes(id)) return reportMissing(id, connection, context)
   else terminal.error(`${id} is internal, and a browser sends no token: sync-card show ${id}`)
   return ExitCode.rejected
 }

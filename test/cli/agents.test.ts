@@ -120,10 +120,19 @@ describe('sync-card show', () => {
 
   it.each([
     ['wether', 'Did you mean "weather"?'],
-    ['zzz', 'without a token that covers it.\n'],
+    ['zzz', 'The host has no agent "zzz" that this token may read.\n'],
   ])('suggests an id that exists for %s (exit 3)', async (id, message) => {
     const { code, stdout, stderr } = await sync('show', id)
     expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining(message)])
+  })
+
+  it('suggests public agents without a token (exit 3)', async () => {
+    const url = host.url.replace('127.0.0.1', '0.0.0.0')
+    expect(await new Workspace().run(['show', 'wether', '--url', url])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'sync-card: The host has no public agent "wether", and no token was sent. Did you mean "weather"?\n',
+    })
   })
 
   it('suggests nothing if the token cannot list agents (exit 3)', async () => {
