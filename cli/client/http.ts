@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from '../../src/json/json.ts'
 import type { Clock } from '../clock.ts'
+import { withoutControls } from '../terminal.ts'
 
 /** A response of the host. `body` is absent if it is not JSON. */
 export type Reply = { status: number; headers: Headers; body?: Json }
@@ -31,8 +32,15 @@ type RequestDetails = {
   isResult?: (reply: Reply) => boolean
 }
 
-/** A failure that concerns every file alike: the host is unreachable, or rejects the token. */
-export class HostError extends Error {}
+/**
+ * A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the host, and has no
+ * control characters.
+ */
+export class HostError extends Error {
+  constructor(message: string) {
+    super(withoutControls(message))
+  }
+}
 
 /** A failure that may pass. `retryAfterMs` is from the host's `Retry-After`. */
 class TransientError extends HostError {

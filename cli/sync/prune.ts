@@ -1,4 +1,5 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { agentIdPattern } from '../../src/card/model/constants.ts'
 import type { HostClient } from '../client/index.ts'
 import type { Context } from '../config.ts'
 import { InterruptedError, UsageError } from '../exit-codes.ts'
@@ -41,8 +42,8 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
   const set = setOf(pruned, context)
   const listed = await breaker.call(() => client.listAgents(set))
   if (listed === undefined) return undefined
-  // A host that does not know sets would list the agents of all.
-  const registered = listed.filter(agent => agent.set === set).map(({ id }) => id)
+  // A host that does not know sets would list the agents of all. What is not an id would be another path of the host.
+  const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id)).map(({ id }) => id)
   const described = new Set(drafts.map(({ id }) => id))
   rejectUnmatchedGlobs(options.only, [...described, ...registered])
   const ids = registered.filter(id => !described.has(id) && selected(id))

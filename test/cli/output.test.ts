@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { starterCard } from '../../cli/starter.ts'
 import { FakeHost, isPut, problem, times } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
@@ -43,11 +44,20 @@ describe('the output of sync-card', () => {
     expect(stdout).toMatch(/\n {2}not pushed: {3}a10, (a\d\d, ){18}a29 and 5 more\n/)
   })
 
-  it('reports skipped files in JSON, and the unchanged agents too', async () => {
+  it('has the unchanged agents and the skipped files in JSON', async () => {
     const workspace = registered('a')
-    const { stdout } = await workspace.run(['--json'], env)
-    expect(JSON.parse(stdout)).toMatchObject({ exitCode: 0, agents: [{ id: 'a', action: 'unchanged' }] })
-    expect(JSON.parse(stdout)).not.toHaveProperty('skipped')
+    workspace.write({ 'cards/my-agent.yaml': starterCard({}) })
+    const { stdout, stderr } = await workspace.run(['--json'], env)
+    expect(JSON.parse(stdout)).toMatchObject({
+      exitCode: 0,
+      skipped: [{ file: 'cards/my-agent.yaml', reason: expect.stringContaining('starter') }],
+      agents: [{ id: 'a', action: 'unchanged' }],
+    })
+    expect(stderr).toMatch(/^cards\/my-agent\.yaml is skipped: .*starter.*\n$/)
+  })
+
+  it('has no skipped files in JSON if there are none', async () => {
+    expect(JSON.parse((await registered('a').run(['--json'], env)).stdout)).not.toHaveProperty('skipped')
   })
 })
 

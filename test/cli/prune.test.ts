@@ -55,6 +55,13 @@ describe('sync-card --prune', () => {
     expect({ code, writes: host.writes }).toEqual({ code: 0, writes: [] })
   })
 
+  it('requests nothing for what is no id in the list of a host', async () => {
+    host.register('../tokens', { card: card('a'), set: 'mine' })
+    const { code } = await mine().run(['--prune', '--yes'], env)
+    expect(code).toBe(0)
+    expect(host.seen.filter(({ path }) => path.includes('tokens'))).toEqual([])
+  })
+
   it('does not delete an agent that another set has taken over since the list', async () => {
     host.faults = [
       ({ path }) => {

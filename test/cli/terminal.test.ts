@@ -86,6 +86,13 @@ describe('createTerminal', () => {
     expect(stderr.read()).toMatch(/Delete a\?.*\n$/)
   })
 
+  it('throws after Ctrl-C in a question, which interrupts the command', async () => {
+    const { terminal, stdin } = create({}, true)
+    const answers = terminal.ask([{ text: 'Name?', byDefault: () => '', check: () => undefined }])
+    stdin.write('\u0003')
+    await expect(answers).rejects.toThrow(InterruptedError)
+  })
+
   it.each(['before', 'while'])('interrupts a prompt whose signal is aborted %s it is shown', async when => {
     const { terminal } = create()
     const interruption = new AbortController()
