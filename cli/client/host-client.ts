@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { json } from '../../src/card/model/schema.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
 import { type Connection, HostError, type Reply, request } from './http.ts'
@@ -55,8 +56,8 @@ export type LiveCard = { etag?: string; isPending: boolean }
 const CardChange = v.object({
   op: v.string(),
   pointer: v.string(),
-  before: v.optional(v.unknown()),
-  after: v.optional(v.unknown()),
+  before: v.optional(json),
+  after: v.optional(json),
   omitted: v.optional(v.array(v.string())),
   count: v.optional(v.number()),
 })

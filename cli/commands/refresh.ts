@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { CardChange, RefreshResult } from '../client/index.ts'
 import type { Context } from '../config.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
+import { hideSecrets } from '../reporters/index.ts'
 import { colors, withoutControls } from '../terminal.ts'
 import { addHostOptions, connect, forEachId, type HostFlags } from './host-options.ts'
 
@@ -29,13 +30,27 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
       terminal.error(`${id}: ${result.detail}`)
       return ExitCode.rejected
     }
-    agents.push({ id, ...result })
-    if (!json) terminal.report(refreshText(id, result, flags))
+    const shown = hideSecretsOf(result)
+    agents.push({ id, ...shown })
+    if (!json) terminal.report(refreshText(id, shown, flags))
     return ExitCode.ok
   })
   if (json) terminal.out(JSON.stringify({ agents, ...(failure !== undefined && { failure }) }))
   return exitCode
 }
+
+/** Hides what looks like a secret in the values before and after: the card before may be older than the check for secrets. */
+const hideSecretsOf = (result: RefreshResult): RefreshResult => ({
+  ...result,
+  drift: result.drift.map(hideSecretsInChange),
+  ...(result.pending && { pending: { ...result.pending, drift: result.pending.drift.map(hideSecretsInChange) } }),
+})
+
+const hideSecretsInChange = ({ before, after, ...change }: CardChange): CardChange => ({
+  ...change,
+  ...(before !== undefined && { before: hideSecrets(before, change.pointer) }),
+  ...(after !== undefined && { after: hideSecrets(after, change.pointer) }),
+})
 
 /** Formats the result for people. The command that it shows names the host as the flags do. */
 const refreshText = (id: string, { outcome, drift, notes, pending }: RefreshResult, { host, url }: Flags): string => {

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   jsonEntries,
   type Pointer,
+  parsePointer,
 } from '../../src/json/json.ts'
 import { colors } from '../terminal.ts'
 
@@ -55,20 +56,26 @@ const escapeControls = (text: string): string =>
 
 /** Hides what looks like a secret. A host may have stored one before it refused them. */
 const withoutSecrets = ({ before, after }: Change): Change => ({
-  before: hideSecrets(before),
-  after: hideSecrets(after),
+  before: hideManifestSecrets(before),
+  after: hideManifestSecrets(after),
 })
 
-const hideSecrets = (manifest: JsonObject): JsonObject => {
+const hideManifestSecrets = (manifest: JsonObject): JsonObject => {
   const allowed: readonly Json[] = Array.isArray(manifest.allowSecrets) ? manifest.allowSecrets : []
+  return Object.fromEntries(
+    jsonEntries(manifest).map(([name, value]) => [name, hideSecrets(value, formatPointer(name), allowed)]),
+  )
+}
+
+/** Returns a value without what looks like a secret; `pointer` is where it is in a document, and `allowed` are places to keep. */
+export const hideSecrets = (value: Json, pointer: Pointer, allowed: readonly Json[] = []): Json => {
   const hide = (value: Json, name: string, pointer: Pointer): Json => {
     if (typeof value === 'string') return containsSecret(value, name) && !allowed.includes(pointer) ? '[secret]' : value
     if (Array.isArray(value)) return value.map((item, index) => hide(item, name, pointer + formatPointer(index)))
-    return isJsonObject(value) ? hideMembers(value, pointer) : value
-  }
-  const hideMembers = (object: JsonObject, pointer: Pointer): JsonObject =>
-    Object.fromEntries(
-      jsonEntries(object).map(([name, value]) => [name, hide(value, name, pointer + formatPointer(name))]),
+    if (!isJsonObject(value)) return value
+    return Object.fromEntries(
+      jsonEntries(value).map(([name, item]) => [name, hide(item, name, pointer + formatPointer(name))]),
     )
-  return hideMembers(manifest, '')
+  }
+  return hide(value, parsePointer(pointer).findLast(token => !/^\d+$/.test(token)) ?? '', pointer)
 }

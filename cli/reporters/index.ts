@@ -1,4 +1,4 @@
-export { diffText, toJsonPatch } from './diff.ts'
+export { diffText, hideSecrets, toJsonPatch } from './diff.ts'
 export { lintJson, syncJson } from './json.ts'
 export {
   collectLintResults,

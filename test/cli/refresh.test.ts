@@ -40,6 +40,26 @@ describe('sync-card refresh', () => {
     expect([stdout, code]).toEqual(['refreshed weather\n    + /skills/2 {"id":"new"}\nunchanged news\n', 0])
   })
 
+  it.each([[[]], [['--json']]])('repeats no secret of the card before and after: %j', async flags => {
+    const token = 'sk-proj-Zq7Vt2Xw9Lm4Np6Rk8Ys3'
+    const drift = [
+      { op: 'replace', pointer: '/skills/0/tags/1', before: `Call me with ${token}`, after: 'B' },
+      { op: 'remove', pointer: '/password', before: 'Hunter2Zq7Vt' },
+      { op: 'add', pointer: '/keys', after: { apiKey: ['a1b2c3d4e5f6'] } },
+    ]
+    const outcome = { id: 'weather', outcome: 'refreshed', drift }
+    answers['/agents/weather/refresh'] = { status: 200, body: outcome }
+    const shown = await refresh('weather', ...flags)
+    answers['/agents/weather/refresh'] = {
+      status: 200,
+      body: { ...outcome, drift: [], pending: { ...pending, drift } },
+    }
+    for (const { stdout } of [shown, await refresh('weather', ...flags)]) {
+      expect(stdout.split('[secret]')).toHaveLength(4)
+      expect(stdout).not.toMatch(/sk-proj|Hunter2|a1b2c3/)
+    }
+  })
+
   it('shows which values are left out, and how many more changes there are', async () => {
     const drift = [
       { op: 'replace', pointer: '/description', after: 'B', omitted: ['before'] },
