@@ -85,13 +85,16 @@ const findConfigFolder = (cwd: string): string => {
  * Returns the variables of a file such as `.env`; none if there is no such file. A byte order mark is ignored, as PowerShell writes one,
  * and empty variables count as not set.
  */
-export const readEnvFile = (folder: string, name: string): Environment => {
-  const file = join(folder, name)
+export const readEnvFile = (folder: string, name: string): Environment =>
+  withoutEmpty(parseEnv(readEnvText(join(folder, name))))
+
+/** Returns the text of a file such as `.env`; empty if there is no such file. */
+export const readEnvText = (file: string): string => {
   // Python keeps virtual environments in folders of this name.
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return {}
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return ''
   const bytes = readFileSync(file)
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
-  return withoutEmpty(parseEnv(new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)))
+  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
 }
 
 const withoutEmpty = (env: Environment): Environment =>

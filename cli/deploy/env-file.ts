@@ -1,11 +1,16 @@
-import { accessSync, chmodSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readEnvText } from '../config.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../manifests/index.ts'
 
 /** Throws unless a file such as `.env` can be written: what is generated for it would be lost. */
 export const checkWritable = (folder: string, name: string): void => {
   const file = join(folder, name)
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(
+      `${name} is a folder, so a new ADMIN_TOKEN cannot be written there: move it, or set ADMIN_TOKEN.`,
+    )
   try {
     accessSync(existsSync(file) ? file : folder, constants.W_OK)
   } catch (error) {
@@ -20,7 +25,7 @@ export const checkWritable = (folder: string, name: string): void => {
  */
 export const writeEnvFile = (folder: string, name: string, variables: Readonly<Record<string, string>>): void => {
   const file = join(folder, name)
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const before = readEnvText(file)
   const after = Object.entries(variables).reduce((text, [variable, value]) => {
     const line = `${variable}=${value}`
     const existing = new RegExp(`^(?:export[ \\t]+)?${variable}[ \\t]*=.*$`, 'gm')

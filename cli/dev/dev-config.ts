@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseEnv } from 'node:util'
-import { type Environment, LOCAL_TOKEN } from '../config.ts'
+import { type Environment, LOCAL_TOKEN, readEnvFile } from '../config.ts'
 import { EXAMPLE_WORKERS } from './samples.ts'
 
 /** The secrets of the Worker on this machine, as wrangler reads them. */
@@ -13,9 +12,8 @@ export type LocalToken = { token: string; shell: string }
 /** Returns the admin token of a host on this machine: of the process, of `.dev.vars`, or `dev`. Never of a deployment's `.env`. */
 export const readLocalToken = (cwd: string, processEnv: Environment): LocalToken => {
   if (processEnv.ADMIN_TOKEN) return { token: processEnv.ADMIN_TOKEN, shell: '$ADMIN_TOKEN' }
-  const file = join(cwd, LOCAL_SECRETS_FILE)
-  const token = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')).ADMIN_TOKEN : undefined
-  if (!token) return { token: LOCAL_TOKEN, shell: LOCAL_TOKEN }
+  const token = readEnvFile(cwd, LOCAL_SECRETS_FILE).ADMIN_TOKEN
+  if (token === undefined) return { token: LOCAL_TOKEN, shell: LOCAL_TOKEN }
   return { token, shell: `$(node --env-file=${LOCAL_SECRETS_FILE} -p process.env.ADMIN_TOKEN)` }
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createContext, type Environment } from '../../cli/config.ts'
@@ -141,15 +141,21 @@ describe('deploy', () => {
     await expect(deployment).rejects.toThrow(message)
   })
 
-  it('rejects a .env that cannot be written before anything is deployed', async () => {
-    const folder = workspace()
-    mkdirSync(join(folder.folder, '.env'))
-    chmodSync(folder.folder, 0o555)
-    const result = await runDeploy(folder).catch((error: Error) => error.message)
-    chmodSync(folder.folder, 0o755)
-    // Root may write everywhere.
-    if (process.getuid?.() !== 0) expect(result).toMatch(/^\.env cannot be written, so a new ADMIN_TOKEN would be lost/)
+  it('rejects a folder .env, such as one of Python, before anything is deployed', async () => {
+    const deployment = runDeploy(workspace({ '.env/pyvenv.cfg': '' }))
+    await expect(deployment).rejects.toThrow('.env is a folder, so a new ADMIN_TOKEN cannot be written there')
   })
+
+  it.skipIf(process.getuid?.() === 0)(
+    'rejects a folder that cannot be written before anything is deployed',
+    async () => {
+      const folder = workspace()
+      chmodSync(folder.folder, 0o555)
+      const error = await runDeploy(folder).catch((error: Error) => error.message)
+      chmodSync(folder.folder, 0o755)
+      expect(error).toMatch(/^\.env cannot be written, so a new ADMIN_TOKEN would be lost/)
+    },
+  )
 })
 
 describe('a first deployment', () => {
@@ -167,6 +173,13 @@ describe('a first deployment', () => {
     expect(stdout).toContain('A new ADMIN_TOKEN is in .env')
     expect(stdout + stderr).not.toContain(host.token)
     expect({ code, writes: host.writes }).toEqual({ code: 0, writes: ['PUT /agents/a'] })
+  })
+
+  it('keeps the other lines of a .env that PowerShell has written', async () => {
+    const folder = workspace()
+    writeFileSync(join(folder.folder, '.env'), Buffer.from('\ufeffOTHER=1\r\n', 'utf16le'))
+    await runDeploy(folder)
+    expect(read(folder)).toBe(`OTHER=1\r\nADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}\n`)
   })
 
   it('says what to do next if nobody has edited the starter card', async () => {
