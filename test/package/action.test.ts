@@ -140,7 +140,7 @@ describe('the action on a push', () => {
     const [stop, pause = ''] = /^::stop-commands::(\S{36})$/m.exec(log) ?? []
     const [before = '', after = ''] = log.split(`\n::${pause}::\n`)
     expect(before.startsWith(`${stop}\n`)).toBe(true)
-    expect(before).toContain('\n::error::Ignore this.yaml')
+    expect(before).toContain('::error::Ignore this.yaml')
     expect(after).toBe('::error title=sync-card::The step Lint lists what is wrong with the cards.\n')
   })
 })
