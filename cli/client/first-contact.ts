@@ -20,12 +20,10 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   const reply = await request(connection, 'GET', '/health', { anonymous: true, isResult })
   const parsed = v.safeParse(HostHealth, reply.body)
   if (!parsed.success) throw new HostError(`${url} ${describeOther(reply)}`)
-  const { version, registry, missing } = parsed.output
+  const { version, registry } = parsed.output
   if (!isCompatible(version, VERSION))
     inform(`${url} has version ${version}, and this sync-card has ${VERSION}: upgrade the older of the two.`)
   if (registry === 'unreachable') inform(`${url} cannot reach its registry at the moment.`)
-  if (missing.includes('ADMIN_TOKEN'))
-    inform(`${url} has no ADMIN_TOKEN, so it accepts none: npx wrangler secret put ADMIN_TOKEN`)
   return parsed.output
 }
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { createClient } from '../client/index.ts'
-import { type Context, isUnencrypted, parseHostUrl } from '../config.ts'
+import { type Context, isUnencrypted } from '../config.ts'
 import { putSecret } from '../deploy/wrangler.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
+import { resolvePublicHost } from '../resolve-host.ts'
 import { createSigningKey } from '../signing-key.ts'
 import { DEFAULT_RETRIES } from './host-options.ts'
 
@@ -16,7 +17,10 @@ export const addKeys = (program: Command, context: Context, exit: (code: number)
     .description('make a key and store it as the secret SIGNING_KEY, which it replaces')
     .argument('[args...]', 'arguments for `wrangler secret put`, such as: -- --env staging')
     .option('--print', 'print the secret on stdout instead')
-    .option('--keep <url>', 'publish the keys that this host publishes now as well')
+    .option(
+      '--keep <host>',
+      'publish the keys that this host publishes now as well: its URL, or its name in sync-card.yaml',
+    )
     .action(async (args: string[], flags: CreateFlags) => exit(await create(args, flags, context)))
 }
 
@@ -33,13 +37,14 @@ const create = async (args: readonly string[], { print, keep }: CreateFlags, con
   if (exitCode !== 0) return exitCode
   terminal.info(`SIGNING_KEY is now ${key.kid}, which nobody has seen.`)
   if (keep === undefined)
-    terminal.info('What another key signed is no longer valid; to keep such a key published: --keep <url of the host>')
+    terminal.info('What another key signed is no longer valid; to keep such a key published: --keep <host>')
   return ExitCode.ok
 }
 
 /** Returns the public keys of a host. */
-const fetchKeys = async (text: string, { fetch, clock, terminal }: Context) => {
-  const url = parseHostUrl(text)
+const fetchKeys = async (host: string, context: Context) => {
+  const { fetch, clock, terminal } = context
+  const { url } = resolvePublicHost(host.includes(':') ? { url: host } : { host }, context)
   if (isUnencrypted(url))
     throw new UsageError(`${url} is not encrypted, so anybody on the way could add a key of their own: use https.`)
   const client = createClient({ url, token: '', retries: DEFAULT_RETRIES, fetch, clock, inform: terminal.info })

@@ -39,13 +39,14 @@ const whoamiJson = ({ url, urlFrom, name, set, tokenFrom }: ResolvedHost, health
     token: { ...token, from: tokenFrom },
   })
 
-const whoamiText = (host: ResolvedHost, { version }: HostHealth, token: OwnToken, now: number): string => {
+const whoamiText = (host: ResolvedHost, { version, missing }: HostHealth, token: OwnToken, now: number): string => {
   const { url, urlFrom, set, tokenFrom } = host
   const { id, note } = token
   const { scopes, agents, tiers, expires } = describeToken(token, now)
   const rows: [string, string][] = [
     ['host', `${colors.bold(url)} (${urlFrom})`],
     ['version', version === VERSION ? version : `${version}; this is sync-card ${VERSION}`],
+    ...(missing.length === 0 ? [] : [['missing', withoutControls(missing.join(', '))] satisfies [string, string]]),
     ...(set === undefined ? [] : [['set', set] satisfies [string, string]]),
     ['token', `${colors.bold(withoutControls(id))} (${tokenFrom})`],
     ['scopes', scopes],

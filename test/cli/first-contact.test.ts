@@ -129,13 +129,6 @@ describe('first contact with a host', () => {
     const { code, stderr } = await sync()
     expect({ code, stderr }).toEqual({ code: 0, stderr: `${host.url} cannot reach its registry at the moment.\n` })
   })
-
-  it('reports a host without an admin token', async () => {
-    host.health.missing = ['ADMIN_TOKEN']
-    expect((await sync()).stderr).toContain(
-      'has no ADMIN_TOKEN, so it accepts none: npx wrangler secret put ADMIN_TOKEN',
-    )
-  })
 })
 
 it('names the token that a host rejects', async () => {

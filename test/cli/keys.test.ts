@@ -66,10 +66,13 @@ describe('sync-card keys create', () => {
     expect(await publishedOf(stdout)).toHaveLength(1)
   })
 
-  it('keeps the keys of a host published with --keep', async () => {
+  it.each<[string, (host: FakeHost) => string]>([
+    ['URL', ({ url }) => url],
+    ['name', () => 'local'],
+  ])('keeps the keys of a host published with --keep and its %s', async (_, keep) => {
     const before = await publishedOf((await runKeys(['create'])).call?.secret)
     const host = await startHost(200, { keys: before })
-    const { code, stderr, call } = await runKeys(['create', '--keep', host.url])
+    const { code, stderr, call } = await runKeys(['create', '--keep', keep(host)], { PORT: new URL(host.url).port })
     await host.close()
     const [key, ...others] = await publishedOf(call?.secret)
     expect([code, others]).toEqual([0, before])

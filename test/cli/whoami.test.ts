@@ -53,6 +53,11 @@ describe('sync-card whoami', () => {
     expect(stdout).toContain(`version  0.1.7; this is sync-card ${VERSION}\n`)
   })
 
+  it('shows which secrets the host lacks', async () => {
+    host.health.missing = ['ADMIN_TOKEN']
+    expect(linesOf((await new Workspace(files()).run(['whoami'])).stdout)).toContainEqual(['missing', 'ADMIN_TOKEN'])
+  })
+
   it('prints one JSON object with --json', async () => {
     const { stdout } = await new Workspace(files()).run(['whoami', '--json'])
     expect(JSON.parse(stdout)).toEqual({
