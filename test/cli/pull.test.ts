@@ -367,7 +367,6 @@ describe('renderManifest', () => {
         expect(text === undefined ? manifest : parse(text, { merge: true })).toEqual(manifest)
         expect(renderManifest(manifest, 'a.json', '')).toBeDefined()
       }),
-      { numRuns: 100 },
     )
   })
 })

@@ -152,9 +152,8 @@ describe('createManifestSchema', () => {
           { ...chosen, upstream },
           { ...chosen, ...random },
         ])
-          if (isRead(document)) expect([document, validate(document)]).toEqual([document, true])
+          expect(isRead(document) && !validate(document)).toBe(false)
       }),
-      { numRuns: 50 },
     )
   })
 
