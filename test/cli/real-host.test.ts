@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const set of ['synced-weather', 'synced-tax', 'synced-counted'])
+  for (const set of ['synced-weather', 'synced-tax', 'synced-counted', 'synced-secret'])
     for (const id of await idsOf(set))
       await host.fetch(`/agents/${id}`, { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
 })
@@ -39,6 +39,28 @@ describe('sync-card and the production build', () => {
     const { code, stdout } = await folderOf('synced-weather', 'synced1-rain').run(['--prune', '--yes'], team1)
     expect(stdout).toMatch(/^- deleted {3}synced1-snow\n.*: 1 deleted, 1 unchanged\n$/)
     expect({ code, ids: await idsOf('synced-weather') }).toEqual({ code: 0, ids: ['synced1-rain', 'synced2-wind'] })
+  })
+
+  it('agrees with the host on secrets and on `$schema`', async () => {
+    const description = 'Explains sk-proj-Zq7Vt2Xw9Lm4Np6Rk8Ys3 and others'
+    const written = {
+      $schema: `${url}/schema/manifest.json`,
+      card: card('synced1-secret', { $schema: 's', description }),
+    }
+    const workspace = new Workspace({
+      'cards/defaults.yaml': 'set: synced-secret',
+      'cards/synced1-secret.json': written,
+    })
+    const allow = ['--allow-secret', '/card/description']
+    const codes: (number | null)[] = []
+    for (const args of [[], allow, [...allow, '--check'], ['--check']])
+      codes.push((await workspace.run(args, admin)).code)
+    expect(codes).toEqual([3, 0, 0, 3])
+    const body = JSON.stringify(written)
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    const response = await host.fetch('/agents/synced1-secret', { method: 'PUT', headers, body })
+    expect(await response.json()).toMatchObject({ errors: [{ pointer: '/card/description' }] })
+    expect(response.status).toBe(422)
   })
 
   it('counts with --prune the agents that a token can read, but not write', async () => {
