@@ -60,6 +60,8 @@ const MAX_RETRY_DELAY_MS = 8000
 /** The highest `Retry-After` that is obeyed. */
 const MAX_RETRY_AFTER_MS = 30_000
 const REQUEST_TIMEOUT_MS = 30_000
+/** More than the longest page of a list. */
+const MAX_REPLY_BYTES = 16 * 2 ** 20
 
 /** Sends one request, and retries with exponential back-off while the host is unreachable or busy. */
 export const request = async (
@@ -132,13 +134,29 @@ const fetchText = async (
 ): Promise<{ response: Response; text: string }> => {
   try {
     const response = await fetch(url, init)
-    return { response, text: await response.text() }
+    return { response, text: await readText(response) }
   } catch (error) {
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
     const cause = error.cause instanceof Error ? error.cause : error
     throw new TransientError(`the connection failed (${cause.message || cause.name})`)
   }
+}
+
+/** Reads the body of a response, but not without end: the other side may not be a host. */
+const readText = async ({ body }: Response): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const reader = body?.getReader()
+  for (let next = await reader?.read(); reader && next && !next.done; next = await reader.read()) {
+    bytes += next.value.byteLength
+    if (bytes > MAX_REPLY_BYTES) {
+      await reader.cancel()
+      throw new HostError(`the response is longer than ${MAX_REPLY_BYTES / 2 ** 20} MiB, which no host sends`)
+    }
+    chunks.push(next.value)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
 /** Fetch reports a network failure as a TypeError with a cause; one without a cause is a mistake in the request itself. */

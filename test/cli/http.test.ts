@@ -92,6 +92,20 @@ describe('request', () => {
     expect(pauses).toEqual([])
   })
 
+  it('reads no response without end', async () => {
+    let sent = 0
+    const endless = () =>
+      new ReadableStream({
+        pull: controller => {
+          sent += 2 ** 20
+          controller.enqueue(new Uint8Array(2 ** 20))
+        },
+      })
+    const { outcome } = await send(() => new Response(endless()))
+    expect(outcome).toEqual(new HostError('the response is longer than 16 MiB, which no host sends'))
+    expect(sent).toBeLessThan(20 * 2 ** 20)
+  })
+
   it('never follows a redirect', async () => {
     const { outcome, requests } = await send(() => new Response(null, { status: 301, headers: { Location: '/' } }))
     expect(requests.map(({ redirect }) => redirect)).toEqual(['manual'])
