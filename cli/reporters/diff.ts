@@ -44,15 +44,16 @@ export const toJsonPatch = (change: Change): ReturnType<typeof formatAsPatch> =>
 
 /** Escapes control characters, so that no manifest of another owner can command the terminal. */
 const withoutCommands = (value: Json): Json => {
-  if (typeof value === 'string') return escapeControls(value)
+  // JSON escapes the line breaks and tabs of values by itself.
+  if (typeof value === 'string') return value.replace(/[^\P{Cc}\t\r\n]/gu, escapeControl)
   if (Array.isArray(value)) return value.map(withoutCommands)
   if (!isJsonObject(value)) return value
-  return Object.fromEntries(jsonEntries(value).map(([name, item]) => [escapeControls(name), withoutCommands(item)]))
+  return Object.fromEntries(
+    jsonEntries(value).map(([name, item]) => [name.replace(/\p{Cc}/gu, escapeControl), withoutCommands(item)]),
+  )
 }
 
-/** JSON escapes the line breaks and tabs of values by itself. */
-const escapeControls = (text: string): string =>
-  text.replace(/[^\P{Cc}\t\r\n]/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const escapeControl = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** Hides what looks like a secret. A host may have stored one before it refused them. */
 const withoutSecrets = ({ before, after }: Change): Change => ({
