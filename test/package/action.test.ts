@@ -135,8 +135,8 @@ describe('the action on a push', () => {
   })
 
   it('lets no line of the report be a command of the workflow', async () => {
-    runner.write({ 'cards/a\n::error::Ignore this.yaml': yaml('action-command') })
-    const { log } = await runner.run(push, { ...host(), url: '' })
+    runner.write({ '::error::Ignore this.yaml': yaml('action-command') })
+    const { log } = await runner.run(push, { ...host(), url: '', files: '*.yaml' })
     const [stop, pause = ''] = /^::stop-commands::(\S{36})$/m.exec(log) ?? []
     const [before = '', after = ''] = log.split(`\n::${pause}::\n`)
     expect(before.startsWith(`${stop}\n`)).toBe(true)
