@@ -49,4 +49,5 @@ const suggestGlob = (glob: string, ids: readonly string[]): string | undefined =
   return candidates[0]?.suggestion
 }
 
-const maxDistance = (text: string): number => Math.max(1, Math.floor(text.length / 3))
+/** In a text of one letter, any other letter would be a mistake of it. */
+const maxDistance = (text: string): number => (text.length < 2 ? 0 : Math.max(1, Math.floor(text.length / 3)))

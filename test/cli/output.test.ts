@@ -184,8 +184,8 @@ describe('sync-card --only', () => {
     expect({ code, requests: host.seen }).toEqual({ code: 2, requests: [] })
   })
 
-  it.each(['payments', '*-payments', 'payments-*', ''])('suggests nothing for "%s" (exit 2)', async glob => {
-    const { code, stderr } = await new Workspace(files).run(['--only', glob], env)
+  it.each(['payments', '*-payments', 'payments-*', 'x', ''])('suggests nothing for "%s" (exit 2)', async glob => {
+    const { code, stderr } = await new Workspace({ ...files, 'cards/b.json': card('b') }).run(['--only', glob], env)
     expect(stderr).toBe(`sync-card: --only ${glob} matches no agent.\n`)
     expect(code).toBe(2)
   })
