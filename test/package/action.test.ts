@@ -51,6 +51,12 @@ describe('action.yml', () => {
     for (const { run = '' } of action.runs.steps) expect(run).not.toContain('${{')
   })
 
+  it('runs sync-card only where its output cannot be a command of the workflow', () => {
+    const scripts = action.runs.steps.flatMap(({ run = '' }) => (run.includes('.bin/sync-card') ? [run] : []))
+    expect(scripts.length).toBe(3)
+    for (const run of scripts) expect(run).toContain('echo "::stop-commands::$pause"')
+  })
+
   it('pins other actions to a commit', () => {
     const used = action.runs.steps.flatMap(({ uses }) => uses ?? [])
     expect(used).toEqual([expect.stringMatching(/^github\/codeql-action\/upload-sarif@[0-9a-f]{40}$/)])
