@@ -49,28 +49,30 @@ export const observedCallOf = (
   end: CallEnd,
 ): ObservedCall => {
   const { needs } = operations[operation]
-  const outcome = outcomeOf(operation, end)
+  const code = codeOf(end.agentError)
+  const failure = failureOf(end, code)
+  const outcome = outcomeOf(operation, { status: end.status, code, failure })
   // An agent that answers a message may have ignored the configuration in it.
-  const showsPush = needs === 'pushNotifications' || (hasPushConfig && isPushRefusal(end))
-  const failure = failureOf(end)
+  const showsPush = needs === 'pushNotifications' || (hasPushConfig && code === PUSH_NOTIFICATION_NOT_SUPPORTED)
   return {
     operation,
     protocol: `${binding} ${version}`,
     outcome,
-    protocolOutcome: protocolOutcomeOf(operation, outcome, end),
+    protocolOutcome: protocolOutcomeOf(operation, outcome, { code, isAgentError: end.agentError !== undefined }),
     ...(needs === 'streaming' && { streaming: streamingOutcome(outcome, end) }),
     ...(showsPush && { pushNotifications: outcome }),
     ...(failure !== undefined && { failure }),
   }
 }
 
-const outcomeOf = (operation: OperationName, end: CallEnd): Outcome => {
-  const { status = 0 } = end
-  const code = codeOf(end)
+const outcomeOf = (
+  operation: OperationName,
+  { status = 0, code, failure }: { status: number | undefined; code: number | undefined; failure: string | undefined },
+): Outcome => {
   const isUnknownPath =
     UNKNOWN_OPERATION_STATUSES.includes(status) || (status === 404 && OPERATIONS_WITHOUT_IDS.includes(operation))
   if (code === undefined && isUnknownPath) return 'refused'
-  if (failureOf(end) === undefined) return 'answered'
+  if (failure === undefined) return 'answered'
   switch (code) {
     case METHOD_NOT_FOUND:
     case PUSH_NOTIFICATION_NOT_SUPPORTED:
@@ -85,27 +87,29 @@ const outcomeOf = (operation: OperationName, end: CallEnd): Outcome => {
 }
 
 /** An agent that answers with an error of A2A speaks the protocol, unless it refuses the version or does not know the main method. */
-const protocolOutcomeOf = (operation: OperationName, outcome: Outcome, end: CallEnd): Outcome => {
-  const code = codeOf(end)
-  const isA2AError = end.error === undefined && end.agentError !== undefined && code !== METHOD_NOT_FOUND
-  if (code === VERSION_NOT_SUPPORTED || (operation === 'send' && outcome === 'refused' && !isPushRefusal(end)))
-    return 'refused'
+const protocolOutcomeOf = (
+  operation: OperationName,
+  outcome: Outcome,
+  { code, isAgentError }: { code: number | undefined; isAgentError: boolean },
+): Outcome => {
+  const isMainMethodRefused = operation === 'send' && outcome === 'refused' && code !== PUSH_NOTIFICATION_NOT_SUPPORTED
+  if (code === VERSION_NOT_SUPPORTED || isMainMethodRefused) return 'refused'
+  const isA2AError = isAgentError && code !== METHOD_NOT_FOUND
   return outcome === 'answered' || isA2AError ? 'answered' : 'failed'
 }
 
 const streamingOutcome = (outcome: Outcome, end: CallEnd): Outcome =>
   outcome === 'answered' && !(end.error === undefined && end.isStream) ? 'failed' : outcome
 
-const isPushRefusal = (end: CallEnd): boolean => codeOf(end) === PUSH_NOTIFICATION_NOT_SUPPORTED
-
 /** Returns the code of an agent's error in JSON-RPC; over HTTP+JSON the code in an error is a status. */
-const codeOf = ({ agentError: { code, reason } = {} }: CallEnd): number | undefined =>
-  reason === undefined ? (code !== undefined && code < 0 ? code : undefined) : CODES.get(reason)
+const codeOf = (error: AgentError | undefined): number | undefined => {
+  if (error?.reason !== undefined) return CODES.get(error.reason)
+  return error?.code !== undefined && error.code < 0 ? error.code : undefined
+}
 
-const failureOf = (end: CallEnd): string | undefined => {
+const failureOf = (end: CallEnd, code: number | undefined): string | undefined => {
   if (end.error !== undefined) return end.error
   const { status, agentError } = end
-  const code = codeOf(end)
   if (code !== undefined && isReservedCode(code)) return `${code}`
   if (status >= 400) return `http-${status}`
   return agentError === undefined ? undefined : 'agent-error'

@@ -152,16 +152,19 @@ type ResultReader = (answer: Answer) => ReadResult
 const readOperationResult = (operation: OperationName, form: Form, value: unknown): ReadResult =>
   resultReaders[operation]({ value, form })
 
+const readOne = (name: ObjectName, { value, form }: Answer): ReadResult => {
+  const fault = shapes[form][name](value)
+  if (fault !== undefined) return { fault: `result${fault}` }
+  const found = new FoundFacts()
+  collectors[name](value as JsonObject, shapes[form], found)
+  return found.toFacts(objectKinds[name])
+}
+
 /** Reads one object of A2A. */
 const one =
   (name: ObjectName): ResultReader =>
-  ({ value, form }) => {
-    const fault = shapes[form][name](value)
-    if (fault !== undefined) return { fault: `result${fault}` }
-    const found = new FoundFacts()
-    collectors[name](value as JsonObject, shapes[form], found)
-    return found.toFacts(objectKinds[name])
-  }
+  answer =>
+    readOne(name, answer)
 
 /** Reads one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
 const oneOf = (...names: ObjectName[]): ResultReader => {
@@ -172,12 +175,12 @@ const oneOf = (...names: ObjectName[]): ResultReader => {
       const name = byKind.get(value.kind)
       return name === undefined
         ? { fault: `result.kind must be ${[...byKind.keys()].join(' or ')}` }
-        : one(name)({ value, form })
+        : readOne(name, { value, form })
     }
     const present = names.filter(name => readWrapped(value, name, form) !== undefined)
     const [name] = present
     if (name === undefined || present.length > 1) return { fault: `result must have one of ${names.join(', ')}` }
-    const read = one(name)({ value: readWrapped(value, name, form), form })
+    const read = readOne(name, { value: readWrapped(value, name, form), form })
     return 'fault' in read ? { fault: read.fault.replace('result', `result.${name}`) } : read
   }
 }

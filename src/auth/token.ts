@@ -48,7 +48,9 @@ const digest = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest('SHA
 
 /** Checks whether a header's value contains a token of this host, in any form: such a value must not leave this host. */
 export const containsHostToken = (value: string, env: AdminSecret): boolean =>
-  [value, ...decodeBasic(value)].some(text => issuedToken.test(text) || containsAdminToken(text, env))
+  isTokenIn(value, env) || decodeBasic(value).some(text => isTokenIn(text, env))
+
+const isTokenIn = (text: string, env: AdminSecret): boolean => issuedToken.test(text) || containsAdminToken(text, env)
 
 /** The prefix of a token where a token begins, or prefix and id anywhere: a JWT can contain `cc_` by chance. */
 const issuedToken = /(?:^|[^\w.~+/-])cc_|cc_[a-z2-7]{12}_/i
@@ -61,11 +63,9 @@ export const containsAdminToken = (text: string, { ADMIN_TOKEN: token }: AdminSe
 
 /** Returns the decoded credentials of every `Basic` scheme in a header. */
 const decodeBasic = (value: string): string[] =>
-  Array.from(value.matchAll(/\bBasic[ \t]+([\w+/-]+)/gi), ([, word = '']) =>
+  value.match(/\bBasic[ \t]+[\w+/-]+/gi)?.map(credentials => {
+    const word = credentials.replace(/^Basic[ \t]+/i, '')
     // A single last character encodes no byte, and makes `atob` throw.
-    atob(
-      word
-        .slice(0, word.length - Number(word.length % 4 === 1))
-        .replace(/[-_]/g, letter => (letter === '-' ? '+' : '/')),
-    ),
-  )
+    const encoded = word.slice(0, word.length - Number(word.length % 4 === 1))
+    return atob(encoded.replace(/[-_]/g, letter => (letter === '-' ? '+' : '/')))
+  }) ?? []

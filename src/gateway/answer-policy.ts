@@ -56,9 +56,7 @@ class AnswerObserver {
           ? inspect
           : (facts, place) => {
               this.#facts = facts
-              if (place === 'event') this.#count({ status: 200, isStream: true, agentError: facts.error })
-              const { agent, env, ctx } = context
-              observeMediaTypes(agent.id, facts.mediaTypes, env, ctx)
+              if (place === 'event') this.#observeEvent(facts)
               return inspect?.(facts, place)
             },
       warn: (error, place) => {
@@ -75,24 +73,35 @@ class AnswerObserver {
 
   /** Sees the response for the caller, or why there is none. */
   end(response: Response | CallError): void {
-    if ('kind' in response && NOT_OBSERVED.has(response.kind)) return
-    const { status, isStream } =
-      'kind' in response
-        ? { status: 200, isStream: false }
-        : { status: response.status, isStream: essence(response.headers.get('Content-Type')) === 'text/event-stream' }
+    if ('kind' in response) {
+      if (!NOT_OBSERVED.has(response.kind)) this.#end(this.#fault ?? response, { status: 200, isStream: false })
+      return
+    }
+    const { status, headers } = response
+    const { streams = false } = operations[this.#forwarded.call.operation]
+    const isStream = streams && essence(headers.get('Content-Type')) === 'text/event-stream'
     const awaitsEvents = isStream && this.policy.inspect !== undefined
-    if (awaitsEvents) return
-    const error = this.#fault ?? ('kind' in response ? response : undefined)
-    // An answer that the host withholds shows as much as one that passes.
-    this.#count(error && !this.#facts ? endOf(error) : { status, isStream, agentError: this.#facts?.error })
+    if (!awaitsEvents) this.#end(this.#fault, { status, isStream })
   }
 
-  #count(end: CallEnd): void {
+  /** An answer that the host withholds shows as much as one that passes. */
+  #end(error: CallError | undefined, passed: { status: number; isStream: boolean }): void {
+    const end = error && !this.#facts ? endOf(error) : { ...passed, agentError: this.#facts?.error }
+    this.#count(end, this.#facts?.mediaTypes)
+  }
+
+  #observeEvent({ error: agentError, mediaTypes }: ResultFacts): void {
+    this.#count({ status: 200, isStream: true, agentError })
+    const { agent, env, ctx } = this.#context
+    observeMediaTypes(agent.id, mediaTypes, env, ctx)
+  }
+
+  #count(end: CallEnd, mediaTypes?: readonly string[]): void {
     if (this.#isCounted) return
     this.#isCounted = true
     const { agent, env, ctx } = this.#context
     const { call, hasPushConfig } = this.#forwarded
-    observeCall(agent.id, observedCallOf(call, hasPushConfig, end), env, ctx)
+    observeCall(agent.id, { ...observedCallOf(call, hasPushConfig, end), mediaTypes }, env, ctx)
   }
 }
 

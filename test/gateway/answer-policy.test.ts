@@ -139,12 +139,12 @@ describe('a list of tasks that are kept apart', () => {
 })
 
 describe('what is observed of a call', () => {
-  const observe = (gate: Partial<CallProfile['gate']> = {}) => {
+  const observe = (gate: Partial<CallProfile['gate']> = {}, operation: 'send' | 'stream' = 'send') => {
     const profile = profileWith({ modes: modesWith('text/plain') })
     const gated = { ...profile, gate: { ...profile.gate, ...gate } }
     const context = contextOf()
     const answers = observeAnswers(context, {
-      call: callWith(),
+      call: callWith({ operation }),
       profile: gated,
       owned: undefined,
       hasPushConfig: false,
@@ -166,7 +166,7 @@ describe('what is observed of a call', () => {
   })
 
   it('is an error event of the agent with modes that are off', () => {
-    const { policy, end } = observe({ modes: 'off' })
+    const { policy, end } = observe({ modes: 'off' }, 'stream')
     end(new Response('', { headers: { 'Content-Type': 'text/event-stream' } }))
     policy.inspect?.(refusal, 'event')
     expect(counted()).toMatchObject([{ outcome: 'refused', failure: '-32601' }])

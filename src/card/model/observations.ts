@@ -22,6 +22,8 @@ export type ObservedCall = {
   streaming?: Outcome
   /** Set for a call for push configurations, and for a message whose configuration the agent refuses. */
   pushNotifications?: Outcome
+  /** The media types of its result. Those of a stream are observed with each event. */
+  mediaTypes?: readonly string[] | undefined
   /** Why there is no result: an error of this host, or a code of the agent's. */
   failure?: string
 }

@@ -39,21 +39,25 @@ const samples = new Map<string, Sample>()
  * sample: what is not sent when the isolate ends is lost.
  */
 export const observeCall = (id: string, call: ObservedCall, env: Env, ctx: ExecutionContext): void => {
+  // The clock of the runtime is slow, so it is read once.
+  const now = Date.now()
   const sample = getSample(id)
-  addCall(pendingOf(sample), call, Date.now())
-  const { operation, protocol, outcome, streaming, pushNotifications } = call
+  const pending = pendingOf(sample, now)
+  addCall(pending, call, now)
+  const { operation, protocol, outcome, streaming, pushNotifications, mediaTypes = [] } = call
   // The outcome of a capability follows from the others, except where an answer is not what was asked for.
-  const isNew = learn(sample, `${operation} ${protocol} ${outcome} ${streaming} ${pushNotifications}`)
-  scheduleSending(id, sample, isNew, { env, ctx })
+  const facts = addMediaTypes(pending, mediaTypes)
+  facts.push(`${operation} ${protocol} ${outcome} ${streaming} ${pushNotifications}`)
+  scheduleSending(id, sample, { now, isNew: learn(sample, facts) }, { env, ctx })
 }
 
-/** Counts the media types of one result or event of an agent. */
+/** Counts the media types of one event of an agent. */
 export const observeMediaTypes = (id: string, mediaTypes: readonly string[], env: Env, ctx: ExecutionContext): void => {
   if (mediaTypes.length === 0) return
+  const now = Date.now()
   const sample = getSample(id)
-  const counted = addMediaTypes(pendingOf(sample), mediaTypes)
-  const isNew = counted.filter(type => learn(sample, type)).length > 0
-  scheduleSending(id, sample, isNew, { env, ctx })
+  const facts = addMediaTypes(pendingOf(sample, now), mediaTypes)
+  scheduleSending(id, sample, { now, isNew: learn(sample, facts) }, { env, ctx })
 }
 
 /** Sends the Registry what this isolate has observed of an agent and has not sent yet. Never rejects. */
@@ -79,24 +83,24 @@ const getSample = (id: string): Sample => {
   return sample
 }
 
-const pendingOf = (sample: Sample): Observations => {
-  sample.pending ??= createObservations(Date.now())
+const pendingOf = (sample: Sample, now: number): Observations => {
+  sample.pending ??= createObservations(now)
   return sample.pending
 }
 
-const learn = ({ known }: Sample, fact: string): boolean => {
-  if (known.has(fact) || known.size >= MAX_KNOWN_FACTS) return false
-  known.add(fact)
-  return true
+/** Returns whether any of the facts is new. */
+const learn = ({ known }: Sample, facts: readonly string[]): boolean => {
+  const before = known.size
+  for (const fact of facts) if (known.size < MAX_KNOWN_FACTS) known.add(fact)
+  return known.size > before
 }
 
 const scheduleSending = (
   id: string,
   sample: Sample,
-  isNew: boolean,
+  { now, isNew }: { now: number; isNew: boolean },
   { env, ctx }: { env: Env; ctx: ExecutionContext },
 ): void => {
-  const now = Date.now()
   const wanted = Math.max(now + SEND_DELAY_MS, isNew ? 0 : sample.sentAt + SEND_INTERVAL_MS)
   if (wanted > now + MAX_DELAY_MS) return
   // The request that was to send them may have been cancelled.
