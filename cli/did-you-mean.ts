@@ -16,6 +16,8 @@ export const didYouMean = (unknown: string, known: readonly string[]): string =>
   const [closest] = known
     .map(name => ({ name, mistakes: countMistakes(unknown.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, mistakes }) => mistakes <= Math.min(MAX_MISTAKES, Math.ceil(name.length * MAX_MISTAKEN_PART)))
+    // Of a name with one letter, every other letter would be a mistake.
+    .filter(({ name, mistakes }) => mistakes < name.length)
     .sort((one, other) => one.mistakes - other.mistakes)
   return closest === undefined ? '' : ` Did you mean "${closest.name}"?`
 }

@@ -1,5 +1,5 @@
-import { distance } from 'fastest-levenshtein'
 import { matchesGlob } from '../../src/card/model/constants.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import type { LoadedManifests } from '../manifests/index.ts'
 
@@ -27,27 +27,19 @@ export const createFilter = (globs: readonly string[] = []): ((id: string) => bo
 
 /** Throws a UsageError for a glob that matches none of the ids, and suggests one that does. */
 export const rejectUnmatchedGlobs = (globs: readonly string[] = [], ids: readonly string[]): void => {
-  for (const glob of globs) {
-    if (ids.some(id => matchesGlob(glob, id))) continue
-    const suggestion = suggestGlob(glob, ids)
-    throw new UsageError(
-      `--only ${glob} matches no agent.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`,
-    )
-  }
+  const isMatched = (glob: string): boolean => ids.some(id => matchesGlob(glob, id))
+  const glob = globs.find(each => !isMatched(each))
+  if (glob === undefined) return
+  const similar = similarGlobs(glob, ids).filter(isMatched)
+  throw new UsageError(`--only ${glob} matches no agent.${didYouMean(glob, similar)}`)
 }
 
-/** Returns the glob with its beginning replaced by the most similar beginning of an id; undefined if none is similar. */
-const suggestGlob = (glob: string, ids: readonly string[]): string | undefined => {
+/** Returns the glob with its beginning replaced by those of the ids, up to a letter longer or shorter. */
+const similarGlobs = (glob: string, ids: readonly string[]): string[] => {
   const [start = '', ...rest] = glob.split('*')
-  const isExact = rest.length === 0
-  const candidates = ids
-    .flatMap(id => (isExact ? [id] : [start.length - 1, start.length, start.length + 1].map(end => id.slice(0, end))))
-    .filter(text => text !== '')
-    .map(text => ({ text, suggestion: [text, ...rest].join('*'), mistakes: distance(start, text) }))
-    .filter(({ mistakes, suggestion }) => mistakes <= maxDistance(start) && ids.some(id => matchesGlob(suggestion, id)))
-    .sort((one, other) => one.mistakes - other.mistakes)
-  return candidates[0]?.suggestion
+  const { length } = start
+  if (rest.length === 0) return [...ids]
+  return ids.flatMap(id =>
+    [length - 1, length, length + 1].map(end => [id.slice(0, Math.max(0, end)), ...rest].join('*')),
+  )
 }
-
-/** In a text of one letter, any other letter would be a mistake of it. */
-const maxDistance = (text: string): number => (text.length < 2 ? 0 : Math.max(1, Math.floor(text.length / 3)))

@@ -180,7 +180,7 @@ describe('sync-card --only', () => {
     ['team*', 'tam*'],
   ])('suggests %s for %s, which matches nothing (exit 2)', async (suggestion, glob) => {
     const { code, stderr } = await new Workspace(files).run(['--only', 'team1-*', '--only', glob], env)
-    expect(stderr).toBe(`sync-card: --only ${glob} matches no agent. Did you mean ${suggestion}?\n`)
+    expect(stderr).toBe(`sync-card: --only ${glob} matches no agent. Did you mean "${suggestion}"?\n`)
     expect({ code, requests: host.seen }).toEqual({ code: 2, requests: [] })
   })
 
