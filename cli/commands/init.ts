@@ -42,7 +42,8 @@ const init = async (id: string | undefined, { host, ...flags }: Flags, context: 
   const { terminal, cwd } = context
   const { url: hostUrl } = resolvePublicHost({ ...(host !== undefined && { host }) }, context)
   const idOf = (name: string): string => id ?? toSlug(name, toSlug(STARTER_DEFAULTS.name, ''))
-  if (id !== undefined) rejectId(id, cwd)
+  const problem = id === undefined ? undefined : findIdProblem(id, cwd)
+  if (problem !== undefined) throw new UsageError(problem)
   const answers = await complete(flags, idOf, context)
   if (answers === undefined) {
     terminal.info('Nothing is written.')
@@ -59,11 +60,6 @@ const init = async (id: string | undefined, { host, ...flags }: Flags, context: 
 const fileOf = (id: string): string => join(CARDS_FOLDER, `${id}.yaml`)
 
 const existsMessage = (file: string): string => `${file} exists, and is not overwritten: give another id, or edit it.`
-
-const rejectId = (id: string, cwd: string): void => {
-  const problem = findIdProblem(id, cwd)
-  if (problem !== undefined) throw new UsageError(problem)
-}
 
 /** Returns why no card with this id can be created. */
 const findIdProblem = (id: string, cwd: string): string | undefined => {
