@@ -121,7 +121,8 @@ export const findProfile = (
 ): Profile => {
   const profile = hosts.find(host => host.name === name) ?? envProfile(name, configFolder)
   if (profile) return profile
-  if (name === LOCAL_PROFILE) return { name, url: localUrl(env), source: 'the host that `npm start` runs' }
+  if (name === LOCAL_PROFILE)
+    return { name, url: parseHostUrl(localUrl(env), 'PORT'), source: 'the host that `npm start` runs' }
   const names = [...hosts.map(host => host.name), ...envProfileNames(configFolder), LOCAL_PROFILE]
   throw new UsageError(
     `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; add one under hosts in ${PROFILES_FILE}.`,

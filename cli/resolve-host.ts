@@ -79,7 +79,7 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): T
     )
   }
   if (env.SYNC_CARD_URL !== undefined) return fromUrl(env.SYNC_CARD_URL, 'SYNC_CARD_URL in .env')
-  return { url: localUrl(env), urlFrom: 'the default, where `npm start` listens' }
+  return { url: parseHostUrl(localUrl(env), 'PORT'), urlFrom: 'the default, where `npm start` listens' }
 }
 
 /** A token, where it was found, and the URL that it belongs to, if any. */

@@ -70,7 +70,7 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
   const write = (stream: Output, text: string): void => statusLine.writeAbove(() => void stream.write(`${text}\n`))
   const printer = (stream: Output) => {
     const hasColors = isColorEnabled(stream, env)
-    return (text: string) => write(stream, hasColors ? text : stripVTControlCharacters(text))
+    return (text: string) => write(stream, withoutCommands(hasColors ? text : stripVTControlCharacters(text)))
   }
   const info = printer(stderr)
   return {
@@ -121,6 +121,12 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     )
     .join('\n')
 }
+
+/** Removes all control characters but colours, line breaks and tabs, wherever a text has them from. */
+const withoutCommands = (text: string): string =>
+  text.replace(/[^\P{Cc}\n\t](\[[\d;]*m)?/gu, (found, color = '') =>
+    found === `\u001b${color}` && color ? found : color,
+  )
 
 /** Removes control characters, so that a text from a host cannot command the terminal. */
 export const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, '')

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { json } from '../../src/card/model/schema.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { withoutControls } from '../terminal.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
 import { type Connection, HostError, type Reply, request } from './http.ts'
 
@@ -64,12 +65,15 @@ const CardChange = v.object({
 /** One change of an upstream card. With `op: 'more'`, `count` is how many more there are. */
 export type CardChange = v.InferOutput<typeof CardChange>
 
+/** An argument for a shell, which the output shows in quotes. */
+const EntityTag = v.pipe(v.string(), v.regex(/^"[\w-]*"$/))
+
 const RefreshResult = v.object({
   outcome: v.picklist(['refreshed', 'unchanged', 'pending']),
   seq: v.optional(v.number()),
   drift: v.optional(v.array(CardChange), []),
   notes: v.optional(v.array(Note), []),
-  pending: v.optional(v.object({ etag: v.string(), widens: v.array(Note), drift: v.array(CardChange) })),
+  pending: v.optional(v.object({ etag: EntityTag, widens: v.array(Note), drift: v.array(CardChange) })),
 })
 /** The result of fetching an upstream card again. One that widens access is `pending`: it waits for approval. */
 export type RefreshResult = v.InferOutput<typeof RefreshResult>
@@ -112,7 +116,7 @@ const OwnToken = v.object({
 /** What the host knows about the token of this client. `id` is "admin" for the `ADMIN_TOKEN`. */
 export type OwnToken = v.InferOutput<typeof OwnToken>
 
-const IssuedToken = v.object({ ...Token.entries, token: v.string(), published: v.boolean() })
+const IssuedToken = v.object({ ...Token.entries, token: v.pipe(v.string(), v.regex(/^\w+$/)), published: v.boolean() })
 /** A new token with its text, which the host returns only once. */
 export type IssuedToken = v.InferOutput<typeof IssuedToken>
 
@@ -301,7 +305,7 @@ const toRejection = ({ status, body }: Reply): Rejection => {
   const errors = v.safeParse(v.array(Note), problem.errors)
   return {
     rejected: REJECTIONS[status] ?? 'invalid',
-    detail: typeof problem.detail === 'string' ? problem.detail : `the host responded with ${status}`,
+    detail: typeof problem.detail === 'string' ? withoutControls(problem.detail) : `the host responded with ${status}`,
     errors: errors.success ? errors.output : [],
   }
 }

@@ -148,7 +148,7 @@ const tokensText = (tokens: readonly Token[], now: number): string => {
   const head = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'].map(colors.dim)
   const rows = tokens.map(token => {
     const { scopes: allowed, agents, tiers, expires } = describeToken(token, now)
-    return [token.id, allowed, agents, tiers, expires, withoutControls(token.note)]
+    return [withoutControls(token.id), allowed, agents, tiers, expires, withoutControls(token.note)]
   })
   return formatTable([head, ...rows])
 }
@@ -158,8 +158,14 @@ export const describeToken = ({ scopes: allowed, agents, tiers, expires }: Permi
   scopes: join(allowed),
   agents: join(agents),
   tiers: join(tiers) || '-',
-  expires: expires === null ? 'never' : Date.parse(expires) > now ? expires : colors.yellow(`expired ${expires}`),
+  expires: describeExpiry(expires, now),
 })
+
+const describeExpiry = (expires: string | null, now: number): string => {
+  if (expires === null) return 'never'
+  const date = withoutControls(expires)
+  return Date.parse(expires) > now ? date : colors.yellow(`expired ${date}`)
+}
 
 type Permissions = Pick<Token, 'scopes' | 'agents' | 'tiers' | 'expires'>
 

@@ -26,7 +26,7 @@ const findingText = (
     SEVERITY_COLORS[severity](severity),
     withoutControls(pointer) || place,
     withoutControls(message),
-    ...(rule === undefined ? [] : [colors.dim(`[${rule}]`)]),
+    ...(rule === undefined ? [] : [colors.dim(`[${withoutControls(rule)}]`)]),
   ].join(' ')
 
 /** Removes repeated lines: two errors of one place may have the same text. */

@@ -146,9 +146,9 @@ describe('sync-card lint --observed', () => {
   })
 
   it('removes control characters from texts of the host', async () => {
-    observe('weather', [{ ...streaming, message: 'lacks \u001b[31m\u009bimage' }])
+    observe('weather', [{ ...streaming, rule: 'ru\nle', message: 'lacks \u001b[31m\u009bimage' }])
     const { stdout } = await lint({ 'cards/weather.yaml': yaml })
-    expect(stdout).toContain('/card/capabilities/streaming lacks [31mimage')
+    expect(stdout).toContain('/card/capabilities/streaming lacks [31mimage [rule]')
   })
 
   it('sends the token of --token to the host of --url', async () => {

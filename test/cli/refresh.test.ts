@@ -84,9 +84,21 @@ describe('sync-card refresh', () => {
   })
 
   it('abbreviates long values, and removes control characters from texts of the host', async () => {
-    const drift = [{ op: 'add', pointer: '/\u0007a', after: `\u009b${'x'.repeat(100)}` }]
+    const drift = [
+      { op: 'add', pointer: '/\u0007a', after: `\u009b${'x'.repeat(100)}` },
+      { op: 'o\np', pointer: '/b', after: 1 },
+    ]
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', drift } }
-    expect((await refresh('weather')).stdout).toBe(`refreshed weather\n    + /a "${'x'.repeat(78)}…\n`)
+    expect((await refresh('weather')).stdout).toBe(`refreshed weather\n    + /a "${'x'.repeat(78)}…\n    op /b 1\n`)
+    answers['/agents/weather/refresh'] = { status: 422, body: { detail: 'no\n::error::' } }
+    expect((await refresh('weather')).stderr).toBe('sync-card: weather: no::error::\n')
+  })
+
+  it('shows no command with an entity tag that a shell would run (exit 4)', async () => {
+    const body = { outcome: 'pending', pending: { ...pending, etag: `"';reboot;'"` } }
+    answers['/agents/weather/refresh'] = { status: 200, body }
+    const { code, stdout } = await refresh('weather')
+    expect([code, stdout]).toEqual([4, ''])
   })
 
   it('accepts the named card', async () => {

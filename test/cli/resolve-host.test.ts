@@ -28,6 +28,11 @@ const messageOf = (given: Given): string => {
 const twoHosts = `hosts: { prod: { url: ${A} }, staging: { url: ${B}, set: team } }`
 
 describe('resolveHost chooses the host', () => {
+  it.each(['http', '80@evil.example'])('but not on the port %s', port => {
+    for (const flags of [{}, { host: 'local' }])
+      expect(messageOf({ flags, env: { PORT: port } })).toMatch(/^PORT: "http:.*" is not the URL of a host/)
+  })
+
   it.each<[string, Given, string, string]>([
     ['that npm start runs, by default', {}, LOCAL, 'the default, where `npm start` listens'],
     ['on PORT', { env: { PORT: '9000' } }, 'http://127.0.0.1:9000', 'the default, where `npm start` listens'],

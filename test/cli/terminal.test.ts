@@ -50,6 +50,16 @@ describe('createTerminal', () => {
     expect(read().stdout).toBe('\u001b[31m\u009b0m\n')
   })
 
+  it.each([
+    [{}, 'mode: done\t1'],
+    [{ FORCE_COLOR: '1' }, '\u001b[1mmode\u001b[22m: done\t1'],
+  ])('removes what else commands a terminal from texts for people (%j)', (env, text) => {
+    const { terminal, read } = create(env)
+    terminal.info('\u001b[1mmode\u001b[22m: \u001b\u0007\r\u009ddone\t1')
+    terminal.report('a\u001b\r\nb')
+    expect(read()).toEqual({ stdout: 'a\nb\n', stderr: `${text}\n` })
+  })
+
   it('keeps data and drops reports with --json', () => {
     const { terminal, read } = create()
     withoutReports(terminal).report('= unchanged')

@@ -212,8 +212,12 @@ describe('sync-card token list', () => {
   })
 
   it('removes control characters from texts of the host', async () => {
-    store(token('a', { note: '\u001b[2Jgone\u0007', agents: ['a\u0007b'] }))
-    expect((await run('list')).stdout).toMatch(/ ab .* \[2Jgone\n/)
+    store(token('a', { note: '\u001b[2Jgone\u0007', agents: ['a\u0007b'], expires: '2999\n-01' }))
+    store(token('b', { id: 'b\nb' }))
+    const { stdout } = await run('list')
+    expect(stdout).toMatch(/ ab .* \[2Jgone\n/)
+    expect(stdout).toMatch(/^bb /m)
+    expect(stdout).toMatch(/ expired 2999-01/)
   })
 })
 
