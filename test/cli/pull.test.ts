@@ -273,7 +273,7 @@ describe('sync-card pull of some agents', () => {
   it.each([
     [['a', '--all'], '--only, --set and --all choose agents'],
     [['--set', 'a', '--all'], '--set and --all exclude each other'],
-    [['--only', 'mime-*'], '--only mime-* matches no agent. Did you mean mine-*?'],
+    [['--only', 'mime-*'], '--only mime-* matches no agent. Did you mean "mine-*"?'],
   ])('rejects the arguments %j (exit 2)', async (args, message) => {
     const { code, stderr } = await new Workspace().run(['pull', ...args], env)
     expect(stderr).toContain(message)
