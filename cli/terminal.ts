@@ -43,8 +43,8 @@ export type Progress = { tick: () => void; stop: () => void }
  */
 export type Question = {
   text: string
-  byDefault: (answers: readonly string[]) => string
-  check: (answer: string, answers: readonly string[]) => string | undefined
+  byDefault?: (answers: readonly string[]) => string
+  check?: (answer: string, answers: readonly string[]) => string | undefined
 }
 
 /** Where a terminal reads and writes, and the variables that decide about colours. */
@@ -80,8 +80,11 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
     report: printer(stdout),
     info,
     error: message => info(`${colors.red(`${program}:`)} ${message}`),
-    confirm: (question, signal) => confirm(question, { input: stdin, output: stderr }, signal),
-    ask: questions => ask(questions, stdin, stderr),
+    confirm: async (question, signal) => {
+      const answers = await ask([{ text: `${question} (y/N)` }], { input: stdin, output: stderr }, signal)
+      return /^y(?:es)?$/i.test(answers?.[0] ?? '')
+    },
+    ask: questions => ask(questions, { input: stdin, output: stderr }),
     progress: (title, total) =>
       total < MIN_PROGRESS_STEPS || !stderr.isTTY || env.TERM === 'dumb'
         ? NO_PROGRESS
@@ -140,31 +143,6 @@ const isColorEnabled = ({ isTTY }: Output, env: TerminalStreams['env']): boolean
   return (isTTY === true && env.TERM !== 'dumb') || Boolean(env.CI)
 }
 
-const confirm = async (
-  question: string,
-  streams: { input: Input; output: Output },
-  signal: AbortSignal | undefined,
-): Promise<boolean> => {
-  const prompt = createInterface(streams)
-  // In a terminal, Ctrl-C reaches the prompt instead of the process.
-  const interrupted = new Promise<never>((_, reject) => {
-    const interrupt = () => reject(new InterruptedError())
-    prompt.once('SIGINT', interrupt)
-    if (signal?.aborted) interrupt()
-    signal?.addEventListener('abort', interrupt, { once: true })
-  })
-  const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')))
-  try {
-    const answer = await Promise.race([prompt.question(`${question} (y/N) `), closed, interrupted])
-    return /^y(?:es)?$/i.test(answer.trim())
-  } catch (error) {
-    if (error instanceof InterruptedError) streams.output.write('\n')
-    throw error
-  } finally {
-    prompt.close()
-  }
-}
-
 const showProgress = (statusLine: StatusLine, title: string, total: number): Progress => {
   let done = 0
   const draw = (): void => {
@@ -213,24 +191,32 @@ class StatusLine {
   }
 }
 
-const ask = async (questions: readonly Question[], input: Input, output: Output): Promise<string[] | undefined> => {
+const ask = async (
+  questions: readonly Question[],
+  { input, output }: { input: Input; output: Output },
+  signal?: AbortSignal,
+): Promise<string[] | undefined> => {
   const prompt = createInterface({ input, output })
   // Lines may arrive faster than questions are asked, for example when they are pasted.
   const lines = prompt[Symbol.asyncIterator]()
   let isOpen = true
   let isInterrupted = false
-  prompt.once('SIGINT', () => {
-    isInterrupted = true
-    prompt.close()
-  })
   prompt.once('close', () => {
     isOpen = false
   })
+  const interrupt = (): void => {
+    isInterrupted = true
+    prompt.close()
+  }
+  // In a terminal, Ctrl-C reaches the prompt instead of the process.
+  prompt.once('SIGINT', interrupt)
+  if (signal?.aborted) interrupt()
+  signal?.addEventListener('abort', interrupt, { once: true })
   const answers: string[] = []
   try {
     for (const { text, byDefault, check } of questions)
       for (let isValid = false; !isValid; ) {
-        const initial = byDefault(answers)
+        const initial = byDefault?.(answers) ?? ''
         const shown = initial === '' ? `${text} ` : `${text} (${initial}) `
         prompt.setPrompt(shown)
         // After the last line, the prompt is closed, although its lines are still to be read.
@@ -243,13 +229,14 @@ const ask = async (questions: readonly Question[], input: Input, output: Output)
           return undefined
         }
         const answer = line.value.trim() || initial
-        const problem = check(answer, answers)
+        const problem = check?.(answer, answers)
         isValid = problem === undefined
         if (isValid) answers.push(answer)
         else output.write(`  ${problem}\n`)
       }
     return answers
   } finally {
+    signal?.removeEventListener('abort', interrupt)
     prompt.close()
   }
 }
