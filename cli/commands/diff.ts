@@ -37,12 +37,9 @@ const diff = async (files: readonly string[], flags: Flags, context: Context): P
   const host = resolveSafely(flags, context)
   const interruption = new AbortController()
   context.onInterrupt(() => interruption.abort())
-  const options = {
-    ...{ dryRun: true, check: false, force: false, refresh: false },
-    ...{ prune: prune === true, only, allowSecrets: allowSecret, retries: DEFAULT_RETRIES },
-    signal: interruption.signal,
-  }
-  const result = withoutFindings(await syncCards(files, host, options, context))
+  const options = { dryRun: true, prune, only, allowSecrets: allowSecret, retries: DEFAULT_RETRIES }
+  const { signal } = interruption
+  const result = withoutFindings(await syncCards(files, host, { ...options, signal }, context))
   const exitCode = exitCodeOf(result, { differences: true })
   const format = flags.json ? 'json' : flags.format
   if (format === 'text') terminal.report(diffReport(result))

@@ -163,14 +163,8 @@ const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: 
 const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
   const { dryRun, check, prune, force, refresh, retries, wait, yes, only, allowSecret, quiet } = flags
   return {
-    dryRun: dryRun === true,
-    check: check === true,
-    prune: prune === true,
-    force: force === true,
-    refresh: refresh === true,
-    retries,
-    only,
-    allowSecrets: allowSecret,
+    ...{ prune, force, refresh, retries, only, allowSecrets: allowSecret },
+    dryRun: dryRun ?? check,
     ...(wait !== undefined && { wait: typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS }),
     ...(!yes && { confirm: terminal.confirm }),
     ...(!quiet && { onDifference: result => terminal.report(differenceText(result)) }),

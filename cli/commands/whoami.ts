@@ -43,17 +43,14 @@ const whoamiText = (host: ResolvedHost, { version, missing }: HostHealth, token:
   const { url, urlFrom, set, tokenFrom } = host
   const { id, note } = token
   const { scopes, agents, tiers, expires } = describeToken(token, now)
-  const rows: [string, string][] = [
-    ['host', `${colors.bold(url)} (${urlFrom})`],
-    ['version', version === VERSION ? version : `${version}; this is sync-card ${VERSION}`],
-    ...(missing.length === 0 ? [] : [['missing', withoutControls(missing.join(', '))] satisfies [string, string]]),
-    ...(set === undefined ? [] : [['set', set] satisfies [string, string]]),
-    ['token', `${colors.bold(withoutControls(id))} (${tokenFrom})`],
-    ['scopes', scopes],
-    ['agents', agents],
-    ['tiers', tiers],
-    ['expires', expires],
-    ...(note ? [['note', withoutControls(note)] satisfies [string, string]] : []),
-  ]
-  return formatTable(rows.map(([name, value]) => [colors.dim(name), value]))
+  const rows = Object.entries({
+    host: `${colors.bold(url)} (${urlFrom})`,
+    version: version === VERSION ? version : `${version}; this is sync-card ${VERSION}`,
+    missing: withoutControls(missing.join(', ')),
+    set,
+    token: `${colors.bold(withoutControls(id))} (${tokenFrom})`,
+    ...{ scopes, agents, tiers, expires },
+    note: withoutControls(note ?? ''),
+  })
+  return formatTable(rows.flatMap(([name, value]) => (value ? [[colors.dim(name), value]] : [])))
 }

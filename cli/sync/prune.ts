@@ -8,7 +8,7 @@ import { formatCount } from '../terminal.ts'
 import { toComparable } from './plan.ts'
 import { REJECTED_ACTIONS } from './push.ts'
 import type { AgentResult } from './result.ts'
-import { forEach, isReadOnly, type Run } from './run.ts'
+import { forEach, type Run } from './run.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
 
 /** How many agents are deleted at once without `--yes`. */
@@ -54,7 +54,7 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
     note(
       `${formatCount(kept.length, 'agent')} of the set ${set} will not be deleted: the token cannot write ${kept.length === 1 ? 'it' : 'them'}.`,
     )
-  if (options.confirm && !isReadOnly(options)) rejectTooMany(set, found)
+  if (options.confirm && !options.dryRun) rejectTooMany(set, found)
   return { set, found, kept }
 }
 
@@ -65,7 +65,7 @@ export const prune = async (run: Run, { set, found, kept }: Orphans): Promise<Ag
     ...kept,
     ...found.map(({ id }): AgentResult => ({ id, action })),
   ]
-  if (isReadOnly(options)) return withAction('to delete')
+  if (options.dryRun) return withAction('to delete')
   const isConfirmed = await confirm(run, set, found)
   if (!isConfirmed) return withAction(breaker.isInterrupted ? 'not deleted' : 'kept')
   const deleted = await forEach(run, 'Deleting', found, async ({ id, etag }): Promise<AgentResult> => {

@@ -5,13 +5,13 @@ import type { AgentResult } from './result.ts'
 
 /** What a synchronisation may do. */
 export type SyncOptions = {
-  dryRun: boolean
-  check: boolean
-  prune: boolean
+  /** Only compares. */
+  dryRun?: boolean | undefined
+  prune?: boolean | undefined
   /** Overwrites concurrent changes, and agents of other sets. */
-  force: boolean
+  force?: boolean | undefined
   /** Also sends unchanged manifests: an upgraded or moved host makes a different card from the same manifest. */
-  refresh: boolean
+  refresh?: boolean | undefined
   retries: number
   /** How many seconds to wait until the edge serves what was pushed. */
   wait?: number | undefined
@@ -31,9 +31,6 @@ export type SyncOptions = {
 
 /** One synchronisation in progress. */
 export type Run = { client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
-
-/** Whether a synchronisation only compares. */
-export const isReadOnly = ({ dryRun, check }: SyncOptions): boolean => dryRun || check
 
 /** Ends a synchronisation between two requests: after the first HostError, or once the signal is aborted. */
 export class Breaker {

@@ -6,18 +6,11 @@ import { describeOtherOwner, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
 import { describeRejection, describeStep, push, waitUntilLive } from './push.ts'
 import { type AgentResult, nameOf, type SyncResult } from './result.ts'
-import { Breaker, forEach, isReadOnly, type Run, type SyncOptions } from './run.ts'
+import { Breaker, forEach, type Run, type SyncOptions } from './run.ts'
 import { selectFiles } from './selection.ts'
 
 /** Options for a host that was just started or deployed: sends everything again, deletes nothing, does not prompt. */
-export const NON_INTERACTIVE = {
-  dryRun: false,
-  check: false,
-  prune: false,
-  force: false,
-  refresh: true,
-  retries: 4,
-} as const satisfies SyncOptions
+export const NON_INTERACTIVE = { refresh: true, retries: 4 } as const satisfies SyncOptions
 
 /** Brings a host in line with the owner's files. `named` are files and folders; `cards/` by default. */
 export const syncCards = async (
@@ -96,10 +89,10 @@ const DUE_ACTIONS = { create: 'to create', update: 'to update', nothing: 'unchan
 const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]> => {
   const { client, options, breaker } = run
   const planned = steps.map((step): AgentResult => ({ ...describeStep(step), action: DUE_ACTIONS[step.todo] }))
-  if (isReadOnly(options)) return planned
+  if (options.dryRun) return planned
   const due = steps.filter(step => step.todo !== 'nothing' || options.refresh)
   const pushed = await forEach(run, 'Pushing', due, async step => {
-    const result = await breaker.call(() => push(client, step, options.force))
+    const result = await breaker.call(() => push(client, step, options.force === true))
     return result ? waitForEdge(run, step, result) : notPushed(run, step)
   })
   return [...(options.refresh ? [] : planned.filter(({ action }) => action === 'unchanged')), ...pushed]
@@ -120,5 +113,5 @@ const waitForEdge = async (run: Run, step: Step, result: AgentResult): Promise<A
 
 const notPushed = ({ options }: Run, step: Step): AgentResult => ({
   ...describeStep(step),
-  action: isReadOnly(options) ? 'not compared' : 'not pushed',
+  action: options.dryRun ? 'not compared' : 'not pushed',
 })
