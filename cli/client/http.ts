@@ -1,4 +1,6 @@
 import { isJsonObject, type Json } from '../../src/json/json.ts'
+import { isDeeperThan } from '../../src/json/parse.ts'
+import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
 import { withoutControls } from '../terminal.ts'
 
@@ -172,7 +174,11 @@ export const isBlockedPort = (error: unknown): boolean =>
 export const blockedPortMessage = (url: string): string =>
   `port ${new URL(url).port} is blocked by fetch and browsers: use another`
 
+/** How deep a response may nest: a manifest in a list of changes, and more. */
+const MAX_RESPONSE_DEPTH = 2 * MAX_JSON_DEPTH
+
 const parseBody = (text: string): { body?: Json } => {
+  if (isDeeperThan(text, MAX_RESPONSE_DEPTH)) return {}
   try {
     return { body: JSON.parse(text) }
   } catch (error) {

@@ -9,6 +9,7 @@ export {
 } from './find-files.ts'
 export { applyDefaults, DEFAULTS_NAMES, foldersAbove, removeDefaults } from './folder-defaults.ts'
 export {
+  isUnread,
   type LoadedManifests,
   loadManifests,
   readFolderDefaults,

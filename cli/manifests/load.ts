@@ -36,6 +36,9 @@ export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipp
 const UNEDITED_STARTER =
   'it is the starter card as it was written for you; give it the name, description and url of your agent'
 
+/** Whether a file was not even read, such as a link to a folder, so that it may describe any agent. */
+export const isUnread = ({ reason }: SkippedFile): boolean => reason !== UNEDITED_STARTER
+
 /**
  * Reads the named files, folders and globs, each file with the defaults of its folders, for the host at `origin`. An invalid file
  * does not affect the others. `allowSecrets` are places that may have what looks like a secret, in any of the files. External agents

@@ -3,7 +3,7 @@ import { agentIdPattern } from '../../src/card/model/constants.ts'
 import type { HostClient } from '../client/index.ts'
 import type { Context } from '../config.ts'
 import { InterruptedError, UsageError } from '../exit-codes.ts'
-import { CARDS_FOLDER, foldersAbove, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'
+import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
 import { toComparable } from './plan.ts'
 import { REJECTED_ACTIONS } from './push.ts'
@@ -21,22 +21,26 @@ export type Orphans = { set: string; found: Orphan[]; kept: AgentResult[] }
 type Orphan = { id: string; etag: string }
 
 /** The named folders and their files. `profileSet` is the set of the host in sync-card.yaml, which all files have. */
-export type PrunedFolders = Pick<LoadedManifests, 'drafts' | 'invalid'> & {
+export type PrunedFolders = LoadedManifests & {
   folders: readonly string[]
   profileSet: string | undefined
 }
 
 /**
- * Returns the agents of the folders' set that no file describes. Returns none if a file is invalid, because it may describe any of
- * them. Throws a UsageError, before anything is written, if there are too many to delete without `--yes`.
+ * Returns the agents of the folders' set that no file describes. Returns none if a file is invalid or was
+ * not read, because it may describe any of them. Throws a UsageError, before anything is written, if there are too many to delete without `--yes`.
  */
 export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orphans | undefined> => {
-  const { drafts, invalid } = pruned
+  const { drafts, invalid, skipped } = pruned
   const { client, options, context, breaker } = run
   const note = options.onNote ?? context.terminal.info
   const selected = createFilter(options.only)
   if (invalid.length > 0) {
     note('Nothing is pruned while a file is invalid.')
+    return undefined
+  }
+  if (skipped.some(isUnread)) {
+    note('Nothing is pruned while a file cannot be read.')
     return undefined
   }
   const set = setOf(pruned, context)

@@ -32,7 +32,7 @@ export const syncCards = async (
   const client = createClient({ ...host, retries, fetch, clock, inform: terminal.info, signal })
   const run: Run = { client, options, context, breaker: new Breaker(signal) }
   const orphans = options.prune
-    ? await findOrphans(run, { drafts, invalid: selected.invalid, folders, profileSet: set })
+    ? await findOrphans(run, { drafts, invalid: selected.invalid, skipped, folders, profileSet: set })
     : undefined
   const planned = await planSteps(run, selected.drafts)
   const steps = planned.filter((step): step is Step => 'todo' in step)

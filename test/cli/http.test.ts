@@ -106,6 +106,12 @@ describe('request', () => {
     expect(sent).toBeLessThan(20 * 2 ** 20)
   })
 
+  it('takes no JSON that nests deeper than any manifest, at which recursive functions fail', async () => {
+    const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+    expect((await send(() => new Response(nested(129)))).outcome).not.toHaveProperty('body')
+    expect((await send(() => new Response(nested(128)))).outcome).toHaveProperty('body')
+  })
+
   it('never follows a redirect', async () => {
     const { outcome, requests } = await send(() => new Response(null, { status: 301, headers: { Location: '/' } }))
     expect(requests.map(({ redirect }) => redirect)).toEqual(['manual'])

@@ -1,6 +1,8 @@
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
+import { starterCard } from '../../cli/starter.ts'
 import { FakeHost, problem } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
@@ -85,6 +87,19 @@ describe('sync-card --prune', () => {
     const { code, stderr } = await mine({ 'cards/b.json': '{' }).run(['--prune', '--yes'], env)
     expect(stderr).toContain('Nothing is pruned while a file is invalid.')
     expect({ code, writes: host.writes }).toEqual({ code: 3, writes: [] })
+  })
+
+  it('deletes nothing while a folder is a link, which is not followed', async () => {
+    const workspace = mine({ 'team/old.json': card('old') })
+    symlinkSync('../team', join(workspace.folder, 'cards/team'))
+    const { stderr } = await workspace.run(['--prune', '--yes'], env)
+    expect(stderr).toContain('Nothing is pruned while a file cannot be read.')
+    expect(host.writes).toEqual([])
+  })
+
+  it('deletes beside an unedited starter, which describes no agent', async () => {
+    const { code } = await mine({ 'cards/my-agent.yaml': starterCard({}) }).run(['--prune', '--yes'], env)
+    expect({ code, agents: registered() }).toEqual({ code: 0, agents: ['a', ...others] })
   })
 
   it.each([
