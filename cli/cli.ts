@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../src/version.ts'
-import { createContext, type Io, processIo } from './config.ts'
+import { createContext, type Io, processIo } from './context.ts'
 import { ExitCode, InterruptedError, UsageError } from './exit-codes.ts'
 
 /** Runs `sync-card` with the arguments of a command line, by default in this process, and returns its exit code. */

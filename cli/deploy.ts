@@ -1,4 +1,4 @@
-import { createContext, processIo } from './config.ts'
+import { createContext, processIo } from './context.ts'
 import { deploy } from './deploy/deploy.ts'
 import { createWrangler } from './deploy/wrangler.ts'
 import { ExitCode, UsageError } from './exit-codes.ts'

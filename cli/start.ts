@@ -1,4 +1,4 @@
-import { createContext, localUrl, processIo } from './config.ts'
+import { createContext, processIo } from './context.ts'
 import { readLocalToken, writeDevConfig } from './dev/dev-config.ts'
 import {
   checkPort,
@@ -10,6 +10,7 @@ import {
   waitUntilSilent,
 } from './dev/dev-server.ts'
 import { welcome } from './dev/welcome.ts'
+import { localUrl } from './hosts/index.ts'
 import { createSigningKey } from './signing-key.ts'
 
 const context = createContext(processIo(), 'npm start')

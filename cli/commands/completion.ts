@@ -1,5 +1,5 @@
 import { Argument, type Command, type Option } from 'commander'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 
 /** Adds `completion`, which prints a script that completes command lines in a shell. */
 export const addCompletion = (program: Command, context: Context): void => {

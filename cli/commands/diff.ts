@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import { withChoices } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isFolder } from '../manifests/index.ts'

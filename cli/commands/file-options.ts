@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Pointer } from '../../src/json/json.ts'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import { type LoadedManifests, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 
 /** What the arguments of a command name that reads the owner's files. */

@@ -1,8 +1,14 @@
 import type { Command } from 'commander'
 import { createClient, type HostClient, HostError } from '../client/index.ts'
-import { type Context, type HostSettings, warnUnencrypted } from '../config.ts'
+import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
-import { type HostNameFlags, type ResolvedHost, resolveHost } from '../resolve-host.ts'
+import {
+  type HostNameFlags,
+  type HostSettings,
+  type ResolvedHost,
+  resolveHost,
+  warnUnencrypted,
+} from '../hosts/index.ts'
 
 /** How often a request is retried by default. */
 export const DEFAULT_RETRIES = 4

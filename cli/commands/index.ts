@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import { addAgents } from './agents.ts'
 import { addCompletion } from './completion.ts'
 import { addConvert } from './convert.ts'

@@ -4,8 +4,9 @@ import type { Command } from 'commander'
 import { parse } from 'yaml'
 import { compile } from '../../src/card/compile/index.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
-import { type Context, localUrl } from '../config.ts'
+import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
+import { localUrl, resolvePublicHost } from '../hosts/index.ts'
 import {
   addMissingLines,
   CARDS_FOLDER,
@@ -13,10 +14,13 @@ import {
   DEFAULTS_NAMES,
   isCardFileName,
   isFolder,
+  isUneditedStarter,
   loadManifests,
+  STARTER_DEFAULTS,
+  type StarterAnswers,
+  starterCard,
+  starterDefaults,
 } from '../manifests/index.ts'
-import { resolvePublicHost } from '../resolve-host.ts'
-import { isUneditedStarter, STARTER_DEFAULTS, type StarterAnswers, starterCard, starterDefaults } from '../starter.ts'
 import { colors, type Question } from '../terminal.ts'
 
 type Answers = Required<Pick<StarterAnswers, 'name' | 'description' | 'url'>>

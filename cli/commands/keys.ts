@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { createClient } from '../client/index.ts'
-import { type Context, isUnencrypted } from '../config.ts'
+import type { Context } from '../context.ts'
 import { putSecret } from '../deploy/wrangler.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { resolvePublicHost } from '../resolve-host.ts'
+import { isUnencrypted, resolvePublicHost } from '../hosts/index.ts'
 import { createSigningKey } from '../signing-key.ts'
 import { DEFAULT_RETRIES } from './host-options.ts'
 

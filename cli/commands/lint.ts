@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander'
 import pMap from 'p-map'
 import type { HostClient, Proposal } from '../client/index.ts'
-import { type Context, localUrl } from '../config.ts'
+import type { Context } from '../context.ts'
 import { withChoices } from '../did-you-mean.ts'
 import { ExitCode, STRICT_HELP, UsageError } from '../exit-codes.ts'
+import { localUrl } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, locateInCard } from '../manifests/index.ts'
 import {
   collectLintResults,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER } from '../manifests/index.ts'
 import { diffText, toJsonPatch } from '../reporters/index.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CardChange, RefreshResult } from '../client/index.ts'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { hideSecrets } from '../reporters/index.ts'
 import { colors, withoutControls } from '../terminal.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { EXIT_CODE_HELP, ExitCode, STRICT_HELP, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER, isFolder } from '../manifests/index.ts'

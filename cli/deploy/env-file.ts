@@ -1,6 +1,6 @@
 import { accessSync, chmodSync, constants, existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readEnvText } from '../config.ts'
+import { readEnvText } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../manifests/index.ts'
 

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../manifests/index.ts'
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Environment, LOCAL_TOKEN, readEnvFile } from '../config.ts'
+import { type Environment, readEnvFile } from '../context.ts'
+import { LOCAL_TOKEN } from '../hosts/index.ts'
 import { EXAMPLE_WORKERS } from './samples.ts'
 
 /** The secrets of the Worker on this machine, as wrangler reads them. */

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
 import { poll } from '../clock.ts'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import { withLocalBin } from '../deploy/wrangler.ts'
 import type { DevConfig } from './dev-config.ts'
 

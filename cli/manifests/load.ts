@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { JsonObject, Pointer } from '../../src/json/json.ts'
 import { UsageError } from '../exit-codes.ts'
-import { isUneditedStarter } from '../starter.ts'
 import { withoutControls } from '../terminal.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
@@ -17,6 +16,7 @@ import {
 } from './folder-defaults.ts'
 import { readFile } from './read-file.ts'
 import type { Diagnostic, InvalidFile } from './source-map.ts'
+import { isUneditedStarter } from './starter.ts'
 
 /** A file that is not sent, and why: a clause such as "it is a FIFO". */
 export type SkippedFile = { file: string; reason: string }

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { agentIdPattern } from '../../src/card/model/constants.ts'
 import type { HostClient } from '../client/index.ts'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import { InterruptedError, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'

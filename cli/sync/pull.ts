@@ -2,8 +2,9 @@ import { basename, dirname, extname, join } from 'node:path'
 import { agentIdPattern } from '../../src/card/model/constants.ts'
 import { type JsonObject, jsonEquals } from '../../src/json/json.ts'
 import type { HostClient } from '../client/index.ts'
-import type { Context, HostSettings } from '../config.ts'
+import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
+import type { HostSettings } from '../hosts/index.ts'
 import {
   applyDefaults,
   createFile,
@@ -15,8 +16,8 @@ import {
   removeDefaults,
   renderManifest,
   replaceFile,
+  starterDefaults,
 } from '../manifests/index.ts'
-import { starterDefaults } from '../starter.ts'
 import { toComparable } from './plan.ts'
 import { Breaker, forEach } from './run.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'

@@ -1,6 +1,6 @@
 import pMap from 'p-map'
 import { type HostClient, HostError } from '../client/index.ts'
-import type { Context } from '../config.ts'
+import type { Context } from '../context.ts'
 import type { AgentResult } from './result.ts'
 
 /** What a synchronisation may do. */

@@ -1,6 +1,7 @@
 import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
 import { createClient } from '../client/index.ts'
-import type { Context, HostSettings } from '../config.ts'
+import type { Context } from '../context.ts'
+import type { HostSettings } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'

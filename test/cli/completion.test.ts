@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { addCommands } from '../../cli/commands/index.ts'
-import { createContext } from '../../cli/config.ts'
+import { createContext } from '../../cli/context.ts'
 import { Workspace } from './workspace.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const

@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createContext, type Environment } from '../../cli/config.ts'
+import { createContext, type Environment } from '../../cli/context.ts'
 import { deploy } from '../../cli/deploy/deploy.ts'
 import { parseDeployedUrls, parseDeployFlags, type Wrangler } from '../../cli/deploy/wrangler.ts'
 import { UsageError } from '../../cli/exit-codes.ts'
-import { starterCard } from '../../cli/starter.ts'
+import { starterCard } from '../../cli/manifests/starter.ts'
 import { FakeHost } from './fake-host.ts'
 import { card, Workspace, waitForEnd, waitForText } from './workspace.ts'
 

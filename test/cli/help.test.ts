@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { addCommands } from '../../cli/commands/index.ts'
-import { createContext } from '../../cli/config.ts'
+import { createContext } from '../../cli/context.ts'
 import { Workspace } from './workspace.ts'
 
 /** Returns the program and all commands below it, by the words that name them. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { isUneditedStarter, starterCard } from '../../cli/starter.ts'
+import { isUneditedStarter, starterCard } from '../../cli/manifests/starter.ts'
 import { FakeHost } from './fake-host.ts'
 import { card, type Ended, Workspace } from './workspace.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { starterCard } from '../../cli/manifests/starter.ts'
 import { lintSarif } from '../../cli/reporters/sarif.ts'
-import { starterCard } from '../../cli/starter.ts'
 import type { Issue } from '../../src/card/model/report.ts'
 import { FakeHost } from './fake-host.ts'
 import { Workspace } from './workspace.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { starterCard } from '../../cli/starter.ts'
+import { starterCard } from '../../cli/manifests/starter.ts'
 import { FakeHost, isPut, problem, times } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createContext, type Environment } from '../../cli/config.ts'
+import { createContext, type Environment } from '../../cli/context.ts'
 import { UsageError } from '../../cli/exit-codes.ts'
-import { type HostNameFlags, resolveHost, resolvePublicHost } from '../../cli/resolve-host.ts'
+import { type HostNameFlags, resolveHost, resolvePublicHost } from '../../cli/hosts/index.ts'
 import { Workspace } from './workspace.ts'
 
 const A = 'https://a.example.com'

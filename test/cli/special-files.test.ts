@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
-import { starterCard } from '../../cli/starter.ts'
+import { starterCard } from '../../cli/manifests/starter.ts'
 import { card, Workspace } from './workspace.ts'
 
 const makeFifo = (workspace: Workspace, name: string): void => {

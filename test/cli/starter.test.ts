@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { loadManifests } from '../../cli/manifests/index.ts'
-import { isUneditedStarter, STARTER_DEFAULTS, starterCard } from '../../cli/starter.ts'
+import { isUneditedStarter, STARTER_DEFAULTS, starterCard } from '../../cli/manifests/starter.ts'
 import { Workspace } from './workspace.ts'
 
 const answers = {

@@ -7,7 +7,7 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { run } from '../../cli/cli.ts'
 import type { Clock } from '../../cli/clock.ts'
-import type { Environment, Io } from '../../cli/config.ts'
+import type { Environment, Io } from '../../cli/context.ts'
 
 /** How a command ended. */
 export type Ended = { code: number | null; stdout: string; stderr: string }

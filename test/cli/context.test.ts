@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createContext, type Environment, readEnvFile } from '../../cli/config.ts'
+import { createContext, type Environment, readEnvFile } from '../../cli/context.ts'
 import { Workspace } from './workspace.ts'
 
 /** Returns the context of a program in this folder of a workspace. */

@@ -1,12 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { agentIdPattern } from '../src/card/model/constants.ts'
-import { record, strictObject, validate } from '../src/card/model/schema.ts'
-import { type Context, localUrl, PROFILES_FILE, parseHostUrl, readEnvFile } from './config.ts'
-import { didYouMean, suggestField } from './did-you-mean.ts'
-import { UsageError } from './exit-codes.ts'
-import { readFile } from './manifests/index.ts'
+import { agentIdPattern } from '../../src/card/model/constants.ts'
+import { record, strictObject, validate } from '../../src/card/model/schema.ts'
+import { type Context, PROFILES_FILE, readEnvFile } from '../context.ts'
+import { didYouMean, suggestField } from '../did-you-mean.ts'
+import { UsageError } from '../exit-codes.ts'
+import { readFile } from '../manifests/index.ts'
+import { localUrl, parseHostUrl } from './urls.ts'
 
 /** A host that has a name. */
 export type Profile = {

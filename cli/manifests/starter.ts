@@ -1,5 +1,5 @@
 import { parse, stringify } from 'yaml'
-import { type Json, jsonEquals } from '../src/json/json.ts'
+import { type Json, jsonEquals } from '../../src/json/json.ts'
 
 /** What the owner of a new card has answered. `host` is the host that the card is for, without a trailing slash. */
 export type StarterAnswers = { name?: string; description?: string; url?: string; host?: string }

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { parseUrl } from '../src/net/urls.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { UsageError } from './exit-codes.ts'
 import { createTerminal, type Terminal, type TerminalStreams } from './terminal.ts'
 
 /** Environment variables by name. */
@@ -99,47 +97,3 @@ export const readEnvText = (file: string): string => {
 
 const withoutEmpty = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
-
-/** The host that a command talks to. `url` has no trailing slash. */
-export type HostSettings = {
-  url: string
-  token: string
-  /** The set of agents that the host's profile names. */
-  set?: string
-  /** The name of the host's profile. */
-  name?: string
-  /** Where the token was found, for people. */
-  tokenFrom?: string
-}
-
-/** The admin token of `npm start` if no other is set. */
-export const LOCAL_TOKEN = 'dev'
-
-/** Returns where `npm start` listens. */
-export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PORT ?? '8787'}`
-
-/** Returns a warning if the token would travel unencrypted to another machine. */
-export const warnUnencrypted = (url: string): string | undefined =>
-  isUnencrypted(url) ? `The token goes to ${url} unencrypted: use https.` : undefined
-
-/** Whether what is sent to a URL travels unencrypted to another machine. */
-export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
-
-/**
- * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query or a fragment; `source` is where it is
- * written.
- */
-export const parseHostUrl = (text: string, source?: string): string => {
-  const url = parseUrl(text)
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
-    throw new UsageError(
-      `${source === undefined ? '' : `${source}: `}"${withoutUserinfo(text)}" is not the URL of a host. Use one such as https://cards.example.com`,
-    )
-  return url.href.replace(/(?<!\/)\/+$/, '')
-}
-
-/** Whether a URL is of this machine. */
-export const isLoopback = (url: string): boolean =>
-  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
-
-const withoutUserinfo = (text: string): string => text.replace(/\/\/[^/@]*@/, '//…@')

@@ -1,16 +1,19 @@
-import {
-  type Context,
-  type Environment,
-  type HostSettings,
-  isLoopback,
-  LOCAL_TOKEN,
-  localUrl,
-  PROFILES_FILE,
-  parseHostUrl,
-  readEnvFile,
-} from './config.ts'
-import { UsageError } from './exit-codes.ts'
+import { type Context, type Environment, PROFILES_FILE, readEnvFile } from '../context.ts'
+import { UsageError } from '../exit-codes.ts'
 import { findProfile, type Profile, readProfiles } from './profiles.ts'
+import { isLoopback, LOCAL_TOKEN, localUrl, parseHostUrl } from './urls.ts'
+
+/** The host that a command talks to. `url` has no trailing slash. */
+export type HostSettings = {
+  url: string
+  token: string
+  /** The set of agents that the host's profile names. */
+  set?: string
+  /** The name of the host's profile. */
+  name?: string
+  /** Where the token was found, for people. */
+  tokenFrom?: string
+}
 
 /** The flags by which a command names its host. */
 export type HostNameFlags = { host?: string; url?: string; token?: string }

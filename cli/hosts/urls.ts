@@ -1,0 +1,35 @@
+import { parseUrl } from '../../src/net/urls.ts'
+import type { Environment } from '../context.ts'
+import { UsageError } from '../exit-codes.ts'
+
+/** The admin token of `npm start` if no other is set. */
+export const LOCAL_TOKEN = 'dev'
+
+/** Returns where `npm start` listens. */
+export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PORT ?? '8787'}`
+
+/** Returns a warning if the token would travel unencrypted to another machine. */
+export const warnUnencrypted = (url: string): string | undefined =>
+  isUnencrypted(url) ? `The token goes to ${url} unencrypted: use https.` : undefined
+
+/** Whether what is sent to a URL travels unencrypted to another machine. */
+export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
+
+/**
+ * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query or a fragment; `source` is where it is
+ * written.
+ */
+export const parseHostUrl = (text: string, source?: string): string => {
+  const url = parseUrl(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
+    throw new UsageError(
+      `${source === undefined ? '' : `${source}: `}"${withoutUserinfo(text)}" is not the URL of a host. Use one such as https://cards.example.com`,
+    )
+  return url.href.replace(/(?<!\/)\/+$/, '')
+}
+
+/** Whether a URL is of this machine. */
+export const isLoopback = (url: string): boolean =>
+  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+
+const withoutUserinfo = (text: string): string => text.replace(/\/\/[^/@]*@/, '//…@')
