@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
-import { starterCard } from '../../cli/starter.ts'
+import { starterCard } from '../../cli/manifests/starter.ts'
 import { FakeHost, problem } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
