@@ -111,9 +111,9 @@ const chooseToken = (
  * host.
  */
 const rejectForeignSecret = ({ token, variable, source }: FoundToken): void => {
-  if (/^SYNC_CARD_|ADMIN_TOKEN$/.test(variable) || /^cc_[a-z2-7]+_[a-z2-7]+$/.test(token)) return
+  if (/^(?:SYNC_CARD_\w+|ADMIN_TOKEN)$/.test(variable) || /^cc_[a-z2-7]+_[a-z2-7]+$/.test(token)) return
   throw new UsageError(
-    `The ${variable} in ${source} is not a token that a host has issued (cc_…), so it is not sent. Keep an admin token in a variable whose name begins with SYNC_CARD_ or ends with ADMIN_TOKEN.`,
+    `The ${variable} in ${source} is not a token that a host has issued (cc_…), so it is not sent. Keep an admin token in ADMIN_TOKEN or a variable whose name begins with SYNC_CARD_.`,
   )
 }
 

@@ -311,6 +311,14 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
       ['The GITHUB_TOKEN in the environment is not a token that a host has issued'],
     ],
     [
+      'the admin token of another product',
+      {
+        env: { VAULT_ADMIN_TOKEN: 'hidden' },
+        files: { 'sync-card.yaml': custom.replace('SYNC_CARD_PROD', 'VAULT_ADMIN_TOKEN') },
+      },
+      ['The VAULT_ADMIN_TOKEN in the environment is not a token that a host has issued'],
+    ],
+    [
       'usual variables for a profile that names another one',
       { flags: { host: 'prod' }, env: { SYNC_CARD_TOKEN: 'x' }, files: { 'sync-card.yaml': custom } },
       [`There is no token for ${A}.`, 'SYNC_CARD_PROD', '.env.prod'],

@@ -20,7 +20,8 @@ const token = /[\w.-]{15,}/g
 
 const privateKey = /-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY/
 const urlPassword = /:\/\/[^\s/@:]+:([^\s/@]+)@/g
-const queryCredential = /[?&][\w-]*(?:key|token|secret|password|sig|signature)=([^?&#\s]{10,})/gi
+const queryCredential = /[?&#][\w-]*(?:key|token|secret|password|sig|signature)=([^?&#\s]{10,})/gi
+const headerCredential = /\b(?:bearer|basic) ([\w.~+/-]{16,}=*)/gi
 
 /** Members whose value is a secret, unless it is a public name. People choose passwords; other secrets are random. */
 const secretMembers: readonly (readonly [name: RegExp, minLength: number, isChosen: boolean])[] = [
@@ -48,6 +49,7 @@ const secretsInUrls = (text: string): string[] => [
 const secretsInText = (text: string): string[] => [
   ...(privateKey.test(text) ? [text.slice(text.search(privateKey))] : []),
   ...(text.match(token) ?? []).filter(found => tokenFormats.some(format => format.test(found)) && looksReal(found)),
+  ...[...text.matchAll(headerCredential)].flatMap(([, value = '']) => (looksRandom(value) ? [value] : [])),
   ...(text.includes('://') ? secretsInUrls(text) : []),
 ]
 

@@ -26,6 +26,9 @@ describe('the linter on secrets', () => {
     'a JSON Web Token': jwt,
     'a private key': `-----BEGIN RSA PRIVATE KEY-----\n${random}`,
     'a password in a URL': `https://admin:${random.slice(0, 9)}@db.example.com/`,
+    'credentials of a header': `Authorization: Bearer ${random}`,
+    'credentials of HTTP Basic': `basic ${random.slice(0, 22)}==`,
+    'a token in a fragment': `https://api.example.com/v1#access_token=${random.slice(0, 20)}`,
     'a token in a query': `https://api.example.com/v1?access_token=${random.slice(0, 20)}`,
   }
 
@@ -65,6 +68,8 @@ describe('the linter on secrets', () => {
   })
 
   it.each<[string, string]>([
+    ['headers', 'Authorization: Bearer header.of.OAuth2-access'],
+    ['note', 'Basic base64-encoded-credentials'],
     ['password', 'required'],
     ['password', '********'],
     ['password', 'at least 8 characters'],
