@@ -1,4 +1,3 @@
-import { InvalidArgumentError, type Option } from 'commander'
 import { distance } from 'fastest-levenshtein'
 import type { CardError } from '../src/card/model/report.ts'
 import { parsePointer } from '../src/json/json.ts'
@@ -33,12 +32,3 @@ export const suggestField = <Error extends CardError>(error: Error): Error => {
   const suggestion = didYouMean(parsePointer(error.pointer).at(-1) ?? '', names.split(', '))
   return { ...error, message: error.message.replace(known, suggestion + known) }
 }
-
-/** Makes an option take only these values; for any other, its message suggests a similar one. */
-export const withChoices = (option: Option, choices: readonly string[]): Option =>
-  option.choices(choices).argParser((value: string) => {
-    if (choices.includes(value)) return value
-    throw new InvalidArgumentError(
-      `${didYouMean(value, choices)} Allowed choices are ${choices.join(', ')}.`.trimStart(),
-    )
-  })

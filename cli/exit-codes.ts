@@ -19,9 +19,6 @@ export const EXIT_CODE_HELP = [
   ),
 ].join('\n')
 
-/** What `--strict` means, for `--help`. */
-export const STRICT_HELP = 'exit 1 if the linter finds an error or a warning in any file'
-
 /** A mistake in how the program was called. Its message is shown without a stack; the exit code is `usage`. */
 export class UsageError extends Error {}
 

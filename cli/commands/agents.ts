@@ -1,23 +1,26 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { stringify } from 'yaml'
-import { agentIdPattern, dialectNames, matchesGlob } from '../../src/card/model/constants.ts'
+import { agentIdPattern, dialectNames } from '../../src/card/model/constants.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { type HostClient, HostError, type ListedAgent, type Rejection } from '../client/index.ts'
+import { type HostClient, HostError, type ListedAgent } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { didYouMean, withChoices } from '../did-you-mean.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { type ResolvedHost, resolveHost, resolvePublicHost } from '../hosts/index.ts'
+import { createFilter } from '../sync/index.ts'
 import { colors, formatTable, withoutControls } from '../terminal.ts'
-import { addOnlyOption } from './file-options.ts'
 import {
   addConnectionOptions,
   addHostOptions,
+  addOnlyOption,
+  choiceOption,
   createHostClient,
   type HostFlags,
-  resolveSafely,
-} from './host-options.ts'
+  reportRejection,
+  resolveWithWarning,
+} from './options.ts'
 
 type ListFlags = HostFlags & { only?: string[]; set?: string }
 type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
@@ -33,7 +36,7 @@ export const addAgents = (program: Command, context: Context, exit: (code: numbe
     .description('print the card of an agent as clients get it, or its manifest')
     .argument('<id>', 'the agent')
     .addOption(
-      withChoices(new Option('--dialect <dialect>', 'the dialect of the card; default: the one for all clients'), [
+      choiceOption('--dialect <dialect>', 'the dialect of the card; default: the one for all clients', [
         'hybrid',
         ...dialectNames,
       ]).conflicts('manifest'),
@@ -51,18 +54,19 @@ type HostConnection = { host: ResolvedHost; client: HostClient }
 
 /** Connects with the token of the host; by default, without one if there is none. */
 const connectTo = (flags: HostFlags, context: Context, resolve = resolvePublicHost): HostConnection => {
-  const host = resolveSafely(flags, context, resolve)
+  const host = resolveWithWarning(flags, context, resolve)
   return { host, client: createHostClient(host, context) }
 }
 
 const list = async (flags: ListFlags, context: Context): Promise<number> => {
-  const { only = ['*'], set, json } = flags
+  const { only, set, json } = flags
   const { terminal } = context
   if (set !== undefined) requireName(set, 'the name of a set')
   const { host, client } = connectTo(flags, context)
   if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
   const listed = await client.listAgents(set)
-  const agents = listed.filter(({ id }) => only.some(glob => matchesGlob(glob, id)))
+  const isSelected = createFilter(only)
+  const agents = listed.filter(({ id }) => isSelected(id))
   if (json) terminal.out(JSON.stringify({ url: host.url, agents: agents.map(describeAgent) }))
   else if (agents.length === 0) terminal.info(`${host.url} has no such agents.`)
   else terminal.report(agentsText(agents, terminal.isTerminal))
@@ -115,11 +119,6 @@ const reportMissing = async (id: string, { host, client }: HostConnection, { ter
   const ids = await listIds(client)
   const [before, after] = host.token === '' ? ['public ', ', and no token was sent'] : ['', ' that this token may read']
   terminal.error(`The host has no ${before}agent "${id}"${after}.${didYouMean(id, ids)}`)
-  return ExitCode.rejected
-}
-
-const reportRejection = ({ detail }: Rejection, { terminal }: Context): number => {
-  terminal.error(withoutControls(detail))
   return ExitCode.rejected
 }
 

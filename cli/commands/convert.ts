@@ -1,16 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Compiled } from '../../src/card/compile/index.ts'
 import { dialectNames, type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
 import type { Context } from '../context.ts'
-import { withChoices } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { localUrl, parseHostUrl } from '../hosts/index.ts'
 import { type Diagnostic, type Draft, isSystemError } from '../manifests/index.ts'
 import { distinct, problemText } from '../reporters/index.ts'
 import { withoutControls } from '../terminal.ts'
-import { addFileOptions, FILES_HELP, type FileFlags, readFiles } from './file-options.ts'
+import { addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from './options.ts'
 
 type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
 
@@ -20,8 +19,9 @@ export const addConvert = (program: Command, context: Context, exit: (code: numb
     .description('write cards in another dialect, as the host would serve them')
     .argument('<files...>', FILES_HELP)
     .addOption(
-      withChoices(
-        new Option('--to <dialect>', `${dialectNames.join(', ')}; or the document of a well-known path`),
+      choiceOption(
+        '--to <dialect>',
+        `${dialectNames.join(', ')}; or the document of a well-known path`,
         representationNames,
       ).makeOptionMandatory(),
     )

@@ -1,12 +1,21 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Context } from '../context.ts'
-import { withChoices } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isFolder } from '../manifests/index.ts'
 import { differenceText, diffMarkdown, syncJson, syncText } from '../reporters/index.ts'
 import { exitCodeOf, type SyncResult, syncCards } from '../sync/index.ts'
-import { addFileOptions, addOnlyOption, FILES_HELP, type FileFlags } from './file-options.ts'
-import { addConnectionOptions, DEFAULT_RETRIES, type HostFlags, resolveSafely } from './host-options.ts'
+import {
+  addConnectionOptions,
+  addFileOptions,
+  addOnlyOption,
+  choiceOption,
+  DEFAULT_RETRIES,
+  FILES_HELP,
+  type FileFlags,
+  type HostFlags,
+  interruptSignal,
+  resolveWithWarning,
+} from './options.ts'
 
 type Format = 'text' | 'json' | 'markdown'
 
@@ -20,10 +29,11 @@ export const addDiff = (program: Command, context: Context, exit: (code: number)
     .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
     .option('--prune', 'also agents of the same set that no file describes')
     .addOption(
-      withChoices(
-        new Option('--format <format>', 'the format of the report; markdown is for a comment on a pull request'),
-        ['text', 'json', 'markdown'] satisfies Format[],
-      ).default('text'),
+      choiceOption('--format <format>', 'the format of the report; markdown is for a comment on a pull request', [
+        'text',
+        'json',
+        'markdown',
+      ] satisfies Format[]).default('text'),
     )
     .option('--json', 'short for --format json')
     .action(async (files: string[], flags: Flags) => exit(await diff(files, flags, context)))
@@ -34,11 +44,9 @@ const diff = async (files: readonly string[], flags: Flags, context: Context): P
   const { terminal, cwd } = context
   if (prune && !files.every(file => isFolder(file, cwd)))
     throw new UsageError('--prune takes folders only: no single file describes all agents of its set.')
-  const host = resolveSafely(flags, context)
-  const interruption = new AbortController()
-  context.onInterrupt(() => interruption.abort())
+  const host = resolveWithWarning(flags, context)
   const options = { dryRun: true, prune, only, allowSecrets: allowSecret, retries: DEFAULT_RETRIES }
-  const { signal } = interruption
+  const signal = interruptSignal(context)
   const result = withoutFindings(await syncCards(files, host, { ...options, signal }, context))
   const exitCode = exitCodeOf(result, { differences: true })
   const format = flags.json ? 'json' : flags.format

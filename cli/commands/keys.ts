@@ -5,7 +5,7 @@ import { putSecret } from '../deploy/wrangler.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { isUnencrypted, resolvePublicHost } from '../hosts/index.ts'
 import { createSigningKey } from '../signing-key.ts'
-import { DEFAULT_RETRIES } from './host-options.ts'
+import { DEFAULT_RETRIES } from './options.ts'
 
 type CreateFlags = { print?: true; keep?: string }
 

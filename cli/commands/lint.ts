@@ -1,9 +1,8 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import pMap from 'p-map'
 import type { HostClient, Proposal } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { withChoices } from '../did-you-mean.ts'
-import { ExitCode, STRICT_HELP, UsageError } from '../exit-codes.ts'
+import { ExitCode, UsageError } from '../exit-codes.ts'
 import { localUrl } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, locateInCard } from '../manifests/index.ts'
 import {
@@ -18,8 +17,18 @@ import {
 } from '../reporters/index.ts'
 import { selectFiles } from '../sync/index.ts'
 import { withoutControls } from '../terminal.ts'
-import { addFileOptions, addOnlyOption, FILES_HELP, type FileFlags, readFiles } from './file-options.ts'
-import { addConnectionOptions, connect, type HostFlags } from './host-options.ts'
+import {
+  addConnectionOptions,
+  addFileOptions,
+  addOnlyOption,
+  choiceOption,
+  connect,
+  FILES_HELP,
+  type FileFlags,
+  type HostFlags,
+  readFiles,
+  STRICT_HELP,
+} from './options.ts'
 
 const FORMATS = { text: lintText, json: lintJson, sarif: lintSarif }
 type Format = keyof typeof FORMATS
@@ -36,9 +45,7 @@ export const addLint = (program: Command, context: Context, exit: (code: number)
     .command('lint')
     .description('report on files as POST /lint does, without a host')
     .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
-    .addOption(
-      withChoices(new Option('--format <format>', 'the format of the report'), Object.keys(FORMATS)).default('text'),
-    )
+    .addOption(choiceOption('--format <format>', 'the format of the report', Object.keys(FORMATS)).default('text'))
     .option('--strict', STRICT_HELP)
     .option('--quiet', 'print only what makes the exit code other than 0')
     .option('--observed', "compare the cards with what their agents' calls have shown on the host")

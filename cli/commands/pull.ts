@@ -5,8 +5,14 @@ import { CARDS_FOLDER } from '../manifests/index.ts'
 import { diffText, toJsonPatch } from '../reporters/index.ts'
 import { type PulledAgent, type PullResult, pullCards, pullStyleOf } from '../sync/index.ts'
 import { colors, formatCount, withoutControls, withoutReports } from '../terminal.ts'
-import { addOnlyOption } from './file-options.ts'
-import { addHostOptions, createHostClient, type HostFlags, resolveSafely } from './host-options.ts'
+import {
+  addHostOptions,
+  addOnlyOption,
+  createHostClient,
+  type HostFlags,
+  interruptSignal,
+  resolveWithWarning,
+} from './options.ts'
 
 type Flags = HostFlags & { only?: string[]; set?: string; all?: true; out: string; force?: true }
 
@@ -29,13 +35,11 @@ const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promi
   if (set !== undefined && all) throw new UsageError('--set and --all exclude each other.')
   const context = { ...outer, terminal: json ? withoutReports(outer.terminal) : outer.terminal }
   const { terminal } = context
-  const host = resolveSafely(flags, context)
-  const interruption = new AbortController()
-  context.onInterrupt(() => interruption.abort())
+  const host = resolveWithWarning(flags, context)
   const result = await pullCards(
     createHostClient(host, context),
     host,
-    { ids, only, set, all: all === true, out, force: force === true, signal: interruption.signal },
+    { ids, only, set, all: all === true, out, force: force === true, signal: interruptSignal(context) },
     context,
   )
   const exitCode = exitCodeOf(result)

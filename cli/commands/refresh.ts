@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { hideSecrets } from '../reporters/index.ts'
 import { colors, withoutControls } from '../terminal.ts'
-import { addHostOptions, connect, forEachId, type HostFlags } from './host-options.ts'
+import { addHostOptions, connect, forEachId, type HostFlags, reportRejection } from './options.ts'
 
 type Flags = HostFlags & { accept?: string }
 
@@ -27,8 +27,7 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
     const result = await client.refresh(id, accept)
     if ('rejected' in result) {
       agents.push({ id, error: result.detail })
-      terminal.error(`${id}: ${result.detail}`)
-      return ExitCode.rejected
+      return reportRejection(result, context, id)
     }
     const shown = hideSecretsOf(result)
     agents.push({ id, ...shown })

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Context } from '../context.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import { EXIT_CODE_HELP, ExitCode, STRICT_HELP, UsageError } from '../exit-codes.ts'
+import { EXIT_CODE_HELP, ExitCode, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER, isFolder } from '../manifests/index.ts'
 import { differenceText, syncJson, syncText } from '../reporters/index.ts'
 import {
@@ -19,8 +19,17 @@ import {
   watchCards,
 } from '../sync/index.ts'
 import { type Terminal, withoutProgress, withoutReports } from '../terminal.ts'
-import { addFileOptions, addOnlyOption, FILES_HELP, type FileFlags } from './file-options.ts'
-import { addConnectionOptions, DEFAULT_RETRIES, type HostFlags, resolveSafely } from './host-options.ts'
+import {
+  addFileOptions,
+  addHostOptions,
+  addOnlyOption,
+  DEFAULT_RETRIES,
+  FILES_HELP,
+  type FileFlags,
+  type HostFlags,
+  resolveWithWarning,
+  STRICT_HELP,
+} from './options.ts'
 
 type Flags = HostFlags &
   FileFlags & {
@@ -44,7 +53,7 @@ const DEFAULT_WAIT_SECONDS = 90
 /** Adds the synchronisation, which runs if no subcommand is named. */
 export const addSync = (program: Command, context: Context, exit: (code: number) => void): void => {
   const command = program.argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
-  addOnlyOption(addFileOptions(addConnectionOptions(command, 'write')))
+  addOnlyOption(addFileOptions(addHostOptions(command, 'write')))
     .option('--dry-run', 'show what would be done, and do nothing; exit 1 if something differs')
     .option('--check', 'for CI: like --dry-run, and exit 1 also for lint errors')
     .option('--strict', STRICT_HELP)
@@ -60,7 +69,6 @@ export const addSync = (program: Command, context: Context, exit: (code: number)
     )
     .option('--retries <count>', 'how often a request is retried', parseCount, DEFAULT_RETRIES)
     .option('--quiet', 'print only what makes the exit code other than 0')
-    .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', EXIT_CODE_HELP)
     .action((named: string[], given: Flags) => {
       const { files, flags } = separateWait(named, given)
@@ -115,7 +123,7 @@ const synchronise = async (
   outer: Context,
   exit: (code: number) => void,
 ): Promise<void> => {
-  const settings = resolveSafely(flags, outer)
+  const settings = resolveWithWarning(flags, outer)
   const interruption = new AbortController()
   let isRunning = false
   outer.onInterrupt(() => {

@@ -1,13 +1,20 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern, baseTier, scopes } from '../../src/card/model/constants.ts'
-import type { HostClient, Rejection, Token } from '../client/index.ts'
+import type { HostClient, Token } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { didYouMean } from '../did-you-mean.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { colors, formatTable, withoutControls } from '../terminal.ts'
-import { collect } from './file-options.ts'
-import { addHostOptions, connect, forEachId, type HostFlags } from './host-options.ts'
+import {
+  addHostOptions,
+  choiceOption,
+  collect,
+  connect,
+  forEachId,
+  type HostFlags,
+  parseChoice,
+  reportRejection,
+} from './options.ts'
 
 type CreateFlags = HostFlags & {
   scope: string[]
@@ -23,9 +30,8 @@ export const addToken = (program: Command, context: Context, exit: (code: number
   addHostOptions(token.command('create'), 'admin')
     .description('issue a token and print it; it is shown only this once')
     .addOption(
-      new Option('--scope <scope>', 'what the token allows; repeatable')
-        .choices(scopes)
-        .argParser(collectScope)
+      choiceOption('--scope <scope>', 'what the token allows; repeatable', scopes)
+        .argParser((value: string, before?: string[]) => collect(parseChoice(value, scopes), before))
         .makeOptionMandatory(),
     )
     .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
@@ -44,12 +50,6 @@ export const addToken = (program: Command, context: Context, exit: (code: number
     .description('revoke tokens; this takes effect everywhere within a minute or two')
     .argument('<ids...>', 'their ids, as list shows them')
     .action(async (ids: string[], flags: HostFlags) => exit(await revoke(ids.map(tokenId), flags, context)))
-}
-
-const collectScope = (value: string, before: string[] = []): string[] => {
-  if (!scopes.some(scope => scope === value))
-    throw new InvalidArgumentError(`${didYouMean(value, scopes)} Allowed choices are ${scopes.join(', ')}.`.trimStart())
-  return [...before, value]
 }
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 7 * 86_400 }
@@ -77,7 +77,7 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
     ...(expires !== undefined && { expires }),
     ...(note !== undefined && { note }),
   })
-  if ('rejected' in issued) return reportRejection(issued.detail, context)
+  if ('rejected' in issued) return reportRejection(issued, context)
   terminal.out(json ? JSON.stringify(issued) : issued.token)
   const { scopes: allowed, agents, tiers, expires: end } = describeToken(issued, clock.now())
   terminal.info(
@@ -91,7 +91,7 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
   const tokens = await connect(flags, context).tokens.list()
-  if ('rejected' in tokens) return reportRejection(tokens.detail, context)
+  if ('rejected' in tokens) return reportRejection(tokens, context)
   if (flags.json) terminal.out(JSON.stringify({ tokens }))
   else terminal.report(tokensText(tokens, clock.now()))
   return ExitCode.ok
@@ -103,18 +103,13 @@ const revoke = async (ids: readonly string[], flags: HostFlags, context: Context
   const revoked: string[] = []
   const { exitCode, failure } = await forEachId(ids, context, async id => {
     const rejection = await tokens.revoke(id)
-    if (rejection) return reportRejection(`${id}: ${rejection.detail}`, context)
+    if (rejection) return reportRejection(rejection, context, id)
     revoked.push(id)
     if (!flags.json) terminal.report(`revoked ${id}`)
     return ExitCode.ok
   })
   if (flags.json) terminal.out(JSON.stringify({ revoked, ...(failure !== undefined && { failure }) }))
   return exitCode
-}
-
-const reportRejection = (detail: Rejection['detail'], { terminal }: Context): number => {
-  terminal.error(detail)
-  return ExitCode.rejected
 }
 
 /** How many agents are looked up at most; a host accepts no more in one token. */

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { ResolvedHost } from '../hosts/index.ts'
 import { colors, formatTable, withoutControls } from '../terminal.ts'
-import { addHostOptions, createHostClient, type HostFlags, resolveSafely } from './host-options.ts'
+import { addHostOptions, createHostClient, type HostFlags, resolveWithWarning } from './options.ts'
 import { describeToken } from './token.ts'
 
 /** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
@@ -17,7 +17,7 @@ export const addWhoami = (program: Command, context: Context, exit: (code: numbe
 
 const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
-  const host = resolveSafely(flags, context)
+  const host = resolveWithWarning(flags, context)
   const client = createHostClient(host, context)
   const health = await client.getHealth()
   const token = await client.tokens.self()

@@ -11,6 +11,6 @@ export {
   styleOf,
 } from './result.ts'
 export type { SyncOptions } from './run.ts'
-export { selectFiles } from './selection.ts'
+export { createFilter, selectFiles } from './selection.ts'
 export { NON_INTERACTIVE, syncCards } from './sync.ts'
 export { ChangeTracker, watchCards } from './watch.ts'

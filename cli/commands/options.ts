@@ -1,0 +1,131 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Pointer } from '../../src/json/json.ts'
+import { createClient, type HostClient, HostError, type Rejection } from '../client/index.ts'
+import type { Context } from '../context.ts'
+import { didYouMean } from '../did-you-mean.ts'
+import { ExitCode } from '../exit-codes.ts'
+import {
+  type HostNameFlags,
+  type HostSettings,
+  type ResolvedHost,
+  resolveHost,
+  warnUnencrypted,
+} from '../hosts/index.ts'
+import { type LoadedManifests, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
+
+/** How often a request is retried by default. */
+export const DEFAULT_RETRIES = 4
+
+/** What the arguments of a command name that reads the owner's files. */
+export const FILES_HELP = "files, folders or globs such as 'cards/team1-*.yaml'"
+
+/** What `--strict` means. */
+export const STRICT_HELP = 'exit 1 if the linter finds an error or a warning in any file'
+
+/** The options of every command that talks to a host. */
+export type HostFlags = HostNameFlags & { json?: true }
+
+/** Adds the options of a command that talks to a host; `scope` is what the token needs. */
+export const addHostOptions = (command: Command, scope: string): Command =>
+  addConnectionOptions(command, scope).option('--json', 'print one JSON object on stdout')
+
+/** Adds the options that name the host and the token. */
+export const addConnectionOptions = (command: Command, scope: string): Command =>
+  command
+    .option('--host <name>', 'the host of this name in sync-card.yaml, or of .env.NAME')
+    .option('--url <url>', 'the host; default: SYNC_CARD_URL, sync-card.yaml, .env, the one that `npm start` runs')
+    .option(
+      '--token <token>',
+      `a token with the scope ${scope}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env: ps shows flags`,
+    )
+
+/** The options of every command that reads the owner's files. */
+export type FileFlags = { allowSecret?: readonly Pointer[] }
+
+/** Adds the options of a command that reads the owner's files. */
+export const addFileOptions = (command: Command): Command =>
+  command.option(
+    '--allow-secret <pointer>',
+    'accept what looks like a secret at this place of a card, such as /card/description; repeatable',
+    (text: string, before?: readonly Pointer[]) => {
+      if (!/^(?:\/(?:[^~/]|~[01])*)+$/.test(text))
+        throw new InvalidArgumentError('It must be a JSON Pointer such as /card/description.')
+      return collect(text, before)
+    },
+  )
+
+/** Adds the option that chooses agents by their ids. */
+export const addOnlyOption = (command: Command): Command =>
+  command.option('--only <glob>', "only agents whose ids match, such as 'team1-*'; repeatable", collect)
+
+/** Collects the values of a repeatable option. */
+export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
+
+/** Creates an option that takes only these values. */
+export const choiceOption = (flags: string, description: string, choices: readonly string[]): Option =>
+  new Option(flags, description).choices(choices).argParser((value: string) => parseChoice(value, choices))
+
+/** Returns a value that is one of the choices. For any other, the error suggests a similar one. */
+export const parseChoice = (value: string, choices: readonly string[]): string => {
+  if (choices.includes(value)) return value
+  throw new InvalidArgumentError(`${didYouMean(value, choices)} Allowed choices are ${choices.join(', ')}.`.trimStart())
+}
+
+/** Reads the named files for the host at `origin`, and reports those that are skipped. */
+export const readFiles = (
+  named: readonly string[],
+  origin: string,
+  { allowSecret }: FileFlags,
+  { cwd, terminal }: Context,
+): LoadedManifests => {
+  const loaded = loadManifests(named, origin, cwd, allowSecret)
+  rejectNoCards(named, loaded)
+  for (const skipped of loaded.skipped) terminal.info(skippedText(skipped))
+  return loaded
+}
+
+/** Resolves the host that the flags name, and warns if the token would travel unencrypted. */
+export const resolveWithWarning = (flags: HostNameFlags, context: Context, resolve = resolveHost): ResolvedHost => {
+  const settings = resolve(flags, context)
+  const warning = settings.token === '' ? undefined : warnUnencrypted(settings.url)
+  if (warning !== undefined) context.terminal.info(warning)
+  return settings
+}
+
+/** Creates a client for the host that the flags name. */
+export const connect = (flags: HostFlags, context: Context): HostClient =>
+  createHostClient(resolveWithWarning(flags, context), context)
+
+/** Creates a client that reports its retries on the terminal. */
+export const createHostClient = (host: HostSettings, { terminal, fetch, clock }: Context): HostClient =>
+  createClient({ ...host, retries: DEFAULT_RETRIES, fetch, clock, inform: terminal.info })
+
+/** Returns a signal that is aborted when the user interrupts the command. */
+export const interruptSignal = ({ onInterrupt }: Context): AbortSignal => {
+  const interruption = new AbortController()
+  onInterrupt(() => interruption.abort())
+  return interruption.signal
+}
+
+/** Calls `work`, which returns an exit code, for one id after the other until the host cannot be used. */
+export const forEachId = async (
+  ids: readonly string[],
+  { terminal }: Context,
+  work: (id: string) => Promise<number>,
+): Promise<{ exitCode: number; failure?: string }> => {
+  let exitCode: number = ExitCode.ok
+  try {
+    for (const id of ids) exitCode = Math.max(exitCode, await work(id))
+    return { exitCode }
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error
+    terminal.error(`${error.message}.`)
+    return { exitCode: ExitCode.unreachable, failure: error.message }
+  }
+}
+
+/** Reports why the host rejected a request, and returns the exit code. `subject` is what was requested. */
+export const reportRejection = ({ detail }: Rejection, { terminal }: Context, subject?: string): number => {
+  terminal.error(subject === undefined ? detail : `${subject}: ${detail}`)
+  return ExitCode.rejected
+}
