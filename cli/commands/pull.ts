@@ -61,12 +61,11 @@ const pullText = ({ url, agents, defaults, failure, interrupted }: PullResult): 
   const counts = new Map<string, number>()
   for (const { action } of agents) counts.set(action, (counts.get(action) ?? 0) + 1)
   const summary = [...counts].map(([action, count]) => `${count} ${action}`).join(', ') || 'nothing to write'
+  const stopped = interrupted ? 'interrupted' : failure
   return [
     ...(defaults === undefined ? [] : [`${colors.green('+ created')}   ${defaults}`]),
     ...agents.filter(({ action }) => action !== 'unchanged').flatMap(agentText),
-    ...(interrupted ? [colors.red('Stopped: interrupted; nothing was written.')] : []),
-    ...(failure === undefined ? [] : [colors.red(`Stopped: ${failure}; nothing was written.`)]),
-    colors.dim(`${url}: ${summary}`),
+    stopped === undefined ? colors.dim(`${url}: ${summary}`) : colors.red(`Stopped: ${stopped}; nothing was written.`),
   ].join('\n')
 }
 

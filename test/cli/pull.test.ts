@@ -322,7 +322,7 @@ describe('sync-card pull from a host that cannot be trusted', () => {
     host.faults = [({ path }, response) => path === '/agents/c/manifest' && Boolean(response.destroy())]
     const workspace = new Workspace()
     const { code, stdout } = await workspace.run(['pull'], env)
-    expect(stdout).toMatch(/^Stopped: the connection failed .*; nothing was written\.\n/)
+    expect(stdout).toMatch(/^Stopped: the connection failed .*; nothing was written\.\n$/)
     expect({ code, files: readdirSync(workspace.folder) }).toEqual({ code: 4, files: [] })
   })
 
