@@ -31,7 +31,7 @@ export const describeOtherOwner = (
   const owner = registered && toComparable(registered.manifest).set
   if (owner === undefined || owner === manifest.set) return undefined
   const own = manifest.set === undefined ? 'this file names no set' : `this file is of the set ${String(manifest.set)}`
-  return `it belongs to the set ${String(owner)}, and ${own}; --force takes it over`
+  return `it belongs to the set ${String(owner)}, and ${own}: choose another id, or take it over with --force`
 }
 
 /** Returns the form in which equivalent manifests are equal. A bare card may have been registered with curl. */

@@ -28,13 +28,13 @@ describe('describeOtherOwner', () => {
       'an agent of another set',
       'mine',
       { card: {}, set: 'theirs' },
-      'it belongs to the set theirs, and this file is of the set mine; --force takes it over',
+      'it belongs to the set theirs, and this file is of the set mine: choose another id, or take it over with --force',
     ],
     [
       'an agent of a set, for a file without one',
       undefined,
       { card: {}, set: 'theirs' },
-      'it belongs to the set theirs, and this file names no set; --force takes it over',
+      'it belongs to the set theirs, and this file names no set: choose another id, or take it over with --force',
     ],
   ])('returns who owns %s', (_, set, registered, expected) => {
     const current = registered && { manifest: registered, etag: '"1"' }
