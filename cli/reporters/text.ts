@@ -107,25 +107,20 @@ const infoCountText = (results: readonly AgentResult[]): string[] => {
     .filter(({ action }) => action !== 'unchanged')
     .flatMap(({ issues = [] }) => issues)
     .filter(({ issue }) => issue.severity === 'info').length
-  return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}: sync-card lint`)]
+  return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}, shown by sync-card lint`)]
 }
 
+/** Names what remains, unless nothing was done: what was done has a line each, and the summary counts both. */
 const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
   const reasons = [...(interrupted ? ['interrupted'] : []), ...(failure === undefined ? [] : [failure])]
   if (reasons.length === 0) return []
-  const row = (title: string, actions: readonly Action[], isNeeded = false): string[] => {
-    const names = results.flatMap(({ action, id, file }) => (actions.includes(action) ? [id ?? file ?? ''] : []))
-    return names.length > 0 || isNeeded ? [`  ${`${title}:`.padEnd(13)} ${namesText(names)}`] : []
-  }
+  const remaining = results.every(({ action }) => NOT_DONE.includes(action)) ? [] : NOT_DONE
   return [
     colors.red(`Stopped: ${reasons.join('; ')}.`),
-    ...row(
-      'pushed',
-      ['created', 'updated'],
-      results.some(({ action }) => action === 'not pushed'),
-    ),
-    ...row('deleted', ['deleted']),
-    ...NOT_DONE.flatMap(action => row(action, [action])),
+    ...remaining.flatMap(action => {
+      const names = results.filter(each => each.action === action).map(({ id, file }) => id ?? file ?? '')
+      return names.length === 0 ? [] : [`  ${action}: ${namesText(names)}`]
+    }),
   ]
 }
 
@@ -133,7 +128,6 @@ const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
 const MAX_NAMES = 20
 
 const namesText = (names: readonly string[]): string => {
-  if (names.length === 0) return 'nothing'
   const more = names.length - MAX_NAMES
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
