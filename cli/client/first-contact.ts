@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../src/json/json.ts'
 import { VERSION } from '../../src/version.ts'
-import { type Connection, HostError, type Reply, request } from './http.ts'
+import { type Connection, HostError, type Reply, request, Text } from './http.ts'
 
 const HostHealth = v.object({
   service: v.literal('calling-card'),
   version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),
-  registry: v.string(),
-  missing: v.optional(v.array(v.string()), []),
+  registry: Text,
+  missing: v.optional(v.array(Text), []),
 })
 /** What a host reports about itself to everybody. */
 export type HostHealth = v.InferOutput<typeof HostHealth>

@@ -3,30 +3,30 @@ import { json } from '../../src/card/model/schema.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { withoutControls } from '../terminal.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
-import { type Connection, HostError, type Reply, request } from './http.ts'
+import { type Connection, HostError, type Reply, request, Text } from './http.ts'
 
-const Note = v.object({ pointer: v.string(), message: v.string() })
+const Note = v.object({ pointer: Text, message: Text })
 type Note = v.InferOutput<typeof Note>
 
 /** What is registered as an agent: its manifest, and the entity tag that a replacement must name. */
 export type RegisteredAgent = { manifest: JsonObject; etag: string }
 
 const SourceState = v.looseObject({
-  state: v.string(),
+  state: Text,
   notes: v.optional(v.array(Note), []),
-  failure: v.optional(v.looseObject({ message: v.string() })),
+  failure: v.optional(v.looseObject({ message: Text })),
 })
 /** The state of an upstream card, as the host reports it. */
 export type SourceState = v.InferOutput<typeof SourceState>
 
 const PutResult = v.object({
-  id: v.string(),
+  id: Text,
   seq: v.optional(v.number()),
   changed: v.optional(v.boolean(), true),
   published: v.optional(v.boolean(), true),
   etags: v.optional(v.record(v.string(), v.string()), {}),
   root: v.optional(v.boolean(), false),
-  urls: v.optional(v.record(v.string(), v.string()), {}),
+  urls: v.optional(v.record(v.string(), Text), {}),
   source: v.optional(SourceState),
 })
 /** What the host reports about a registration that it accepted. */
@@ -38,12 +38,12 @@ export type Rejection = { rejected: 'conflict' | 'forbidden' | 'invalid'; detail
 const AgentPage = v.looseObject({
   agents: v.array(
     v.looseObject({
-      id: v.string(),
-      name: v.optional(v.string()),
-      version: v.optional(v.string()),
-      card: v.optional(v.string()),
-      visibility: v.optional(v.string()),
-      set: v.optional(v.string()),
+      id: Text,
+      name: v.optional(Text),
+      version: v.optional(Text),
+      card: v.optional(Text),
+      visibility: v.optional(Text),
+      set: v.optional(Text),
     }),
   ),
   cursor: v.optional(v.nullable(v.string())),
@@ -55,11 +55,11 @@ export type ListedAgent = v.InferOutput<typeof AgentPage>['agents'][number]
 export type LiveCard = { etag?: string; isPending: boolean }
 
 const CardChange = v.object({
-  op: v.string(),
-  pointer: v.string(),
+  op: Text,
+  pointer: Text,
   before: v.optional(json),
   after: v.optional(json),
-  omitted: v.optional(v.array(v.string())),
+  omitted: v.optional(v.array(Text)),
   count: v.optional(v.number()),
 })
 /** One change of an upstream card. With `op: 'more'`, `count` is how many more there are. */
@@ -79,39 +79,39 @@ const RefreshResult = v.object({
 export type RefreshResult = v.InferOutput<typeof RefreshResult>
 
 const Proposal = v.object({
-  rule: v.string(),
-  pointer: v.string(),
-  message: v.string(),
+  rule: Text,
+  pointer: Text,
+  message: Text,
   seen: v.optional(v.record(v.string(), v.number()), {}),
-  change: v.optional(v.looseObject({ op: v.string(), path: v.string() })),
+  change: v.optional(v.looseObject({ op: Text, path: Text })),
 })
 /** A change of a card that its agent's calls suggest. */
 export type Proposal = v.InferOutput<typeof Proposal>
 
 const Observed = v.object({
   calls: v.number(),
-  since: v.optional(v.string()),
-  lastSeen: v.optional(v.string()),
+  since: v.optional(Text),
+  lastSeen: v.optional(Text),
   proposals: v.optional(v.array(Proposal)),
 })
 /** What the calls of an agent have shown. Without `proposals`, the agent has no card to compare with. */
 export type Observed = v.InferOutput<typeof Observed>
 
 const Token = v.object({
-  id: v.string(),
-  note: v.string(),
-  scopes: v.array(v.string()),
-  agents: v.array(v.string()),
-  tiers: v.array(v.string()),
-  created: v.string(),
-  expires: v.nullable(v.string()),
+  id: Text,
+  note: Text,
+  scopes: v.array(Text),
+  agents: v.array(Text),
+  tiers: v.array(Text),
+  created: Text,
+  expires: v.nullable(Text),
 })
 /** What the host knows about a token; never its text. */
 export type Token = v.InferOutput<typeof Token>
 
 const OwnToken = v.object({
   ...v.pick(Token, ['id', 'scopes', 'agents', 'tiers', 'expires']).entries,
-  note: v.optional(v.string()),
+  note: v.optional(Text),
 })
 /** What the host knows about the token of this client. `id` is "admin" for the `ADMIN_TOKEN`. */
 export type OwnToken = v.InferOutput<typeof OwnToken>

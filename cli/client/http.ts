@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { isJsonObject, type Json } from '../../src/json/json.ts'
 import { isDeeperThan } from '../../src/json/parse.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
@@ -6,6 +7,9 @@ import { withoutControls } from '../terminal.ts'
 
 /** A response of the host. `body` is absent if it is not JSON. */
 export type Reply = { status: number; headers: Headers; body?: Json }
+
+/** A text that people read. It has no control characters, so that no host can command their terminals. */
+export const Text = v.pipe(v.string(), v.transform(withoutControls))
 
 /** How requests are sent to a host, and how often they are retried. */
 export type Connection = {

@@ -10,7 +10,7 @@ import { didYouMean } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { type ResolvedHost, resolveHost, resolvePublicHost } from '../hosts/index.ts'
 import { createFilter } from '../sync/index.ts'
-import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { colors, formatTable } from '../terminal.ts'
 import {
   addConnectionOptions,
   addHostOptions,
@@ -83,7 +83,7 @@ const describeAgent = ({ id, name = '', version = '', visibility = 'public', set
 const agentsText = (agents: readonly ListedAgent[], isTerminal: boolean): string => {
   const rows = agents.map(agent => {
     const { id, name, version, visibility, set = '-', card } = describeAgent(agent)
-    return [id, name, version, visibility, set, card].map(withoutControls)
+    return [id, name, version, visibility, set, card]
   })
   if (!isTerminal) return rows.map(row => row.join('\t')).join('\n')
   const head = ['id', 'name', 'version', 'visibility', 'set', 'card'].map(colors.dim)

@@ -16,7 +16,6 @@ import {
   type ObservedResult,
 } from '../reporters/index.ts'
 import { selectFiles } from '../sync/index.ts'
-import { withoutControls } from '../terminal.ts'
 import {
   addConnectionOptions,
   addFileOptions,
@@ -84,10 +83,11 @@ const fetchObserved = async (
   return new Map(await pMap(drafts, fetchOne, { concurrency: CONCURRENCY }))
 }
 
-const locateProposal = (draft: Draft, proposal: Proposal): LocatedProposal => {
-  const [pointer, message] = [withoutControls(proposal.pointer), withoutControls(proposal.message)]
-  return { ...proposal, pointer, message, severity: 'warning', at: locateInCard(draft, { pointer, message }) }
-}
+const locateProposal = (draft: Draft, proposal: Proposal): LocatedProposal => ({
+  ...proposal,
+  severity: 'warning',
+  at: locateInCard(draft, proposal),
+})
 
 const print = (report: LintReport, { format, quiet, strict }: Flags, { terminal }: Context): void => {
   const text = FORMATS[format](report, { quiet: quiet === true, strict: strict === true })

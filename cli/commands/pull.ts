@@ -4,7 +4,7 @@ import { ExitCode, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER } from '../manifests/index.ts'
 import { diffText, toJsonPatch } from '../reporters/index.ts'
 import { type PulledAgent, type PullResult, pullCards, pullStyleOf } from '../sync/index.ts'
-import { colors, formatCount, withoutControls, withoutReports } from '../terminal.ts'
+import { colors, formatCount, withoutReports } from '../terminal.ts'
 import {
   addHostOptions,
   addOnlyOption,
@@ -71,10 +71,10 @@ const pullText = ({ url, agents, defaults, failure, interrupted }: PullResult): 
 
 const agentText = ({ id, file, action, detail, change }: PulledAgent): string[] => {
   const { mark, color } = pullStyleOf(action)
-  const remark = [file === undefined ? '' : `(${file})`, withoutControls(detail ?? '')].filter(Boolean).join(' · ')
+  const remark = [file === undefined ? '' : `(${file})`, detail].filter(Boolean).join(' · ')
   return [
     ...(action === 'differs' && change ? [diffText(`${id} (${file})`, change)] : []),
-    `${colors[color](`${mark} ${action.padEnd(9)}`)} ${colors.bold(withoutControls(id))} ${remark}`.trimEnd(),
+    `${colors[color](`${mark} ${action.padEnd(9)}`)} ${colors.bold(id)} ${remark}`.trimEnd(),
   ]
 }
 

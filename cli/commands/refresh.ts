@@ -58,13 +58,13 @@ const refreshText = (id: string, { outcome, drift, notes, pending }: RefreshResu
     return [
       `${outcome} ${agent}`,
       ...drift.map(changeText),
-      ...notes.map(({ pointer, message }) => `    its card: ${withoutControls(`${pointer} ${message}`)}`),
+      ...notes.map(({ pointer, message }) => `    its card: ${pointer} ${message}`),
     ].join('\n')
   const hostFlag = host !== undefined ? ` --host ${host}` : url !== undefined ? ` --url ${url}` : ''
   const command = `npx sync-card refresh ${id}${hostFlag} --accept '${pending.etag}'`
   return [
     `${colors.yellow('pending')} ${agent} · the new card widens access, so the previous one is still served:`,
-    ...pending.widens.map(({ pointer, message }) => `    ${withoutControls(`${pointer} ${message}`)}`),
+    ...pending.widens.map(({ pointer, message }) => `    ${pointer} ${message}`),
     '  all changes:',
     ...pending.drift.map(changeText),
     `  To accept: ${colors.cyan(command)}`,
@@ -79,7 +79,7 @@ const changeText = (change: CardChange): string => {
   const values = (['before', 'after'] as const).flatMap(side =>
     omitted.includes(side) ? ['(too long to show)'] : change[side] === undefined ? [] : [abbreviate(change[side])],
   )
-  return `    ${CHANGE_MARKS[op] ?? withoutControls(op)} ${withoutControls(pointer)} ${values.join(' → ')}`
+  return `    ${CHANGE_MARKS[op] ?? op} ${pointer} ${values.join(' → ')}`
 }
 
 const MAX_VALUE_LENGTH = 80

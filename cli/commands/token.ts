@@ -4,7 +4,7 @@ import { agentIdPattern, baseTier, scopes } from '../../src/card/model/constants
 import type { HostClient, Token } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
-import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { colors, formatTable } from '../terminal.ts'
 import {
   addHostOptions,
   choiceOption,
@@ -143,25 +143,17 @@ const tokensText = (tokens: readonly Token[], now: number): string => {
   const head = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'].map(colors.dim)
   const rows = tokens.map(token => {
     const { scopes: allowed, agents, tiers, expires } = describeToken(token, now)
-    return [withoutControls(token.id), allowed, agents, tiers, expires, withoutControls(token.note)]
+    return [token.id, allowed, agents, tiers, expires, token.note]
   })
   return formatTable([head, ...rows])
 }
 
 /** Describes what a token allows, and until when; `now` is in ms since 1970. */
 export const describeToken = ({ scopes: allowed, agents, tiers, expires }: Permissions, now: number) => ({
-  scopes: join(allowed),
-  agents: join(agents),
-  tiers: join(tiers) || '-',
-  expires: describeExpiry(expires, now),
+  scopes: allowed.join(', '),
+  agents: agents.join(', '),
+  tiers: tiers.join(', ') || '-',
+  expires: expires === null ? 'never' : Date.parse(expires) > now ? expires : colors.yellow(`expired ${expires}`),
 })
 
-const describeExpiry = (expires: string | null, now: number): string => {
-  if (expires === null) return 'never'
-  const date = withoutControls(expires)
-  return Date.parse(expires) > now ? date : colors.yellow(`expired ${date}`)
-}
-
 type Permissions = Pick<Token, 'scopes' | 'agents' | 'tiers' | 'expires'>
-
-const join = (words: readonly string[]): string => withoutControls(words.join(', '))

@@ -4,7 +4,7 @@ import type { HostHealth, OwnToken } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { ResolvedHost } from '../hosts/index.ts'
-import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { colors, formatTable } from '../terminal.ts'
 import { addHostOptions, createHostClient, type HostFlags, resolveWithWarning } from './options.ts'
 import { describeToken } from './token.ts'
 
@@ -46,11 +46,11 @@ const whoamiText = (host: ResolvedHost, { version, missing }: HostHealth, token:
   const rows = Object.entries({
     host: `${colors.bold(url)} (${urlFrom})`,
     version: version === VERSION ? version : `${version}; this is sync-card ${VERSION}`,
-    missing: withoutControls(missing.join(', ')),
+    missing: missing.join(', '),
     set,
-    token: `${colors.bold(withoutControls(id))} (${tokenFrom})`,
+    token: `${colors.bold(id)} (${tokenFrom})`,
     ...{ scopes, agents, tiers, expires },
-    note: withoutControls(note ?? ''),
+    note,
   })
   return formatTable(rows.flatMap(([name, value]) => (value ? [[colors.dim(name), value]] : [])))
 }

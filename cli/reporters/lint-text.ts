@@ -112,7 +112,7 @@ const observedText = (observed: ObservedResult): string => {
     case 'never called':
       return colors.dim('never called through the host')
     case 'rejected':
-      return colors.red(`the host does not report its calls: ${withoutControls(observed.detail)}`)
+      return colors.red(`the host does not report its calls: ${observed.detail}`)
     case 'no card':
       return colors.yellow(`${callsText(observed)}; the host has no valid card to compare them with`)
     default:
@@ -121,7 +121,7 @@ const observedText = (observed: ObservedResult): string => {
 }
 
 const callsText = ({ calls, since, lastSeen }: ObservedCalls): string =>
-  `${formatCount(calls, 'call')}${since === undefined || lastSeen === undefined ? '' : ` from ${withoutControls(since)} to ${withoutControls(lastSeen)}`}`
+  `${formatCount(calls, 'call')}${since === undefined || lastSeen === undefined ? '' : ` from ${since} to ${lastSeen}`}`
 
 const reportLines = ({ filled, converted, dropped }: Report): string[] =>
   [

@@ -26,7 +26,7 @@ const findingText = (
     SEVERITY_COLORS[severity](severity),
     withoutControls(pointer) || place,
     withoutControls(message),
-    ...(rule === undefined ? [] : [colors.dim(`[${withoutControls(rule)}]`)]),
+    ...(rule === undefined ? [] : [colors.dim(`[${rule}]`)]),
   ].join(' ')
 
 /** Removes repeated lines: two errors of one place may have the same text. */
@@ -69,7 +69,7 @@ const agentText = (result: AgentResult, strict: boolean): string => {
   const details = [
     ...distinct([
       ...problems.map(problemText),
-      ...notes.map(note => `its card: ${withoutControls(note)}`),
+      ...notes.map(note => `its card: ${note}`),
       ...importantIssues(result, strict),
     ]),
     ...(action === 'changed meanwhile' && change ? [diffText(`${id} (on the host)`, change)] : []),
@@ -87,7 +87,7 @@ const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
     published === false && live !== true && colors.yellow('stored, but not at the edge yet; the host keeps retrying'),
     live === true && 'live',
     live === false && colors.yellow('stored; the edge still serves the previous card'),
-    source !== undefined && colors.yellow(withoutControls(source)),
+    source !== undefined && colors.yellow(source),
     withoutControls(detail ?? ''),
   ]
 }

@@ -69,7 +69,7 @@ describe('sync-card whoami', () => {
       clientVersion: VERSION,
       registry: 'reachable',
       missing: [],
-      token: { ...host.ownToken, from: 'SYNC_CARD_TOKEN in .env.prod' },
+      token: { ...host.ownToken, note: 'CI[31m', from: 'SYNC_CARD_TOKEN in .env.prod' },
     })
   })
 
