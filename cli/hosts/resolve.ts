@@ -94,6 +94,8 @@ const chooseToken = (
   surroundings: Surroundings,
 ): { token: string; tokenFrom: string } => {
   const { url } = target
+  if (flags.token === '')
+    throw new UsageError('--token is empty: set the variable that it is taken from, or leave it out.')
   if (flags.token !== undefined) return { token: flags.token, tokenFrom: '--token' }
   const found = findTokens(target, surroundings)
   const own = found.find(({ belongsTo }) => belongsTo === url)

@@ -103,6 +103,7 @@ describe('resolveHost chooses the host', () => {
   })
 
   it.each<[string, Given, string]>([
+    ['an empty token, as of an unset variable', { flags: { url: A, token: '' } }, '--token is empty: '],
     ['two flags for one thing', { flags: { host: 'a', url: A } }, '--host and --url both name the host'],
     [
       'an unknown name',
