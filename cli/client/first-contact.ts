@@ -17,7 +17,7 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   const { url, inform } = connection
   // A host responds with 503 if only its registry is unreachable.
   const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
-  const reply = await request(connection, 'GET', '/health', { anonymous: true, isResult })
+  const reply = await request(connection, 'GET', '/health', { anonymous: true, isResult }).catch(adviseIfRefused)
   const parsed = v.safeParse(HostHealth, reply.body)
   if (!parsed.success) throw new HostError(`${url} ${describeOther(reply)}`)
   const { version, registry } = parsed.output
@@ -25,6 +25,14 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
     inform(`${url} has version ${version}, and this sync-card has ${VERSION}: upgrade the older of the two.`)
   if (registry === 'unreachable') inform(`${url} cannot reach its registry at the moment.`)
   return parsed.output
+}
+
+/** Adds what to do if nothing listens at the URL, which may be no more than the default. */
+const adviseIfRefused = (error: unknown): never => {
+  if (!(error instanceof HostError && error.message.includes('ECONNREFUSED'))) throw error
+  throw new HostError(
+    `${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
+  )
 }
 
 const describeOther = ({ status, headers, body }: Reply): string => {

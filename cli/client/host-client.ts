@@ -146,7 +146,8 @@ export type HostClient = ReturnType<typeof createMethods>
  * Creates a client. It returns what the host rejects, and throws a HostError if the host cannot be used at all. Before the first request
  * with the token, it makes sure that the other side is a Calling Card host.
  */
-export const createClient = (connection: Connection): HostClient => {
+export const createClient = (settings: Connection): HostClient => {
+  const connection = { ...settings, outage: {} }
   let health: Promise<HostHealth> | undefined
   const identify = (): Promise<HostHealth> => {
     health ??= identifyHost(connection)

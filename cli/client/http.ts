@@ -24,6 +24,8 @@ export type Connection = {
   inform: (message: string) => void
   /** Called before each request with the token. It throws a HostError if the host must not get the token. */
   identify?: () => Promise<unknown>
+  /** Why requests fail at the moment, so that several at once report the same failure only once. */
+  outage?: { reason?: string }
   /** Once aborted, nothing is retried. Requests under way are completed. */
   signal?: AbortSignal | undefined
 }
@@ -76,7 +78,7 @@ export const request = async (
   path: string,
   { headers = {}, body, anonymous = false, isResult = () => false }: RequestDetails = {},
 ): Promise<Reply> => {
-  const { url, token, tokenFrom, retries, clock, inform, identify, signal } = connection
+  const { url, token, tokenFrom, retries, clock, inform, outage = {}, identify, signal } = connection
   if (!anonymous) await identify?.()
   const isAuthorized = !anonymous && token !== ''
   for (let attempt = 0; ; attempt++)
@@ -97,10 +99,12 @@ export const request = async (
       if (isResult(reply)) return reply
       if (reply.status === 401) throw new HostError(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)
       rejectFailure(reply, clock.now())
+      delete outage.reason
       return reply
     } catch (error) {
       if (!(error instanceof TransientError) || attempt >= retries || signal?.aborted) throw error
-      inform(`${method} ${path}: ${error.message}; retrying (${retries - attempt} left)`)
+      if (outage.reason !== error.message) inform(`${method} ${path}: ${error.message}; retrying`)
+      outage.reason = error.message
       await clock.sleep(Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS) + backOffMs(attempt), signal)
       if (signal?.aborted) throw error
     }
@@ -122,7 +126,7 @@ const ADMIN_TOKEN_MISSING =
   'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: npx wrangler secret put ADMIN_TOKEN'
 
 const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
-  `the host rejects the token (401)${tokenFrom === undefined ? '' : `: ${tokenFrom}`}`
+  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom === undefined ? '' : `: ${tokenFrom}`}`
 
 const rejectFailure = (reply: Reply, now: number): void => {
   const { status, headers } = reply

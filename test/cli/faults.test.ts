@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeHost, isPut, problem, times } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
@@ -22,6 +23,18 @@ describe('sync-card with a failing host', () => {
     const { code, stderr } = await one().run([], env)
     expect(stderr.match(/retrying/g)).toHaveLength(3)
     expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 0, agents: ['a'] })
+  })
+
+  it('reports a repeated failure once, and again after it has passed', async () => {
+    const busy = (response: ServerResponse): boolean => Boolean(problem(response, 503, 'busy', 'Busy.'))
+    host.faults = [times(3, isPut('a'), busy), times(2, isPut('b'), busy)]
+    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') })
+    const { code, stderr } = await workspace.run([], env)
+    expect(stderr.match(/^PUT .*$/gm)).toEqual([
+      'PUT /agents/a: the host responded with 503; retrying',
+      'PUT /agents/b: the host responded with 503; retrying',
+    ])
+    expect({ code, agents: host.agents.size }).toEqual({ code: 0, agents: 2 })
   })
 
   it('does not retry a port that fetch blocks (exit 4)', async () => {
@@ -65,7 +78,9 @@ describe('sync-card with a failing host', () => {
     const { url } = host
     await host.close()
     const { code, stdout } = await one().run(['--retries', '0'], { ...env, SYNC_CARD_URL: url })
-    expect(stdout).toMatch(/ECONNREFUSED.*\n[^ ]*: 1 not pushed\n$/)
+    expect(stdout).toMatch(
+      /\(connect ECONNREFUSED .*\): start a host there \(npm start in its clone\), or name .* SYNC_CARD_URL\.\n[^ ]*: 1 not pushed\n$/,
+    )
     expect(code).toBe(4)
     host = await new FakeHost().listen()
   })

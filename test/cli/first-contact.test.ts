@@ -106,7 +106,7 @@ describe('first contact with a host', () => {
     host.healthFault = (_, response) => failures-- > 0 && respond(response, 502, html)
     const { code, stderr } = await sync()
     expect([code, host.contacts.length]).toEqual([0, 3])
-    expect(stderr).toContain('GET /health: the host responded with 502; retrying (4 left)')
+    expect(stderr).toContain('GET /health: the host responded with 502; retrying')
   })
 
   it.each<[string, string | undefined]>([
@@ -137,5 +137,7 @@ it('names the token that a host rejects', async () => {
     '.env': `SYNC_CARD_URL=${host.url}\nSYNC_CARD_TOKEN=wrong`,
   }).run([])
   expect(code).toBe(4)
-  expect(stdout).toContain('the host rejects the token (401): SYNC_CARD_TOKEN in .env.')
+  expect(stdout).toContain(
+    'the host rejects the token (401), which is wrong, expired or revoked: SYNC_CARD_TOKEN in .env.',
+  )
 })

@@ -46,8 +46,7 @@ describe('request', () => {
     expect(pauses.map((pause, index) => pause >= 250 * 2 ** index && pause <= 500 * 2 ** index)).toEqual(
       Array(4).fill(true),
     )
-    expect(messages[0]).toBe('GET /agents: the host responded with 503; retrying (4 left)')
-    expect(messages).toHaveLength(4)
+    expect(messages).toEqual(['GET /agents: the host responded with 503; retrying'])
   })
 
   it('does not repeat a write to a host without an ADMIN_TOKEN, and says how to set one', async () => {

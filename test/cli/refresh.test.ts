@@ -124,9 +124,11 @@ describe('sync-card refresh', () => {
       code: 4,
       stdout: {
         agents: [{ id: 'weather', outcome: 'unchanged', drift: [], notes: [] }],
-        failure: 'the host rejects the token (401): SYNC_CARD_TOKEN in the environment',
+        failure:
+          'the host rejects the token (401), which is wrong, expired or revoked: SYNC_CARD_TOKEN in the environment',
       },
-      stderr: 'sync-card: the host rejects the token (401): SYNC_CARD_TOKEN in the environment.\n',
+      stderr:
+        'sync-card: the host rejects the token (401), which is wrong, expired or revoked: SYNC_CARD_TOKEN in the environment.\n',
     })
   })
 

@@ -166,7 +166,11 @@ describe('sync-card token create', () => {
   it.each([
     [403, 'This token lacks the scope `admin`.', 3],
     [422, "No token was issued. /agents/0 must be an agent's id.", 3],
-    [401, 'the host rejects the token (401): SYNC_CARD_TOKEN in the environment.', 4],
+    [
+      401,
+      'the host rejects the token (401), which is wrong, expired or revoked: SYNC_CARD_TOKEN in the environment.',
+      4,
+    ],
   ])('reports why the host responded with %i', async (status, detail, code) => {
     host.faults = [(_, response) => Boolean(problem(response, status, 'declined', detail))]
     const result = await run('create', '--scope', 'read', '--agent', '?')

@@ -77,7 +77,7 @@ describe('sync-card whoami', () => {
     expect(await new Workspace(files()).run(['whoami', '--token', 'wrong'])).toEqual({
       code: 4,
       stdout: '',
-      stderr: 'sync-card: the host rejects the token (401): --token.\n',
+      stderr: 'sync-card: the host rejects the token (401), which is wrong, expired or revoked: --token.\n',
     })
   })
 
