@@ -54,7 +54,10 @@ describe('action.yml', () => {
   it('runs sync-card only where its output cannot be a command of the workflow', () => {
     const scripts = action.runs.steps.flatMap(({ run = '' }) => (run.includes('.bin/sync-card') ? [run] : []))
     expect(scripts.length).toBe(3)
-    for (const run of scripts) expect(run).toContain('echo "::stop-commands::$pause"')
+    for (const run of scripts) {
+      expect(run).toContain('echo "::stop-commands::$pause"')
+      expect(run).not.toMatch(/-- "\$\{files\[@\]\}"(?! 2>&1)/)
+    }
   })
 
   it('pins other actions to a commit', () => {
@@ -142,6 +145,7 @@ describe('the action on a push', () => {
 
   it('lets no line of the report be a command of the workflow', async () => {
     runner.write({ '::error::Ignore this.yaml': yaml('action-command') })
+    symlinkSync('.', join(runner.workspace, '::error::Linked.yaml'))
     const { log } = await runner.run(push, { ...host(), url: '', files: '*.yaml' })
     const [stop, pause = ''] = /^::stop-commands::(\S{36})$/m.exec(log) ?? []
     const [before = '', after = ''] = log.split(`\n::${pause}::\n`)
