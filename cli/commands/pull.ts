@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Context } from '../context.ts'
-import { ExitCode, UsageError } from '../exit-codes.ts'
+import { UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER } from '../manifests/index.ts'
-import { diffText, toJsonPatch } from '../reporters/index.ts'
-import { type PulledAgent, type PullResult, pullCards, pullStyleOf } from '../sync/index.ts'
+import { agentText, countsText, differenceText, toJsonPatch } from '../reporters/index.ts'
+import { exitCodeOf, type PullResult, pullCards } from '../sync/index.ts'
 import { colors, formatCount, withoutReports } from '../terminal.ts'
 import {
   addHostOptions,
@@ -49,46 +49,32 @@ const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promi
   return exitCode
 }
 
-const exitCodeOf = ({ agents, failure, interrupted }: PullResult): number =>
-  Math.max(
-    interrupted ? ExitCode.interrupted : ExitCode.ok,
-    failure === undefined ? ExitCode.ok : ExitCode.unreachable,
-    ...agents.map(({ action }) => pullStyleOf(action).exit),
-  )
-
 /** Formats a pull for people: files that differ with the difference, and unchanged ones as a count. */
-const pullText = ({ url, agents, defaults, failure, interrupted }: PullResult): string => {
-  const counts = new Map<string, number>()
-  for (const { action } of agents) counts.set(action, (counts.get(action) ?? 0) + 1)
-  const summary = [...counts].map(([action, count]) => `${count} ${action}`).join(', ') || 'nothing to write'
+const pullText = ({ url, results, defaults, failure, interrupted }: PullResult): string => {
   const stopped = interrupted ? 'interrupted' : failure
   return [
     ...(defaults === undefined ? [] : [`${colors.green('+ created')}   ${defaults}`]),
-    ...agents.filter(({ action }) => action !== 'unchanged').flatMap(agentText),
-    stopped === undefined ? colors.dim(`${url}: ${summary}`) : colors.red(`Stopped: ${stopped}; nothing was written.`),
+    ...results
+      .filter(({ action }) => action !== 'unchanged')
+      .flatMap(each => [each.action === 'differs' ? differenceText(each) : '', agentText(each)])
+      .filter(text => text !== ''),
+    stopped === undefined
+      ? colors.dim(`${url}: ${countsText(results) || 'nothing to write'}`)
+      : colors.red(`Stopped: ${stopped}; nothing was written.`),
   ].join('\n')
 }
 
-const agentText = ({ id, file, action, detail, change }: PulledAgent): string[] => {
-  const { mark, color } = pullStyleOf(action)
-  const remark = [file === undefined ? '' : `(${file})`, detail].filter(Boolean).join(' · ')
-  return [
-    ...(action === 'differs' && change ? [diffText(`${id} (${file})`, change)] : []),
-    `${colors[color](`${mark} ${action.padEnd(9)}`)} ${colors.bold(id)} ${remark}`.trimEnd(),
-  ]
-}
-
-const hintsOf = ({ agents, set, forbidden }: PullResult, flags: Flags): string[] => [
+const hintsOf = ({ results, set, forbidden }: PullResult, flags: Flags): string[] => [
   ...(set !== undefined && flags.set === undefined
     ? [`Only agents of the set ${set} were pulled; --all pulls all.`]
     : []),
   ...(forbidden > 0 ? [`Left out: ${formatCount(forbidden, 'agent')} that the token may not write.`] : []),
-  ...(agents.some(({ action }) => action === 'differs') ? ['--force overwrites the files that differ.'] : []),
+  ...(results.some(({ action }) => action === 'differs') ? ['--force overwrites the files that differ.'] : []),
 ]
 
-const pullJson = ({ agents, ...result }: PullResult, exitCode: number): string =>
+const pullJson = ({ results, ...rest }: PullResult, exitCode: number): string =>
   JSON.stringify({
-    ...result,
+    ...rest,
     exitCode,
-    agents: agents.map(({ change, ...agent }) => ({ ...agent, ...(change && { patch: toJsonPatch(change) }) })),
+    agents: results.map(({ change, ...agent }) => ({ ...agent, ...(change && { patch: toJsonPatch(change) }) })),
   })

@@ -1,4 +1,4 @@
-export { diffText, hideSecrets, toJsonPatch } from './diff.ts'
+export { hideSecrets, toJsonPatch } from './diff.ts'
 export { lintJson, syncJson } from './json.ts'
 export {
   collectLintResults,
@@ -10,4 +10,4 @@ export {
 } from './lint-text.ts'
 export { diffMarkdown } from './markdown.ts'
 export { lintSarif } from './sarif.ts'
-export { differenceText, distinct, problemText, syncText } from './text.ts'
+export { agentText, countsText, differenceText, distinct, problemText, syncText } from './text.ts'

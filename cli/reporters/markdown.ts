@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
-import { type Action, type AgentResult, countActions, isNoteworthy, type SyncResult } from '../sync/index.ts'
+import { type Action, type AgentResult, isNoteworthy, type SyncResult } from '../sync/index.ts'
 import { formatCount } from '../terminal.ts'
 import { diffLines } from './diff.ts'
-import { distinct, problemText } from './text.ts'
+import { countsText, distinct, problemText } from './text.ts'
 
 /** GitHub rejects comments of more than 65,536 characters. */
 const MAX_DETAILS_LENGTH = 50_000
@@ -74,8 +74,4 @@ const fenced = (text: string): string => {
 }
 
 const summary = ({ results }: SyncResult): string =>
-  results.length === 0
-    ? 'No agent was compared.'
-    : `${countActions(results)
-        .map(({ action, count }) => `${count} ${action}`)
-        .join(', ')}.`
+  results.length === 0 ? 'No agent was compared.' : `${countsText(results)}.`

@@ -59,7 +59,8 @@ export const syncText = (
 /** What remains when a synchronisation stops. */
 const NOT_DONE: readonly Action[] = ['not compared', 'not pushed', 'not deleted']
 
-const agentText = (result: AgentResult, strict: boolean): string => {
+/** Formats the result for one agent with its problems, and its warnings if `strict`. */
+export const agentText = (result: AgentResult, strict = false): string => {
   const { id, file, action, problems = [], change, notes = [] } = result
   const { mark, color } = styleOf(action)
   const name = id ?? file ?? ''
@@ -132,7 +133,11 @@ const namesText = (names: readonly string[]): string => {
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-const summaryText = ({ url, results }: SyncResult): string => {
-  const counts = countActions(results).map(({ action, count }) => `${count} ${action}`)
-  return colors.dim(`${url}: ${counts.join(', ') || 'nothing to do'}`)
-}
+const summaryText = ({ url, results }: SyncResult): string =>
+  colors.dim(`${url}: ${countsText(results) || 'nothing to do'}`)
+
+/** Formats how many results have each action; empty for none. */
+export const countsText = (results: readonly AgentResult[]): string =>
+  countActions(results)
+    .map(({ action, count }) => `${count} ${action}`)
+    .join(', ')

@@ -1,4 +1,4 @@
-export { type PulledAgent, type PullOptions, type PullResult, pullCards, pullStyleOf } from './pull.ts'
+export { type PulledAgent, type PullResult, pullCards } from './pull.ts'
 export {
   type Action,
   type AgentResult,

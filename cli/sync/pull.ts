@@ -3,7 +3,6 @@ import { agentIdPattern } from '../../src/card/model/constants.ts'
 import { type JsonObject, jsonEquals } from '../../src/json/json.ts'
 import type { HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { ExitCode } from '../exit-codes.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import {
   applyDefaults,
@@ -19,6 +18,7 @@ import {
   starterDefaults,
 } from '../manifests/index.ts'
 import { toComparable } from './plan.ts'
+import type { AgentResult, SyncResult } from './result.ts'
 import { Breaker, forEach } from './run.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
 
@@ -38,40 +38,18 @@ export type PullOptions = {
   signal: AbortSignal
 }
 
-const PULL_ACTIONS = {
-  unchanged: { mark: '=', color: 'dim', exit: ExitCode.ok },
-  created: { mark: '+', color: 'green', exit: ExitCode.ok },
-  updated: { mark: '~', color: 'yellow', exit: ExitCode.ok },
-  differs: { mark: '~', color: 'yellow', exit: ExitCode.outOfDate },
-  'not written': { mark: '✗', color: 'red', exit: ExitCode.rejected },
-  'not registered': { mark: '✗', color: 'red', exit: ExitCode.rejected },
-  forbidden: { mark: '✗', color: 'red', exit: ExitCode.unreachable },
-} as const
-
 /** What was done with an agent of the host. `change` leads from the file's manifest to the host's. */
-export type PulledAgent = {
-  id: string
-  file?: string
-  action: keyof typeof PULL_ACTIONS
-  detail?: string
-  change?: { before: JsonObject; after: JsonObject }
-}
+export type PulledAgent = AgentResult & { id: string }
 
 /** The result of a pull. `defaults` is the defaults file that it created. */
-export type PullResult = {
-  url: string
-  agents: PulledAgent[]
+export type PullResult = Omit<SyncResult, 'skipped'> & {
+  results: PulledAgent[]
   defaults?: string
   /** The set that was pulled, if only one was. */
   set?: string
   /** Agents that were left out because the token may not write them. */
   forbidden: number
-  failure?: string
-  interrupted?: true
 }
-
-/** Returns how the action of a pull is shown, and its exit code. */
-export const pullStyleOf = (action: PulledAgent['action']): (typeof PULL_ACTIONS)[typeof action] => PULL_ACTIONS[action]
 
 /** Writes what is registered into files. All manifests are fetched before the first file is written. */
 export const pullCards = async (
@@ -90,7 +68,7 @@ export const pullCards = async (
   )
   const { url } = host
   const { failure } = breaker
-  const stopped = { url, agents: [], forbidden: 0 }
+  const stopped = { url, results: [], forbidden: 0 }
   if (failure) return { ...stopped, failure: failure.message }
   if (breaker.isOpen) return { ...stopped, interrupted: true }
   const found = fetched.filter(item => item !== undefined)
@@ -100,7 +78,7 @@ export const pullCards = async (
   const defaults = createDefaults(agents, folder, context.cwd)
   return {
     url,
-    agents: [
+    results: [
       ...found.filter((item): item is PulledAgent => 'action' in item && !isLeftOut(item)),
       ...agents.map(agent => writeAgent(agent, folder, options.force, context.cwd)),
     ].sort((one, other) => (one.id < other.id ? -1 : 1)),

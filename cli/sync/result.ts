@@ -15,17 +15,20 @@ const ACTIONS = {
   'to delete': { mark: '-', color: 'red', exit: ExitCode.ok, due: true },
   unchanged: { mark: '=', color: 'dim', exit: ExitCode.ok },
   kept: { mark: '=', color: 'dim', exit: ExitCode.ok },
+  differs: { mark: '~', color: 'yellow', exit: ExitCode.outOfDate },
   invalid: { mark: '✗', color: 'red', exit: ExitCode.rejected },
   refused: { mark: '✗', color: 'red', exit: ExitCode.rejected },
   'changed meanwhile': { mark: '✗', color: 'red', exit: ExitCode.rejected },
   'owned by another set': { mark: '✗', color: 'red', exit: ExitCode.rejected },
+  'not written': { mark: '✗', color: 'red', exit: ExitCode.rejected },
+  'not registered': { mark: '✗', color: 'red', exit: ExitCode.rejected },
   forbidden: { mark: '✗', color: 'red', exit: ExitCode.unreachable },
   'not compared': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
   'not pushed': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
   'not deleted': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
 } as const satisfies Record<string, ActionStyle>
 
-/** What a synchronisation did with an agent. */
+/** What a synchronisation or a pull did with an agent. */
 export type Action = keyof typeof ACTIONS
 
 /** Returns how many results have each action. */
@@ -85,8 +88,11 @@ export type Strictness = { differences?: boolean; lint?: 'error' | 'warning' | u
 export const isNoteworthy = (result: AgentResult): boolean =>
   !['unchanged', 'kept'].includes(result.action) || agentExitCode(result, { lint: 'error' }) > ExitCode.ok
 
-/** Returns the exit code of a synchronisation. */
-export const exitCodeOf = ({ results, failure, interrupted }: SyncResult, strictness: Strictness = {}): number =>
+/** Returns the exit code of a synchronisation or a pull. */
+export const exitCodeOf = (
+  { results, failure, interrupted }: Omit<SyncResult, 'skipped'>,
+  strictness: Strictness = {},
+): number =>
   Math.max(
     failure === undefined ? ExitCode.ok : ExitCode.unreachable,
     interrupted ? ExitCode.interrupted : ExitCode.ok,
