@@ -25,7 +25,7 @@ export const addKeys = (program: Command, context: Context, exit: (code: number)
 }
 
 const create = async (args: readonly string[], { print, keep }: CreateFlags, context: Context): Promise<number> => {
-  const { terminal, cwd, env } = context
+  const { terminal, cwd, processEnv } = context
   const key = createSigningKey()
   const kept = keep === undefined ? [] : await fetchKeys(keep, context)
   const secret = JSON.stringify(kept.length > 0 ? { keys: [key, ...kept] } : key)
@@ -33,7 +33,7 @@ const create = async (args: readonly string[], { print, keep }: CreateFlags, con
     terminal.out(secret)
     return ExitCode.ok
   }
-  const exitCode = await putSecret('SIGNING_KEY', secret, args, { cwd, env })
+  const exitCode = await putSecret('SIGNING_KEY', secret, args, { cwd, env: processEnv })
   if (exitCode !== 0) return exitCode
   terminal.info(`SIGNING_KEY is now ${key.kid}, which nobody has seen.`)
   if (keep === undefined)

@@ -13,9 +13,14 @@ export const readFile = (file: string, cwd: string): ParsedFile | { problems: Di
   return { problems: [{ file, line: 1, column: 1, pointer: '', ...decoded }] }
 }
 
+/** More than any card and its prompt need, and less than what Node.js cannot read at once. */
+const MAX_FILE_BYTES = 16 * 2 ** 20
+
 const readBytes = (path: string): Buffer | { message: string } | { reason: string } => {
   try {
-    const reason = describeSpecialFile(statSync(path))
+    const stats = statSync(path)
+    if (stats.size > MAX_FILE_BYTES) return { message: `is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB` }
+    const reason = describeSpecialFile(stats)
     return reason === undefined ? readFileSync(path) : { reason }
   } catch (error) {
     if (isSystemError(error)) return { message: `cannot be read: ${error.message}` }

@@ -14,7 +14,8 @@ process.exit(Number(process.env.EXIT_CODE ?? 0))
 
 /** Runs `sync-card keys` with a replacement of wrangler. */
 const runKeys = async (args: string[], env: Record<string, string> = {}) => {
-  const workspace = new Workspace({ 'bin/wrangler': fakeWrangler })
+  // A program must not get a variable such as NODE_OPTIONS of a file, which somebody else may have written.
+  const workspace = new Workspace({ 'bin/wrangler': fakeWrangler, '.env': 'EXIT_CODE=9' })
   chmodSync(join(workspace.folder, 'bin/wrangler'), 0o755)
   const ended = await workspace.run(['keys', ...args], { PATH: join(workspace.folder, 'bin'), ...env })
   const file = join(workspace.folder, 'call.json')

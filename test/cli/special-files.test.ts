@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { symlinkSync } from 'node:fs'
+import { symlinkSync, truncateSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -67,6 +67,14 @@ it.each([['cards'], ['cards/my-agent.yaml']])('skips the starter card until some
     drafts: [{ id: 'my-agent' }],
     skipped: [],
   })
+})
+
+it('rejects a file that is too large to be read at once, and reads the others', () => {
+  const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/huge.yaml': '' })
+  truncateSync(join(workspace.folder, 'cards/huge.yaml'), 2 ** 32)
+  const { ids, invalid } = load(workspace)
+  expect(ids).toEqual(['a'])
+  expect(invalid).toMatchObject([{ file: 'cards/huge.yaml', problems: [{ message: 'is larger than 16 MiB' }] }])
 })
 
 it('reads a link to a file', () => {
