@@ -134,6 +134,10 @@ const withoutCommands = (text: string): string =>
 /** Removes control characters, so that a text from a host cannot command the terminal. */
 export const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, '')
 
+/** Escapes a control character as JSON does. */
+export const escapeControl = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 const widthOf = (text: string): number => stripVTControlCharacters(text).length
 
 /** Follows https://no-color.org and `FORCE_COLOR`. CI logs show colours although they are no terminal. */

@@ -10,7 +10,7 @@ import { didYouMean } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { type ResolvedHost, resolveHost, resolvePublicHost } from '../hosts/index.ts'
 import { createFilter } from '../sync/index.ts'
-import { colors, formatTable } from '../terminal.ts'
+import { colors, escapeControl, formatTable } from '../terminal.ts'
 import {
   addConnectionOptions,
   addHostOptions,
@@ -123,8 +123,7 @@ const reportMissing = async (id: string, { host, client }: HostConnection, { ter
 }
 
 /** A terminal obeys control characters that JSON and YAML leave as they are. */
-const escapeControls = (text: string): string =>
-  text.replace(/[\u007f-\u009f]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const escapeControls = (text: string): string => text.replace(/[\u007f-\u009f]/g, escapeControl)
 
 const toJsonText = (value: JsonObject): string => escapeControls(JSON.stringify(value, null, 2))
 

@@ -1,12 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Compiled } from '../../src/card/compile/index.ts'
 import { dialectNames, type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { localUrl, parseHostUrl } from '../hosts/index.ts'
-import { type Diagnostic, type Draft, isSystemError } from '../manifests/index.ts'
+import { type Diagnostic, type Draft, replaceFile } from '../manifests/index.ts'
 import { distinct, problemText } from '../reporters/index.ts'
 import { withoutControls } from '../terminal.ts'
 import { addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from './options.ts'
@@ -40,7 +39,7 @@ const convertCards = (named: readonly string[], flags: Flags, context: Context):
   for (const draft of compiled) {
     const text = JSON.stringify(draft.compiled.documents[to], null, 2)
     if (out === undefined) terminal.out(text)
-    else writeCard(join(out, `${draft.id}.json`), `${text}\n`, { out, cwd })
+    else replaceFile(join(out, `${draft.id}.json`), `${text}\n`, cwd)
     const dropped = draft.compiled.report.dropped[to] ?? []
     if (dropped.length > 0)
       terminal.info(withoutControls(`${draft.file}: ${to} has no field for ${dropped.join(', ')}`))
@@ -59,13 +58,3 @@ const isCompiled = (draft: Draft): draft is CompiledDraft => draft.compiled !== 
 
 const describeRemote = ({ sourceMap }: Draft): Diagnostic =>
   sourceMap.locateError({ pointer: '/upstream', message: 'names where the card is: only the host can fetch it' })
-
-const writeCard = (file: string, text: string, { out, cwd }: { out: string; cwd: string }): void => {
-  try {
-    mkdirSync(resolve(cwd, out), { recursive: true })
-    writeFileSync(resolve(cwd, file), text)
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    throw new UsageError(`Cannot write to the folder ${out}: ${error.message}`)
-  }
-}

@@ -32,11 +32,12 @@ export const createFile = (file: string, text: string, cwd: string): boolean =>
     }
   })
 
-/** Replaces a file as a whole. A link is replaced too, so that nothing is written where it leads. */
+/** Creates a file and its folder, or replaces it as a whole. A link is replaced too, so that nothing is written where it leads. */
 export const replaceFile = (file: string, text: string, cwd: string): void =>
   attempt(file, () => {
     const path = resolve(cwd, file)
     const temporary = `${path}.${process.pid}.tmp`
+    mkdirSync(dirname(path), { recursive: true })
     try {
       writeFileSync(temporary, text, { flag: 'wx' })
       renameSync(temporary, path)

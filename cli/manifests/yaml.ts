@@ -12,7 +12,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import { containsSecret } from '../../src/card/lint/index.ts'
+import { hideSecret } from '../../src/card/lint/index.ts'
 import type { Json } from '../../src/json/json.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import { createLocator, offsetOf, type ParsedDocument, type Position } from './source-map.ts'
@@ -54,15 +54,15 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   RESOURCE_EXHAUSTION: TOO_DEEP,
 }
 
-/** Replaces a word that may be a password or a token: without its syntax, nobody knows what a word of a file is. */
-const hideSecret = (word: string): string => (containsSecret(word, 'password') ? '[secret]' : word)
+/** Without its syntax, nobody knows what a word of a file is: it may be a password. */
+const hideWord = (word: string): string => hideSecret(word, 'password')
 
 /** Where the document is too deep, what the parser reports about the rest is wrong. */
 const toFlaws = (errors: readonly YAMLError[]): Flaw[] => {
   const deep = errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
   return (deep ? [deep] : errors).map(({ pos, code, message }) => ({
     offset: pos[0],
-    message: MESSAGES[code] ?? `This is not YAML. ${message.replace(/[^\s"'`,]+/g, hideSecret)}`,
+    message: MESSAGES[code] ?? `This is not YAML. ${message.replace(/[^\s"'`,]+/g, hideWord)}`,
   }))
 }
 
@@ -93,7 +93,7 @@ const findFlaws = (document: Document): Flaw[] => {
     Value: (_, node) => void (node.anchor !== undefined && anchors.set(node.anchor, node)),
     Alias: (_, alias, path) => {
       const target = anchors.get(alias.source)
-      const name = hideSecret(alias.source)
+      const name = hideWord(alias.source)
       if (target === undefined) return report(alias, `Alias *${name} has no anchor &${name} before it.`)
       if (path.includes(target))
         return report(alias, `Alias *${name} refers to its own anchor; cyclic documents are not supported.`)
@@ -131,7 +131,7 @@ const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
         else
           flaws.push({
             offset: offsetOf(key),
-            message: `The object already has the key ${JSON.stringify(containsSecret(name) ? '[secret]' : name)}, in line ${first}.`,
+            message: `The object already has the key ${JSON.stringify(hideSecret(name))}, in line ${first}.`,
           })
       }
     },

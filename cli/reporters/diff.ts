@@ -1,7 +1,7 @@
 import { create } from 'jsondiffpatch'
 import { format as formatForConsole } from 'jsondiffpatch/formatters/console'
 import { format as formatAsPatch } from 'jsondiffpatch/formatters/jsonpatch'
-import { containsSecret } from '../../src/card/lint/index.ts'
+import { hideSecret } from '../../src/card/lint/index.ts'
 import {
   formatPointer,
   isJsonObject,
@@ -11,7 +11,7 @@ import {
   type Pointer,
   parsePointer,
 } from '../../src/json/json.ts'
-import { colors } from '../terminal.ts'
+import { colors, escapeControl } from '../terminal.ts'
 
 /** The manifests of the host and of a file. */
 type Change = { before: JsonObject; after: JsonObject }
@@ -53,8 +53,6 @@ const withoutCommands = (value: Json): Json => {
   )
 }
 
-const escapeControl = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-
 /** Hides what looks like a secret. A host may have stored one before it refused them. */
 const withoutSecrets = ({ before, after }: Change): Change => ({
   before: hideManifestSecrets(before),
@@ -71,7 +69,7 @@ const hideManifestSecrets = (manifest: JsonObject): JsonObject => {
 /** Returns a value without what looks like a secret; `pointer` is where it is in a document, and `allowed` are places to keep. */
 export const hideSecrets = (value: Json, pointer: Pointer, allowed: readonly Json[] = []): Json => {
   const hide = (value: Json, name: string, pointer: Pointer): Json => {
-    if (typeof value === 'string') return containsSecret(value, name) && !allowed.includes(pointer) ? '[secret]' : value
+    if (typeof value === 'string') return allowed.includes(pointer) ? value : hideSecret(value, name)
     if (Array.isArray(value)) return value.map((item, index) => hide(item, name, pointer + formatPointer(index)))
     if (!isJsonObject(value)) return value
     return Object.fromEntries(

@@ -68,10 +68,7 @@ describe('sync-card convert', () => {
     [['cards/a.json', '--to', 'klingon'], /Allowed choices are/],
     [['cards/a.json'], /required option/],
     [['cards', '--to', '0.3'], /name a folder with --out/],
-    [
-      ['cards', '--to', '0.3', '--out', 'cards/a.json'],
-      /^sync-card: Cannot write to the folder cards\/a\.json: EEXIST/,
-    ],
+    [['cards', '--to', '0.3', '--out', 'cards/a.json'], /^sync-card: Cannot write cards\/a\.json\/a\.json: EEXIST/],
   ])('rejects %j (exit 2)', async (args, message) => {
     const workspace = new Workspace({ 'cards/a.json': minimal, 'cards/b.json': minimal })
     const { code, stderr } = await workspace.run(['convert', ...args])

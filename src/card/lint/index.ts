@@ -7,7 +7,7 @@ import { modes, skills } from './skills.ts'
 import { descriptions, texts } from './texts.ts'
 import { links, urls } from './urls.ts'
 
-export { containsSecret, createRedaction, findDisallowedSecrets } from './secrets.ts'
+export { containsSecret, createRedaction, findDisallowedSecrets, hideSecret } from './secrets.ts'
 
 /** Every rule, in the order of the report. */
 export const rules: readonly Rule[] = [

@@ -75,6 +75,9 @@ const collectSecrets = (document: Json): Secret[] =>
 /** Whether a value, the member `name` of an object, contains what looks like a secret. */
 export const containsSecret = (value: Json, name = ''): boolean => collectSecrets({ [name]: value }).length > 0
 
+/** Returns a value, the member `name` of an object, or what messages have in its place if it contains what looks like a secret. */
+export const hideSecret = (value: string, name?: string): string => (containsSecret(value, name) ? '[secret]' : value)
+
 const findSecrets = (document: Json): Pointer[] => [
   ...new Set(collectSecrets(document).map(({ pointer }) => pointer())),
 ]

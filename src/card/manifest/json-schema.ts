@@ -1,6 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { isJsonObject, type JsonObject, jsonEntries, omit } from '../../json/json.ts'
+import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
+import { mapMembers } from '../../json/tree.ts'
 import { cardDescriptions, manifestDescriptions } from './field-descriptions.ts'
 import { Manifest } from './manifest.ts'
 
@@ -121,7 +122,7 @@ const complete = (converted: JsonObject, path: string): JsonObject => {
   return {
     ...schema,
     ...(isJsonObject(properties) && {
-      properties: mapMembers(properties, (property, name) => complete(property, inner(name))),
+      properties: mapMembers(properties, (value, name) => (isJsonObject(value) ? complete(value, inner(name)) : value)),
     }),
     ...(isJsonObject(additionalProperties) && { additionalProperties: complete(additionalProperties, inner('*')) }),
     ...(Array.isArray(choices) && {
@@ -130,9 +131,6 @@ const complete = (converted: JsonObject, path: string): JsonObject => {
     ...(conditionsHere.length > 0 && { allOf: conditionsHere }),
   }
 }
-
-const mapMembers = (object: JsonObject, map: (value: JsonObject, name: string) => JsonObject): JsonObject =>
-  Object.fromEntries(jsonEntries(object).map(([name, value]) => [name, isJsonObject(value) ? map(value, name) : value]))
 
 /** Describes the fields of a card without a type: each dialect has its own, and the linter knows them better. */
 const describeCard = (): JsonObject => {
