@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import type { CardError } from '../src/card/model/report.ts'
-import { parsePointer } from '../src/json/json.ts'
+import { isJsonObject, type Json, jsonEntries, parsePointer } from '../src/json/json.ts'
 
 /** The longest name that is compared with others. */
 const MAX_LENGTH = 200
@@ -11,14 +11,19 @@ const MAX_MISTAKEN_PART = 0.4
 
 /** Returns a question to append to a message about an unknown name: whether a similar one was meant. Returns '' if none is similar. */
 export const didYouMean = (unknown: string, known: readonly string[]): string => {
-  if (unknown === '' || unknown.length > MAX_LENGTH) return ''
+  const closest = findClosest(unknown, known)
+  return closest === undefined ? '' : ` Did you mean "${closest}"?`
+}
+
+const findClosest = (unknown: string, known: readonly string[]): string | undefined => {
+  if (unknown === '' || unknown.length > MAX_LENGTH) return undefined
   const [closest] = known
     .map(name => ({ name, mistakes: countMistakes(unknown.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, mistakes }) => mistakes <= Math.min(MAX_MISTAKES, Math.ceil(name.length * MAX_MISTAKEN_PART)))
     // Of a name with one letter, every other letter would be a mistake.
     .filter(({ name, mistakes }) => mistakes < name.length)
     .sort((one, other) => one.mistakes - other.mistakes)
-  return closest === undefined ? '' : ` Did you mean "${closest.name}"?`
+  return closest?.name
 }
 
 /** A beginning, such as `goph` or `1`, is one mistake. */
@@ -31,4 +36,25 @@ export const suggestField = <Error extends CardError>(error: Error): Error => {
   if (known === undefined) return error
   const suggestion = didYouMean(parsePointer(error.pointer).at(-1) ?? '', names.split(', '))
   return { ...error, message: error.message.replace(known, suggestion + known) }
+}
+
+/**
+ * Adds to the message about a missing field of a document which field beside it may be that one, misspelt. Unknown fields of a card are
+ * allowed, so nothing else reports them.
+ */
+export const suggestMisspelling = <Error extends CardError>(error: Error, document: Json): Error => {
+  if (error.message !== 'is missing') return error
+  const path = parsePointer(error.pointer)
+  const missing = path.at(-1) ?? ''
+  const parent = path.slice(0, -1).reduce<Json | undefined>((value, name) => {
+    const members = Array.isArray(value) || isJsonObject(value) ? jsonEntries(value) : []
+    return members.find(([key]) => key === name)?.[1]
+  }, document)
+  // Without its `card`, a manifest is read as a card without a name.
+  const wanted = missing === 'name' ? [missing, 'card'] : [missing]
+  const [suggestion] = Object.keys(isJsonObject(parent) ? parent : {}).flatMap(key => {
+    const meant = findClosest(key, wanted)
+    return meant === undefined ? [] : [` Did you write "${key}" for "${meant}"?`]
+  })
+  return suggestion === undefined ? error : { ...error, message: `${error.message}.${suggestion}` }
 }

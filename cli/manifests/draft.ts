@@ -4,7 +4,7 @@ import { readManifest } from '../../src/card/manifest/manifest.ts'
 import type { CardError, Issue } from '../../src/card/model/report.ts'
 import { isJsonObject, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
 import { MAX_BODY_BYTES } from '../../src/limits.ts'
-import { suggestField } from '../did-you-mean.ts'
+import { suggestField, suggestMisspelling } from '../did-you-mean.ts'
 import { isExternalAgents, readExternalAgents } from './external-agents.ts'
 import { applyDefaults, type Defaults } from './folder-defaults.ts'
 import { agentIdFor, type ManifestSource, normalizeDocument } from './normalize.ts'
@@ -70,7 +70,9 @@ const readDraft = (
   const sourceMap = createSourceMap(source, mapping, defaults?.sources ?? [])
   const redact = createRedaction([source.value, defaults?.manifest])
   const locate = (errors: readonly CardError[]): Diagnostic[] =>
-    redact(errors).map(suggestField).map(sourceMap.locateError)
+    redact(errors.map(error => suggestMisspelling(error, written.manifest)))
+      .map(suggestField)
+      .map(sourceMap.locateError)
   const named = agentIdFor(source.file, written.manifest.id)
   if ('message' in named) return { file: label, problems: locate([{ pointer: '/id', message: named.message }]) }
   const { id } = named

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { didYouMean, suggestField } from '../../cli/did-you-mean.ts'
+import { didYouMean, suggestField, suggestMisspelling } from '../../cli/did-you-mean.ts'
+import type { Json } from '../../src/json/json.ts'
 import { card, Workspace } from './workspace.ts'
 
 describe('didYouMean', () => {
@@ -33,9 +34,32 @@ it('adds a suggestion only to messages about unknown fields', () => {
   expect(suggestField(other)).toEqual(other)
 })
 
+it.each<[string, string, Json, string]>([
+  [
+    'a field of a card',
+    '/card/description',
+    { card: { name: 'A', descripton: 'x' } },
+    '"descripton" for "description"',
+  ],
+  ['a field in a list', '/card/skills/1/tags', { card: { skills: [{}, { tag: [] }] } }, '"tag" for "tags"'],
+  ['the card of a manifest', '/card/name', { card: { crad: {}, visibility: 'public' } }, '"crad" for "card"'],
+])('finds the misspelt name of a missing field: %s', (_, pointer, document, names) => {
+  const error = { pointer, message: 'is missing' }
+  expect(suggestMisspelling(error, document).message).toBe(`is missing. Did you write ${names}?`)
+})
+
+it.each<[string, string, string, Json]>([
+  ['nothing is similar', '/card/description', 'is missing', { card: { name: 'A', url: 'x' } }],
+  ['nothing is there', '/card/description', 'is missing', {}],
+  ['the field is there', '/card/name', 'must be a string', { card: { name: 1, nam: 'A' } }],
+])('suggests no misspelling where %s', (_, pointer, message, document) => {
+  expect(suggestMisspelling({ pointer, message }, document)).toEqual({ pointer, message })
+})
+
 describe('sync-card suggests', () => {
   const files = {
     'cards/a.json': { visiblity: 'internal', gate: { capabilites: 'off' }, card: card('a') },
+    'typo/c.yaml': 'name: C\ndescripton: Forecasts rain\nurl: https://c.example.com\n',
     'more/b.json': card('b'),
     'more/defaults.yaml': 'visiblity: internal\n',
   }
@@ -46,6 +70,7 @@ describe('sync-card suggests', () => {
       ['lint', 'cards'],
       /a\.json:2:3 error \/visiblity .* Did you mean "visibility"\? Known fields: id,/,
     ],
+    ['a field of a card', ['lint', 'typo'], /c\.yaml:1:1 error \/description is missing\. Did you write "descripton"/],
     ['a field of a part of it', ['lint', 'cards'], /\/gate\/capabilites .* Did you mean "capabilities"\?/],
     [
       'a field of the defaults',
