@@ -301,12 +301,18 @@ const notCallingCard = ({ url }: Connection): HostError =>
 
 const REJECTIONS: Record<number, Rejection['rejected']> = { 403: 'forbidden', 412: 'conflict' }
 
+/** The end of some messages, for clients that send requests themselves. */
+const ENDPOINT_HINT = / GET \/\w+ lists \w+\.$/
+
 const toRejection = ({ status, body }: Reply): Rejection => {
   const problem: JsonObject = isJsonObject(body) ? body : {}
   const errors = v.safeParse(v.array(Note), problem.errors)
   return {
     rejected: REJECTIONS[status] ?? 'invalid',
-    detail: typeof problem.detail === 'string' ? withoutControls(problem.detail) : `the host responded with ${status}`,
+    detail:
+      typeof problem.detail === 'string'
+        ? withoutControls(problem.detail).replace(ENDPOINT_HINT, '')
+        : `the host responded with ${status}`,
     errors: errors.success ? errors.output : [],
   }
 }

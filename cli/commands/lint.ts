@@ -42,7 +42,7 @@ const CONCURRENCY = 4
 export const addLint = (program: Command, context: Context, exit: (code: number) => void): void => {
   const command = program
     .command('lint')
-    .description('report on files as POST /lint does, without a host')
+    .description('report what could be better in the files, without a host')
     .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
     .addOption(choiceOption('--format <format>', 'the format of the report', Object.keys(FORMATS)).default('text'))
     .option('--strict', STRICT_HELP)

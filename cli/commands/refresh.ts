@@ -11,7 +11,7 @@ type Flags = HostFlags & { accept?: string }
 /** Adds `refresh`, which has the host fetch upstream cards again. */
 export const addRefresh = (program: Command, context: Context, exit: (code: number) => void): void => {
   addHostOptions(program.command('refresh'), 'write')
-    .description('re-fetch upstream cards (upstream.card, upstream.mcp) now')
+    .description('have the host fetch remote cards and tools of MCP servers again')
     .argument('<ids...>', 'the agents')
     .option('--accept <etag>', 'accept the card that waits for approval, as `refresh` has shown it')
     .action(async (ids: string[], flags: Flags) => exit(await refresh(ids, flags, context)))

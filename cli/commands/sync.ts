@@ -114,7 +114,9 @@ const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }
       '--prune takes folders only: with single files, every other agent of their set would be deleted.',
     )
   if (!yes && !check && !dryRun && (watch || !terminal.canAsk))
-    throw new UsageError('--prune cannot ask here: add --yes to delete without being asked.')
+    throw new UsageError(
+      `--prune cannot ask ${watch ? 'under --watch' : 'without a terminal'}: add --yes to delete without being asked.`,
+    )
 }
 
 const synchronise = async (

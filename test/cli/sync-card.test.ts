@@ -208,7 +208,8 @@ describe('sync-card', () => {
       ['--prune', 'empty/x.txt'],
       /takes folders only: with single files, every other agent of their set would be deleted/,
     ],
-    ['--prune without a terminal', ['--prune', 'empty'], /add --yes/],
+    ['--prune without a terminal', ['--prune', 'empty'], /cannot ask without a terminal: add --yes/],
+    ['--prune with --watch', ['--prune', '--watch', 'empty'], /cannot ask under --watch: add --yes/],
     ['--watch with --check', ['--watch', '--check'], /exclude each other/],
   ])('rejects %s with an explanation (exit 2)', async (_, args, message) => {
     const { code, stderr } = await new Workspace({ 'empty/x.txt': '' }).run(args, env)

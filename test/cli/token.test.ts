@@ -60,7 +60,9 @@ beforeEach(async () => {
         return answer(200, { tokens: shown, ...(after.length > pageSize && { cursor: shown.at(-1)?.id }) })
       }
       if (tokens.delete(pathname.slice('/tokens/'.length))) return answer(204)
-      return Boolean(problem(response, 404, 'token-not-found', 'There is no token of that id.'))
+      return Boolean(
+        problem(response, 404, 'token-not-found', 'No token with this id exists. GET /tokens lists tokens.'),
+      )
     },
   ]
 })
@@ -252,7 +254,7 @@ describe('sync-card token revoke', () => {
     expect({ code, stdout: JSON.parse(stdout), stderr }).toEqual({
       code: 3,
       stdout: { revoked: [idOf('b')] },
-      stderr: `sync-card: ${idOf('a')}: There is no token of that id.\n`,
+      stderr: `sync-card: ${idOf('a')}: No token with this id exists.\n`,
     })
   })
 
