@@ -4,9 +4,10 @@ import { formatCount } from '../terminal.ts'
 import { diffLines } from './diff.ts'
 import { countsText, distinct, problemText } from './text.ts'
 
-/** GitHub rejects comments of more than 65,536 characters. */
-const MAX_DETAILS_LENGTH = 50_000
+/** GitHub rejects comments of more than 65,536 characters. The rest is for what the action adds. */
+const MAX_LENGTH = 60_000
 const MAX_ROWS = 100
+const MAX_NAME_LENGTH = 200
 
 /** Actions as a comment on a pull request shows them: what is to be done once it is merged. */
 const VERBS: Partial<Record<Action, string>> = { 'to create': 'create', 'to update': 'update', 'to delete': 'delete' }
@@ -19,13 +20,12 @@ export const diffMarkdown = (result: SyncResult): string => {
   const { url, results, failure, interrupted } = result
   const shown = results.filter(isNoteworthy)
   const stopped = interrupted ? 'interrupted' : failure
-  return [
+  const head = [
     `### Agent Cards at ${codeSpan(url)}`,
     ...(stopped === undefined ? [] : [`**Not everything was compared**: ${codeSpan(stopped)}`]),
     ...(shown.length === 0 ? [] : [table(shown)]),
-    ...details(shown),
-    summary(result),
   ].join('\n\n')
+  return [head, ...details(shown, MAX_LENGTH - head.length), summary(result)].join('\n\n')
 }
 
 const table = (results: readonly AgentResult[]): string =>
@@ -40,14 +40,20 @@ const table = (results: readonly AgentResult[]): string =>
 
 /** Characters of names and paths. Any other could end a code span or a cell, or hide what is written. */
 const codeSpan = (text: string | undefined): string =>
-  text === undefined || text === '' ? '' : `\`${text.replace(/[^\p{L}\p{N} ._~:/\\#@+,=()[\]-]/gu, '\ufffd')}\``
+  text === undefined || text === ''
+    ? ''
+    : `\`${abbreviate(text).replace(/[^\p{L}\p{N} ._~:/\\#@+,=()[\]…-]/gu, '\ufffd')}\``
 
-const details = (results: readonly AgentResult[]): string[] => {
+const abbreviate = (text: string): string =>
+  text.length > MAX_NAME_LENGTH ? `${text.slice(0, MAX_NAME_LENGTH - 1)}…` : text
+
+const details = (results: readonly AgentResult[], maxLength: number): string[] => {
   const sections = results.flatMap(detailsOf)
-  let length = 0
-  const fitting = sections.filter(section => {
-    length += section.length
-    return length <= MAX_DETAILS_LENGTH
+  let remaining = maxLength
+  const fitting = sections.filter(({ length }) => {
+    const fits = length <= remaining
+    if (fits) remaining -= length
+    return fits
   })
   const omitted = sections.length - fitting.length
   return omitted === 0 ? fitting : [...fitting, `${formatCount(omitted, 'more difference')} too long for a comment.`]
@@ -64,7 +70,7 @@ const detailsOf = (result: AgentResult): string[] => {
   return [`<details><summary>${codeTag(id ?? file ?? '')}</summary>\n\n${fenced(lines.join('\n'))}\n\n</details>`]
 }
 
-const codeTag = (text: string): string => `<code>${text.replace(/[^\p{L}\p{N} ._/#-]/gu, '\ufffd')}</code>`
+const codeTag = (text: string): string => `<code>${abbreviate(text).replace(/[^\p{L}\p{N} ._/#…-]/gu, '\ufffd')}</code>`
 
 /** Fences a text with more backticks than it has in a row, so that none of its lines ends the block. */
 const fenced = (text: string): string => {

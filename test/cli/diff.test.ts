@@ -206,4 +206,18 @@ describe('sync-card diff --format markdown', () => {
     expect(text).toMatch(/^\d+ more differences too long for a comment\.$/m)
     expect(text).toContain('120 to update.')
   })
+
+  it('fits into a comment with long paths, and shows small differences beside one that is too long', async () => {
+    const folder = Array.from({ length: 12 }, (_, index) => `${index}`.repeat(100)).join('/')
+    const many = Object.fromEntries(
+      Array.from({ length: 99 }, (_, index) => [`cards/${folder}/b${index}.json`, { card: card('b') }]),
+    )
+    const long = { set: 'mine', card: card('changed', { notes: Array(90).fill('long '.repeat(180)) }) }
+    host.register('small', { set: 'mine', card: card('small') })
+    const small = { set: 'mine', card: card('small', { note: 'small change' }) }
+    const text = await markdown({ ...many, 'cards/changed.json': long, 'cards/small.json': small })
+    expect(text.length).toBeLessThan(65_536)
+    expect(text).toContain('small change')
+    expect(text).toMatch(/^1 more difference too long for a comment\.$/m)
+  })
 })
