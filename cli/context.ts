@@ -70,13 +70,15 @@ export const PROFILES_FILE = 'sync-card.yaml'
  * Returns the nearest folder with a `sync-card.yaml`, from `cwd` up to the root of its repository; else `cwd`. Outside of a repository, no
  * other folder counts: anybody may have written to it.
  */
-const findConfigFolder = (cwd: string): string => {
-  const inRepository = [cwd]
-  for (let folder = cwd; !existsSync(join(folder, '.git')); folder = dirname(folder)) {
-    if (dirname(folder) === folder) return cwd
-    inRepository.push(dirname(folder))
-  }
-  return inRepository.find(folder => existsSync(join(folder, PROFILES_FILE))) ?? cwd
+const findConfigFolder = (cwd: string): string =>
+  foldersOfRepository(cwd).find(folder => existsSync(join(folder, PROFILES_FILE))) ?? cwd
+
+/** Returns a folder and those above it, up to the root of its Git repository. Returns none outside of a repository. */
+export const foldersOfRepository = (folder: string): string[] => {
+  if (existsSync(join(folder, '.git'))) return [folder]
+  const parent = dirname(folder)
+  const above = parent === folder ? [] : foldersOfRepository(parent)
+  return above.length === 0 ? [] : [folder, ...above]
 }
 
 /**

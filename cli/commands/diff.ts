@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
 import type { Context } from '../context.ts'
-import { UsageError } from '../exit-codes.ts'
-import { isFolder } from '../manifests/index.ts'
 import { differenceText, diffMarkdown, syncJson, syncText } from '../reporters/index.ts'
 import { exitCodeOf, type SyncResult, syncCards } from '../sync/index.ts'
 import {
@@ -14,6 +12,7 @@ import {
   type FileFlags,
   type HostFlags,
   interruptSignal,
+  rejectPrunedFiles,
   resolveWithWarning,
 } from './options.ts'
 
@@ -42,8 +41,7 @@ export const addDiff = (program: Command, context: Context, exit: (code: number)
 const diff = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {
   const { only, prune, allowSecret } = flags
   const { terminal, cwd } = context
-  if (prune && !files.every(file => isFolder(file, cwd)))
-    throw new UsageError('--prune takes folders only: no single file describes all agents of its set.')
+  if (prune) rejectPrunedFiles(files, cwd)
   const host = resolveWithWarning(flags, context)
   const options = { dryRun: true, prune, only, allowSecrets: allowSecret, retries: DEFAULT_RETRIES }
   const signal = interruptSignal(context)

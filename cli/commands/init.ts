@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parse } from 'yaml'
 import { compile } from '../../src/card/compile/index.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
-import type { Context } from '../context.ts'
+import { type Context, foldersOfRepository } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { localUrl, resolvePublicHost } from '../hosts/index.ts'
 import {
@@ -147,7 +147,7 @@ const findProblem = (field: keyof Answers, answers: Partial<Answers>): string | 
 
 /** Writes what goes with the first card, and returns what was written. What exists stays as it is. */
 const writeSurroundings = (cwd: string): string[] => {
-  const repository = findRepository(cwd)
+  const repository = foldersOfRepository(cwd).at(-1)
   const hasDefaults = DEFAULTS_NAMES.some(name => existsSync(join(cwd, CARDS_FOLDER, name)))
   const defaults = join(CARDS_FOLDER, 'defaults.yaml')
   const set = toSlug(basename(repository ?? cwd), 'my-cards')
@@ -156,13 +156,6 @@ const writeSurroundings = (cwd: string): string[] => {
     ...(createFile('.env.example', ENV_EXAMPLE, cwd) ? ['created .env.example'] : []),
     ...(repository !== undefined && addMissingLines('.gitignore', IGNORED, cwd) ? ['added .env to .gitignore'] : []),
   ]
-}
-
-/** Returns the nearest folder with a git repository, from this one upwards. */
-const findRepository = (folder: string): string | undefined => {
-  if (existsSync(join(folder, '.git'))) return folder
-  const parent = dirname(folder)
-  return parent === folder ? undefined : findRepository(parent)
 }
 
 const IGNORED = ['.env', '.env.*', '!.env.example']

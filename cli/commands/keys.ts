@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { createClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { putSecret } from '../deploy/wrangler.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { isUnencrypted, resolvePublicHost } from '../hosts/index.ts'
 import { createSigningKey } from '../signing-key.ts'
-import { DEFAULT_RETRIES } from './options.ts'
+import { createHostClient } from './options.ts'
 
 type CreateFlags = { print?: true; keep?: string }
 
@@ -43,12 +42,10 @@ const create = async (args: readonly string[], { print, keep }: CreateFlags, con
 
 /** Returns the public keys of a host. */
 const fetchKeys = async (host: string, context: Context) => {
-  const { fetch, clock, terminal } = context
   const { url } = resolvePublicHost(host.includes(':') ? { url: host } : { host }, context)
   if (isUnencrypted(url))
     throw new UsageError(`${url} is not encrypted, so anybody on the way could add a key of their own: use https.`)
-  const client = createClient({ url, token: '', retries: DEFAULT_RETRIES, fetch, clock, inform: terminal.info })
-  const keys = await client.getKeys()
+  const keys = await createHostClient({ url, token: '' }, context).getKeys()
   if (keys === undefined) throw new UsageError(`${url} publishes no keys: leave out --keep.`)
   return keys
 }

@@ -3,7 +3,7 @@ import type { Pointer } from '../../src/json/json.ts'
 import { createClient, type HostClient, HostError, type Rejection } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import { ExitCode } from '../exit-codes.ts'
+import { ExitCode, UsageError } from '../exit-codes.ts'
 import {
   type HostNameFlags,
   type HostSettings,
@@ -11,7 +11,7 @@ import {
   resolveHost,
   warnUnencrypted,
 } from '../hosts/index.ts'
-import { type LoadedManifests, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
+import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 
 /** How often a request is retried by default. */
 export const DEFAULT_RETRIES = 4
@@ -82,6 +82,12 @@ export const readFiles = (
   rejectNoCards(named, loaded)
   for (const skipped of loaded.skipped) terminal.info(skippedText(skipped))
   return loaded
+}
+
+/** Rejects `--prune` with anything but folders: it is about the agents of a set that no file describes. */
+export const rejectPrunedFiles = (files: readonly string[], cwd: string): void => {
+  if (!files.every(file => isFolder(file, cwd)))
+    throw new UsageError('--prune takes folders only: no single file describes all agents of its set.')
 }
 
 /** Resolves the host that the flags name, and warns if the token would travel unencrypted. */

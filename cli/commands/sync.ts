@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Context } from '../context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { EXIT_CODE_HELP, ExitCode, UsageError } from '../exit-codes.ts'
-import { CARDS_FOLDER, isFolder } from '../manifests/index.ts'
+import { CARDS_FOLDER } from '../manifests/index.ts'
 import { differenceText, syncJson, syncText } from '../reporters/index.ts'
 import {
   type AgentResult,
@@ -27,6 +27,7 @@ import {
   FILES_HELP,
   type FileFlags,
   type HostFlags,
+  rejectPrunedFiles,
   resolveWithWarning,
   STRICT_HELP,
 } from './options.ts'
@@ -109,10 +110,7 @@ const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }
   const { prune, check, watch, yes, dryRun } = flags
   if (watch && check) throw new UsageError('--watch and --check exclude each other.')
   if (!prune) return
-  if (!files.every(file => isFolder(file, cwd)))
-    throw new UsageError(
-      '--prune takes folders only: with single files, every other agent of their set would be deleted.',
-    )
+  rejectPrunedFiles(files, cwd)
   if (!yes && !check && !dryRun && (watch || !terminal.canAsk))
     throw new UsageError(
       `--prune cannot ask ${watch ? 'under --watch' : 'without a terminal'}: add --yes to delete without being asked.`,

@@ -1,4 +1,4 @@
-export { type PulledAgent, type PullResult, pullCards } from './pull.ts'
+export { type PullResult, pullCards } from './pull.ts'
 export {
   type Action,
   type AgentResult,

@@ -12,7 +12,7 @@ import { forEach, type Run } from './run.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
 
 /** How many agents are deleted at once without `--yes`. */
-export const MAX_UNCONFIRMED_DELETIONS = 10
+const MAX_UNCONFIRMED_DELETIONS = 10
 
 /** What `--prune` has found: the agents of the set that no file describes, and those of them that stay. */
 export type Orphans = { set: string; found: Orphan[]; kept: AgentResult[] }

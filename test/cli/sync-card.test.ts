@@ -206,7 +206,7 @@ describe('sync-card', () => {
     [
       '--prune with a single file',
       ['--prune', 'empty/x.txt'],
-      /takes folders only: with single files, every other agent of their set would be deleted/,
+      /takes folders only: no single file describes all agents of its set/,
     ],
     ['--prune without a terminal', ['--prune', 'empty'], /cannot ask without a terminal: add --yes/],
     ['--prune with --watch', ['--prune', '--watch', 'empty'], /cannot ask under --watch: add --yes/],
