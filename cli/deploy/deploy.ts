@@ -62,6 +62,8 @@ type Target = {
   values: Environment
   /** Its admin token, if this clone has it. */
   token: string | undefined
+  /** Whether the shell has the token, and not the file. */
+  isTokenOfShell: boolean
   /** The address that the owner names. */
   configuredUrl: string | undefined
   /** Whether a file that is written now will be there tomorrow. */
@@ -81,7 +83,8 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
   const values = readEnvFile(configFolder, file)
   // What the shell says about one host is not about every environment.
   const isOfShell = environment === '' || processEnv.SYNC_CARD_URL === undefined
-  const token = (isOfShell ? processEnv.ADMIN_TOKEN : undefined) ?? values.ADMIN_TOKEN
+  const tokenOfShell = isOfShell ? processEnv.ADMIN_TOKEN : undefined
+  const token = tokenOfShell ?? values.ADMIN_TOKEN
   if (token !== undefined && token.length < MIN_ADMIN_TOKEN_LENGTH)
     throw new UsageError(
       `ADMIN_TOKEN must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. Remove it from the environment and ${file} to have a random one generated.`,
@@ -93,6 +96,7 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
     file,
     values,
     token,
+    isTokenOfShell: tokenOfShell !== undefined,
     configuredUrl: configured === undefined ? undefined : parseHostUrl(configured),
     canStore: terminal.canAsk && !isSet(processEnv.CI) && !isSet(processEnv.WORKERS_CI),
     worker,
@@ -116,22 +120,24 @@ const createToken = async (
 }
 
 /**
- * Returns where cards are sent: an address that the owner names, else the first that wrangler reports. A new token is sent only to an
- * address of this deployment.
+ * Returns where cards are sent: an address that the owner names, else the first that wrangler reports. A new token, or that of the file,
+ * is sent only to an address of this deployment or of the file: the shell may name another host.
  */
 const chooseUrl = (
-  { configuredUrl, file }: Target,
+  { configuredUrl, values, file, token, isTokenOfShell }: Target,
   urls: readonly string[],
   hasNewToken: boolean,
   terminal: Context['terminal'],
 ): string | undefined => {
   const [deployed] = urls
-  if (configuredUrl === undefined || deployed === undefined || urls.includes(configuredUrl))
-    return configuredUrl ?? deployed
-  const chosen = hasNewToken ? deployed : configuredUrl
-  terminal.info(
-    `The address in ${file} or the environment is ${configuredUrl}, wrangler reports ${urls.join(', ')}. Using ${chosen}.`,
-  )
+  if (configuredUrl === undefined || urls.includes(configuredUrl)) return configuredUrl ?? deployed
+  const own = values.SYNC_CARD_URL === undefined ? undefined : parseHostUrl(values.SYNC_CARD_URL)
+  const ofFile = hasNewToken ? (deployed ?? own) : (own ?? deployed)
+  const chosen = hasNewToken || (token !== undefined && !isTokenOfShell) ? ofFile : configuredUrl
+  if (chosen !== undefined && (deployed !== undefined || chosen !== configuredUrl))
+    terminal.info(
+      `The address in ${file} or the environment is ${configuredUrl}, wrangler reports ${urls.join(', ') || 'none'}. Using ${chosen}.`,
+    )
   return chosen
 }
 

@@ -323,6 +323,24 @@ describe('the address', () => {
     expect({ code, writes: host.writes, other: other.seen }).toEqual({ code: 0, writes: ['PUT /agents/a'], other: [] })
   })
 
+  it.each([
+    ['SYNC_CARD_URL', true],
+    ['PUBLIC_URL', false],
+  ])('is never of the shell for the token of .env: %s', async (variable, isBound) => {
+    const other = await new FakeHost().listen()
+    const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}\n${isBound ? `SYNC_CARD_URL=${host.url}\n` : ''}` })
+    const { code } = await runDeploy(folder, { env: { [variable]: other.url }, ...(isBound && { urls: [] }) })
+    await other.close()
+    expect({ code, writes: host.writes, other: other.seen }).toEqual({ code: 0, writes: ['PUT /agents/a'], other: [] })
+  })
+
+  it('is of the shell for the token of .env if wrangler reports it too', async () => {
+    const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=https://old.example.com\n` })
+    const urls = ['https://cards.acme.workers.dev', host.url]
+    const { code } = await runDeploy(folder, { env: { PUBLIC_URL: host.url }, urls })
+    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: ['PUT /agents/a'] })
+  })
+
   it('is missing if wrangler reports none and nothing is configured, but a new token is kept (exit 2)', async () => {
     const folder = workspace()
     const { code, stderr } = await runDeploy(folder, { urls: [] })
