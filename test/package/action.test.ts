@@ -52,10 +52,13 @@ describe('action.yml', () => {
   })
 
   it('runs sync-card only where its output cannot be a command of the workflow', () => {
-    const scripts = action.runs.steps.flatMap(({ run = '' }) => (run.includes('.bin/sync-card') ? [run] : []))
+    const scripts = action.runs.steps.flatMap(({ run = '' }) => (/^sync-card /m.test(run) ? [run] : []))
     expect(scripts.length).toBe(3)
+    expect(action.runs.steps.map(({ run }) => run).join()).toMatch(
+      /prepare\.sh" << [\s\S]*echo "::stop-commands::\$pause"\nEND/,
+    )
     for (const run of scripts) {
-      expect(run).toContain('echo "::stop-commands::$pause"')
+      expect(run).toMatch(/^source ".*\/prepare\.sh"\n[\s\S]*^sync-card /m)
       expect(run).not.toMatch(/-- "\$\{files\[@\]\}"(?! 2>&1)/)
     }
   })
