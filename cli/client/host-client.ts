@@ -202,7 +202,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
       const page = v.safeParse(AgentPage, reply.body)
       if (!page.success) throw new HostError(`the host does not list its agents (${reply.status})`)
       agents.push(...page.output.agents)
-      cursor = page.output.cursor ?? undefined
+      cursor = nextCursor(page.output.cursor, cursor)
     } while (cursor !== undefined)
     return agents
   },
@@ -274,7 +274,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
         if (reply.status !== 200) return toRejection(reply)
         const page = parseReply(TokenPage, reply, connection)
         tokens.push(...page.tokens)
-        cursor = page.cursor
+        cursor = nextCursor(page.cursor, cursor)
       } while (cursor !== undefined)
       return tokens
     },
@@ -289,6 +289,13 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
 
 const pageQuery = (cursor: string | undefined): string =>
   cursor === undefined ? 'limit=100' : `limit=100&cursor=${encodeURIComponent(cursor)}`
+
+/** A proxy may ignore the cursor and return the same page again and again. */
+const nextCursor = (next: string | null | undefined, current: string | undefined): string | undefined => {
+  if (next === undefined || next === null) return undefined
+  if (next === current) throw new HostError('the host returns the same page of a list again')
+  return next
+}
 
 const parseReply = <Schema extends v.GenericSchema>(schema: Schema, { body }: Reply, connection: Connection) => {
   const parsed = v.safeParse(schema, body)

@@ -87,6 +87,19 @@ describe('sync-card list', () => {
     expect((await sync('list')).stdout).toBe('a\tA[31mB\t\tpublic\t-\t\n')
   })
 
+  it('stops at a list whose pages are all the same (exit 4)', async () => {
+    host.faults = [
+      ({ path }, response) => {
+        if (!path.startsWith('/agents?')) return false
+        const page = { agents: [{ id: 'weather' }], cursor: 'weather' }
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(page))
+        return true
+      },
+    ]
+    const { code, stderr } = await sync('list')
+    expect([code, stderr]).toEqual([4, 'sync-card: the host returns the same page of a list again.\n'])
+  })
+
   it('rejects what is not the name of a set (exit 2)', async () => {
     expect(await sync('list', '--set', 'a&cursor=x')).toMatchObject({
       code: 2,
