@@ -6,7 +6,7 @@ import { compile } from '../../src/card/compile/index.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
 import { type Context, foldersOfRepository } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { localUrl, resolvePublicHost } from '../hosts/index.ts'
+import { isLoopback, localUrl, resolvePublicHost } from '../hosts/index.ts'
 import {
   addMissingLines,
   CARDS_FOLDER,
@@ -57,7 +57,7 @@ const init = async (id: string | undefined, { host, ...flags }: Flags, context: 
   const text = starterCard({ ...answers, host: hostUrl })
   if (!createFile(file, text, cwd)) throw new UsageError(existsMessage(file))
   for (const line of [`created ${file}`, ...writeSurroundings(cwd)]) terminal.report(`${colors.green('+')} ${line}`)
-  terminal.info(nextSteps(file, text, answers))
+  terminal.info(nextSteps(file, text, answers, hostUrl))
   return ExitCode.ok
 }
 
@@ -169,13 +169,13 @@ SYNC_CARD_URL=https://cards.example.com
 SYNC_CARD_TOKEN=
 `
 
-const nextSteps = (file: string, text: string, { url }: Answers): string =>
+const nextSteps = (file: string, text: string, { url }: Answers, hostUrl: string): string =>
   [
     isUneditedStarter(parse(text))
       ? `Edit ${file}: sync-card skips it as long as it describes no agent.`
       : `Edit ${file}${isExample(url) ? `: its URL, ${url}, is only an example` : ' where there is more to say'}.`,
     `Then check it with ${colors.cyan('npx sync-card lint')}, and publish it with ${colors.cyan('npx sync-card')}.`,
-    'To publish to a host that is not on this machine, copy .env.example to .env and fill it in.',
+    `It goes to ${hostUrl}.${isLoopback(hostUrl) ? ' For another host, copy .env.example to .env and fill it in.' : ''}`,
   ].join('\n')
 
 const isExample = (url: string): boolean => /^https:\/\/[^/]*\.example\.com\//.test(url)

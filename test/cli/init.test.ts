@@ -34,6 +34,7 @@ describe('sync-card init with flags', () => {
       stdout: `+ created cards/weather.yaml\n+ created cards/defaults.yaml: the set ${parse(read(workspace, 'cards/defaults.yaml')).set}\n+ created .env.example\n`,
     })
     expect(stderr).toContain('npx sync-card lint')
+    expect(stderr).toMatch(/\nIt goes to http:\/\/127\.0\.0\.1:8787\. For another host, copy \.env\.example to \.env/)
     expect(read(workspace, 'cards/weather.yaml')).toBe(starterCard(answers))
     expect(parse(read(workspace, 'cards/defaults.yaml'))).toEqual({ set: expect.stringMatching(/^[a-z0-9-]+$/) })
     expect(set).toContain('sync-card')
@@ -56,7 +57,8 @@ describe('sync-card init with flags', () => {
 
   it('names the schema of the host that it would talk to', async () => {
     const workspace = new Workspace({ '.env': 'SYNC_CARD_URL=https://cards.example.com/' })
-    await workspace.run(['init', ...flags])
+    const { stderr } = await workspace.run(['init', ...flags])
+    expect(stderr).toMatch(/\nIt goes to https:\/\/cards\.example\.com\.\n$/)
     expect(read(workspace, 'cards/weather.yaml').split('\n')[0]).toBe(
       '# yaml-language-server: $schema=https://cards.example.com/schema/manifest.json',
     )
