@@ -33,8 +33,7 @@ export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipp
     throw new UsageError(`${named.join(', ')} has no cards. ${CREATE_CARD_HINT}`)
 }
 
-const UNEDITED_STARTER =
-  'it is the starter card as it was written for you; give it the name, description and url of your agent'
+const UNEDITED_STARTER = 'it is the unedited starter card; describe your agent in it, or delete it'
 
 /** Whether a file was not even read, such as a link to a folder, so that it may describe any agent. */
 export const isUnread = ({ reason }: SkippedFile): boolean => reason !== UNEDITED_STARTER

@@ -242,7 +242,7 @@ it.each([
   const workspace = new Workspace({ 'cards/my-agent.yaml': starterCard({}) })
   const { code, stdout, stderr } = await workspace.run(['lint', '--format', format])
   expect(JSON.stringify(skippedOf(JSON.parse(stdout)))).toContain('cards/my-agent.yaml')
-  expect(stderr).toContain('cards/my-agent.yaml is skipped: it is the starter card')
+  expect(stderr).toContain('cards/my-agent.yaml is skipped: it is the unedited starter card')
   expect(code).toBe(0)
 })
 
