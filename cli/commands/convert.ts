@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Compiled } from '../../src/card/compile/index.ts'
-import { dialectNames, type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
+import { type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { localUrl, parseHostUrl } from '../hosts/index.ts'
@@ -20,7 +20,7 @@ export const addConvert = (program: Command, context: Context, exit: (code: numb
     .addOption(
       choiceOption(
         '--to <dialect>',
-        `${dialectNames.join(', ')}; or the document of a well-known path`,
+        'a dialect, or the document of a well-known path',
         representationNames,
       ).makeOptionMandatory(),
     )

@@ -25,18 +25,18 @@ export const STRICT_HELP = 'exit 1 if the linter finds an error or a warning in 
 /** The options of every command that talks to a host. */
 export type HostFlags = HostNameFlags & { json?: true }
 
-/** Adds the options of a command that talks to a host; `scope` is what the token needs. */
-export const addHostOptions = (command: Command, scope: string): Command =>
+/** Adds the options of a command that talks to a host; `scope` is what the token needs, if that matters. */
+export const addHostOptions = (command: Command, scope?: string): Command =>
   addConnectionOptions(command, scope).option('--json', 'print one JSON object on stdout')
 
 /** Adds the options that name the host and the token. */
-export const addConnectionOptions = (command: Command, scope: string): Command =>
+export const addConnectionOptions = (command: Command, scope?: string): Command =>
   command
     .option('--host <name>', 'the host of this name in sync-card.yaml, or of .env.NAME')
     .option('--url <url>', 'the host; default: SYNC_CARD_URL, sync-card.yaml, .env, the one that `npm start` runs')
     .option(
       '--token <token>',
-      `a token with the scope ${scope}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env: ps shows flags`,
+      `a token${scope === undefined ? '' : ` with the scope ${scope}`}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env: the list of processes shows flags`,
     )
 
 /** The options of every command that reads the owner's files. */

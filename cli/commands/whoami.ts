@@ -10,7 +10,7 @@ import { describeToken } from './token.ts'
 
 /** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
 export const addWhoami = (program: Command, context: Context, exit: (code: number) => void): void => {
-  addHostOptions(program.command('whoami'), 'read')
+  addHostOptions(program.command('whoami'))
     .description('show the host and the token that commands use, and what the token allows')
     .action(async (flags: HostFlags) => exit(await whoami(flags, context)))
 }

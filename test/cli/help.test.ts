@@ -30,6 +30,12 @@ describe('the help of sync-card', () => {
     ).toEqual([...paths].sort())
   })
 
+  it('names the scope that the token needs, and none where any token will do', async () => {
+    const help = async (command: string) => (await new Workspace().run([command, '--help'])).stdout
+    expect(await help('refresh')).toContain('a token with the scope write;')
+    expect(await help('whoami')).toContain('a token; prefer')
+  })
+
   it.each(paths)('has an example that is valid: %s', async path => {
     const { code, stdout } = await new Workspace().run([...path.split(' ').slice(1), '--help'])
     const [, example = ''] = /\nExample:\n {2}(.+)\n/.exec(stdout) ?? []
