@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { Command } from 'commander'
 import { stringify } from 'yaml'
 import { agentIdPattern, dialectNames } from '../../src/card/model/constants.ts'
 import type { JsonObject } from '../../src/json/json.ts'
@@ -12,6 +11,7 @@ import { type ResolvedHost, resolveHost, resolvePublicHost } from '../hosts/inde
 import { createFilter } from '../sync/index.ts'
 import { colors, escapeControl, formatTable } from '../terminal.ts'
 import {
+  type AddCommand,
   addConnectionOptions,
   addHostOptions,
   addOnlyOption,
@@ -27,7 +27,7 @@ type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
 type OpenFlags = HostFlags & { print?: true }
 
 /** Adds `list`, `show` and `open`, which look at the agents of a host. Public agents need no token. */
-export const addAgents = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addAgents: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
     .description('list the agents of the host')
     .option('--set <name>', 'agents of this set')

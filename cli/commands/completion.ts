@@ -1,8 +1,8 @@
 import { Argument, type Command, type Option } from 'commander'
-import type { Context } from '../context.ts'
+import type { AddCommand } from './options.ts'
 
 /** Adds `completion`, which prints a script that completes command lines in a shell. */
-export const addCompletion = (program: Command, context: Context): void => {
+export const addCompletion: AddCommand = (program, context) => {
   program
     .command('completion')
     .description('print a script that completes commands, options and values in a shell')

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import type { Compiled } from '../../src/card/compile/index.ts'
 import { type RepresentationName, representationNames } from '../../src/card/model/constants.ts'
 import type { Context } from '../context.ts'
@@ -8,12 +7,12 @@ import { localUrl, parseHostUrl } from '../hosts/index.ts'
 import { type Diagnostic, type Draft, replaceFile } from '../manifests/index.ts'
 import { distinct, problemText } from '../reporters/index.ts'
 import { withoutControls } from '../terminal.ts'
-import { addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from './options.ts'
+import { type AddCommand, addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from './options.ts'
 
 type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
 
 /** Adds `convert`, which writes cards in another dialect. */
-export const addConvert = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addConvert: AddCommand = (program, context, exit) => {
   addFileOptions(program.command('convert'))
     .description('write cards in another dialect, as the host would serve them')
     .argument('<files...>', FILES_HELP)

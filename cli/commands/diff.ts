@@ -1,8 +1,8 @@
-import type { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { differenceText, diffMarkdown, syncJson, syncText } from '../reporters/index.ts'
 import { exitCodeOf, type SyncResult, syncCards } from '../sync/index.ts'
 import {
+  type AddCommand,
   addConnectionOptions,
   addFileOptions,
   addOnlyOption,
@@ -21,7 +21,7 @@ type Format = 'text' | 'json' | 'markdown'
 type Flags = HostFlags & FileFlags & { format: Format; only?: string[]; prune?: true }
 
 /** Adds `diff`, which compares files with the host for people. */
-export const addDiff = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addDiff: AddCommand = (program, context, exit) => {
   const command = program.command('diff')
   addOnlyOption(addFileOptions(addConnectionOptions(command, 'write')))
     .description('show what differs between the files and the host; exit 1 if anything does')

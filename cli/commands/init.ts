@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import type { Command } from 'commander'
 import { parse } from 'yaml'
 import { compile } from '../../src/card/compile/index.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
@@ -22,6 +21,7 @@ import {
   starterDefaults,
 } from '../manifests/index.ts'
 import { colors, type Question } from '../terminal.ts'
+import type { AddCommand } from './options.ts'
 
 type Answers = Required<Pick<StarterAnswers, 'name' | 'description' | 'url'>>
 
@@ -30,7 +30,7 @@ type Flags = Partial<Answers> & { host?: string }
 const FIELDS = ['name', 'description', 'url'] as const satisfies (keyof Answers)[]
 
 /** Adds `init`, which starts a card. */
-export const addInit = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addInit: AddCommand = (program, context, exit) => {
   program
     .command('init')
     .description('start a card: asks for what it needs, and writes a commented file')

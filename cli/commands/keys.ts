@@ -1,15 +1,14 @@
-import type { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { putSecret } from '../deploy/wrangler.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { isUnencrypted, resolvePublicHost } from '../hosts/index.ts'
 import { createSigningKey } from '../signing-key.ts'
-import { createHostClient } from './options.ts'
+import { type AddCommand, createHostClient } from './options.ts'
 
 type CreateFlags = { print?: true; keep?: string }
 
 /** Adds `keys`, which makes the keys that a host signs with. */
-export const addKeys = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addKeys: AddCommand = (program, context, exit) => {
   const keys = program.command('keys').description('make the key that a host signs with')
   keys
     .command('create')

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import pMap from 'p-map'
 import type { HostClient, Proposal } from '../client/index.ts'
 import type { Context } from '../context.ts'
@@ -17,6 +16,7 @@ import {
 } from '../reporters/index.ts'
 import { selectFiles } from '../sync/index.ts'
 import {
+  type AddCommand,
   addConnectionOptions,
   addFileOptions,
   addOnlyOption,
@@ -39,7 +39,7 @@ type Flags = HostFlags &
 const CONCURRENCY = 4
 
 /** Adds `lint`, which reports on files as the host would; only with `--observed`, it asks a host. */
-export const addLint = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addLint: AddCommand = (program, context, exit) => {
   const command = program
     .command('lint')
     .description('report what could be better in the files, without a host')

@@ -13,6 +13,9 @@ import {
 } from '../hosts/index.ts'
 import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 
+/** Adds a command to the program. It passes its exit code to `exit`; one that keeps running may do so repeatedly. */
+export type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
+
 /** How often a request is retried by default. */
 export const DEFAULT_RETRIES = 4
 

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER } from '../manifests/index.ts'
@@ -6,6 +5,7 @@ import { agentText, countsText, differenceText, toJsonPatch } from '../reporters
 import { exitCodeOf, type PullResult, pullCards } from '../sync/index.ts'
 import { colors, formatCount, withoutReports } from '../terminal.ts'
 import {
+  type AddCommand,
   addHostOptions,
   addOnlyOption,
   createHostClient,
@@ -17,7 +17,7 @@ import {
 type Flags = HostFlags & { only?: string[]; set?: string; all?: true; out: string; force?: true }
 
 /** Adds `pull`, which writes what is registered into files. */
-export const addPull = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addPull: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('pull'), 'write'))
     .description('write what is registered into files, for example to adopt an existing host')
     .argument('[ids...]', 'the agents; default: those of the set of the folder, else all that the token may write')

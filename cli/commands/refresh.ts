@@ -1,15 +1,14 @@
-import type { Command } from 'commander'
 import type { CardChange, RefreshResult } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { hideSecrets } from '../reporters/index.ts'
 import { colors, withoutControls } from '../terminal.ts'
-import { addHostOptions, connect, forEachId, type HostFlags, reportRejection } from './options.ts'
+import { type AddCommand, addHostOptions, connect, forEachId, type HostFlags, reportRejection } from './options.ts'
 
 type Flags = HostFlags & { accept?: string }
 
 /** Adds `refresh`, which has the host fetch upstream cards again. */
-export const addRefresh = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addRefresh: AddCommand = (program, context, exit) => {
   addHostOptions(program.command('refresh'), 'write')
     .description('have the host fetch remote cards and tools of MCP servers again')
     .argument('<ids...>', 'the agents')

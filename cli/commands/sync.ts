@@ -20,6 +20,7 @@ import {
 } from '../sync/index.ts'
 import { type Terminal, withoutProgress, withoutReports } from '../terminal.ts'
 import {
+  type AddCommand,
   addFileOptions,
   addHostOptions,
   addOnlyOption,
@@ -52,7 +53,7 @@ type Flags = HostFlags &
 const DEFAULT_WAIT_SECONDS = 90
 
 /** Adds the synchronisation, which runs if no subcommand is named. */
-export const addSync = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addSync: AddCommand = (program, context, exit) => {
   const command = program.argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
   addOnlyOption(addFileOptions(addHostOptions(command, 'write')))
     .option('--dry-run', 'show what would be done, and do nothing; exit 1 if something differs')

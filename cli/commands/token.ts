@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern, baseTier, scopes } from '../../src/card/model/constants.ts'
 import type { HostClient, Token } from '../client/index.ts'
@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { colors, formatTable } from '../terminal.ts'
 import {
+  type AddCommand,
   addHostOptions,
   choiceOption,
   collect,
@@ -25,7 +26,7 @@ type CreateFlags = HostFlags & {
 }
 
 /** Adds `token`, which issues, lists and revokes the tokens of a host. */
-export const addToken = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addToken: AddCommand = (program, context, exit) => {
   const token = program.command('token').description('issue, list and revoke the tokens of a host')
   addHostOptions(token.command('create'), 'admin')
     .description('issue a token and print it; it is shown only this once')

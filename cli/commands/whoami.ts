@@ -1,15 +1,14 @@
-import type { Command } from 'commander'
 import { VERSION } from '../../src/version.ts'
 import type { HostHealth, OwnToken } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { ResolvedHost } from '../hosts/index.ts'
 import { colors, formatTable } from '../terminal.ts'
-import { addHostOptions, createHostClient, type HostFlags, resolveWithWarning } from './options.ts'
+import { type AddCommand, addHostOptions, createHostClient, type HostFlags, resolveWithWarning } from './options.ts'
 import { describeToken } from './token.ts'
 
 /** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
-export const addWhoami = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addWhoami: AddCommand = (program, context, exit) => {
   addHostOptions(program.command('whoami'))
     .description('show the host and the token that commands use, and what the token allows')
     .action(async (flags: HostFlags) => exit(await whoami(flags, context)))
