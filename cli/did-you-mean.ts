@@ -5,9 +5,9 @@ import { isJsonObject, type Json, jsonEntries, parsePointer } from '../src/json/
 /** The longest name that is compared with others. */
 const MAX_LENGTH = 200
 
-/** How many letters of a name may be wrong. Of short names, only some of the letters. */
+/** How many letters of a name may be wrong; of short names, half of them. */
 const MAX_MISTAKES = 3
-const MAX_MISTAKEN_PART = 0.4
+const MAX_MISTAKEN_PART = 0.5
 
 /** Returns a question to append to a message about an unknown name: whether a similar one was meant. Returns '' if none is similar. */
 export const didYouMean = (unknown: string, known: readonly string[]): string => {
@@ -19,9 +19,7 @@ const findClosest = (unknown: string, known: readonly string[]): string | undefi
   if (unknown === '' || unknown.length > MAX_LENGTH) return undefined
   const [closest] = known
     .map(name => ({ name, mistakes: countMistakes(unknown.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, mistakes }) => mistakes <= Math.min(MAX_MISTAKES, Math.ceil(name.length * MAX_MISTAKEN_PART)))
-    // Of a name with one letter, every other letter would be a mistake.
-    .filter(({ name, mistakes }) => mistakes < name.length)
+    .filter(({ name, mistakes }) => mistakes <= Math.min(MAX_MISTAKES, Math.floor(name.length * MAX_MISTAKEN_PART)))
     .sort((one, other) => one.mistakes - other.mistakes)
   return closest?.name
 }

@@ -19,7 +19,7 @@ describe('didYouMean', () => {
     expect(didYouMean(unknown, known)).toBe(` Did you mean "${name}"?`)
   })
 
-  it.each(['klingon', 'x', '', 'description', 'v'.repeat(100_000)])('suggests nothing for %.20s', unknown => {
+  it.each(['klingon', 'x', 'zzt', '', 'description', 'v'.repeat(100_000)])('suggests nothing for %.20s', unknown => {
     expect(didYouMean(unknown, known)).toBe('')
   })
 })
