@@ -19,7 +19,7 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
   const reply = await request(connection, 'GET', '/health', { anonymous: true, isResult }).catch(adviseIfRefused)
   const parsed = v.safeParse(HostHealth, reply.body)
-  if (!parsed.success) throw new HostError(`${url} ${describeOther(reply)}`)
+  if (!parsed.success) throw new HostError(`${url} ${describeOther(reply, new URL(url))}`)
   const { version, registry } = parsed.output
   if (!isCompatible(version, VERSION))
     inform(`${url} has version ${version}, and this sync-card has ${VERSION}: upgrade the older of the two.`)
@@ -35,9 +35,11 @@ const adviseIfRefused = (error: unknown): never => {
   )
 }
 
-const describeOther = ({ status, headers, body }: Reply): string => {
+const describeOther = ({ status, headers, body }: Reply, { pathname, origin }: URL): string => {
   const { code, detail } = isJsonObject(body) ? body : {}
-  if (code === 'not-found' && String(detail).includes('agent-card.json'))
+  const isHost = code === 'not-found' && String(detail).includes('agent-card.json')
+  if (isHost && pathname !== '/') return `has a path that the host does not have: use ${origin}`
+  if (isHost)
     return 'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again'
   const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
   const response = mediaType === 'text/html' ? 'an HTML page' : mediaType

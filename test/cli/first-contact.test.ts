@@ -22,6 +22,13 @@ const respond = (response: ServerResponse, status: number, headers: Record<strin
 const html = { 'Content-Type': 'text/html; charset=utf-8' }
 const json = { 'Content-Type': 'application/json' }
 
+/** Responds as hosts do to paths that they do not have. */
+const rejectPath = (response: ServerResponse): boolean => {
+  const detail =
+    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json.'
+  return Boolean(problem(response, 404, 'not-found', detail))
+}
+
 describe('first contact with a host', () => {
   it('asks once for its health, without the token', async () => {
     expect((await sync()).code).toBe(0)
@@ -81,15 +88,7 @@ describe('first contact with a host', () => {
     ],
     [
       'an older host',
-      response =>
-        Boolean(
-          problem(
-            response,
-            404,
-            'not-found',
-            'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json.',
-          ),
-        ),
+      rejectPath,
       'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again.',
     ],
     ['a server that fails', response => respond(response, 500, html), 'the host responded with 500.'],
@@ -99,6 +98,13 @@ describe('first contact with a host', () => {
     expect([code, host.seen]).toEqual([4, []])
     expect(stdout).toContain(message)
     expect(stdout).not.toContain('\u001b')
+  })
+
+  it('asks for the URL without a path that the host does not have (exit 4)', async () => {
+    host.faults = [({ path }, response) => path === '/agents/health' && rejectPath(response)]
+    const { code, stdout } = await sync('--url', `${host.url}/agents`, '--token', host.token)
+    expect(code).toBe(4)
+    expect(stdout).toContain(`${host.url}/agents has a path that the host does not have: use ${host.url}.`)
   })
 
   it('retries while the host cannot be reached', async () => {
