@@ -37,8 +37,8 @@ export const suggestField = <Error extends CardError>(error: Error): Error => {
 }
 
 /**
- * Adds to the message about a missing field of a document which field beside it may be that one, misspelt. Unknown fields of a card are
- * allowed, so nothing else reports them.
+ * Adds to the message about a missing field which other field of the same object may be a misspelling of it. Unknown fields of a card
+ * are allowed, so nothing else reports them.
  */
 export const suggestMisspelling = <Error extends CardError>(error: Error, document: Json): Error => {
   if (error.message !== 'is missing') return error

@@ -21,7 +21,7 @@ export const checkWritable = (folder: string, name: string): void => {
 
 /**
  * Sets variables in a file such as `.env`, which only its owner can read afterwards. Other lines stay as they are; a variable that is
- * there already, even without a value, is replaced where it stands.
+ * there already, even without a value, is replaced in place.
  */
 export const writeEnvFile = (folder: string, name: string, variables: Readonly<Record<string, string>>): void => {
   const file = join(folder, name)

@@ -79,7 +79,7 @@ export const readProfiles = (folder: string): Profiles => {
     )
   const { default: defaultName, hosts } = result.output
   if (defaultName !== undefined && !(defaultName in hosts) && envProfile(defaultName, folder) === undefined) {
-    const message = `names no host: "${defaultName}" stands neither under hosts nor in .env.${defaultName} with its SYNC_CARD_URL`
+    const message = `names no host: "${defaultName}" is neither under hosts, nor is there a .env.${defaultName} with a SYNC_CARD_URL`
     throw profilesError([{ pointer: '/default', message, ...(parsed.locate('/default') ?? FILE_START) }])
   }
   return {

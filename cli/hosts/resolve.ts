@@ -129,7 +129,7 @@ const findTokens = ({ url, profile, isNamed }: Target, { configFolder, processEn
     ...files.map(source => ({
       source,
       values: readEnvFile(configFolder, source),
-      // What stands in a file for a while must not reach whatever host is named today.
+      // A token that has been in a file for long must not reach whatever host is named today.
       unbound: isLoopback(url) ? url : undefined,
     })),
   ]

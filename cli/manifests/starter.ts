@@ -17,7 +17,7 @@ export const starterCard = (answers: StarterAnswers): string => {
   const { name, description, url, host } = { ...STARTER_DEFAULTS, ...answers }
   return `# yaml-language-server: $schema=${host}/schema/manifest.json
 
-# An agent: its Agent Card under \`card\`, and beside it how the host serves it. The file name is the agent's id.
+# An agent: its Agent Card under \`card\`, and how the host serves it. The file name is the agent's id.
 # \`npx sync-card lint\` checks it, and \`npx sync-card\` publishes it.
 
 card:

@@ -16,7 +16,7 @@ export const issueText = ({ rule, severity, message }: Issue, at: Diagnostic): s
 
 type Finding = { severity: Severity; rule?: string; place: string }
 
-/** File names, keys and messages may be of somebody else, and must not command a terminal or a CI service. */
+/** File names, keys and messages are not trusted: they must not command a terminal or a CI service. */
 const findingText = (
   { file, line, column, pointer, message }: Diagnostic,
   { severity, rule, place }: Finding,

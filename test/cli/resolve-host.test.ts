@@ -403,7 +403,7 @@ describe('sync-card.yaml', () => {
     [
       'a default that is no host',
       `default: prd\nhosts: { prod: { url: ${A} } }`,
-      ['sync-card.yaml:1:1 /default names no host: "prd" stands neither under hosts nor in .env.prd'],
+      ['sync-card.yaml:1:1 /default names no host: "prd" is neither under hosts, nor is there a .env.prd'],
     ],
     [
       'two mistakes',

@@ -50,7 +50,7 @@ const card: JsonObject = {
 const probes = ['', [], {}, { scope: '' }, { claim: '' }]
 
 const config: ConversionConfig = {
-  // JSON Schema has no functions: `conditions` says what can be said of the checks.
+  // JSON Schema has no functions: `conditions` has what it can express of the checks.
   ignoreActions: ['check', 'transform'],
   overrideSchema: ({ valibotSchema }) => {
     if (isLazy(valibotSchema)) return anyOf(probes.map(valibotSchema.getter))
