@@ -37,13 +37,12 @@ const adviseIfRefused = (error: unknown): never => {
 
 const describeOther = ({ status, headers, body }: Reply, { pathname, origin }: URL): string => {
   const { code, detail } = isJsonObject(body) ? body : {}
-  const isHost = code === 'not-found' && String(detail).includes('agent-card.json')
-  if (isHost && pathname !== '/') return `has a path that the host does not have: use ${origin}`
-  if (isHost)
+  const [path, advice] = pathname === '/' ? ['', ''] : [pathname, `; try ${origin}, without a path`]
+  if (path === '' && code === 'not-found' && String(detail).includes('agent-card.json'))
     return 'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again'
   const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
   const response = mediaType === 'text/html' ? 'an HTML page' : mediaType
-  return `is not a Calling Card host: it responded to GET /health with ${status} and ${response}`
+  return `is not a Calling Card host: it responded to GET ${path}/health with ${status} and ${response}${advice}`
 }
 
 /** Whether two versions work together: by Semantic Versioning, the major number counts, and before 1.0 also the minor one. */

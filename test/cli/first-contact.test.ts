@@ -100,11 +100,13 @@ describe('first contact with a host', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  it('asks for the URL without a path that the host does not have (exit 4)', async () => {
+  it('proposes the URL without its path (exit 4)', async () => {
     host.faults = [({ path }, response) => path === '/agents/health' && rejectPath(response)]
     const { code, stdout } = await sync('--url', `${host.url}/agents`, '--token', host.token)
     expect(code).toBe(4)
-    expect(stdout).toContain(`${host.url}/agents has a path that the host does not have: use ${host.url}.`)
+    expect(stdout).toContain(
+      `is not a Calling Card host: it responded to GET /agents/health with 404 and application/problem+json; try ${host.url}, without a path.`,
+    )
   })
 
   it('retries while the host cannot be reached', async () => {
