@@ -27,7 +27,18 @@ type Answers = Required<Pick<StarterAnswers, 'name' | 'description' | 'url'>>
 
 type Flags = Partial<Answers> & { host?: string }
 
-const FIELDS = ['name', 'description', 'url'] as const satisfies (keyof Answers)[]
+/** What is asked for, and where the answers are in the manifest of a new card. */
+const FIELDS = {
+  name: { label: 'name', question: 'What is the agent called?', pointer: '/card/name' },
+  description: {
+    label: 'description',
+    question: 'What does it do, for whom, and what does it need to know?',
+    pointer: '/card/description',
+  },
+  url: { label: 'URL', question: 'Which URL do clients call?', pointer: '/card/supportedInterfaces/0/url' },
+} satisfies Record<keyof Answers, { label: string; question: string; pointer: string }>
+
+const FIELD_NAMES = Object.keys(FIELDS) as (keyof Answers)[]
 
 /** Adds `init`, which starts a card. */
 export const addInit: AddCommand = (program, context, exit) => {
@@ -90,11 +101,11 @@ const complete = async (
     if (problem !== undefined) return `${subject} ${problem}.`
     return field === 'name' ? findIdProblem(idOf(answers.name ?? ''), cwd) : undefined
   }
-  for (const field of FIELDS) {
+  for (const field of FIELD_NAMES) {
     const problem = flags[field] === undefined ? undefined : check(field, flags, `--${field}`)
     if (problem !== undefined) throw new UsageError(problem)
   }
-  const missing = FIELDS.filter(field => flags[field] === undefined)
+  const missing = FIELD_NAMES.filter(field => flags[field] === undefined)
   if (missing.length > 0 && !terminal.canAsk) {
     const names = new Intl.ListFormat('en-GB').format(missing.map(field => `--${field}`))
     throw new UsageError(`Nobody can answer questions here: give ${names} too.`)
@@ -104,34 +115,19 @@ const complete = async (
     ...Object.fromEntries(given.map((answer, index) => [missing[index], answer])),
   })
   const toQuestion = (field: keyof Answers): Question => ({
-    text: QUESTIONS[field],
+    text: FIELDS[field].question,
     byDefault: before => defaultOf(field, toAnswers(before), idOf),
-    check: (answer, before) => check(field, toAnswers([...before, answer]), `The ${FIELD_NAMES[field]}`),
+    check: (answer, before) => check(field, toAnswers([...before, answer]), `The ${FIELDS[field].label}`),
   })
   const given = await terminal.ask(missing.map(toQuestion))
   return given && { ...STARTER_DEFAULTS, ...toAnswers(given) }
 }
-
-const FIELD_NAMES = { name: 'name', description: 'description', url: 'URL' } satisfies Record<keyof Answers, string>
-
-const QUESTIONS = {
-  name: 'What is the agent called?',
-  description: 'What does it do, for whom, and what does it need to know?',
-  url: 'Which URL do clients call?',
-} satisfies Record<keyof Answers, string>
 
 /** Only the card of an agent that has no name yet may keep the description of every new card: nothing publishes it. */
 const defaultOf = (field: keyof Answers, { name }: Partial<Answers>, idOf: (name: string) => string): string => {
   if (name === undefined || name === STARTER_DEFAULTS.name) return STARTER_DEFAULTS[field]
   return field === 'url' ? `https://${idOf(name)}.example.com/a2a` : ''
 }
-
-/** Where the answers are in the manifest of a new card. */
-const POINTERS = {
-  name: '/card/name',
-  description: '/card/description',
-  url: '/card/supportedInterfaces/0/url',
-} satisfies Record<keyof Answers, string>
 
 /** Returns what the host or the linter finds wrong with an answer: a sentence without its subject. */
 const findProblem = (field: keyof Answers, answers: Partial<Answers>): string | undefined => {
@@ -142,7 +138,7 @@ const findProblem = (field: keyof Answers, answers: Partial<Answers>): string | 
       : result.compiled.report.issues
           .filter(({ severity }) => severity !== 'info')
           .map(({ pointer, message }) => ({ pointer: `/card${pointer}`, message }))
-  return found.find(({ pointer }) => pointer === POINTERS[field])?.message
+  return found.find(({ pointer }) => pointer === FIELDS[field].pointer)?.message
 }
 
 /** Writes what goes with the first card, and returns what was written. What exists stays as it is. */
