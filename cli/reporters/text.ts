@@ -1,4 +1,5 @@
 import type { Issue, Severity } from '../../src/card/model/report.ts'
+import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic } from '../manifests/index.ts'
 import { type Action, type AgentResult, countActions, isNoteworthy, type SyncResult, styleOf } from '../sync/index.ts'
 import { colors, formatCount, withoutControls } from '../terminal.ts'
@@ -49,7 +50,7 @@ export const syncText = (
 ): string => {
   const lines = (shown ?? result.results.filter(isNoteworthy)).filter(({ action }) => !NOT_DONE.includes(action))
   return [
-    ...lines.map(each => agentText(each, strict)),
+    ...agentTexts(lines, strict),
     ...stopText(result),
     ...(quiet ? [] : infoCountText(lines)),
     summaryText(result),
@@ -59,25 +60,66 @@ export const syncText = (
 /** What remains when a synchronisation stops. */
 const NOT_DONE: readonly Action[] = ['not compared', 'not pushed', 'not deleted']
 
+/** How many agents get a line each although the reason is the same. Of more, as many are named in one line. */
+const MAX_ALIKE = 3
+
+/** Formats a line for each result with its problems, but only one for many agents with the same action and reason. */
+const agentTexts = (results: readonly AgentResult[], strict: boolean): string[] => {
+  const groups = new Map<string, { first: AgentResult; reason: string; all: AgentResult[] }>()
+  for (const [index, result] of results.entries()) {
+    const reason = reasonOf(result, strict)
+    const key = reason === undefined ? String(index) : `${result.action}: ${reason}`
+    const group = groups.get(key) ?? { first: result, reason: reason ?? '', all: [] }
+    groups.set(key, group)
+    group.all.push(result)
+  }
+  return [...groups.values()].flatMap(({ first, reason, all }) => {
+    if (all.length <= MAX_ALIKE) return all.map(result => agentText(result, strict))
+    const names = all.map(({ id = '' }) => withoutControls(id))
+    return [
+      `${actionText(first.action)} ${formatCount(all.length, 'agent')}: ${namesText(names, MAX_ALIKE)} · ${reason}`,
+    ]
+  })
+}
+
+/** Returns why an agent has its action, with `…` for its id, unless there is more to report about it. */
+const reasonOf = (result: AgentResult, strict: boolean): string | undefined => {
+  const { id, detail } = result
+  if (id === undefined || detail === undefined || detailsOf(result, strict).length > 0) return undefined
+  const reason = detail.replace(new RegExp(`(?<![\\w-])${id}(?![\\w-])`, 'g'), '…')
+  return remarksText({ ...result, file: id, detail: reason })
+}
+
 /** Formats the result for one agent with its problems, and its warnings if `strict`. */
 export const agentText = (result: AgentResult, strict = false): string => {
-  const { id, file, action, problems = [], change, notes = [] } = result
+  const { id, file, action } = result
+  const name = colors.bold(withoutControls(id ?? file ?? ''))
+  const line = `${actionText(action)} ${name} ${remarksText(result)}`.trimEnd()
+  return [line, ...detailsOf(result, strict).map(text => `    ${text}`)].join('\n')
+}
+
+const actionText = (action: Action): string => {
   const { mark, color } = styleOf(action)
-  const name = id ?? file ?? ''
-  const remarks = remarksOf(result).filter(text => typeof text === 'string' && text !== '')
-  const line =
-    `${colors[color](`${mark} ${action.padEnd(9)}`)} ${colors.bold(withoutControls(name))} ${remarks.join(' · ')}`.trimEnd()
-  const details = [
+  return colors[color](`${mark} ${action.padEnd(9)}`)
+}
+
+/** Returns the lines below the result for an agent. */
+const detailsOf = (result: AgentResult, strict: boolean): string[] => {
+  const { id, action, problems = [], change, notes = [] } = result
+  return [
     ...distinct([
       ...problems.map(problemText),
       ...notes.map(note => `its card: ${note}`),
       ...importantIssues(result, strict),
     ]),
     ...(action === 'changed meanwhile' && change ? [diffText(`${id} (on the host)`, change)] : []),
-  ]
-  const indented = details.flatMap(text => text.split('\n').filter(Boolean)).map(text => `    ${text}`)
-  return [line, ...indented].join('\n')
+  ].flatMap(text => text.split('\n').filter(Boolean))
 }
+
+const remarksText = (result: AgentResult): string =>
+  remarksOf(result)
+    .filter(text => typeof text === 'string' && text !== '')
+    .join(' · ')
 
 const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
   const { id, file, detail, root, published, unexposed, live, source } = result
@@ -93,19 +135,21 @@ const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
   ]
 }
 
-/** Returns what breaks or misleads clients; for an unchanged agent, only what breaks them unless warnings count. */
+/** Returns what breaks or misleads clients; for an agent that is not pushed, only what breaks them unless warnings count. */
 const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean): string[] =>
   issues
     .filter(
-      ({ issue: { severity } }) =>
-        severity === 'error' || (severity === 'warning' && (strict || action !== 'unchanged')),
+      ({ issue: { severity } }) => severity === 'error' || (severity === 'warning' && (strict || isPushed(action))),
     )
     .map(({ issue, at }) => issueText(issue, at))
+
+/** Whether an action pushes the card, or would. */
+const isPushed = (action: Action): boolean => action !== 'unchanged' && styleOf(action).exit === ExitCode.ok
 
 /** Infos are only counted: `sync-card lint` shows them. */
 const infoCountText = (results: readonly AgentResult[]): string[] => {
   const count = results
-    .filter(({ action }) => action !== 'unchanged')
+    .filter(({ action }) => isPushed(action))
     .flatMap(({ issues = [] }) => issues)
     .filter(({ issue }) => issue.severity === 'info').length
   return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}, shown by sync-card lint`)]
@@ -120,7 +164,7 @@ const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
     colors.red(`Stopped: ${reasons.join('; ')}.`),
     ...remaining.flatMap(action => {
       const names = results.filter(each => each.action === action).map(({ id, file }) => id ?? file ?? '')
-      return names.length === 0 ? [] : [`  ${action}: ${namesText(names)}`]
+      return names.length === 0 ? [] : [`  ${action}: ${namesText(names, MAX_NAMES)}`]
     }),
   ]
 }
@@ -128,9 +172,9 @@ const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
 /** How many agents are named where a synchronisation stopped. */
 const MAX_NAMES = 20
 
-const namesText = (names: readonly string[]): string => {
-  const more = names.length - MAX_NAMES
-  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+const namesText = (names: readonly string[], max: number): string => {
+  const more = names.length - max
+  return `${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 const summaryText = ({ url, results }: SyncResult): string =>

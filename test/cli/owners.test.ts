@@ -147,6 +147,34 @@ describe('a token for team1-*', () => {
     expect({ code, agents: [...host.agents.keys()].sort() }).toEqual({ code: 4, agents: ['team1-rain', 'team1-snow'] })
   })
 
+  it('is refused many others with one line, which counts them and names the first', async () => {
+    const others = Array.from({ length: 50 }, (_, index) => `team2-${index + 100}`)
+    const { code, stdout } = await folderOf('weather', ['team1-rain', ...others]).run([], env)
+    expect(stdout.split('\n')).toEqual([
+      '+ created   team1-rain (cards/team1-rain.json) · the root agent',
+      '✗ forbidden 50 agents: team2-100, team2-101, team2-102 and 47 more · The token cannot write ….',
+      expect.stringMatching(/^\d infos?, shown by sync-card lint/),
+      `${host.url}: 1 created, 50 forbidden`,
+      '',
+    ])
+    const { agents } = JSON.parse((await folderOf('weather', others).run(['--json'], env)).stdout)
+    expect(agents.map(({ id }: { id: string }) => id)).toEqual(others)
+    expect(code).toBe(4)
+  })
+
+  it('is shown lint warnings and infos only of what it pushes', async () => {
+    const vague = { ...card('vague'), skills: [{ id: 'ask', name: 'Ask', description: 'Ask', tags: ['a'] }] }
+    const workspace = new Workspace({
+      'cards/team2-rain.json': { name: 'Rain', description: 'Rain', url: 'https://rain.example.com' },
+    })
+    workspace.write({ 'cards/team2-vague.json': vague })
+    const { stdout } = await workspace.run([], env)
+    expect(stdout.match(/^ *(?:✗|cards).*|.*info.*/gm)).toEqual([
+      '✗ forbidden team2-rain (cards/team2-rain.json) · The token cannot write team2-rain.',
+      '✗ forbidden team2-vague (cards/team2-vague.json) · The token cannot write team2-vague.',
+    ])
+  })
+
   it('syncs and prunes its own agents without a complaint with --only', async () => {
     for (const id of ['team1-old', 'team2-old']) host.register(id, { card: card(id), set: 'weather' })
     const { code, stderr } = await folderOf('weather', ids).run(['--only', 'team1-*', '--prune', '--yes'], env)
