@@ -10,7 +10,7 @@ import {
   type SkippedFile,
 } from '../manifests/index.ts'
 import { colors, formatCount, withoutControls } from '../terminal.ts'
-import { distinct, issueText, problemText } from './text.ts'
+import { distinct, INFOS_HINT, issueText, problemText } from './text.ts'
 
 /** What `lint` found in one file. */
 export type LintResult = {
@@ -86,13 +86,15 @@ export const isFailure = ({ severity }: Issue, strict: boolean): boolean =>
   severity === 'error' || (strict && severity === 'warning')
 
 /**
- * Formats lint results for people: a block for each file with findings, then a count. If there is only one file, its block also
- * has what the host changes in the card.
+ * Formats lint results for people: a block for each file with errors or warnings, then a count. If there is only one file, its block
+ * also has the infos, and what the host changes in the card.
  */
 export const lintText = ({ results }: LintReport, { quiet, strict }: LintTextOptions): string => {
   const blocks = results.flatMap(result => {
     const { file, problems, issues, report, observed } = result
-    const shown = quiet ? issues.filter(({ issue }) => isFailure(issue, strict)) : issues
+    const isShown = ({ issue }: LocatedIssue): boolean =>
+      quiet ? isFailure(issue, strict) : results.length === 1 || issue.severity !== 'info'
+    const shown = issues.filter(isShown)
     const isReported = observed !== undefined && (!quiet || observed.state === 'rejected')
     const lines = [
       ...distinct([...problems.map(problemText), ...shown.map(({ issue, at }) => issueText(issue, at))]),
@@ -137,9 +139,12 @@ const summaryText = (results: readonly LintResult[]): string => {
   const invalid = results.filter(({ problems }) => problems.length > 0).length
   const clean = results.filter(({ problems, issues }) => problems.length + issues.length === 0).length
   const counts = SEVERITIES.map(severity => [severities.filter(found => found === severity).length, severity] as const)
+  const hintOf = (severity: Severity): string => (severity === 'info' && results.length > 1 ? ` (${INFOS_HINT})` : '')
   const findings = [
     ...(invalid > 0 ? [`${invalid} invalid`] : []),
-    ...counts.filter(([count]) => count > 0).map(([count, severity]) => formatCount(count, severity)),
+    ...counts
+      .filter(([count]) => count > 0)
+      .map(([count, severity]) => formatCount(count, severity) + hintOf(severity)),
   ]
   if (findings.length === 0) return `${files} without findings`
   return `${files}: ${[...findings, ...(clean > 0 ? [`${clean} without findings`] : [])].join(', ')}`

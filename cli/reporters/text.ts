@@ -146,13 +146,15 @@ const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean):
 /** Whether an action pushes the card, or would. */
 const isPushed = (action: Action): boolean => action !== 'unchanged' && styleOf(action).exit === ExitCode.ok
 
-/** Infos are only counted: `sync-card lint` shows them. */
+/** What shows the infos that are only counted. */
+export const INFOS_HINT = 'shown by sync-card lint FILE'
+
 const infoCountText = (results: readonly AgentResult[]): string[] => {
   const count = results
     .filter(({ action }) => isPushed(action))
     .flatMap(({ issues = [] }) => issues)
     .filter(({ issue }) => issue.severity === 'info').length
-  return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}, shown by sync-card lint`)]
+  return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}, ${INFOS_HINT}`)]
 }
 
 /** Names what remains, unless nothing was done: what was done has a line each, and the summary counts both. */

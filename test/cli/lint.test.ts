@@ -200,6 +200,16 @@ describe('the text of sync-card lint', () => {
     expect((await lintText(cards, ...flags)).code).toBe(exitCode)
   })
 
+  it('has the infos of a single file, and counts those of several', async () => {
+    const { securitySchemes: _, security: __, ...plain } = clean
+    expect((await lintText({ 'a.json': plain })).stdout).toMatch(
+      /^ {2}cards\/a\.json:\d+:\d+ info [\s\S]*^1 file: 1 info$/m,
+    )
+    const several = await lintText({ 'a.json': plain, 'b.json': plain, 'c.json': failed, 'd.json': clean })
+    expect(several.lines.filter(line => line.startsWith('cards/'))).toEqual(['cards/c.json'])
+    expect(several.stdout).toMatch(/^4 files: 1 error, 2 infos \(shown by sync-card lint FILE\), 1 without findings$/m)
+  })
+
   it('has with --only the agents that match, and files without an id', async () => {
     const cards = { 'team1-a.json': failed, 'team2-b.json': failed }
     expect((await lintText(cards, '--only', 'team1-*')).stdout).toMatch(
