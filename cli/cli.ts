@@ -20,14 +20,15 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
       writeErr: text => terminal.info(text.trimEnd()),
       outputError: text => terminal.error(text.replace(/^error: /, '').trimEnd()),
     })
-  // `--version` needs no command, and starts in half the time without them.
-  if (args[0] !== '--version') {
-    const { addCommands } = await import('./commands/index.ts')
-    addCommands(program, context, code => {
-      exitCode = code
-    })
-  }
   try {
+    // `--version` needs no command, and starts in half the time without them.
+    if (args[0] !== '--version') {
+      const { addCommands, rejectUnknownTopic } = await import('./commands/index.ts')
+      addCommands(program, context, code => {
+        exitCode = code
+      })
+      rejectUnknownTopic(program, args)
+    }
     await program.parseAsync(args, { from: 'user' })
     return exitCode
   } catch (error) {

@@ -233,10 +233,14 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return parsed.success ? parsed.output.source : undefined
   },
 
-  /** Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag `accept`. */
-  refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | Rejection> => {
+  /**
+   * Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag `accept`. Returns
+   * undefined if the agent is not registered.
+   */
+  refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | Rejection | undefined> => {
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)
+    if (isMissingAgent(reply)) return undefined
     return reply.status === 200 ? parseReply(RefreshResult, reply, connection) : toRejection(reply)
   },
 
@@ -249,7 +253,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   /** Returns what the calls of an agent have shown; undefined if it is not registered. */
   getObserved: async (id: string): Promise<Observed | Rejection | undefined> => {
     const reply = await request(connection, 'GET', `/agents/${id}/observed`)
-    if (isJsonObject(reply.body) && reply.body.code === 'agent-not-found') return undefined
+    if (isMissingAgent(reply)) return undefined
     return reply.status === 200 ? parseReply(Observed, reply, connection) : toRejection(reply)
   },
 
@@ -307,6 +311,8 @@ const notCallingCard = ({ url }: Connection): HostError =>
   new HostError(`${url} responds, but it is not a Calling Card host`)
 
 const REJECTIONS: Record<number, Rejection['rejected']> = { 403: 'forbidden', 412: 'conflict' }
+
+const isMissingAgent = ({ body }: Reply): boolean => isJsonObject(body) && body.code === 'agent-not-found'
 
 /** The end of some messages, for clients that send requests themselves. */
 const ENDPOINT_HINT = / GET \/\w+ lists \w+\.$/

@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { stringify } from 'yaml'
 import { agentIdPattern, dialectNames } from '../../src/card/model/constants.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { type HostClient, HostError, type ListedAgent } from '../client/index.ts'
+import type { ListedAgent } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { didYouMean } from '../did-you-mean.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { type ResolvedHost, resolveHost, resolvePublicHost } from '../hosts/index.ts'
+import { resolveHost, resolvePublicHost } from '../hosts/index.ts'
 import { createFilter } from '../sync/index.ts'
 import { colors, escapeControl, formatTable } from '../terminal.ts'
 import {
@@ -17,7 +16,10 @@ import {
   addOnlyOption,
   choiceOption,
   createHostClient,
+  describeMissing,
+  type HostConnection,
   type HostFlags,
+  listIds,
   reportRejection,
   resolveWithWarning,
 } from './options.ts'
@@ -49,8 +51,6 @@ export const addAgents: AddCommand = (program, context, exit) => {
     .option('--print', 'only print the URL')
     .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
 }
-
-type HostConnection = { host: ResolvedHost; client: HostClient }
 
 /** Connects with the token of the host; by default, without one if there is none. */
 const connectTo = (flags: HostFlags, context: Context, resolve = resolvePublicHost): HostConnection => {
@@ -104,21 +104,9 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<num
   return ExitCode.ok
 }
 
-/** Returns the ids of the agents; none for a token without the scope `read`. */
-const listIds = (client: HostClient): Promise<string[]> =>
-  client.listAgents().then(
-    agents => agents.map(({ id }) => id),
-    (error: unknown) => {
-      if (error instanceof HostError) return []
-      throw error
-    },
-  )
-
 /** Reports that an agent does not exist, and suggests one that does. */
-const reportMissing = async (id: string, { host, client }: HostConnection, { terminal }: Context): Promise<number> => {
-  const ids = await listIds(client)
-  const [before, after] = host.token === '' ? ['public ', ', and no token was sent'] : ['', ' that this token may read']
-  terminal.error(`The host has no ${before}agent "${id}"${after}.${didYouMean(id, ids)}`)
+const reportMissing = async (id: string, connection: HostConnection, { terminal }: Context): Promise<number> => {
+  terminal.error(await describeMissing(id, connection))
   return ExitCode.rejected
 }
 

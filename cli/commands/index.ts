@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { UsageError } from '../exit-codes.ts'
 import { addAgents } from './agents.ts'
 import { addCompletion } from './completion.ts'
 import { addConvert } from './convert.ts'
@@ -6,7 +7,7 @@ import { addDiff } from './diff.ts'
 import { addInit } from './init.ts'
 import { addKeys } from './keys.ts'
 import { addLint } from './lint.ts'
-import type { AddCommand } from './options.ts'
+import { type AddCommand, suggestCommand } from './options.ts'
 import { addPull } from './pull.ts'
 import { addRefresh } from './refresh.ts'
 import { addSync } from './sync.ts'
@@ -56,6 +57,13 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 export const addCommands: AddCommand = (program, context, exit) => {
   for (const addCommand of COMMANDS) addCommand(program, context, exit)
   addExamples(program, program.name())
+}
+
+/** Throws a UsageError for `help` with a word that is no command. Commander would print the whole help, and no message. */
+export const rejectUnknownTopic = (program: Command, [word, topic = '']: readonly string[]): void => {
+  if (word !== 'help' || /^(?:-.*|help|)$/.test(topic) || program.commands.some(command => command.name() === topic))
+    return
+  throw new UsageError(`"${topic}" is not a command.${suggestCommand(topic, program)}`)
 }
 
 const addExamples = (command: Command, path: string): void => {

@@ -74,6 +74,15 @@ export const parseChoice = (value: string, choices: readonly string[]): string =
   throw new InvalidArgumentError(`${didYouMean(value, choices)} Allowed choices are ${choices.join(', ')}.`.trimStart())
 }
 
+/** Returns what to append to the message about a word that is no command of the program: a similar one, and all commands. */
+export const suggestCommand = (word: string, program: Command, more: readonly string[] = []): string => {
+  const names = program
+    .createHelp()
+    .visibleCommands(program)
+    .map(command => command.name())
+  return `${didYouMean(word, [...names, ...more])} The commands are ${new Intl.ListFormat('en-GB').format(names)}.`
+}
+
 /** Reads the named files for the host at `origin`, and reports those that are skipped. */
 export const readFiles = (
   named: readonly string[],
@@ -108,6 +117,26 @@ export const connect = (flags: HostFlags, context: Context): HostClient =>
 /** Creates a client that reports its retries on the terminal. */
 export const createHostClient = (host: HostSettings, { terminal, fetch, clock }: Context): HostClient =>
   createClient({ ...host, retries: DEFAULT_RETRIES, fetch, clock, inform: terminal.info })
+
+/** A host, and the client for it. */
+export type HostConnection = { host: ResolvedHost; client: HostClient }
+
+/** Returns the message that an agent does not exist, which suggests one that does. */
+export const describeMissing = async (id: string, { host, client }: HostConnection): Promise<string> => {
+  const ids = await listIds(client)
+  const [before, after] = host.token === '' ? ['public ', ', and no token was sent'] : ['', ' that this token may read']
+  return `The host has no ${before}agent "${id}"${after}.${didYouMean(id, ids)}`
+}
+
+/** Returns the ids of the agents; none for a token without the scope `read`. */
+export const listIds = (client: HostClient): Promise<string[]> =>
+  client.listAgents().then(
+    agents => agents.map(({ id }) => id),
+    (error: unknown) => {
+      if (error instanceof HostError) return []
+      throw error
+    },
+  )
 
 /** Returns a signal that is aborted when the user interrupts the command. */
 export const interruptSignal = ({ onInterrupt }: Context): AbortSignal => {

@@ -3,7 +3,16 @@ import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { hideSecrets } from '../reporters/index.ts'
 import { colors, withoutControls } from '../terminal.ts'
-import { type AddCommand, addHostOptions, connect, forEachId, type HostFlags, reportRejection } from './options.ts'
+import {
+  type AddCommand,
+  addHostOptions,
+  createHostClient,
+  describeMissing,
+  forEachId,
+  type HostFlags,
+  reportRejection,
+  resolveWithWarning,
+} from './options.ts'
 
 type Flags = HostFlags & { accept?: string }
 
@@ -20,10 +29,17 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
   const { accept, json } = flags
   const { terminal } = context
   if (accept !== undefined && ids.length !== 1) throw new UsageError('--accept takes exactly one agent.')
-  const client = connect(flags, context)
+  const host = resolveWithWarning(flags, context)
+  const client = createHostClient(host, context)
   const agents: ({ id: string } & (RefreshResult | { error: string }))[] = []
   const { exitCode, failure } = await forEachId(ids, context, async id => {
     const result = await client.refresh(id, accept)
+    if (result === undefined) {
+      const error = await describeMissing(id, { host, client })
+      agents.push({ id, error })
+      terminal.error(error)
+      return ExitCode.rejected
+    }
     if ('rejected' in result) {
       agents.push({ id, error: result.detail })
       return reportRejection(result, context, id)

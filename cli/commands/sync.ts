@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Context } from '../context.ts'
-import { didYouMean } from '../did-you-mean.ts'
 import { EXIT_CODE_HELP, ExitCode, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER } from '../manifests/index.ts'
 import { differenceText, syncJson, syncText } from '../reporters/index.ts'
@@ -31,6 +30,7 @@ import {
   rejectPrunedFiles,
   resolveWithWarning,
   STRICT_HELP,
+  suggestCommand,
 } from './options.ts'
 
 type Flags = HostFlags &
@@ -60,7 +60,7 @@ export const addSync: AddCommand = (program, context, exit) => {
     .option('--check', 'for CI: like --dry-run, and exit 1 also for lint errors')
     .option('--strict', STRICT_HELP)
     .option('--prune', 'delete the agents of the same set that no file describes; asks first')
-    .option('--yes', 'do not ask, and delete more than 10 agents at once')
+    .option('--yes', 'with --prune: do not ask, and delete more than 10 agents at once')
     .option('--force', 'overwrite concurrent changes by others, and agents of other sets')
     .option('--refresh', 'also send what is unchanged, after the host was upgraded or moved')
     .option('--watch', 'keep running, push what changes, and report only that')
@@ -97,19 +97,13 @@ const separateWait = (named: readonly string[], flags: Flags): { files: string[]
 const rejectUnknownCommand = (files: readonly string[], program: Command, cwd: string): void => {
   const word = files.find(file => /^[\w-]+$/.test(file) && !existsSync(resolve(cwd, file)))
   if (word === undefined) return
-  const names = program
-    .createHelp()
-    .visibleCommands(program)
-    .map(command => command.name())
-  const commands = new Intl.ListFormat('en-GB').format(names)
-  throw new UsageError(
-    `"${word}" is neither a file nor a command.${didYouMean(word, [...names, CARDS_FOLDER])} The commands are ${commands}.`,
-  )
+  throw new UsageError(`"${word}" is neither a file nor a command.${suggestCommand(word, program, [CARDS_FOLDER])}`)
 }
 
 const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }: Context): void => {
   const { prune, check, watch, yes, dryRun } = flags
   if (watch && check) throw new UsageError('--watch and --check exclude each other.')
+  if (yes && !prune) throw new UsageError('--yes needs --prune: nothing else asks.')
   if (!prune) return
   rejectPrunedFiles(files, cwd)
   if (!yes && !check && !dryRun && (watch || !terminal.canAsk))

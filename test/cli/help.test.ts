@@ -51,6 +51,16 @@ describe('the help of sync-card', () => {
     expect(flags.filter(flag => !named?.options.some(({ long }) => long === flag))).toEqual([])
   })
 
+  it('suggests the command for a mistyped one, and does not print the whole help (exit 2)', async () => {
+    const { code, stdout, stderr } = await new Workspace().run(['help', 'lnt'])
+    expect(stderr).toMatch(
+      /^sync-card: "lnt" is not a command\. Did you mean "lint"\? The commands are init, .*completion and help\.\n$/,
+    )
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    for (const args of [['help', 'lint'], ['help']])
+      expect(await new Workspace().run(args)).toMatchObject({ code: 0, stderr: '' })
+  })
+
   it.each([
     [['--chek'], "unknown option '--chek'\n(Did you mean --check?)", 'sync-card'],
     [['lint', '--formt', 'x'], "unknown option '--formt'\n(Did you mean --format?)", 'sync-card lint'],

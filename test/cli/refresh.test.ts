@@ -132,6 +132,20 @@ describe('sync-card refresh', () => {
     })
   })
 
+  it.each([[[]], [['--json']]])(
+    'suggests an agent for one that does not exist, and continues (exit 3): %j',
+    async flags => {
+      host.register('weather', {})
+      answers['/agents/wether/refresh'] = { status: 404, body: { code: 'agent-not-found', detail: 'No agent.' } }
+      answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'unchanged' } }
+      const message = 'The host has no agent "wether" that this token may read. Did you mean "weather"?'
+      const { code, stdout, stderr } = await refresh('wether', 'weather', ...flags)
+      expect({ code, stderr }).toEqual({ code: 3, stderr: `sync-card: ${message}\n` })
+      expect(stdout).toContain('weather')
+      expect(stdout.includes(JSON.stringify({ id: 'wether', error: message }))).toBe(flags.length > 0)
+    },
+  )
+
   it('accepts for exactly one agent (exit 2)', async () => {
     const { stderr, code } = await refresh('weather', 'news', '--accept', '"abc"')
     expect([stderr, code]).toEqual([expect.stringContaining('--accept takes exactly one agent'), 2])

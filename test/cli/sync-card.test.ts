@@ -208,6 +208,7 @@ describe('sync-card', () => {
       ['--prune', 'empty/x.txt'],
       /takes folders only: no single file describes all agents of its set/,
     ],
+    ['--yes without --prune', ['--yes', 'empty'], /--yes needs --prune: nothing else asks/],
     ['--prune without a terminal', ['--prune', 'empty'], /cannot ask without a terminal: add --yes/],
     ['--prune with --watch', ['--prune', '--watch', 'empty'], /cannot ask under --watch: add --yes/],
     ['--watch with --check', ['--watch', '--check'], /exclude each other/],
