@@ -148,7 +148,9 @@ const writeSurroundings = (cwd: string): string[] => {
   const defaults = join(CARDS_FOLDER, 'defaults.yaml')
   const set = toSlug(basename(repository ?? cwd), 'my-cards')
   return [
-    ...(!hasDefaults && createFile(defaults, starterDefaults(set), cwd) ? [`created ${defaults}: the set ${set}`] : []),
+    ...(!hasDefaults && createFile(defaults, starterDefaults(set), cwd)
+      ? [`created ${defaults}: the set ${set}; another owner of the same host needs another name`]
+      : []),
     ...(createFile('.env.example', ENV_EXAMPLE, cwd) ? ['created .env.example'] : []),
     ...(repository !== undefined && addMissingLines('.gitignore', IGNORED, cwd) ? ['added .env to .gitignore'] : []),
   ]

@@ -31,7 +31,7 @@ describe('sync-card init with flags', () => {
     const set = basename(workspace.folder).toLowerCase()
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `+ created cards/weather.yaml\n+ created cards/defaults.yaml: the set ${parse(read(workspace, 'cards/defaults.yaml')).set}\n+ created .env.example\n`,
+      stdout: `+ created cards/weather.yaml\n+ created cards/defaults.yaml: the set ${parse(read(workspace, 'cards/defaults.yaml')).set}; another owner of the same host needs another name\n+ created .env.example\n`,
     })
     expect(stderr).toContain('npx sync-card lint')
     expect(stderr).toMatch(/\nIt goes to http:\/\/127\.0\.0\.1:8787\. For another host, copy \.env\.example to \.env/)
