@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../src/json/json.ts'
 import { VERSION } from '../../src/version.ts'
-import { type Connection, HostError, type Reply, request, Text } from './http.ts'
+import { isLoopback } from '../hosts/index.ts'
+import { type Connection, HostError, RefusedError, type Reply, request, Text } from './http.ts'
 
 const HostHealth = v.object({
   service: v.literal('calling-card'),
@@ -17,7 +18,9 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   const { url, inform } = connection
   // A host responds with 503 if only its registry is unreachable.
   const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
-  const reply = await request(connection, 'GET', '/health', { anonymous: true, isResult }).catch(adviseIfRefused)
+  // On this machine, a refused connection means that no host runs. Elsewhere, it may be on its way.
+  const details = { anonymous: true, isResult, failsIfRefused: isLoopback(url) }
+  const reply = await request(connection, 'GET', '/health', details).catch(adviseIfRefused)
   const parsed = v.safeParse(HostHealth, reply.body)
   if (!parsed.success) throw new HostError(`${url} ${describeOther(reply, new URL(url))}`)
   const { version, registry } = parsed.output
@@ -29,7 +32,7 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
 
 /** Adds what to do if nothing listens at the URL, which may be no more than the default. */
 const adviseIfRefused = (error: unknown): never => {
-  if (!(error instanceof HostError && error.message.includes('ECONNREFUSED'))) throw error
+  if (!(error instanceof RefusedError)) throw error
   throw new HostError(
     `${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
   )

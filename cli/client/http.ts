@@ -38,6 +38,8 @@ type RequestDetails = {
   anonymous?: boolean
   /** Whether a reply is a result although its status is one of a failure. */
   isResult?: (reply: Reply) => boolean
+  /** Whether a refused connection is not retried. */
+  failsIfRefused?: boolean
 }
 
 /**
@@ -60,6 +62,9 @@ class TransientError extends HostError {
   }
 }
 
+/** Nothing listens at the URL, at the moment. */
+export class RefusedError extends TransientError {}
+
 /** Statuses after which the same request may succeed. */
 const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
 
@@ -76,7 +81,7 @@ export const request = async (
   connection: Connection,
   method: string,
   path: string,
-  { headers = {}, body, anonymous = false, isResult = () => false }: RequestDetails = {},
+  { headers = {}, body, anonymous = false, isResult = () => false, failsIfRefused = false }: RequestDetails = {},
 ): Promise<Reply> => {
   const { url, token, tokenFrom, retries, clock, inform, outage = {}, identify, signal } = connection
   if (!anonymous) await identify?.()
@@ -103,6 +108,7 @@ export const request = async (
       return reply
     } catch (error) {
       if (!(error instanceof TransientError) || attempt >= retries || signal?.aborted) throw error
+      if (failsIfRefused && error instanceof RefusedError) throw error
       if (outage.reason !== error.message) inform(`${method} ${path}: ${error.message}; retrying`)
       outage.reason = error.message
       await clock.sleep(Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS) + backOffMs(attempt), signal)
@@ -149,7 +155,10 @@ const fetchText = async (
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
     const cause = error.cause instanceof Error ? error.cause : error
-    throw new TransientError(`the connection failed (${cause.message || cause.name})`)
+    const code = 'code' in cause ? cause.code : undefined
+    // For a name with several addresses, such as localhost, the error has only a code.
+    const message = `the connection failed (${cause.message || (code ?? cause.name)})`
+    throw code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
   }
 }
 

@@ -74,12 +74,17 @@ describe('sync-card with a failing host', () => {
     expect({ code, requests: host.seen.length }).toEqual({ code: 4, requests: 1 })
   })
 
-  it('reports a host that is not running (exit 4)', async () => {
-    const { url } = host
+  it.each([
+    ['at once for this machine', '127.0.0.1', ''],
+    ['at once for localhost', 'localhost', ''],
+    ['after retries for another machine', '0.0.0.0', expect.stringMatching(/GET \/health: .*; retrying/)],
+  ])('reports a host that is not running %s (exit 4)', async (_, name, retries) => {
+    const url = host.url.replace('127.0.0.1', name)
     await host.close()
-    const { code, stdout } = await one().run(['--retries', '0'], { ...env, SYNC_CARD_URL: url })
+    const { code, stdout, stderr } = await one().run([], { ...env, SYNC_CARD_URL: url })
+    expect(stderr).toEqual(retries)
     expect(stdout).toMatch(
-      /\(connect ECONNREFUSED .*\): start a host there \(npm start in its clone\), or name .* SYNC_CARD_URL\.\n[^ ]*: 1 not pushed\n$/,
+      /\(.*ECONNREFUSED.*\): start a host there \(npm start in its clone\), or name .* SYNC_CARD_URL\.\n[^ ]*: 1 not pushed\n$/,
     )
     expect(code).toBe(4)
     host = await new FakeHost().listen()

@@ -35,7 +35,9 @@ const send = async (respond: () => Response, retries = 4) => {
 const busy = (headers: Record<string, string> = {}) => new Response('', { status: 503, headers })
 
 const networkError = () => {
-  throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })
+  throw new TypeError('fetch failed', {
+    cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+  })
 }
 
 describe('request', () => {
