@@ -1,6 +1,7 @@
 import { type Compiled, compile } from '../../src/card/compile/index.ts'
 import { containsSecret, createRedaction, findDisallowedSecrets } from '../../src/card/lint/index.ts'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
+import { agentIdPattern } from '../../src/card/model/constants.ts'
 import type { CardError, Issue } from '../../src/card/model/report.ts'
 import { isJsonObject, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
 import { MAX_BODY_BYTES } from '../../src/limits.ts'
@@ -74,18 +75,35 @@ const readDraft = (
       .map(suggestField)
       .map(sourceMap.locateError)
   const named = agentIdFor(source.file, written.manifest.id)
-  if ('message' in named) return { file: label, problems: locate([{ pointer: '/id', message: named.message }]) }
-  const { id } = named
   const manifest = applyDefaults(defaults?.manifest ?? {}, omit(written.manifest, 'id'))
   const errors = [...written.errors, ...checkSize(manifest)]
   const isAllowed = (secret: CardError): boolean =>
     [secret.pointer, sourceMap.locateError(secret).pointer].some(pointer => allowSecrets.includes(pointer))
-  const result = errors.length > 0 ? { errors } : check(manifest, { id, origin, isAllowed })
+  const checkAs = (id: string): Checked => (errors.length > 0 ? { errors } : check(manifest, { id, origin, isAllowed }))
+  const problemsOf = (result: Checked): Diagnostic[] => {
+    if ('manifest' in result) return []
+    if ('errors' in result) return locate(result.errors)
+    return locate(result.secrets).map(problem => ({ ...problem, rule: 'secret' }))
+  }
+  if ('message' in named)
+    return {
+      file: label,
+      problems: [...locate([{ pointer: '/id', message: named.message }]), ...problemsOf(checkAs(VALID_ID))],
+    }
+  const { id } = named
+  const result = checkAs(id)
   if ('manifest' in result) return { file: label, id, sourceMap, unexposed, ...result }
-  const problems =
-    'errors' in result ? locate(result.errors) : locate(result.secrets).map(problem => ({ ...problem, rule: 'secret' }))
-  return { file: label, ...(!containsSecret(id, 'id') && { id }), problems }
+  // An invalid id is the only error that the host finds: the rest of the file is checked with another.
+  const others = agentIdPattern.test(id) || errors.length > 0 ? [] : problemsOf(checkAs(VALID_ID))
+  return {
+    file: label,
+    ...(!containsSecret(id, 'id') && { id }),
+    problems: [...problemsOf(result), ...others],
+  }
 }
+
+/** An id with which the rest of a file is checked whose own is invalid. */
+const VALID_ID = 'agent'
 
 type CheckContext = { id: string; origin: string; isAllowed: (secret: CardError) => boolean }
 

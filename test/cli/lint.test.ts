@@ -121,6 +121,17 @@ describe('sync-card lint', () => {
   })
 })
 
+it.each([
+  ['in the manifest', 'cards/x.yaml', 'id: Not Valid\ncard:\n  name: Bad\n  url: nowhere\n'],
+  ['that is no string', 'cards/x.yaml', 'id: 5\ncard:\n  name: Bad\n  url: nowhere\n'],
+  ['of its file name', 'cards/Not Valid.yaml', 'card:\n  name: Bad\n  url: nowhere\n'],
+])('reports an invalid id %s together with the errors of the card', async (_, file, text) => {
+  const { stdout } = await new Workspace({ [file]: text }).run(['lint', '--format', 'json'])
+  const pointers = JSON.parse(stdout).files[0].errors.map(({ pointer }: { pointer: string }) => pointer)
+  expect(pointers).toEqual(expect.arrayContaining(['/card/description', '/card/url']))
+  expect(pointers.filter((pointer: string) => pointer === '/id')).toHaveLength(1)
+})
+
 describe('the text of sync-card lint', () => {
   const clean = {
     name: 'Clean',
