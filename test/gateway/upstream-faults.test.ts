@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -135,7 +136,9 @@ describe.each(forms)('over %s, an agent that', (_, path, body, errorBody) => {
     ])
     expect(response.text).not.toMatch(/Stack trace|127\.0\.0\.1|169\.254|OpenSSH/)
   })
+})
 
+describe('an agent that', () => {
   it.each<[string, Respond]>([
     ['never responds', () => undefined],
     ['sends only headers', response => response.writeHead(200, json).flushHeaders()],
@@ -147,12 +150,22 @@ describe.each(forms)('over %s, an agent that', (_, path, body, errorBody) => {
         response.on('close', () => clearInterval(drip))
       },
     ],
-  ])('%s is reported as timed out, and disconnected', async (_, respond) => {
-    shortTimeouts.agent.respond(respond)
-    const response = await shortTimeouts.send(`/agents/calls-upstream/a2a${path}`, { body })
-    expect([response.status, response.body]).toEqual([504, errorBody(-32603, 504)])
-    expect(response.text).toContain('0.5 seconds')
-    await shortTimeouts.agent.disconnected()
+  ])('%s is reported as timed out in every form, and disconnected', async (_, respond) => {
+    const disconnected: Promise<unknown>[] = []
+    shortTimeouts.agent.respond(response => {
+      disconnected.push(once(response, 'close'))
+      respond(response)
+    })
+    // All at once, so that the timeout passes only once.
+    const responses = await Promise.all(
+      forms.map(([, path, body]) => shortTimeouts.send(`/agents/calls-upstream/a2a${path}`, { body })),
+    )
+    for (const [index, { status, body, text }] of responses.entries()) {
+      expect([status, body]).toEqual([504, forms[index]?.[3](-32603, 504)])
+      expect(text).toContain('0.5 seconds')
+    }
+    expect(disconnected).toHaveLength(forms.length)
+    await Promise.all(disconnected)
     await expectNextCall(shortTimeouts)
   })
 })
