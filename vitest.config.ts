@@ -8,10 +8,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/setup.ts',
-    // Files run one after another in two processes; what a file replaces, setup.ts restores.
+    // Files run one after another in three processes; what a file replaces, setup.ts restores.
     isolate: false,
-    // Two cores are what a small machine has.
-    maxWorkers: 2,
+    // A small machine has two cores, and some files mostly wait for timeouts.
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },

@@ -25,7 +25,7 @@ const sharedHosts = {
 
 export type SharedHostName = keyof typeof sharedHosts
 
-/** Two files run at once, and each has a few servers. */
+/** Three files run at once, and each has a few servers. */
 const upstreamPortCount = 24
 
 let close: (() => Promise<void>) | undefined
