@@ -18,7 +18,7 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   const { url, inform } = connection
   // A host responds with 503 if only its registry is unreachable.
   const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
-  // On this machine, a refused connection means that no host runs. Elsewhere, it may be on its way.
+  // A refused connection to this machine means that no host runs. Any other host may still be starting.
   const details = { anonymous: true, isResult, failsIfRefused: isLoopback(url) }
   const reply = await request(connection, 'GET', '/health', details).catch(adviseIfRefused)
   const parsed = v.safeParse(HostHealth, reply.body)

@@ -216,7 +216,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return { ...(etag !== undefined && { etag }), isPending: reply.status >= 500 }
   },
 
-  /** Returns the card of an agent as a client with the token gets it, in a dialect or as the hybrid; undefined if there is none. */
+  /** Returns the card that the host serves to the holder of the token, in a dialect or as the hybrid; undefined for an unknown agent. */
   getCard: async (id: string, dialect?: string): Promise<{ card: JsonObject } | Rejection | undefined> => {
     const query = dialect === undefined ? '' : `?dialect=${encodeURIComponent(dialect)}`
     const reply = await request(connection, 'GET', `/agents/${id}/.well-known/agent-card.json${query}`)

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/json/json.ts'
 import type { ListedAgent } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { resolveHost, resolvePublicHost } from '../hosts/index.ts'
+import { findHost, resolveHost } from '../hosts/index.ts'
 import { createFilter } from '../sync/index.ts'
 import { colors, escapeControl, formatTable } from '../terminal.ts'
 import {
@@ -52,8 +52,8 @@ export const addAgents: AddCommand = (program, context, exit) => {
     .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
 }
 
-/** Connects with the token of the host; by default, without one if there is none. */
-const connectTo = (flags: HostFlags, context: Context, resolve = resolvePublicHost): HostConnection => {
+/** Connects to the host that the flags name. By default, the token is optional. */
+const connectTo = (flags: HostFlags, context: Context, resolve = findHost): HostConnection => {
   const host = resolveWithWarning(flags, context, resolve)
   return { host, client: createHostClient(host, context) }
 }
@@ -94,7 +94,7 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<num
   const { dialect, manifest, json } = flags
   const { terminal } = context
   requireName(id, 'the id of an agent')
-  const connection = connectTo(flags, context, manifest ? resolveHost : resolvePublicHost)
+  const connection = connectTo(flags, context, manifest ? resolveHost : findHost)
   const { client } = connection
   const found = manifest ? await client.getAgent(id) : await client.getCard(id, dialect)
   if (found === undefined) return reportMissing(id, connection, context)

@@ -5,7 +5,7 @@ import { compile } from '../../src/card/compile/index.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
 import { type Context, foldersOfRepository } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { isLoopback, localUrl, resolvePublicHost } from '../hosts/index.ts'
+import { findHost, isLoopback, localUrl } from '../hosts/index.ts'
 import {
   addMissingLines,
   CARDS_FOLDER,
@@ -55,7 +55,7 @@ export const addInit: AddCommand = (program, context, exit) => {
 
 const init = async (id: string | undefined, { host, ...flags }: Flags, context: Context): Promise<number> => {
   const { terminal, cwd } = context
-  const { url: hostUrl } = resolvePublicHost({ ...(host !== undefined && { host }) }, context)
+  const { url: hostUrl } = findHost({ ...(host !== undefined && { host }) }, context)
   const idOf = (name: string): string => id ?? toSlug(name, toSlug(STARTER_DEFAULTS.name, ''))
   const problem = id === undefined ? undefined : findIdProblem(id, cwd)
   if (problem !== undefined) throw new UsageError(problem)

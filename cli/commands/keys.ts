@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { putSecret } from '../deploy/wrangler.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { isUnencrypted, resolvePublicHost } from '../hosts/index.ts'
+import { findHost, isUnencrypted } from '../hosts/index.ts'
 import { createSigningKey } from '../signing-key.ts'
 import { type AddCommand, createHostClient } from './options.ts'
 
@@ -41,7 +41,7 @@ const create = async (args: readonly string[], { print, keep }: CreateFlags, con
 
 /** Returns the public keys of a host. */
 const fetchKeys = async (host: string, context: Context) => {
-  const { url } = resolvePublicHost(host.includes(':') ? { url: host } : { host }, context)
+  const { url } = findHost(host.includes(':') ? { url: host } : { host }, context)
   if (isUnencrypted(url))
     throw new UsageError(`${url} is not encrypted, so anybody on the way could add a key of their own: use https.`)
   const keys = await createHostClient({ url, token: '' }, context).getKeys()

@@ -105,7 +105,7 @@ const profilesError = (problems: readonly Problem[]): UsageError =>
   new UsageError(
     problems
       .map(({ line, column, pointer, message }) => {
-        // Whoever writes a token here is about to commit it.
+        // This file is usually committed, so a token must not be in it.
         const fix = pointer.endsWith('/token')
           ? 'does not belong in this file: write it into .env or .env.NAME'
           : suggestField({ pointer, message }).message

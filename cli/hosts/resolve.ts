@@ -29,13 +29,13 @@ type Surroundings = Pick<Context, 'configFolder' | 'env' | 'processEnv'>
  * `npm start` runs. A token belongs to one URL and is sent to no other.
  */
 export const resolveHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
-  const host = resolvePublicHost(flags, surroundings)
+  const host = findHost(flags, surroundings)
   if (host.token === '') throw new UsageError(host.tokenFrom)
   return host
 }
 
-/** Resolves a host in the same way for a command that needs no token. Without one, `tokenFrom` is the reason. */
-export const resolvePublicHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
+/** Resolves a host in the same way, for a command whose token is optional. Where none is found, `tokenFrom` has the reason. */
+export const findHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
   const target = chooseHost(flags, surroundings)
   const { url, urlFrom, profile } = target
   const { token, tokenFrom } = chooseToken(flags, target, surroundings)

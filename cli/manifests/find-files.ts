@@ -111,7 +111,7 @@ const isHidden = (name: string): boolean => name.startsWith('.') || name === 'no
 
 const isCardFile = (entry: Dirent): boolean => !entry.isDirectory() && isCardFileName(entry.name)
 
-/** Whether a file of this name is a card if it is found in a folder. A defaults file has the name of one, but is none. */
+/** Whether a file of a folder is read as a card, by its name. Defaults files are not. */
 export const isCardFileName = (name: string): boolean =>
   !/^README\b/i.test(name) && CARD_EXTENSIONS.includes(extname(name).toLowerCase())
 

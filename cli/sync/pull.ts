@@ -129,7 +129,7 @@ const listIds = async (
 /** A registered agent, in the form in which manifests are compared. */
 type Fetched = { id: string; manifest: JsonObject }
 
-/** The host is not trusted with the name of a file: an id that is none is never requested or written. */
+/** Ids become file names, so ids of the host that are invalid are neither requested nor written. */
 const fetchAgent = async (client: HostClient, id: string): Promise<Fetched | PulledAgent> => {
   if (!agentIdPattern.test(id)) return { id, action: 'not written', detail: 'this is not the id of an agent' }
   const registered = await client.getAgent(id)
@@ -202,7 +202,7 @@ const isReservedName = (name: string): boolean =>
 /** No id begins with an underscore, so that no other agent has the same file name. */
 const fileNameOf = (id: string): string => (isReservedName(id) ? `_${id}` : id)
 
-/** Returns the text of a file that makes the manifest together with its folder's defaults; undefined if there is none. */
+/** Returns the text of a file that, with the defaults of its folder, yields the manifest; undefined if no file can. */
 const renderAgent = ({ id, manifest }: Fetched, file: string, { url, defaults }: Folder): string | undefined => {
   const own = removeDefaults(defaults, manifest)
   if (!jsonEquals(applyDefaults(defaults, own), manifest)) return undefined

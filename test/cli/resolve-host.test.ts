@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createContext, type Environment } from '../../cli/context.ts'
 import { UsageError } from '../../cli/exit-codes.ts'
-import { type HostNameFlags, resolveHost, resolvePublicHost } from '../../cli/hosts/index.ts'
+import { findHost, type HostNameFlags, resolveHost } from '../../cli/hosts/index.ts'
 import { Workspace } from './workspace.ts'
 
 const A = 'https://a.example.com'
@@ -346,10 +346,10 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
   })
 })
 
-describe('resolvePublicHost', () => {
+describe('findHost', () => {
   it('resolves a host without a token, and gives the reason', () => {
     const given = { flags: { url: B }, files: { '.env': `SYNC_CARD_URL=${A}\nADMIN_TOKEN=x` } }
-    expect(resolvePublicHost(given.flags, contextOf(given))).toEqual({
+    expect(findHost(given.flags, contextOf(given))).toEqual({
       url: B,
       token: '',
       urlFrom: '--url',
