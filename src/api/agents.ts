@@ -1,4 +1,5 @@
 import { isAdmin } from '../auth/permissions.ts'
+import { actorOf } from '../auth/principal.ts'
 import { adminRequired, requireWriter } from '../auth/require.ts'
 import { type Precondition, parsePrecondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
@@ -48,9 +49,9 @@ const retryOnConflict = async (attempt: () => Promise<Attempt>, attempts = MAX_A
 
 /** `DELETE /agents/{id}`: removes an agent, here at once and everywhere within the cache time. */
 export const deleteAgent: Handler = async (request, env, ctx, params) => {
-  const { id } = await requireWriter({ request, env, ctx }, params)
+  const { principal, id } = await requireWriter({ request, env, ctx }, params)
   const precondition = parsePrecondition(request.headers)
-  const result = await getRegistry(env).remove(id, precondition)
+  const result = await getRegistry(env).remove(id, precondition, actorOf(principal))
   if (result.outcome !== 'removed') throw rejectionError(result, id, precondition)
   cacheRemoved(id, result)
   purgeLists(ctx)

@@ -1,5 +1,5 @@
 import { isAdmin } from '../auth/permissions.ts'
-import type { Principal } from '../auth/principal.ts'
+import { actorOf, type Principal } from '../auth/principal.ts'
 import { adminRequired } from '../auth/require.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { findNewUse } from '../card/diff/profile-changes.ts'
@@ -62,6 +62,7 @@ const prepareWrite = async (
   const secrets = findDisallowedSecrets(read)
   if (secrets.length > 0) throw secretInCard(secrets)
   const source = resolveSource(manifest.upstream)
+  const actor = actorOf(principal)
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
   if (source === undefined) {
@@ -69,7 +70,7 @@ const prepareWrite = async (
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
     const expected = bindingUse ? assertSameUse(bindingUse, compiled, precondition) : precondition
-    return { compiled, registration: await prepareRegistration(id, document, compiled, expected) }
+    return { compiled, registration: await prepareRegistration(id, document, compiled, { actor, expected }) }
   }
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
@@ -87,7 +88,7 @@ const prepareWrite = async (
         ? assertSameUse(bindingUse, compiled, precondition, served)
         : assertSameManifest(bindingUse, document, precondition)
   const expected = { ...condition, checked: known?.checked ?? null }
-  return { compiled, record, registration: await prepareRemote(agent, reconciled, expected) }
+  return { compiled, record, registration: await prepareRemote(agent, reconciled, { actor, expected }) }
 }
 
 /** Returns the fetched card that is served now, if it comes from the same source. */

@@ -1,4 +1,5 @@
 import { isAdmin } from '../auth/permissions.ts'
+import { actorOf } from '../auth/principal.ts'
 import { adminRequired, requireWriter } from '../auth/require.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
@@ -20,7 +21,7 @@ export const postRefresh: Handler = async (request, env, ctx, params) => {
   const { id, principal } = await requireWriter({ request, env, ctx }, params)
   const etag = await readAcceptedEtag(request)
   const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(principal) } }
-  const { result, state } = await requestRefresh(id, { force: true, ...accept }, env)
+  const { result, state } = await requestRefresh(id, { force: true, ...accept, actor: actorOf(principal) }, env)
   if (!state) throw await noSource(id, env)
   if (result.outcome !== 'refreshed' && result.outcome !== 'unchanged' && result.outcome !== 'pending')
     throw refreshError(id, result)

@@ -37,6 +37,9 @@ export type Principal = {
   strippedHeaders: readonly string[]
 }
 
+/** Returns the name under which what a caller writes is recorded: `admin`, or the id of its token. */
+export const actorOf = ({ subject }: Pick<Principal, 'subject'>): string => subject.replace(/^token:/, '')
+
 /**
  * Returns the subject of a caller that this host can tell apart from all others. Empty for an anonymous caller, and for a JWT whose
  * issuer does not name its users, so that they do not count as one.

@@ -5,7 +5,7 @@ import type { RepresentationName } from '../card/model/constants.ts'
 import { strongEtag } from '../http/conditional.ts'
 import type { Json } from '../json/json.ts'
 import type { Representation } from './kv-format.ts'
-import type { Expected, Registration, Summary } from './records.ts'
+import type { Registration, Summary, WriteTerms } from './records.ts'
 
 /** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
 const MAX_ROW_BYTES = 1_900_000
@@ -15,7 +15,7 @@ export const prepareRegistration = async (
   id: string,
   document: Json,
   compiled: Compiled,
-  expected: Expected,
+  terms: WriteTerms,
 ): Promise<Registration> => {
   const { manifest, documents, profile, origin } = compiled
   const encoded = new Map<string, Promise<Representation>>()
@@ -31,7 +31,7 @@ export const prepareRegistration = async (
         representations: await encodeDocuments(documents, encoded),
       })),
     ),
-    expected,
+    ...terms,
   }
 }
 
@@ -40,7 +40,7 @@ export const prepareWithoutCard = async (
   id: string,
   document: Json,
   { manifest, origin }: { manifest: Manifest; origin: string },
-  expected: Expected,
+  terms: WriteTerms,
 ): Promise<Registration> => {
   const { name } = manifest.card
   return {
@@ -53,7 +53,7 @@ export const prepareWithoutCard = async (
     representations: {},
     profile: await encode(JSON.stringify(missingCardProfile(manifest))),
     extended: [],
-    expected,
+    ...terms,
   }
 }
 

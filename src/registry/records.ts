@@ -27,9 +27,24 @@ export type Registration = {
   extended: Extended[]
   /** The write is rejected unless this still describes what is stored. */
   expected: Expected
+  /** Who writes: `admin`, the id of a token, or `host` for a refresh that nobody requested. */
+  actor: string
+  /** Absent for a registration that is just that. */
+  cause?: WriteCause
+  /** How what clients see differs from before; absent for a new agent, and where nothing can be compared. */
+  changeClass?: ChangeClass
   /** Set for an agent with a remote card. */
   source?: SourceRecord
 }
+
+/** What a write did besides replacing the agent: it accepted a pending card by its entity tag, or restored the revision `seq`. */
+export type WriteCause = { accepted: string } | { restored: number }
+
+/** How much a change asks of clients. */
+export type ChangeClass = 'breaking' | 'additive' | 'cosmetic'
+
+/** Who makes a write, and what it expects to be stored. */
+export type WriteTerms = Pick<Registration, 'actor' | 'expected' | 'cause' | 'changeClass'>
 
 /**
  * What a write expects to be stored (optimistic concurrency): the client's precondition, and what the write was computed from.

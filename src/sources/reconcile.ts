@@ -8,7 +8,7 @@ import type { CardError } from '../card/model/report.ts'
 import { strongEtag } from '../http/conditional.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/json.ts'
 import { fitsInRow, prepareRegistration, prepareWithoutCard } from '../registry/prepare.ts'
-import type { Expected, PendingCard, Registration, SourceFailure, SourceRecord } from '../registry/records.ts'
+import type { PendingCard, Registration, SourceFailure, SourceRecord, WriteTerms } from '../registry/records.ts'
 import type { FetchResult } from './upstream-card.ts'
 
 /** An agent with a remote card: its manifest as it is now, and what was stored about its source before. */
@@ -70,11 +70,11 @@ export const reconcile = async (
 export const prepareRemote = async (
   { id, document, manifest, origins }: Pick<RemoteAgent, 'id' | 'document' | 'manifest' | 'origins'>,
   { record, compiled }: Reconciled,
-  expected: Expected,
+  terms: WriteTerms,
 ): Promise<Registration> => {
   const registration = compiled
-    ? await prepareRegistration(id, document, compiled, expected)
-    : await prepareWithoutCard(id, document, { manifest, origin: resolveOrigin(manifest, origins) }, expected)
+    ? await prepareRegistration(id, document, compiled, terms)
+    : await prepareWithoutCard(id, document, { manifest, origin: resolveOrigin(manifest, origins) }, terms)
   return { ...registration, source: record }
 }
 

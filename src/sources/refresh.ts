@@ -19,11 +19,17 @@ import { fetchSource } from './fetch.ts'
 import { prepareRemote, reconcile, toInvalidCardFailure } from './reconcile.ts'
 import type { FetchResult } from './upstream-card.ts'
 
+/** The actor of what the host does by itself. */
+const HOST_ACTOR = 'host'
+
 /** How often a refresh starts over because the agent changed meanwhile. */
 const MAX_ATTEMPTS = 3
 
-/** `force`: refreshes a card that is not due. `accept`: serves the pending card with this entity tag, and fetches nothing. */
-export type RefreshOptions = { force?: boolean; accept?: Acceptance }
+/**
+ * `force`: refreshes a card that is not due. `accept`: serves the pending card with this entity tag, and fetches nothing. `actor`: who
+ * requests it, by default the host itself.
+ */
+export type RefreshOptions = { force?: boolean; accept?: Acceptance; actor?: string }
 
 /** `isAdmin`: whether the caller who accepts may decide where the secrets and bindings of the host are used. */
 export type Acceptance = { etag: string; isAdmin: boolean }
@@ -79,7 +85,7 @@ export const refreshRemoteCard = async (
 const refreshFrom = async (
   base: RefreshBase,
   id: string,
-  { force = false, accept }: RefreshOptions,
+  { force = false, accept, actor = HOST_ACTOR }: RefreshOptions,
   env: Env,
 ): Promise<RefreshReport> => {
   const { source, card, validators, pending } = base.record
@@ -88,7 +94,7 @@ const refreshFrom = async (
     if (usesHost && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
     if (pending?.etag !== accept.etag) return { result: { outcome: 'not-pending' } }
     const accepted = { card: JSON.parse(pending.card) as JsonObject, validators: pending.validators }
-    return registerFetched(accepted, { base, id, isAccepted: true }, env)
+    return registerFetched(accepted, { base, id, actor, accepted: accept.etag }, env)
   }
   if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
   const fetched = await fetchSource(source, { id, validators, ownOrigins: [base.origin] }, env)
@@ -97,20 +103,20 @@ const refreshFrom = async (
   // The same card may have new validators, which the next request sends.
   if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json))
     return recordResult({ unchanged: true, validators: fetched.validators }, base, id, env)
-  return registerFetched(fetched, { base, id, isAccepted: false }, env)
+  return registerFetched(fetched, { base, id, actor }, env)
 }
 
 /** Registers the agent with a fetched card; or records why it is not served. */
 const registerFetched = async (
   fetched: FetchResult,
-  { base, id, isAccepted }: { base: RefreshBase; id: string; isAccepted: boolean },
+  { base, id, actor, accepted }: { base: RefreshBase; id: string; actor: string; accepted?: string },
   env: Env,
 ): Promise<RefreshReport> => {
   const document = JSON.parse(base.manifest) as Json
   const read = readManifest(document, id)
   if ('errors' in read) return recordResult({ failure: toInvalidCardFailure(read.errors) }, base, id, env)
   const agent = {
-    ...{ id, document, manifest: read.manifest, isAccepted },
+    ...{ id, document, manifest: read.manifest, isAccepted: accepted !== undefined },
     origins: { publicUrl: base.origin, requestOrigin: base.origin },
     source: base.record.source,
     known: base.record,
@@ -121,7 +127,11 @@ const registerFetched = async (
   const { failure, pending, drift = [], notes = [] } = reconciled.record
   if (failure) return recordResult({ failure }, base, id, env)
   if (pending) return recordResult({ pending }, base, id, env)
-  const registration = await prepareRemote(agent, reconciled, expectedOf(base))
+  const registration = await prepareRemote(agent, reconciled, {
+    actor,
+    expected: expectedOf(base),
+    ...(accepted !== undefined && { cause: { accepted } }),
+  })
   const registered = await getRegistry(env).register(registration, false)
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
   const { seq, published } = registered

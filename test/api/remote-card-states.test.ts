@@ -29,7 +29,10 @@ const registerWithRecord = async (id: string, record: SourceRecord, more: JsonOb
   const { compiled } = result
   const { manifest } = compiled
   const reconciled = { record, compiled: record.card === undefined ? undefined : compiled }
-  const registration = await prepareRemote({ id, document, manifest, origins }, reconciled, {})
+  const registration = await prepareRemote({ id, document, manifest, origins }, reconciled, {
+    actor: 'admin',
+    expected: {},
+  })
   const registry = (await host.env()).REGISTRY.getByName('default')
   expect(await registry.register(registration, true)).toMatchObject({ outcome: 'registered' })
 }

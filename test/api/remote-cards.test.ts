@@ -321,7 +321,7 @@ describe('a remote card that is older than its ttl', () => {
     const record = { ...known, checked: Date.now() - 3_600_000 }
     const registry = (await called.host.env()).REGISTRY.getByName('default')
     const agent = { id, document, manifest: compiled.manifest, origins }
-    await registry.register(await prepareRemote(agent, { record, compiled }, {}), true)
+    await registry.register(await prepareRemote(agent, { record, compiled }, { actor: 'admin', expected: {} }), true)
     serve({ ...card, version: '3.0.0' })
   }
 

@@ -59,7 +59,10 @@ const put = async (document: JsonObject = manifest(), fetched: JsonObject = card
   const agent = { id: 'a', document, manifest: read.manifest, origins, source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, { card: fetched, validators: {} })
   if ('errors' in reconciled) throw new Error(JSON.stringify(reconciled.errors))
-  const registered = await registry.register(await prepareRemote(agent, reconciled, {}), true)
+  const registered = await registry.register(
+    await prepareRemote(agent, reconciled, { actor: 'admin', expected: {} }),
+    true,
+  )
   if (registered.outcome !== 'registered') throw new Error(registered.outcome)
   await registry.alarm()
   return registered
@@ -145,7 +148,7 @@ describe('the alarm of a remote card', () => {
   })
 
   it.each([
-    ['the agent is removed', () => registry.remove('a', {})],
+    ['the agent is removed', () => registry.remove('a', {}, 'admin')],
     [
       'its manifest contains the card',
       async () => {
@@ -269,7 +272,7 @@ describe('a refresh', () => {
     const respond = delayResponse()
     const refreshing = refresh({ force: true })
     await untilFetched(1)
-    await registry.remove('a', {})
+    await registry.remove('a', {}, 'admin')
     await registry.alarm()
     respond('2.0.0')
     expect(await refreshing).toEqual({ outcome: 'no-source' })

@@ -40,6 +40,7 @@ export const registration = (
     profile: representation(`profile of ${text}`),
     extended: [],
     expected: {},
+    actor: 'admin',
     ...more,
   }
 }

@@ -1,6 +1,6 @@
 import { type CallError, invalidParam } from '../../a2a/errors.ts'
 import { hasPermission } from '../../auth/permissions.ts'
-import type { Authentication } from '../../auth/principal.ts'
+import { type Authentication, actorOf } from '../../auth/principal.ts'
 import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
 import { agentIdPattern, toSlug } from '../../card/model/constants.ts'
 import {
@@ -132,7 +132,7 @@ export const refreshCard: Method = async (params, context) => {
     const isVisible = profile !== null && (profile.visibility === 'public' || hasPermission(principal, 'read', id))
     return isVisible ? { agent: id, error: insufficientScope(principal, 'write', id) } : unknown
   }
-  const { result } = await requestRefresh(id, { force: true }, env)
+  const { result } = await requestRefresh(id, { force: true, actor: actorOf(principal) }, env)
   if (result.outcome === 'failed') return { agent: id, error: { kind: 'source', agent: id, failure: result.failure } }
   const read = await readSuperxCard(id, context)
   const card = 'card' in read && { card: read.card }

@@ -11,7 +11,7 @@ import type {
   WriteResult,
 } from '../records.ts'
 import { selectManifest } from './agents.ts'
-import { authorOf, selectNewestRevision, selectTiers } from './revisions.ts'
+import { madeBy, selectNewestRevision, selectTiers } from './revisions.ts'
 import {
   deletePending,
   healthOf,
@@ -33,7 +33,7 @@ export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null =
   const { source, checked, failure } = row
   return {
     source,
-    by: authorOf(sql, id, newest.seq),
+    by: madeBy(sql, id, newest.seq),
     ...(checked !== undefined && { checked }),
     ...(failure && { failure }),
     ...selectFetched(sql, id),

@@ -9,6 +9,7 @@ import type {
   WriteRejection,
   WriteResult,
 } from '../records.ts'
+import { type Change, recordChange } from './changes.ts'
 import { refreshKey, taskOwnersKey } from './kv-entries.ts'
 import { deleteObservations } from './observations.ts'
 import { isUnchanged } from './refresh.ts'
@@ -36,6 +37,7 @@ export const register = (
   // Another version of the agent may behave differently.
   if (before && versionOf(sql, id) !== registration.summary.version) deleteObservations(sql, id)
   const seq = same?.seq ?? appendRevision(sql, registration, modified)
+  if (!same) recordChange(sql, describeChange(registration, { seq, at: modified, isNew: !before }))
   const sourceBefore = selectSource(sql, id)
   const publishedHealth = source && saveSource(sql, id, source, same ? undefined : seq)
   if (!source) deleteSource(sql, id)
@@ -54,11 +56,21 @@ export const register = (
   }
 }
 
+const describeChange = (
+  { id, actor, cause, changeClass }: Registration,
+  { seq, at, isNew }: { seq: number; at: number; isNew: boolean },
+): Change => ({
+  ...{ id, seq, actor, at, kind: isNew ? 'registered' : 'changed' },
+  ...(cause && { cause }),
+  ...(changeClass && { class: changeClass }),
+})
+
 /** Removes an agent; its revisions stay. */
 export const remove = (
   sql: SqlStorage,
   id: string,
   precondition: Precondition,
+  actor: string,
 ): WriteResult<Omit<Removed, 'published'>, WriteRejection> => {
   const before = selectNewestRevision(sql, id)
   if (!before)
@@ -69,7 +81,9 @@ export const remove = (
     return { error: { outcome: 'precondition-failed', exists: true } }
   const changed = ownHosts(sql, id).map(({ hostname }) => assignHost(sql, hostname, null, false))
   const removedTiers = selectTiers(sql, id)
-  const seq = appendTombstone(sql, id)
+  const at = Date.now()
+  const seq = appendTombstone(sql, id, actor, at)
+  recordChange(sql, { id, seq, kind: 'removed', actor, at })
   const isRemote = selectSource(sql, id) !== undefined
   deleteSource(sql, id)
   deleteObservations(sql, id)

@@ -53,9 +53,9 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Removes an agent; its revisions stay. */
-  async remove(id: string, precondition: Precondition): Promise<Removed | WriteRejection> {
+  async remove(id: string, precondition: Precondition, actor: string): Promise<Removed | WriteRejection> {
     const { remove } = await import('./register.ts')
-    return this.#write(() => remove(this.#sql, id, precondition))
+    return this.#write(() => remove(this.#sql, id, precondition, actor))
   }
 
   /** Returns the manifest of an agent; null for no agent. */

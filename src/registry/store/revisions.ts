@@ -25,7 +25,7 @@ export const selectRevisions = (sql: SqlStorage, id: string, before: number, lim
     .map(({ drift, ...row }) => ({ ...row, ...(drift !== null && { drift: JSON.parse(drift) as Drift }) }))
 
 /** Returns what made a revision that is no removal. */
-export const authorOf = (sql: SqlStorage, id: string, seq: number): SourceRecord['by'] =>
+export const madeBy = (sql: SqlStorage, id: string, seq: number): SourceRecord['by'] =>
   sql.exec<{ by: SourceRecord['by'] }>('SELECT made_by AS "by" FROM revisions WHERE id = ? AND seq = ?', id, seq).one()
     .by
 
@@ -69,8 +69,8 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
   const seq = selectLastSeq(sql, id) + 1
   const summary = { ...registration.summary, named: namedSince(sql, id, registration.summary.name, modified) }
   sql.exec(
-    'INSERT INTO revisions (id, seq, created, origin, manifest, made_by, drift) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    ...[id, seq, modified, origin, manifest, source?.by ?? 'manifest'],
+    'INSERT INTO revisions (id, seq, created, origin, manifest, made_by, author, drift) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    ...[id, seq, modified, origin, manifest, source?.by ?? 'manifest', registration.actor],
     source?.drift?.length ? serializeDrift(source.drift) : null,
   )
   sql.exec(
@@ -85,9 +85,12 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
 }
 
 /** Ends an agent with a revision that marks its removal. Returns its `seq`. */
-export const appendTombstone = (sql: SqlStorage, id: string): number => {
+export const appendTombstone = (sql: SqlStorage, id: string, author: string, created: number): number => {
   const seq = selectLastSeq(sql, id) + 1
-  sql.exec(`INSERT INTO revisions (id, seq, created, made_by) VALUES (?, ?, ?, 'removal')`, id, seq, Date.now())
+  sql.exec(
+    `INSERT INTO revisions (id, seq, created, made_by, author) VALUES (?, ?, ?, 'removal', ?)`,
+    ...[id, seq, created, author],
+  )
   sql.exec('DELETE FROM agents WHERE id = ?', id)
   storeRepresentations(sql, id, {})
   storeExtended(sql, id, [])

@@ -26,6 +26,7 @@ const TABLES = `
     origin TEXT,
     manifest TEXT,
     made_by TEXT NOT NULL,
+    author TEXT NOT NULL,
     drift TEXT,
     PRIMARY KEY (id, seq)
   );
@@ -81,6 +82,15 @@ const TABLES = `
     counts TEXT NOT NULL,
     PRIMARY KEY (id, day)
   );
+  CREATE TABLE IF NOT EXISTS changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    class TEXT,
+    at INTEGER NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS changes_by_agent ON changes (id, number);
   CREATE TABLE IF NOT EXISTS outbox (
     key TEXT PRIMARY KEY,
     version INTEGER NOT NULL,

@@ -60,7 +60,7 @@ describe('the content of an overlay', () => {
           registration.id,
           document,
           compiled,
-          {},
+          { actor: 'admin', expected: {} },
         )
         const decode = (documents: typeof representations) =>
           representationNames.map(name => new TextDecoder().decode(documents[name]?.bytes)).join()

@@ -59,7 +59,7 @@ describe('a list of a set', () => {
     put('a-1', { set: 'b', manifestEtag: '"2"' })
     put('b-2', { manifestEtag: '"2"' })
     expect([list({ set: 'a', covered: ['*'] }), list({ set: 'b', covered: ['*'] })]).toEqual([['a-2'], ['a-1', 'b-1']])
-    remove(sql, 'a-2', {})
+    remove(sql, 'a-2', {}, 'admin')
     expect(list({ set: 'a', covered: ['*'] })).toEqual([])
   })
 })

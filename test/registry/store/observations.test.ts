@@ -71,7 +71,7 @@ describe('stored observations', () => {
 
   it('are deleted with the agent, and start anew if it is registered again', () => {
     recordObservations(sql, 'a', observed(now, 1), now)
-    remove(sql, 'a', {})
+    remove(sql, 'a', {}, 'admin')
     expect(callsOf()).toBeUndefined()
     putAgent('1.0.0')
     expect(callsOf()).toBeUndefined()

@@ -79,7 +79,7 @@ describe('an agent with a remote card', () => {
     put('a', 'One', fetched('One'))
     put('a', 'Own', undefined, { manifestEtag: '"own"' })
     put('b', 'One', fetched('One'))
-    remove(sql, 'b', {})
+    remove(sql, 'b', {}, 'admin')
     expect([sourceState(sql, 'a'), readCardEntry('a'), sourceState(sql, 'b'), readCardEntry('b')]).toEqual([
       null,
       { seq: 2, ...card },
@@ -130,14 +130,14 @@ describe('the key refresh:{id}', () => {
     keys.push(put('a', 'One', fetched('One')).staleKeys)
     keys.push(put('a', 'Own', undefined, { manifestEtag: '"own"' }).staleKeys)
     keys.push(put('a', 'One', fetched('One')).staleKeys)
-    const removed = remove(sql, 'a', {})
+    const removed = remove(sql, 'a', {}, 'admin')
     keys.push('value' in removed ? removed.staleKeys : [])
     expect(keys.map(each => each.includes('refresh:a'))).toEqual([true, true, true, true, true])
   })
 
   it('stays fresh for agents without a remote card, and when a refresh registers the card', () => {
     const own = put('own', 'Own').staleKeys
-    const removed = remove(sql, 'own', {})
+    const removed = remove(sql, 'own', {}, 'admin')
     put('a', 'One', fetched('One'))
     const refreshed = put('a', 'Two', fetched('Two', { by: 'fetch' })).staleKeys
     expect([own, 'value' in removed && removed.staleKeys, refreshed]).toEqual([
@@ -153,7 +153,7 @@ describe('the key refresh:{id}', () => {
     const env = { REMOTE_CARDS: { getByName } } as unknown as Env
     put('a', 'One', fetched('One'))
     await publishKey(sql, 'refresh:a', env)
-    remove(sql, 'a', {})
+    remove(sql, 'a', {}, 'admin')
     await publishKey(sql, 'refresh:a', env)
     expect([getByName.mock.calls, schedule.mock.calls]).toEqual([
       [['a'], ['a']],
@@ -170,7 +170,7 @@ describe('the key task-owners:{id}', () => {
     const clear = vi.fn(async () => undefined)
     const getByName = vi.fn(() => ({ clear }))
     put('a', 'One')
-    remove(sql, 'a', {})
+    remove(sql, 'a', {}, 'admin')
     await publishKey(sql, 'task-owners:a', { TASK_OWNERS: { getByName } } as unknown as Env)
     expect([getByName.mock.calls, clear.mock.calls]).toEqual([[['a']], [[]]])
   })
@@ -280,7 +280,7 @@ describe('recordRefresh', () => {
     const before = sourceState(sql, 'a')
     const afterCheck = record('a', { failure: failure() }, begunLater)
     expect([afterRevision, afterCheck, sourceState(sql, 'a')]).toEqual([Array(3).fill('conflict'), 'conflict', before])
-    remove(sql, 'a', {})
+    remove(sql, 'a', {}, 'admin')
     expect(record('a', { failure: failure() }, began)).toBe('conflict')
   })
 
@@ -288,7 +288,7 @@ describe('recordRefresh', () => {
     record('a', { failure: failure() })
     expect(put('a', 'Two', fetched('Two'))).toMatchObject({ seq: 3, publishedHealth: { seq: 3 } })
     record('a', { failure: failure() })
-    expect('value' in remove(sql, 'a', {}) && readCardEntry('a')).toEqual({ seq: 5, names: [] })
+    expect('value' in remove(sql, 'a', {}, 'admin') && readCardEntry('a')).toEqual({ seq: 5, names: [] })
     expect(put('a', 'Own')).toMatchObject({ seq: 6 })
   })
 
@@ -369,7 +369,7 @@ describe('the registration of a refreshed card', () => {
     const late = refreshed('Three', began)
     const made = refreshed('Three')
     const last = currentState('a')
-    remove(sql, 'a', {})
+    remove(sql, 'a', {}, 'admin')
     expect([late, made, refreshed('Four', last)]).toMatchObject([
       { error: { outcome: 'conflict' } },
       { value: { seq: 3 } },
@@ -380,7 +380,7 @@ describe('the registration of a refreshed card', () => {
   it('claims no host name, not even the root, and releases none', () => {
     put('first', 'First')
     put('a', 'One', fetched('One'), { hosts: ['a.example'] })
-    remove(sql, 'first', {})
+    remove(sql, 'first', {}, 'admin')
     expect(refreshed('Two')).toMatchObject({ value: { hosts: ['a.example'], changed: [], becameRoot: false } })
   })
 

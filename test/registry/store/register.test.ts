@@ -54,7 +54,7 @@ describe('the owners of the tasks of a removed agent', () => {
 
   it('are cleared with its removal, and never those of the next agent with its id', async () => {
     await put()
-    expect(await registry.remove('a', {})).toMatchObject({ outcome: 'removed', published: true })
+    expect(await registry.remove('a', {}, 'admin')).toMatchObject({ outcome: 'removed', published: true })
     expect(clear).toHaveBeenCalledTimes(1)
     expect(await put()).toMatchObject({ outcome: 'registered' })
     await registry.alarm()
@@ -64,7 +64,7 @@ describe('the owners of the tasks of a removed agent', () => {
   it('are cleared before another agent gets its id, which waits while they cannot be', async () => {
     await put()
     clear.mockRejectedValueOnce(new Error('down')).mockRejectedValueOnce(new Error('down'))
-    expect(await registry.remove('a', {})).toMatchObject({ outcome: 'removed', published: false })
+    expect(await registry.remove('a', {}, 'admin')).toMatchObject({ outcome: 'removed', published: false })
     expect(await put()).toEqual({ outcome: 'conflict' })
     expect(await registry.manifest('a')).toBeNull()
     expect(await put()).toMatchObject({ outcome: 'registered', published: true })

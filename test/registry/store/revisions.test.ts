@@ -25,7 +25,7 @@ describe('selectRevisions', () => {
     putAgent('One', fetched('One'))
     putAgent('Two', fetched('Two', { by: 'fetch', drift }))
     putAgent('Own')
-    remove(sql, 'a', {})
+    remove(sql, 'a', {}, 'admin')
     const created = expect.any(Number)
     expect(readRevisions()).toEqual([
       { seq: 4, created, by: 'removal' },
