@@ -167,6 +167,7 @@ describe('the alarm of a remote card', () => {
           {
             ...{ ...own, origin: record?.origin ?? '', profile, representations: {}, extended: [], expected: {} },
             summary: { ...summary, shaman: { url: '', preferredTransport: '' } },
+            actor: 'admin',
           },
           true,
         )
