@@ -7,6 +7,7 @@ import { majorMinor, wireVersionOf } from '../model/calls.ts'
 import type { CardError } from '../model/report.ts'
 import { allowsAnonymous } from '../read/security-requirements.ts'
 import { getWrappers } from '../read/security-schemes.ts'
+import { type Budget, createBudget, describeRequirement, findUncovered, type Requirements } from './requirements.ts'
 
 /**
  * Returns what widens access in the later of two canonical cards: new destinations for calls or credentials, and weaker
@@ -110,22 +111,10 @@ const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): CardError[] 
     }))
 }
 
-type Requirements = NonNullable<AgentCard['securityRequirements']>
-type Requirement = Requirements[number]
-
-/**
- * How many schemes and scopes are compared: renamed skills are compared with all removed ones. What is left then counts as weaker,
- * so that an owner looks at it.
- */
-const MAX_COMPARISONS = 500_000
-
-/** What is left of that. */
-type Budget = { comparisons: number }
-
 /** Compares the requirements of the card, and those of each skill, which replace the card's. */
 const findWeakerRequirements = (before: AgentCard, after: AgentCard): CardError[] => {
   const previousRequirements = createRequirementLookup(before, after)
-  const budget = { comparisons: MAX_COMPARISONS }
+  const budget = createBudget()
   return [
     ...compareRequirements(before.securityRequirements, after.securityRequirements, '/securityRequirements', budget),
     ...after.skills.flatMap((skill, index) => {
@@ -172,30 +161,11 @@ const compareRequirements = (
     return [{ pointer, message: 'has too many alternatives to be compared with those before' }]
   if (allowsAnonymous(before)) return []
   if (allowsAnonymous(after)) return [{ pointer, message: 'lets callers in without credentials, which were required' }]
-  return after.flatMap((alternative, index) =>
-    before.some(earlier => budget.comparisons > 0 && covers(alternative, earlier, budget))
-      ? []
-      : [
-          {
-            pointer: pointer + formatPointer(index),
-            message: `lets callers in with ${describeRequirement(alternative)}, which was not enough`,
-          },
-        ],
-  )
+  return findUncovered(after, before, budget).map(index => ({
+    pointer: pointer + formatPointer(index),
+    message: `lets callers in with ${describeRequirement(after[index])}, which was not enough`,
+  }))
 }
-
-/** Returns whether a requirement includes every scheme and scope of an earlier one. */
-const covers = ({ schemes }: Requirement, { schemes: earlier }: Requirement, budget: Budget): boolean =>
-  Object.entries(earlier).every(([name, { list = [] }]) => {
-    const scopes = Object.hasOwn(schemes, name) ? (schemes[name]?.list ?? []) : undefined
-    budget.comparisons -= 1 + list.length * (scopes?.length ?? 0)
-    return scopes !== undefined && list.every(scope => scopes.includes(scope))
-  })
-
-const describeRequirement = ({ schemes }: Requirement): string =>
-  Object.entries(schemes)
-    .map(([name, { list = [] }]) => (list.length > 0 ? `${name} (${list.join(', ')})` : name))
-    .join(' and ')
 
 /** Schemes by strength: a stronger one proves more about a caller and exposes less of the credentials. */
 const schemeKinds: readonly {

@@ -1,0 +1,146 @@
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, jsonEquals } from '../../json/json.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import { allowsAnonymous } from '../read/security-requirements.ts'
+import { getWrappers } from '../read/security-schemes.ts'
+import { type FoundChange, quote, quoteList } from './change-rules.ts'
+import { type Budget, createBudget, describeRequirement, findUncovered, type Requirements } from './requirements.ts'
+
+/** Compares how callers of two cards authenticate: the schemes, and which of them the cards and their skills require. */
+export const compareSecurity = (before: AgentCard, after: AgentCard): FoundChange[] => [
+  ...compareSchemes(before.securitySchemes, after.securitySchemes),
+  ...compareAllRequirements(before, after),
+]
+
+type Schemes = NonNullable<AgentCard['securitySchemes']>
+
+const compareSchemes = (before: Schemes = {}, after: Schemes = {}): FoundChange[] => [
+  ...Object.entries(before).flatMap(([name, scheme]): FoundChange[] => {
+    const pointer = formatPointer('securitySchemes', name)
+    const current = Object.hasOwn(after, name) ? after[name] : undefined
+    return current === undefined
+      ? [{ rule: 'scheme-removed', pointer, message: `the security scheme ${quote(name)} is removed` }]
+      : compareScheme(name, scheme, current)
+  }),
+  ...Object.keys(after)
+    .filter(name => !Object.hasOwn(before, name))
+    .map(
+      (name): FoundChange => ({
+        rule: 'scheme-added',
+        pointer: formatPointer('securitySchemes', name),
+        message: `the security scheme ${quote(name)} is new`,
+      }),
+    ),
+]
+
+const compareScheme = (name: string, before: JsonObject, after: JsonObject): FoundChange[] => {
+  if (jsonEquals(before, after)) return []
+  const pointer = formatPointer('securitySchemes', name)
+  const subject = `the security scheme ${quote(name)}`
+  const [[oldType = '', old = {}] = []] = getWrappers(before)
+  const [[type = '', current = {}] = []] = getWrappers(after)
+  if (type !== oldType)
+    return [{ rule: 'scheme-changed', pointer, message: `${subject} is ${quote(type)} instead of ${quote(oldType)}` }]
+  const [earlier, later] =
+    type === '' ? [listSettings(before), listSettings(after)] : [listSettings(old), listSettings(current)]
+  const changed = [...earlier].flatMap(([path, value]) => (later.get(path) === value ? [] : [path]))
+  const added = [...later.keys()].filter(path => !earlier.has(path))
+  const isStricter = (path: string) => path.endsWith(PKCE)
+  const broken = [...changed.filter(path => !isStricter(path)), ...added.filter(isStricter)]
+  const extended = [...added.filter(path => !isStricter(path)), ...changed.filter(isStricter)]
+  const changes: FoundChange[] = [
+    ...(broken.length > 0
+      ? [
+          {
+            rule: 'scheme-changed',
+            pointer,
+            message: `${subject} changes or removes ${quoteList(broken, String)}`,
+          } as const,
+        ]
+      : []),
+    ...(extended.length > 0
+      ? [
+          {
+            rule: 'scheme-extended',
+            pointer,
+            message: `${subject} now also allows ${quoteList(extended, String)}`,
+          } as const,
+        ]
+      : []),
+  ]
+  return changes.length > 0
+    ? changes
+    : [{ rule: 'text-changed', pointer, message: `${subject} changes its description` }]
+}
+
+/** The only setting of a scheme that requires more of clients where it is added. */
+const PKCE = 'pkceRequired'
+
+/** Returns what clients need to know of a scheme, by path. Descriptions and hints are left out, those of scopes too. */
+const listSettings = (scheme: JsonObject): Map<string, string> => {
+  const settings = new Map<string, string>()
+  const visit = (value: Json, name: string, path: string, isScope: boolean): void => {
+    if (name === 'description' || name === 'bearerFormat' || (name === PKCE && value !== true)) return
+    if (isJsonObject(value) && !isScope)
+      for (const [member, inner] of jsonEntries(value))
+        visit(inner, name === 'scopes' ? '' : member, path === '' ? member : `${path}.${member}`, name === 'scopes')
+    // A flow without scopes is a setting too.
+    if (path !== '') settings.set(path, isScope || isJsonObject(value) ? '' : JSON.stringify(value))
+  }
+  visit(scheme, '', '', false)
+  return settings
+}
+
+/** Compares the requirements of the cards, and those of each skill that has its own, which replace the card's. */
+const compareAllRequirements = (before: AgentCard, after: AgentCard): FoundChange[] => {
+  const budget = createBudget()
+  const earlier = new Map(before.skills.map(skill => [skill.id, skill]))
+  const ofSkills = after.skills.flatMap((skill, index): FoundChange[] => {
+    const previous = earlier.get(skill.id)
+    const [old, own] = [previous?.securityRequirements, skill.securityRequirements]
+    if (previous === undefined || (old === undefined && own === undefined)) return []
+    const pair = { before: old ?? before.securityRequirements, after: own ?? after.securityRequirements }
+    const place = {
+      pointer: formatPointer('skills', index, 'securityRequirements'),
+      subject: `skill ${quote(skill.id)}`,
+    }
+    return compareRequirements(pair, place, budget)
+  })
+  const pair = { before: before.securityRequirements, after: after.securityRequirements }
+  return [...compareRequirements(pair, { pointer: '/securityRequirements', subject: 'the agent' }, budget), ...ofSkills]
+}
+
+type Pair = { before: Requirements | undefined; after: Requirements | undefined }
+
+const compareRequirements = (
+  { before = [], after = [] }: Pair,
+  { pointer, subject }: { pointer: string; subject: string },
+  budget: Budget,
+): FoundChange[] => {
+  if (jsonEquals(before, after)) return []
+  const found = (rule: FoundChange['rule'], message: string): FoundChange => ({
+    rule,
+    pointer,
+    message: `${subject} ${message}`,
+  })
+  const wasOpen = allowsAnonymous(before)
+  const isOpen = allowsAnonymous(after)
+  if (wasOpen && !isOpen) return [found('credentials-required', `now requires credentials: ${listAlternatives(after)}`)]
+  if (isOpen && !wasOpen) return [found('credentials-accepted', 'no longer requires credentials')]
+  if (isOpen) return [found('details-changed', 'lists other optional credentials')]
+  const refused = findUncovered(before, after, budget)
+  const accepted = findUncovered(after, before, budget)
+  const changes = [
+    ...(refused.length > 0
+      ? [found('credentials-required', `no longer accepts ${listAlternatives(pick(before, refused))}`)]
+      : []),
+    ...(accepted.length > 0
+      ? [found('credentials-accepted', `now accepts ${listAlternatives(pick(after, accepted))}`)]
+      : []),
+  ]
+  return changes.length > 0 ? changes : [found('details-changed', 'lists its required credentials differently')]
+}
+
+const pick = (requirements: Requirements, indices: readonly number[]): Requirements =>
+  indices.flatMap(index => requirements[index] ?? [])
+
+const listAlternatives = (requirements: Requirements): string => quoteList(requirements, describeRequirement)

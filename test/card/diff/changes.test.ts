@@ -1,0 +1,470 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../../src/card/compile/index.ts'
+import { type ChangeRule, changeClasses, changeRules } from '../../../src/card/diff/change-rules.ts'
+import { classifyChanges } from '../../../src/card/diff/changes.ts'
+import { type Json, type JsonObject, jsonEquals } from '../../../src/json/json.ts'
+import { compileCard, registration } from '../../support/cards/compile.ts'
+import { authoredCard } from '../../support/cards/generated.ts'
+import { doubled, growthWhenDoubled } from '../../support/cpu-time.ts'
+
+const url = 'https://a.example/a2a'
+const skill = { id: 'forecast', name: 'Forecast', description: 'Forecasts', tags: ['t'] }
+const flow = { tokenUrl: 'https://id.example/token', scopes: { read: 'Reads', write: 'Writes' } }
+const base = {
+  name: 'A',
+  description: 'B',
+  version: '1.0.0',
+  supportedInterfaces: [
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url: 'https://a.example/rest', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+  ],
+  capabilities: { streaming: true, pushNotifications: false, extensions: [{ uri: 'https://e.example/1', params: {} }] },
+  securitySchemes: {
+    key: { apiKeySecurityScheme: { name: 'X-Key', location: 'header' } },
+    oauth: { oauth2SecurityScheme: { flows: { clientCredentials: flow } } },
+  },
+  securityRequirements: [{ schemes: { key: { list: [] } } }, { schemes: { oauth: { list: ['read'] } } }],
+  defaultInputModes: ['text/plain', 'image/*'],
+  defaultOutputModes: ['text/plain'],
+  skills: [skill, { ...skill, id: 'history', inputModes: ['text/plain', 'image/png'] }],
+}
+
+const card = (fields: object = {}) => compileCard({ ...base, ...fields } as JsonObject).card
+const listChanges = (after: object, before: object = {}) => {
+  const { class: name, changes } = classifyChanges(card(before), card(after))
+  return [name, ...changes.map(({ rule, pointer, message }) => `${rule} ${pointer} ${message}`)]
+}
+const withExtensions = (...extensions: object[]) => ({ capabilities: { ...base.capabilities, extensions } })
+const withOauth = (oauth: object) => ({
+  securitySchemes: { ...base.securitySchemes, oauth: { oauth2SecurityScheme: { flows: oauth } } },
+})
+const [rpc, rest] = base.supportedInterfaces
+const [forecast, history] = base.skills
+
+const cases: [title: string, after: object, changes: string[], before?: object][] = [
+  ['nothing', {}, ['cosmetic']],
+  ['a removed skill', { skills: [history] }, ['breaking', 'skill-removed /skills/0 skill `forecast` is removed']],
+  [
+    'a new skill',
+    { skills: [...base.skills, { ...skill, id: 'now' }] },
+    ['additive', 'skill-added /skills/2 skill `now` is new'],
+  ],
+  [
+    'another id of a skill',
+    { skills: [{ ...skill, id: 'now' }, history] },
+    ['breaking', 'skill-removed /skills/0 skill `forecast` is removed', 'skill-added /skills/0 skill `now` is new'],
+  ],
+  [
+    'a media type that a skill no longer accepts',
+    { skills: [forecast, { ...history, inputModes: ['text/plain'] }] },
+    ['breaking', 'mode-removed /skills/1/inputModes skill `history` no longer accepts `image/png`'],
+  ],
+  [
+    'a range that becomes narrower',
+    { defaultInputModes: ['text/plain', 'image/png'] },
+    ['breaking', 'mode-removed /defaultInputModes the agent no longer accepts `image/*`'],
+  ],
+  [
+    'a range that becomes wider',
+    { defaultOutputModes: ['text/*'] },
+    ['additive', 'mode-added /defaultOutputModes the agent now also produces `text/*`'],
+  ],
+  [
+    'modes of its own that a skill gets',
+    { skills: [{ ...skill, inputModes: ['text/plain'] }, history] },
+    ['breaking', 'mode-removed /skills/0/inputModes skill `forecast` no longer accepts `image/*`'],
+  ],
+  [
+    'modes that a skill repeats',
+    { skills: [{ ...skill, inputModes: base.defaultInputModes }, history] },
+    ['cosmetic', 'details-changed /skills/0/inputModes skill `forecast` gets `inputModes`'],
+  ],
+  [
+    'many media types that are lost at once',
+    { defaultInputModes: ['text/plain'] },
+    [
+      'breaking',
+      'mode-removed /defaultInputModes the agent no longer accepts `a/0`, `a/1`, `a/2`, `a/3`, `a/4`, `a/5`, `a/6`, `a/7`, `a/8`, `a/9` and 2 more',
+    ],
+    { defaultInputModes: ['text/plain', ...Array.from({ length: 12 }, (_, index) => `a/${index}`)] },
+  ],
+  [
+    'a capability that is withdrawn, and one that is new',
+    { capabilities: { ...base.capabilities, streaming: false, pushNotifications: true } },
+    [
+      'breaking',
+      'capability-removed /capabilities/streaming the agent no longer has the capability `streaming`',
+      'capability-added /capabilities/pushNotifications the agent now has the capability `pushNotifications`',
+    ],
+  ],
+  [
+    'a capability of another dialect',
+    { capabilities: { ...base.capabilities, stateTransitionHistory: true } },
+    [
+      'additive',
+      'capability-added /capabilities/stateTransitionHistory the agent now has the capability `stateTransitionHistory`',
+    ],
+  ],
+  [
+    'an extension that is removed, and a new one that is required',
+    withExtensions({ uri: 'https://e.example/2', required: true }),
+    [
+      'breaking',
+      'extension-removed /capabilities/extensions/0 the agent no longer supports the extension `https://e.example/1`',
+      'extension-required /capabilities/extensions/0 the agent now requires the extension `https://e.example/2`',
+    ],
+  ],
+  [
+    'an extension that becomes required',
+    withExtensions({ uri: 'https://e.example/1', params: {}, required: true }),
+    [
+      'breaking',
+      'extension-required /capabilities/extensions/0 the agent now requires the extension `https://e.example/1`',
+    ],
+  ],
+  [
+    'an extension that becomes optional',
+    {},
+    [
+      'additive',
+      'extension-optional /capabilities/extensions/0 the agent no longer requires the extension `https://e.example/1`',
+    ],
+    withExtensions({ uri: 'https://e.example/1', params: {}, required: true }),
+  ],
+  [
+    'other parameters of an extension',
+    withExtensions({ uri: 'https://e.example/1', params: { depth: 2 } }),
+    [
+      'breaking',
+      'extension-changed /capabilities/extensions/0 the extension `https://e.example/1` has other parameters',
+    ],
+  ],
+  [
+    'a new optional extension',
+    withExtensions({ uri: 'https://e.example/1', params: {} }, { uri: 'https://e.example/2' }),
+    [
+      'additive',
+      'extension-added /capabilities/extensions/1 the agent now also supports the extension `https://e.example/2`',
+    ],
+  ],
+  [
+    'the description of an extension that is required as before',
+    withExtensions({ uri: 'https://e.example/1', required: true, description: 'D' }),
+    ['cosmetic', 'details-changed /capabilities the agent changes its `capabilities`'],
+    withExtensions({ uri: 'https://e.example/1', required: true }),
+  ],
+  [
+    'a media type that was listed as not acceptable',
+    {},
+    ['cosmetic', 'details-changed /defaultInputModes the agent changes its `defaultInputModes`'],
+    { defaultInputModes: [...base.defaultInputModes, 'audio/wav;q=0'] },
+  ],
+  [
+    'an interface that is removed',
+    { supportedInterfaces: [rpc] },
+    [
+      'breaking',
+      'interface-removed /supportedInterfaces/1 the agent no longer offers `HTTP+JSON` with A2A `1.0` at `https://a.example/rest`',
+    ],
+  ],
+  [
+    'an interface that is new',
+    { supportedInterfaces: [rpc, rest, { ...rpc, protocolVersion: '0.3' }] },
+    [
+      'additive',
+      `interface-added /supportedInterfaces/2 the agent now also offers \`JSONRPC\` with A2A \`0.3\` at \`${url}\``,
+    ],
+  ],
+  [
+    'another address',
+    { supportedInterfaces: [{ ...rpc, url: 'https://b.example/' }, rest] },
+    [
+      'breaking',
+      `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` with A2A \`1.0\` from \`${url}\` to \`https://b.example/\``,
+    ],
+  ],
+  [
+    'another tenant',
+    { supportedInterfaces: [{ ...rpc, tenant: 'acme' }, rest] },
+    [
+      'breaking',
+      `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` with A2A \`1.0\` from \`${url}\` to \`${url}\` for tenant \`acme\``,
+    ],
+  ],
+  [
+    'another version of the protocol',
+    { supportedInterfaces: [{ ...rpc, protocolVersion: '0.3' }, rest] },
+    [
+      'breaking',
+      `protocol-changed /supportedInterfaces/0 the agent speaks \`JSONRPC\` with A2A \`0.3\` instead of \`JSONRPC\` with A2A \`1.0\` at \`${url}\``,
+    ],
+  ],
+  [
+    'another binding',
+    { supportedInterfaces: [{ ...rpc, protocolBinding: 'GRPC' }, rest] },
+    [
+      'breaking',
+      `protocol-changed /supportedInterfaces/0 the agent speaks \`GRPC\` with A2A \`1.0\` instead of \`JSONRPC\` with A2A \`1.0\` at \`${url}\``,
+    ],
+  ],
+  [
+    'the order of the interfaces',
+    { supportedInterfaces: [rest, rpc] },
+    ['cosmetic', 'details-changed /supportedInterfaces the agent changes its `supportedInterfaces`'],
+  ],
+  [
+    'a scheme that is removed',
+    { securitySchemes: { oauth: base.securitySchemes.oauth }, securityRequirements: [base.securityRequirements[1]] },
+    [
+      'breaking',
+      'scheme-removed /securitySchemes/key the security scheme `key` is removed',
+      'credentials-required /securityRequirements the agent no longer accepts `key`',
+    ],
+  ],
+  [
+    'a scheme that is new',
+    { securitySchemes: { ...base.securitySchemes, mtls: { mtlsSecurityScheme: {} } } },
+    ['additive', 'scheme-added /securitySchemes/mtls the security scheme `mtls` is new'],
+  ],
+  [
+    'a scheme of another type',
+    { securitySchemes: { ...base.securitySchemes, key: { httpAuthSecurityScheme: { scheme: 'bearer' } } } },
+    [
+      'breaking',
+      'scheme-changed /securitySchemes/key the security scheme `key` is `httpAuthSecurityScheme` instead of `apiKeySecurityScheme`',
+    ],
+  ],
+  [
+    'another header of an API key',
+    {
+      securitySchemes: {
+        ...base.securitySchemes,
+        key: { apiKeySecurityScheme: { name: 'X-Other', location: 'header' } },
+      },
+    },
+    ['breaking', 'scheme-changed /securitySchemes/key the security scheme `key` changes or removes `name`'],
+  ],
+  [
+    'fewer scopes',
+    withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads' } } }),
+    [
+      'breaking',
+      'scheme-changed /securitySchemes/oauth the security scheme `oauth` changes or removes `flows.clientCredentials.scopes.write`',
+    ],
+  ],
+  [
+    'more scopes, with other descriptions',
+    withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads all', write: 'Writes', drop: 'Drops' } } }),
+    [
+      'additive',
+      'scheme-extended /securitySchemes/oauth the security scheme `oauth` now also allows `flows.clientCredentials.scopes.drop`',
+    ],
+  ],
+  [
+    'a flow that newly requires PKCE',
+    withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/', pkceRequired: true } }),
+    [
+      'breaking',
+      'scheme-changed /securitySchemes/oauth the security scheme `oauth` changes or removes `flows.authorizationCode.pkceRequired`',
+    ],
+    withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/' } }),
+  ],
+  [
+    'the description of a scheme',
+    {
+      securitySchemes: {
+        ...base.securitySchemes,
+        key: { apiKeySecurityScheme: { name: 'X-Key', location: 'header', description: 'Ask us' } },
+      },
+    },
+    ['cosmetic', 'text-changed /securitySchemes/key the security scheme `key` changes its description'],
+  ],
+  [
+    'credentials that are newly required',
+    {},
+    [
+      'breaking',
+      'credentials-required /securityRequirements the agent now requires credentials: `key` and `oauth (read)`',
+    ],
+    { securityRequirements: [] },
+  ],
+  [
+    'credentials that are no longer required',
+    { securityRequirements: [] },
+    ['additive', 'credentials-accepted /securityRequirements the agent no longer requires credentials'],
+  ],
+  [
+    'one more scope in every alternative',
+    { securityRequirements: [{ schemes: { oauth: { list: ['read', 'write'] } } }, base.securityRequirements[0]] },
+    ['breaking', 'credentials-required /securityRequirements the agent no longer accepts `oauth (read)`'],
+  ],
+  [
+    'one more alternative',
+    { securityRequirements: [...base.securityRequirements, { schemes: { oauth: { list: [] } } }] },
+    ['additive', 'credentials-accepted /securityRequirements the agent now accepts `oauth`'],
+  ],
+  [
+    'the order of the alternatives',
+    { securityRequirements: base.securityRequirements.toReversed() },
+    ['cosmetic', 'details-changed /securityRequirements the agent lists its required credentials differently'],
+  ],
+  [
+    'credentials that one skill newly requires',
+    {
+      skills: [
+        { ...skill, securityRequirements: [{ schemes: { key: { list: [] }, oauth: { list: ['read'] } } }] },
+        history,
+      ],
+    },
+    [
+      'breaking',
+      'credentials-required /skills/0/securityRequirements skill `forecast` no longer accepts `key` and `oauth (read)`',
+    ],
+  ],
+  [
+    'texts',
+    {
+      name: 'Z',
+      version: '1.0.1',
+      provider: { organization: 'P', url: 'https://p.example' },
+      skills: [{ ...skill, tags: ['u'], examples: ['Rain?'] }, history],
+      vendor: { tier: 1 },
+    },
+    [
+      'cosmetic',
+      'text-changed /name the agent changes its `name` from `A` to `Z`',
+      'version-changed /version the agent changes its `version` from `1.0.0` to `1.0.1`',
+      'text-changed /provider the agent gets `provider`',
+      'details-changed /vendor the agent gets `vendor`',
+      'text-changed /skills/0/tags skill `forecast` changes its `tags`',
+      'text-changed /skills/0/examples skill `forecast` gets `examples`',
+    ],
+  ],
+]
+
+describe('classifyChanges', () => {
+  it.each(cases)('classes %s', (_, after, changes, before) => {
+    expect(listChanges(after, before).toSorted()).toStrictEqual(changes.toSorted())
+    expect(listChanges(after, before)[0]).toBe(changes[0])
+  })
+
+  it('finds every kind of change in these cases', () => {
+    const found = cases.flatMap(([, , changes]) => changes.slice(1).map(change => change.split(' ')[0]))
+    expect([...new Set(found)].toSorted()).toStrictEqual(Object.keys(changeRules).toSorted())
+  })
+
+  it('lists the most severe changes first', () => {
+    const { changes } = classifyChanges(
+      card(),
+      card({ name: 'Z', skills: [history], capabilities: { ...base.capabilities, pushNotifications: true } }),
+    )
+    expect(changes.map(({ class: name }) => name)).toStrictEqual(['breaking', 'additive', 'cosmetic'])
+  })
+
+  it('is about the card that is served: a moved agent behind the gateway changes nothing for clients', () => {
+    const served = (address: string) =>
+      compileCard({
+        route: 'gateway',
+        card: { ...base, supportedInterfaces: [{ ...rpc, url: address }] },
+      } as JsonObject)
+    const [before, after] = [served('https://a.example/a2a'), served('https://b.example/a2a')]
+    expect(classifyChanges(before.card, after.card)).toStrictEqual({ class: 'cosmetic', changes: [] })
+    expect(classifyChanges(before.direct, after.direct).class).toBe('breaking')
+  })
+
+  it('never repeats what looks like a secret', () => {
+    const secret = 'sk-live-4f9a8b7c6d5e4f3a2b1c'
+    const allowed = { allowSecrets: ['/card/name', '/card/skills/0/id', '/card/description'] }
+    const secretive = { ...base, name: secret, description: `Use ${secret}`, skills: [{ ...skill, id: secret }] }
+    const after = compileCard({ card: secretive, ...allowed } as JsonObject).card
+    const text = JSON.stringify([classifyChanges(card(), after), classifyChanges(after, card())])
+    expect(text).toContain('[secret]')
+    expect(text).not.toContain(secret.slice(0, 12))
+  })
+
+  it('is bounded, and tells how many changes it leaves out', () => {
+    const skills = Array.from({ length: 300 }, (_, index) => ({ ...skill, id: `${index}-${'x'.repeat(500)}` }))
+    const { class: name, changes } = classifyChanges(card({ skills }), card())
+    expect(name).toBe('breaking')
+    expect(changes).toHaveLength(101)
+    expect(changes.at(-1)?.message).toMatch(/ \(one of 2\d\d more\)$/)
+    expect(Math.max(...changes.map(({ message }) => message.length))).toBeLessThan(300)
+  })
+
+  it('keeps names of prototypes apart', () => {
+    const after = card({ capabilities: { ...base.capabilities, toString: true } })
+    expect(classifyChanges(card(), after).changes.map(({ pointer }) => pointer)).toStrictEqual([
+      '/capabilities/toString',
+    ])
+    const schemes = { ...base.securitySchemes, valueOf: { mtlsSecurityScheme: {} } }
+    expect(listChanges({ securitySchemes: schemes })).toStrictEqual([
+      'additive',
+      'scheme-added /securitySchemes/valueOf the security scheme `valueOf` is new',
+    ])
+  })
+})
+
+describe('classifyChanges of generated cards', () => {
+  const compileOptional = (authored: JsonObject) => {
+    const result = compile(authored, registration)
+    return 'errors' in result ? undefined : result.compiled.card
+  }
+
+  it('finds none between equal cards, some between different ones, and orders them by class', () => {
+    let compared = 0
+    fc.assert(
+      fc.property(authoredCard, authoredCard, (left, right) => {
+        const [before, after] = [left, right].map(each => compileOptional(JSON.parse(JSON.stringify(each))))
+        if (!before || !after) return
+        compared++
+        expect(classifyChanges(before, structuredClone(before)).changes).toStrictEqual([])
+        const { class: name, changes } = classifyChanges(before, after)
+        expect(changes.length === 0).toBe(jsonEquals(before as Json, after as Json))
+        const ranks = changes.map(change => changeClasses.indexOf(change.class))
+        expect(ranks).toStrictEqual(ranks.toSorted((a, b) => a - b))
+        expect(changes[0]?.class ?? 'cosmetic').toBe(name)
+        for (const { rule, class: own } of changes) expect(changeRules[rule as ChangeRule].class).toBe(own)
+      }),
+    )
+    expect(compared).toBeGreaterThan(0)
+  })
+})
+
+describe('the time to classify changes', () => {
+  const large: Record<string, (count: number, host: string) => object> = {
+    skills: (count, host) => ({
+      skills: Array.from({ length: count }, (_, index) => ({
+        ...skill,
+        id: `${host}${index}`,
+        inputModes: ['a/b', `${host}/x`],
+      })),
+    }),
+    'modes of skills': (count, host) => ({
+      skills: Array.from({ length: count }, (_, index) => ({
+        ...skill,
+        id: `${index}`,
+        inputModes: Array.from({ length: 90 }, (_, mode) => `${host}/${mode}`),
+      })),
+    }),
+    schemes: (count, host) => ({
+      securitySchemes: Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [
+          `s${index}`,
+          { openIdConnectSecurityScheme: { openIdConnectUrl: `https://${host}.example/${index}` } },
+        ]),
+      ),
+      securityRequirements: [],
+    }),
+  }
+
+  it.each(Object.entries(large))('is linear in the number of %s', async (_, fields) => {
+    const cards = new Map(
+      [200, 400].map(count => {
+        const [before, after] = [card(fields(count, 'a')), card(fields(count, 'b'))]
+        return [count, () => classifyChanges(before, after)]
+      }),
+    )
+    expect(await growthWhenDoubled(200, 5, count => cards.get(count)?.())).toBeLessThan(doubled)
+  })
+})
