@@ -74,6 +74,27 @@ export const MAX_STALE_IF_ERROR_SECONDS = 30 * 86_400
 /** Entries on one page of a list, and the default of `limit`. */
 export const MAX_PAGE_SIZE = 100
 
+/** Characters of the descriptions and examples of an agent's skills that are searched. */
+export const MAX_INDEXED_LENGTH = 64 * 1024
+
+/** Examples of an agent's skills that are stored for catalogs. */
+export const MAX_LISTED_EXAMPLES = 5
+
+/** Characters of `q` and of the value of a filter, words of `q`, and filters of one search. */
+export const MAX_QUERY_LENGTH = 200
+export const MAX_QUERY_WORDS = 16
+export const MAX_FILTERS = 16
+
+/** The best agents of a search, all pages together. */
+export const MAX_SEARCH_HITS = 500
+
+/** Agents that the facets of a search count, and the most frequent values that they show. */
+export const MAX_FACET_AGENTS = 10_000
+export const MAX_FACET_VALUES = 20
+
+/** Different values of each field of a card by which it is found: ids, names and tags of skills, capabilities, modes. */
+export const MAX_FIELD_VALUES = 500
+
 /** Characters of ADMIN_TOKEN: long enough that a random one cannot be guessed, even without a rate limit. */
 export const MIN_ADMIN_TOKEN_LENGTH = 16
 

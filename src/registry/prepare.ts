@@ -6,6 +6,7 @@ import { strongEtag } from '../http/conditional.ts'
 import type { Json } from '../json/json.ts'
 import type { Representation } from './kv-format.ts'
 import type { Registration, Summary, WriteTerms } from './records.ts'
+import { collectSearchFields, noSearchFields } from './search-fields.ts'
 
 /** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
 const MAX_ROW_BYTES = 1_900_000
@@ -23,6 +24,7 @@ export const prepareRegistration = async (
     ...(await prepareManifest(id, document, manifest)),
     origin,
     summary: summarize(compiled),
+    search: collectSearchFields(compiled.card),
     representations: await encodeDocuments(documents, encoded),
     profile: await encode(JSON.stringify(profile)),
     extended: await Promise.all(
@@ -50,6 +52,7 @@ export const prepareWithoutCard = async (
       ...{ name: typeof name === 'string' ? name : id, description: '', version: '', url: '' },
       ...{ protocol: 'a2a', shaman: { url: '', preferredTransport: 'JSONRPC' } },
     },
+    search: noSearchFields,
     representations: {},
     profile: await encode(JSON.stringify(missingCardProfile(manifest))),
     extended: [],

@@ -19,6 +19,7 @@ export type Registration = {
   /** The origin that absolute URLs of this host start with. */
   origin: string
   summary: Summary
+  search: SearchFields
   /** Empty while a remote card has never been fetched. */
   representations: Partial<Record<RepresentationName, Representation>>
   /** The CallProfile as JSON. It is published next to the representations and never served. */
@@ -63,6 +64,25 @@ export type Summary = {
   shaman: { url: string; preferredTransport: string }
 }
 
+/**
+ * What agents are found and filtered by, besides their names and descriptions: from the public card, each value once. `capabilities`
+ * are the flags that are true and the URIs of extensions; `examples` the first few of all skills.
+ */
+export type SearchFields = {
+  /** The organization; empty for none. */
+  provider: string
+  skillIds: string[]
+  skillNames: string[]
+  tags: string[]
+  examples: string[]
+  capabilities: string[]
+  inputModes: string[]
+  outputModes: string[]
+  protocolVersions: string[]
+  /** The descriptions and examples of the skills, for the full-text index only. */
+  text: string
+}
+
 /** One agent in a list. Its set is only for callers who may read or write the agent. */
 export type ListedAgent = Summary & { id: string; origin: string; visibility: string; set?: string }
 
@@ -71,6 +91,37 @@ export type ListedAgent = Summary & { id: string; origin: string; visibility: st
  * one of the globs in `covered` and, unless the list is that of a `set`, the public ones.
  */
 export type ListQuery = { after: string; limit: number; covered: readonly string[]; set?: string }
+
+/** What agents can be filtered by, and counted. */
+export type FilterName = 'tag' | 'skill' | 'capability' | 'inputMode' | 'outputMode' | 'provider' | 'protocolVersion'
+
+/** Matches agents that have one of these values, in lower case. */
+export type Filter = { name: FilterName; values: readonly string[] }
+
+/**
+ * A page of a search: agents that have the words of `match` (an FTS5 expression) and match every filter, as far as `covered` and
+ * `set` of a list allow. Without `match`, those whose ids follow `after`. `order` is the rest of a ranking, by document numbers.
+ */
+export type SearchQuery = ListQuery & {
+  match?: string
+  filters: readonly Filter[]
+  facets: readonly FilterName[]
+  order?: readonly number[]
+}
+
+/** One agent that was found. The higher the score, the better it matches; a search without words has none. */
+export type SearchHit = ListedAgent & Pick<SearchFields, 'skillIds' | 'tags'> & { score?: number }
+
+/** A page of a search, and the document numbers of the agents on the next pages of a ranking. */
+export type SearchResult = {
+  agents: SearchHit[]
+  isLast: boolean
+  rest: number[]
+  facets?: Partial<Record<FilterName, FacetValue[]>>
+}
+
+/** A value, and how many of the agents have it. */
+export type FacetValue = { value: string; count: number }
 
 /** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
 export type NamedAgents = { public: string | null; internal: string[] }

@@ -3,6 +3,7 @@ import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import type { Registered } from '../../src/registry/records.ts'
+import { noSearchFields } from '../../src/registry/search-fields.ts'
 import { Registry } from '../../src/registry/store/registry.ts'
 import { prepareRemote, reconcile } from '../../src/sources/reconcile.ts'
 import type { RefreshOptions } from '../../src/sources/refresh.ts'
@@ -168,6 +169,7 @@ describe('the alarm of a remote card', () => {
             ...{ ...own, origin: record?.origin ?? '', profile, representations: {}, extended: [], expected: {} },
             summary: { ...summary, shaman: { url: '', preferredTransport: '' } },
             actor: 'admin',
+            search: noSearchFields,
           },
           true,
         )

@@ -1,6 +1,7 @@
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
 import type { Registration, SourceFailure, SourceRecord } from '../../src/registry/records.ts'
+import { noSearchFields } from '../../src/registry/search-fields.ts'
 
 /** The source of an upstream card. */
 export const source: Source = {
@@ -36,6 +37,7 @@ export const registration = (
       ...{ name: text ?? id, description: '', version: '', url: '', protocol: 'a2a' },
       shaman: { url: '', preferredTransport: 'JSONRPC' },
     },
+    search: noSearchFields,
     representations: Object.fromEntries(text === undefined ? [] : names.map(name => [name, representation(text)])),
     profile: representation(`profile of ${text}`),
     extended: [],

@@ -40,7 +40,7 @@ export const matchesGlob = (glob: string, id: string): boolean => {
 
 /**
  * Makes an id in kebab-case from a name. Returns `fallback` if the name has no ASCII letter or digit. The time to normalize a run of
- * combining marks grows with the square of its length, so this is the only place that normalizes, and it reads a bounded part.
+ * combining marks grows with the square of its length, so this module is the only one that normalizes, and here it reads a bounded part.
  */
 export const toSlug = (name: string, fallback: string): string =>
   name
@@ -53,3 +53,10 @@ export const toSlug = (name: string, fallback: string): string =>
     .replace(/^-/, '')
     .slice(0, 63)
     .replace(/-$/, '') || fallback
+
+/** Returns a text in lower case and without differences of width (NFKC). Of a run of combining marks, only the first few stay. */
+export const foldText = (text: string): string =>
+  text
+    .replace(/(\p{M}{8})\p{M}+/gu, '$1')
+    .normalize('NFKC')
+    .toLowerCase()

@@ -15,6 +15,8 @@ import type {
   RegistryHealth,
   Removed,
   RevisionRow,
+  SearchQuery,
+  SearchResult,
   SourceRecord,
   SourceState,
   StoredDocument,
@@ -74,6 +76,12 @@ export class Registry extends DurableObject<Env> {
   async list(query: ListQuery): Promise<ListedAgent[]> {
     const { selectAgents } = await import('./agents.ts')
     return selectAgents(this.#sql, query)
+  }
+
+  /** Returns a page of the agents that match a query. */
+  async search(query: SearchQuery): Promise<SearchResult> {
+    const { search } = await import('./search.ts')
+    return search(this.#sql, query)
   }
 
   /** Returns the agents of an id, else of a name, in lower case; internal agents included. */

@@ -3,6 +3,7 @@ import { MAX_FETCHED_REVISIONS, MAX_PAGE_SIZE } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Extended, Registration, RevisionRow, SourceRecord } from '../records.ts'
 import { namedSince } from './agents.ts'
+import { indexAgent, unindexAgent } from './search.ts'
 import { matchesFetched, selectLastSeq, serializeDrift } from './sources.ts'
 
 /** What is registered of an agent now. */
@@ -73,11 +74,14 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
     ...[id, seq, modified, origin, manifest, source?.by ?? 'manifest', registration.actor],
     source?.drift?.length ? serializeDrift(source.drift) : null,
   )
+  const { text: _, ...fields } = registration.search
   sql.exec(
-    `INSERT OR REPLACE INTO agents (id, seq, visibility, set_name, origin, modified, manifest_etag, summary)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[id, seq, visibility, set, origin, modified, registration.manifestEtag, JSON.stringify(summary)],
+    `INSERT OR REPLACE INTO agents (id, seq, visibility, set_name, origin, modified, manifest_etag, summary, search_fields)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[id, seq, visibility, set, origin, modified, registration.manifestEtag],
+    ...[JSON.stringify(summary), JSON.stringify(fields)],
   )
+  indexAgent(sql, registration)
   storeRepresentations(sql, id, { ...registration.representations, profile: registration.profile })
   storeExtended(sql, id, registration.extended)
   if (source?.by === 'fetch') pruneFetchedRevisions(sql, id)
@@ -92,6 +96,7 @@ export const appendTombstone = (sql: SqlStorage, id: string, author: string, cre
     ...[id, seq, created, author],
   )
   sql.exec('DELETE FROM agents WHERE id = ?', id)
+  unindexAgent(sql, id)
   storeRepresentations(sql, id, {})
   storeExtended(sql, id, [])
   return seq

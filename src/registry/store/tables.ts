@@ -15,10 +15,27 @@ const TABLES = `
     origin TEXT NOT NULL,
     modified INTEGER NOT NULL,
     manifest_etag TEXT NOT NULL,
-    summary TEXT NOT NULL
+    summary TEXT NOT NULL,
+    search_fields TEXT NOT NULL
   );
   CREATE INDEX IF NOT EXISTS agents_by_name ON agents (lower(json_extract(summary, '$.name')));
   CREATE INDEX IF NOT EXISTS agents_by_set ON agents (set_name, id);
+  CREATE TABLE IF NOT EXISTS search_documents (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    listed INTEGER NOT NULL,
+    terms TEXT NOT NULL
+  );
+  CREATE TABLE IF NOT EXISTS search_terms (
+    kind TEXT NOT NULL,
+    value TEXT NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (kind, value, id)
+  ) WITHOUT ROWID;
+  CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(
+    name, description, skills, tags, details, provider,
+    content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
+  );
   CREATE TABLE IF NOT EXISTS revisions (
     id TEXT NOT NULL,
     seq INTEGER NOT NULL,
