@@ -8,6 +8,7 @@ import { parseUrl } from './net/urls.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const agents = () => import('./api/agents.ts')
+const audit = () => import('./api/admin/audit.ts')
 const health = () => import('./api/health.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agent-lists.ts')
@@ -58,6 +59,7 @@ export const routes: readonly Route[] = [
   ['GET', '/tokens', lazy(tokens, 'listTokens')],
   ['GET', '/tokens/self', lazy(tokens, 'getOwnToken')],
   ['DELETE', '/tokens/:id', lazy(tokens, 'deleteToken')],
+  ['GET', '/audit', lazy(audit, 'getAudit')],
   ['POST', '/lint', lazy(lint, 'postLint')],
   ['GET', '/schema/manifest.json', lazy(schema, 'getManifestSchema')],
   ['GET', '/health', lazy(health, 'getHealth')],

@@ -108,6 +108,9 @@ export const MAX_TOKEN_ENTRIES = 20
 /** Tokens of one host; expired ones are deleted to make room. */
 export const MAX_TOKENS = 10_000
 
+/** Refused writes of one actor that the audit records in an hour, those without a valid token together. Others are counted. */
+export const MAX_RECORDED_REFUSALS = 30
+
 /** How long the Registry keeps what an agent's calls have shown, and the media types in it. */
 export const OBSERVATION_SECONDS = 30 * 86_400
 export const MAX_OBSERVED_MEDIA_TYPES = 50

@@ -122,6 +122,16 @@ export type IssuedToken = v.InferOutput<typeof IssuedToken>
 
 const TokenPage = v.object({ tokens: v.array(Token), cursor: v.optional(v.string()) })
 
+const AuditPage = v.object({
+  entries: v.array(v.record(v.string(), json)),
+  head: v.nullable(
+    v.object({ number: v.number(), time: v.string(), hash: v.string(), signature: v.optional(v.string()) }),
+  ),
+  cursor: v.optional(v.string()),
+})
+/** A page of the audit, newest first, with the newest entry of all; entries are as the host sent them. */
+export type AuditPage = v.InferOutput<typeof AuditPage>
+
 /** The public keys of a host; members that are not for verifying signatures are left out. */
 const KeySet = v.object({
   keys: v.array(
@@ -255,6 +265,14 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     const reply = await request(connection, 'GET', `/agents/${id}/observed`)
     if (isMissingAgent(reply)) return undefined
     return reply.status === 200 ? parseReply(Observed, reply, connection) : toRejection(reply)
+  },
+
+  /** Returns a page of the audit with these filters, before the entry that `cursor` names. */
+  getAudit: async (query: URLSearchParams, limit: number, cursor?: string): Promise<AuditPage | Rejection> => {
+    query.set('limit', String(limit))
+    if (cursor !== undefined) query.set('cursor', cursor)
+    const reply = await request(connection, 'GET', `/audit?${query}`)
+    return reply.status === 200 ? parseReply(AuditPage, reply, connection) : toRejection(reply)
   },
 
   /** The tokens of the host. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { UsageError } from '../exit-codes.ts'
 import { addAgents } from './agents.ts'
+import { addAudit } from './audit.ts'
 import { addCompletion } from './completion.ts'
 import { addConvert } from './convert.ts'
 import { addDiff } from './diff.ts'
@@ -27,6 +28,7 @@ const COMMANDS: readonly AddCommand[] = [
   addWhoami,
   addToken,
   addKeys,
+  addAudit,
   addCompletion,
 ]
 
@@ -50,6 +52,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card token revoke': 'sync-card token revoke kn36bnav5bke',
   'sync-card keys': 'sync-card keys create',
   'sync-card keys create': 'sync-card keys create --keep https://cards.example.com -- --env staging',
+  'sync-card audit': 'sync-card audit --agent weather --since 2027-01-01',
+  'sync-card audit verify': 'sync-card audit verify --host prod',
   'sync-card completion': 'eval "$(sync-card completion bash)"',
 }
 

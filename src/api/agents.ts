@@ -1,5 +1,6 @@
 import { isAdmin } from '../auth/permissions.ts'
 import { actorOf } from '../auth/principal.ts'
+import { audited } from '../auth/refusals.ts'
 import { adminRequired, requireWriter } from '../auth/require.ts'
 import { type Precondition, parsePrecondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
@@ -15,7 +16,7 @@ import type { PreparedWrite } from './registration.ts'
 import { serializeSource } from './sources.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
-export const putAgent: Handler = async (request, env, ctx, params) => {
+export const putAgent: Handler = audited(async (request, env, ctx, params) => {
   const { principal, id } = await requireWriter({ request, env, ctx }, params)
   const precondition = parsePrecondition(request.headers)
   const document = await readJson(request)
@@ -35,7 +36,7 @@ export const putAgent: Handler = async (request, env, ctx, params) => {
     ETag: registration.manifestEtag,
     'Cache-Control': PRIVATE_NO_STORE,
   })
-}
+})
 
 type Attempt = { prepared: PreparedWrite; result: Registered | WriteRejection }
 
@@ -48,7 +49,7 @@ const retryOnConflict = async (attempt: () => Promise<Attempt>, attempts = MAX_A
 }
 
 /** `DELETE /agents/{id}`: removes an agent, here at once and everywhere within the cache time. */
-export const deleteAgent: Handler = async (request, env, ctx, params) => {
+export const deleteAgent: Handler = audited(async (request, env, ctx, params) => {
   const { principal, id } = await requireWriter({ request, env, ctx }, params)
   const precondition = parsePrecondition(request.headers)
   const result = await getRegistry(env).remove(id, precondition, actorOf(principal))
@@ -56,7 +57,7 @@ export const deleteAgent: Handler = async (request, env, ctx, params) => {
   cacheRemoved(id, result)
   purgeLists(ctx)
   return new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE } })
-}
+})
 
 /** `GET /agents/{id}/manifest`: the manifest as it was registered. */
 export const getManifest: Handler = async (request, env, ctx, params) => {

@@ -1,5 +1,6 @@
 import { isAdmin } from '../auth/permissions.ts'
 import { actorOf } from '../auth/principal.ts'
+import { audited } from '../auth/refusals.ts'
 import { adminRequired, requireWriter } from '../auth/require.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
@@ -17,7 +18,7 @@ import { parsePageQuery } from './pagination.ts'
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 
 /** `POST /agents/{id}/refresh`: fetches a remote card now, or accepts a pending card with `{"accept": etag}`. */
-export const postRefresh: Handler = async (request, env, ctx, params) => {
+export const postRefresh: Handler = audited(async (request, env, ctx, params) => {
   const { id, principal } = await requireWriter({ request, env, ctx }, params)
   const etag = await readAcceptedEtag(request)
   const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(principal) } }
@@ -28,7 +29,7 @@ export const postRefresh: Handler = async (request, env, ctx, params) => {
   const outcome =
     result.outcome === 'pending' ? { outcome: 'pending', pending: serializePending(result.pending) } : result
   return jsonResponse({ id, ...outcome, source: serializeState(state) }, 200, headers)
-}
+})
 
 /** `GET /agents/{id}/source`: the state of a remote card. */
 export const getSource: Handler = async (request, env, ctx, params) => {

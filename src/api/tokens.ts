@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { parseAuthorization } from '../auth/authenticate.ts'
+import { actorOf } from '../auth/principal.ts'
+import { audited } from '../auth/refusals.ts'
 import { requirePrincipal, requireScope, unauthorized } from '../auth/require.ts'
 import { createToken, tokenId } from '../auth/token.ts'
 import { scopes } from '../card/model/constants.ts'
@@ -17,12 +19,13 @@ import { cacheToken, readToken } from '../registry/edge/lookups.ts'
 import type { TokenRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { paginate, parsePageQuery } from './pagination.ts'
+import { parseTime } from './times.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 
 /** `POST /tokens`: issues a token. Its text is in this response and nowhere else. */
-export const postToken: Handler = async (request, env, ctx) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
+export const postToken: Handler = audited(async (request, env, ctx) => {
+  const principal = await requireScope({ request, env, ctx }, 'admin', '*')
   const parsed = parseTokenRequest(await readJson(request), Date.now())
   if ('errors' in parsed) {
     const { pointer = '', message = '' } = parsed.errors[0] ?? {}
@@ -32,14 +35,14 @@ export const postToken: Handler = async (request, env, ctx) => {
   }
   const { id, token, hash } = await createToken()
   const record = { id, ...parsed.record }
-  const issued = await getRegistry(env).issueToken(record, hash)
+  const issued = await getRegistry(env).issueToken(record, hash, actorOf(principal))
   // Ids are random: a collision is less likely than a request that reaches the Registry twice.
   if (issued.outcome === 'id-taken') throw serviceUnavailable('No token was issued.')
   if (issued.outcome === 'too-many-tokens')
     throw new HttpError(409, issued.outcome, `This host stores at most ${issued.limit} tokens. Revoke some first.`)
   cacheToken(hash, record, issued.seq)
   return jsonResponse({ ...serializeToken(record), token, published: issued.published }, 201, headers)
-}
+})
 
 /** `GET /tokens`: a page of the issued tokens, by id, without their text, which is not stored. */
 export const listTokens: Handler = async (request, env, ctx) => {
@@ -63,14 +66,14 @@ export const getOwnToken: Handler = async (request, env, ctx) => {
 }
 
 /** `DELETE /tokens/{id}`: revokes a token, here at once and everywhere within the cache time. */
-export const deleteToken: Handler = async (request, env, ctx, { id = '' }) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
-  const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id) : undefined
+export const deleteToken: Handler = audited(async (request, env, ctx, { id = '' }) => {
+  const principal = await requireScope({ request, env, ctx }, 'admin', '*')
+  const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id, actorOf(principal)) : undefined
   if (revoked?.outcome !== 'revoked')
     throw new HttpError(404, 'token-not-found', 'No token with this id exists. GET /tokens lists tokens.')
   cacheToken(revoked.hash, null, revoked.seq)
   return new Response(null, { status: 204, headers: { ...CORS_HEADERS, ...headers } })
-}
+})
 
 const serializeToken = ({ id, note, scopes, agents, tiers, created, expires }: TokenRecord) => ({
   id,
@@ -170,14 +173,4 @@ const parseExpiry = (expires: string | number | null, now: number): { at: number
   if (at > now + MAX_TOKEN_SECONDS * 1000)
     return { error: `must be at most ${MAX_TOKEN_SECONDS / 86_400} days from now; omit it for a token without an end` }
   return { at }
-}
-
-const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
-
-/** Returns NaN for a day that its month does not have, which `Date` would take for one of the next month. */
-const parseTime = (text: string): number => {
-  const date = timeForm.exec(text)?.[1]
-  if (date === undefined) return Number.NaN
-  const midnight = Date.parse(date)
-  return new Date(midnight || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN
 }

@@ -8,6 +8,11 @@ import type { Authentication, Principal, TokenError } from './principal.ts'
 import { recordFailure, tooManyAttempts } from './throttle.ts'
 import { isAdminTokenMissing } from './token.ts'
 
+const principals = new WeakMap<Request, Principal>()
+
+/** Returns the principal that a request was found to have, even if it was refused afterwards; undefined for none. */
+export const knownPrincipal = (request: Request): Principal | undefined => principals.get(request)
+
 /** Returns the principal of a request if it has a scope for an agent, `*` standing for every agent; throws otherwise. */
 export const requireScope = async (context: RequestContext, scope: Scope, agentId: string): Promise<Principal> => {
   const principal = await requirePrincipal(context, { scope })
@@ -48,7 +53,10 @@ export const requirePrincipal = async (
   { caller: known, scope = 'read' }: { caller?: Authentication | undefined; scope?: Scope } = {},
 ): Promise<Principal> => {
   const caller = known ?? (await authenticate(request, env, ctx))
-  if (caller.authenticated) return caller
+  if (caller.authenticated) {
+    principals.set(request, caller)
+    return caller
+  }
   // There is no agent here that unrecognized credentials might be for: they are a guess like any other.
   if (caller.reason === 'unrecognized' && (await recordFailure(request, env.AUTH_LIMIT))) throw tooManyAttempts()
   const isChecked = caller.reason !== 'throttled' && caller.reason !== 'unavailable'

@@ -12,6 +12,7 @@ type LogEvent =
   | 'publication-failed'
   | 'purge-failed'
   | 'refresh-failed'
+  | 'refusal-unrecorded'
   | 'registry-unavailable'
   | 'rpc'
   | 'signing-key'

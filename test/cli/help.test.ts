@@ -18,7 +18,7 @@ const listCommands = (): [path: string, command: Command][] => {
 
 const paths = [
   ...['', 'init', 'pull', 'diff', 'lint', 'convert', 'list', 'show', 'open', 'refresh', 'whoami', 'completion'],
-  ...['token', 'token create', 'token list', 'token revoke', 'keys', 'keys create'],
+  ...['token', 'token create', 'token list', 'token revoke', 'keys', 'keys create', 'audit', 'audit verify'],
 ].map(path => `sync-card ${path}`.trim())
 
 describe('the help of sync-card', () => {

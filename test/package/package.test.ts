@@ -178,6 +178,8 @@ const commands: readonly Case[] = [
   ['token list', 0, 'ID'],
   ['token revoke 000000000000', 3, ''],
   ['keys create --print', 0, '"kty":"EC"'],
+  ['audit --agent ID', 0, 'agent-registered'],
+  ['audit verify', 0, /^\d+:[0-9a-f]{64}\n/],
   ['completion bash', 0, 'complete -F _sync_card sync-card'],
   ['completion zsh', 0, '#compdef sync-card'],
   ['completion fish', 0, 'complete -c sync-card'],

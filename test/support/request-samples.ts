@@ -95,6 +95,7 @@ export const requestSamples: Record<string, RequestSample> = {
     headers: admin,
     body: { scopes: ['read'], agents: ['a*'], tiers: ['base'], expires: '2030-01-01T00:00:00Z', note: 'n' },
   },
+  'the audit': { path: ['audit'], query: { what: 'agent-changed', since: '2027-01-01', limit: '5' }, headers: admin },
   'the own token': { path: ['tokens', 'self'], headers: admin },
   'a list of a set': { path: ['agents'], query: { set: 'a', limit: '5', cursor: 'a' }, headers: admin },
   'the health of the host': { path: ['health'], query: { a: 'b' } },

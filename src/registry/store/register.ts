@@ -57,10 +57,10 @@ export const register = (
 }
 
 const describeChange = (
-  { id, actor, cause, changeClass }: Registration,
+  { id, actor, cause, changeClass, manifestEtag }: Registration,
   { seq, at, isNew }: { seq: number; at: number; isNew: boolean },
 ): Change => ({
-  ...{ id, seq, actor, at, kind: isNew ? 'registered' : 'changed' },
+  ...{ id, seq, actor, at, manifestEtag, kind: isNew ? 'registered' : 'changed' },
   ...(cause && { cause }),
   ...(changeClass && { class: changeClass }),
 })

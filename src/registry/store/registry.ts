@@ -2,6 +2,8 @@ import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../../card/model/constants.ts'
 import type { Observations } from '../../card/model/observations.ts'
 import type { Precondition } from '../../http/conditional.ts'
+import type { AuditEntry } from '../audit/chain.ts'
+import type { AuditHead, AuditQuery, Refusal } from '../audit/log.ts'
 import type {
   Expected,
   ListedAgent,
@@ -143,9 +145,9 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Stores a token under the SHA-256 of its text in hexadecimal. */
-  async issueToken(record: TokenRecord, hash: string): Promise<TokenIssued> {
+  async issueToken(record: TokenRecord, hash: string, actor: string): Promise<TokenIssued> {
     const { issueToken } = await import('./tokens.ts')
-    return this.#write(() => issueToken(this.#sql, record, hash))
+    return this.#write(() => issueToken(this.#sql, record, hash, actor))
   }
 
   /** Returns a page of tokens ordered by id, those after `after`; never the tokens themselves. */
@@ -155,9 +157,21 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Revokes a token: at once in the isolate that calls, and everywhere within the cache time. */
-  async revokeToken(id: string): Promise<TokenRevoked> {
+  async revokeToken(id: string, actor: string): Promise<TokenRevoked> {
     const { revokeToken } = await import('./tokens.ts')
-    return this.#write(() => revokeToken(this.#sql, id))
+    return this.#write(() => revokeToken(this.#sql, id, actor))
+  }
+
+  /** Returns a page of the audit, newest first, and the newest entry of all. */
+  async audit(query: AuditQuery): Promise<{ entries: AuditEntry[]; head: AuditHead | null }> {
+    const { selectEntries, selectHead } = await import('../audit/log.ts')
+    return { entries: selectEntries(this.#sql, query), head: selectHead(this.#sql) ?? null }
+  }
+
+  /** Records a refused write in the audit. */
+  async recordRefusal(refusal: Refusal): Promise<void> {
+    const { recordRefusal } = await import('../audit/log.ts')
+    this.ctx.storage.transactionSync(() => recordRefusal(this.#sql, refusal))
   }
 
   /** Publishes what is left in the outbox. */

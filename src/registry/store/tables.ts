@@ -108,6 +108,23 @@ const TABLES = `
     at INTEGER NOT NULL
   );
   CREATE INDEX IF NOT EXISTS changes_by_agent ON changes (id, number);
+  CREATE TABLE IF NOT EXISTS audit (
+    number INTEGER PRIMARY KEY,
+    time INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    agent TEXT,
+    what TEXT NOT NULL,
+    entry TEXT NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS audit_by_actor ON audit (actor);
+  CREATE INDEX IF NOT EXISTS audit_by_agent ON audit (agent) WHERE agent IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS audit_by_event ON audit (what);
+  CREATE TABLE IF NOT EXISTS refusals (
+    actor TEXT PRIMARY KEY,
+    hour INTEGER NOT NULL,
+    recorded INTEGER NOT NULL,
+    omitted INTEGER NOT NULL
+  );
   CREATE TABLE IF NOT EXISTS outbox (
     key TEXT PRIMARY KEY,
     version INTEGER NOT NULL,

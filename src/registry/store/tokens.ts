@@ -1,4 +1,5 @@
 import { MAX_PAGE_SIZE, MAX_TOKENS } from '../../limits.ts'
+import { appendEntry } from '../audit/log.ts'
 import { tokenKey } from '../kv-format.ts'
 import type { TokenIssued, TokenRecord, TokenRevoked, WriteResult } from '../records.ts'
 
@@ -14,6 +15,7 @@ export const issueToken = (
   sql: SqlStorage,
   record: TokenRecord,
   hash: string,
+  actor: string,
 ): WriteResult<Issued, Exclude<TokenIssued, { outcome: 'issued' }>> => {
   if (countTokens(sql) >= MAX_TOKENS) sql.exec('DELETE FROM tokens WHERE expires <= ?', Date.now())
   if (countTokens(sql) >= MAX_TOKENS) return { error: { outcome: 'too-many-tokens', limit: MAX_TOKENS } }
@@ -22,6 +24,9 @@ export const issueToken = (
     ...[record.id, hash, record.expires, JSON.stringify(record)],
   )
   if (rowsWritten === 0) return { error: { outcome: 'id-taken' } }
+  const { id, scopes, agents, tiers, expires } = record
+  const until = expires === null ? null : new Date(expires).toISOString()
+  appendEntry(sql, { actor, what: 'token-issued', details: { token: id, scopes, agents, tiers, expires: until } })
   const keys = [tokenKey(hash)]
   return { value: { outcome: 'issued', seq: TOKEN_SEQ.issued }, staleKeys: keys, publishKeys: keys }
 }
@@ -40,10 +45,12 @@ export const selectTokens = (sql: SqlStorage, after: string, limit: number): Tok
 export const revokeToken = (
   sql: SqlStorage,
   id: string,
+  actor: string,
 ): WriteResult<Revoked, Exclude<TokenRevoked, { outcome: 'revoked' }>> => {
   const [deleted] = sql.exec<{ hash: string }>('DELETE FROM tokens WHERE id = ? RETURNING hash', id).toArray()
   if (!deleted) return { error: { outcome: 'unknown' } }
   const { hash } = deleted
+  appendEntry(sql, { actor, what: 'token-revoked', details: { token: id } })
   const keys = [tokenKey(hash)]
   return { value: { outcome: 'revoked', seq: TOKEN_SEQ.revoked, hash }, staleKeys: keys, publishKeys: keys }
 }

@@ -26,24 +26,24 @@ beforeEach(() => {
   sql = openSql()
   createTables(sql)
   sql.exec('BEGIN')
-  for (let count = 1; count < maxTokens; count++) issueToken(sql, record(`t${count}`), `h${count}`)
+  for (let count = 1; count < maxTokens; count++) issueToken(sql, record(`t${count}`), `h${count}`, 'admin')
   sql.exec('COMMIT')
 })
 
 describe('the limit of tokens', () => {
   it('rejects another token until one is revoked', () => {
     const outcomes = [
-      issueToken(sql, record('last'), 'last'),
-      issueToken(sql, record('more'), 'more'),
-      revokeToken(sql, 't1'),
-      issueToken(sql, record('more'), 'more'),
+      issueToken(sql, record('last'), 'last', 'admin'),
+      issueToken(sql, record('more'), 'more', 'admin'),
+      revokeToken(sql, 't1', 'admin'),
+      issueToken(sql, record('more'), 'more', 'admin'),
     ].map(outcomeOf)
     expect(outcomes).toEqual(['issued', 'too-many-tokens', 'revoked', 'issued'])
   })
 
   it('is not reached while expired tokens can be deleted', () => {
-    issueToken(sql, record('old', Date.now() - 1), 'old')
-    expect([issueToken(sql, record('new'), 'new'), revokeToken(sql, 'old')].map(outcomeOf)).toEqual([
+    issueToken(sql, record('old', Date.now() - 1), 'old', 'admin')
+    expect([issueToken(sql, record('new'), 'new', 'admin'), revokeToken(sql, 'old', 'admin')].map(outcomeOf)).toEqual([
       'issued',
       'unknown',
     ])

@@ -1,0 +1,195 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { compactVerify, importJWK } from 'jose'
+import { type JsonObject, toText } from '../../src/json/json.ts'
+import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/audit/chain.ts'
+import type { AuditPage, HostClient, Rejection } from '../client/index.ts'
+import type { Context } from '../context.ts'
+import { withChoices } from '../did-you-mean.ts'
+import { ExitCode } from '../exit-codes.ts'
+import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { addHostOptions, connect, type HostFlags } from './host-options.ts'
+
+/** The newest entry of an earlier verification. */
+type SeenHead = { number: number; hash: string }
+
+type ListFlags = HostFlags & {
+  agent?: string
+  actor?: string
+  what?: string
+  since?: string
+  until?: string
+  limit: number
+}
+type VerifyFlags = HostFlags & { seen?: SeenHead }
+
+const PAGE_SIZE = 100
+const DEFAULT_LIMIT = 50
+
+/** Adds `audit`, which shows who changed what on a host, and `audit verify`, which checks that the record is whole. */
+export const addAudit = (program: Command, context: Context, exit: (code: number) => void): void => {
+  const audit = addHostOptions(program.command('audit'), 'admin')
+    .description('show who changed what on the host, newest first')
+    .option('--agent <id>', 'changes of this agent')
+    .option('--actor <actor>', 'by admin, host, anonymous or the token of this id')
+    .addOption(withChoices(new Option('--what <what>', 'what happened'), AUDITED))
+    .option('--since <time>', 'not before this date or time, such as 2027-01-31 or 2027-01-31T12:00:00Z')
+    .option('--until <time>', 'before this date or time')
+    .option('--limit <count>', 'entries at most', parseLimit, DEFAULT_LIMIT)
+    .action(async (flags: ListFlags) => exit(await list(flags, context)))
+  addHostOptions(audit.command('verify'), 'admin')
+    .description('recompute the chain of the audit, and check its signature')
+    .option(
+      '--seen <number:hash>',
+      'the newest entry of an earlier verification, which must still be there',
+      parseSeenHead,
+    )
+    // The options of the command above belong to both.
+    .action(async (_: unknown, command: Command) => exit(await verify(command.optsWithGlobals(), context)))
+}
+
+const parseLimit = (text: string): number => {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Use a number from 1 to 999999.')
+}
+
+const parseSeenHead = (text: string): SeenHead => {
+  const [, number, hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('Use what `sync-card audit verify` printed, such as 17:3f….')
+  return { number: Number(number), hash }
+}
+
+const list = async (flags: ListFlags, context: Context): Promise<number> => {
+  const { agent, actor, what, since, until, limit, json } = flags
+  const { terminal } = context
+  const filters = Object.entries({ agent, actor, what, since, until }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] satisfies [string, string]],
+  )
+  const client = connect(flags, context)
+  const entries: JsonObject[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.getAudit(
+      new URLSearchParams(filters),
+      Math.min(limit - entries.length, PAGE_SIZE),
+      cursor,
+    )
+    if ('rejected' in page) return reportRejection(page, context)
+    entries.push(...page.entries)
+    cursor = page.cursor
+  } while (cursor !== undefined && entries.length < limit)
+  if (json) terminal.out(JSON.stringify({ entries }))
+  else if (entries.length === 0) terminal.info('The audit has no such entries.')
+  else terminal.report(entriesText(entries))
+  return ExitCode.ok
+}
+
+const COLUMNS = ['number', 'time', 'actor', 'what', 'agent', 'seq', 'details'] as const
+
+const entriesText = (entries: readonly JsonObject[]): string =>
+  formatTable([
+    COLUMNS.map(colors.dim),
+    ...entries.map(entry => COLUMNS.map(name => withoutControls(toCell(entry[name])))),
+  ])
+
+const toCell = (value: JsonObject[string]): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : toText(value)
+
+/** What a verification found. `problem` is undefined where everything fits. */
+type Verification = { entries: number; head: AuditPage['head']; isSigned: boolean; problem?: Problem }
+
+/** What does not fit; `entry` is its number in the chain, undefined for the signature. */
+type Problem = { entry?: number; message: string }
+
+const verify = async (flags: VerifyFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  const client = connect(flags, context)
+  const result = await verifyAudit(client, flags.seen)
+  if ('rejected' in result) return reportRejection(result, context)
+  const { entries, head, isSigned, problem } = result
+  const exitCode = problem ? ExitCode.outOfDate : ExitCode.ok
+  if (flags.json) terminal.out(JSON.stringify({ valid: problem === undefined, entries, head, isSigned, problem }))
+  else if (problem) terminal.error(describeProblem(problem))
+  else if (head === null) terminal.report('The audit has no entries.')
+  else {
+    terminal.report(`${head.number}:${head.hash}`)
+    const signature = isSigned ? 'signed by this host' : 'not signed, because this host has no SIGNING_KEY'
+    terminal.info(`Entries that fit together: ${entries}. The newest is ${signature}.`)
+    terminal.info('Keep the line above: with --seen, the next verification finds out if these entries are replaced.')
+  }
+  return exitCode
+}
+
+const describeProblem = ({ entry, message }: Problem): string =>
+  withoutControls(entry === undefined ? message : `Entry ${entry} does not fit: ${message}.`)
+
+/** Reads the audit from the newest entry to the first, one page at a time, and finds the first entry that does not fit. */
+const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Promise<Verification | Rejection> => {
+  let head: AuditPage['head'] | undefined
+  let newer: JsonObject | undefined
+  let entries = 0
+  let cursor: string | undefined
+  let problem: Problem | undefined
+  let isSeen = seen === undefined
+  do {
+    const page = await client.getAudit(new URLSearchParams(), PAGE_SIZE, cursor)
+    if ('rejected' in page) return page
+    if (head === undefined) {
+      head = page.head
+      const [newest] = page.entries
+      if (head?.hash !== newest?.hash || head?.number !== newest?.number)
+        problem = { ...(head && { entry: head.number }), message: 'it is not the newest entry of the list' }
+    }
+    for (const entry of page.entries) {
+      entries++
+      if (newer) problem = findProblem(newer, entry) ?? problem
+      if (seen && entry.number === seen.number) {
+        isSeen = true
+        if (entry.hash !== seen.hash) problem = { entry: seen.number, message: 'its hash is not the one seen before' }
+      }
+      newer = entry
+    }
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  if (newer) problem = findProblem(newer, undefined) ?? problem
+  if (!isSeen && seen) problem ??= { entry: seen.number, message: 'it was seen before, and is missing' }
+  const signature = await verifySignature(head ?? null, client)
+  problem ??= signature.problem
+  return { entries, head: head ?? null, isSigned: signature.isSigned, ...(problem && { problem }) }
+}
+
+const findProblem = (entry: JsonObject, before: JsonObject | undefined): Problem | undefined => {
+  const message = findChainBreak(entry, before)
+  return message === undefined ? undefined : { entry: Number(entry.number), message }
+}
+
+/** Verifies the signature of the newest entry with the keys that the host publishes. */
+const verifySignature = async (
+  head: AuditPage['head'],
+  client: HostClient,
+): Promise<{ isSigned: boolean; problem?: Problem }> => {
+  if (head === null) return { isSigned: false }
+  const keys = await client.getKeys()
+  const { signature } = head
+  if (signature === undefined)
+    return keys
+      ? { isSigned: false, problem: { message: 'The newest entry is not signed, although the host publishes keys.' } }
+      : { isSigned: false }
+  const invalid = { isSigned: false, problem: { message: 'The signature of the newest entry is not valid.' } }
+  try {
+    const { payload } = await compactVerify(signature, async ({ kid, typ, alg }) => {
+      const key = keys?.find(key => key.kid === kid)
+      if (key === undefined || typ !== AUDIT_HEAD_TYPE || alg !== 'ES256') throw new Error('another key or purpose')
+      return importJWK(key, 'ES256')
+    })
+    const { number, hash } = JSON.parse(new TextDecoder().decode(payload))
+    return number === head.number && hash === head.hash ? { isSigned: true } : invalid
+  } catch {
+    // Whatever is wrong with it, the signature does not prove anything.
+    return invalid
+  }
+}
+
+const reportRejection = ({ detail }: Rejection, { terminal }: Context): number => {
+  terminal.error(detail)
+  return ExitCode.rejected
+}

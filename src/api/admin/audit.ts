@@ -1,0 +1,89 @@
+import { SignJWT } from 'jose'
+import { requireScope } from '../../auth/require.ts'
+import { tokenId } from '../../auth/token.ts'
+import { agentIdPattern } from '../../card/model/constants.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { Handler } from '../../http/handler.ts'
+import { PRIVATE_NO_STORE } from '../../http/headers.ts'
+import { log } from '../../http/log.ts'
+import { jsonResponse } from '../../http/responses.ts'
+import { AUDIT_HEAD_TYPE, AUDITED } from '../../registry/audit/chain.ts'
+import type { AuditHead, AuditQuery } from '../../registry/audit/log.ts'
+import { getRegistry } from '../../registry/store/client.ts'
+import { getSigningKeys } from '../../signing/keys.ts'
+import { parsePageQuery } from '../pagination.ts'
+import { parseTime } from '../times.ts'
+
+/** `GET /audit`: a page of the audit, newest first, with the newest entry of all, which is signed if this host has a key. */
+export const getAudit: Handler = async (request, env, ctx) => {
+  await requireScope({ request, env, ctx }, 'admin', '*')
+  const url = new URL(request.url)
+  const { after, limit } = parsePageQuery(url, /^[1-9]\d{0,15}$/, Object.keys(FILTERS))
+  const before = after === '' ? Number.MAX_SAFE_INTEGER : Number(after)
+  const query = { before, limit: limit + 1, ...parseFilters(url.searchParams) }
+  const { entries, head } = await getRegistry(env).audit(query)
+  const page = entries.slice(0, limit)
+  const last = entries.length > limit ? page.at(-1) : undefined
+  const body = {
+    entries: page,
+    head: head && (await signHead(head, env.PUBLIC_URL || url.origin, env)),
+    ...(last && { cursor: String(last.number) }),
+  }
+  return jsonResponse(body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
+}
+
+type Filters = Omit<AuditQuery, 'before' | 'limit'>
+
+const badFilter = (name: string, form: string): HttpError =>
+  new HttpError(400, 'bad-filter', `${name} must be ${form}.`)
+
+const matching =
+  (pattern: RegExp, form: string) =>
+  (name: string, text: string): string => {
+    if (pattern.test(text)) return text
+    throw badFilter(name, form)
+  }
+
+const time = (name: string, text: string): number => {
+  const at = parseTime(text)
+  if (Number.isNaN(at)) throw badFilter(name, 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z')
+  return at
+}
+
+const FILTERS: { [Name in keyof Filters]-?: (name: string, text: string) => NonNullable<Filters[Name]> } = {
+  agent: matching(agentIdPattern, 'the id of an agent'),
+  actor: matching(
+    new RegExp(`^(?:admin|host|anonymous)$|${tokenId.source}`),
+    'admin, host, anonymous or the id of a token',
+  ),
+  what: (name, text) => {
+    const what = AUDITED.find(known => known === text)
+    if (what === undefined) throw badFilter(name, `one of ${AUDITED.join(', ')}`)
+    return what
+  },
+  since: time,
+  until: time,
+}
+
+const parseFilters = (query: URLSearchParams): Filters =>
+  Object.fromEntries(
+    Object.entries(FILTERS).flatMap(([name, parse]) => {
+      const text = query.get(name)
+      return text === null ? [] : [[name, parse(name, text)]]
+    }),
+  )
+
+/** Adds a signature to the newest entry, a JWT with its number and hash, if this host has a key. */
+const signHead = async (head: AuditHead, issuer: string, env: Env): Promise<AuditHead & { signature?: string }> => {
+  const { number, time, hash } = head
+  const keys = await getSigningKeys(env)
+  if ('misconfigured' in keys) {
+    if (env.SIGNING_KEY) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
+    return { number, time, hash }
+  }
+  const signature = await new SignJWT({ iss: issuer, number, hash })
+    .setIssuedAt()
+    .setProtectedHeader({ alg: 'ES256', typ: AUDIT_HEAD_TYPE, kid: keys.kid })
+    .sign(keys.privateKey)
+  return { number, time, hash, signature }
+}

@@ -1,0 +1,65 @@
+import { agentIdPattern } from '../card/model/constants.ts'
+import { HttpError } from '../http/errors.ts'
+import type { Handler, RequestContext } from '../http/handler.ts'
+import { log } from '../http/log.ts'
+import { MAX_RECORDED_REFUSALS } from '../limits.ts'
+import { ClockCache } from '../registry/edge/clock-cache.ts'
+import { getRegistry } from '../registry/store/client.ts'
+import { actorOf } from './principal.ts'
+import { knownPrincipal } from './require.ts'
+
+/** The actor of every request without a valid token. */
+const ANONYMOUS_ACTOR = 'anonymous'
+const HOUR_MS = 3_600_000
+const MAX_ACTORS = 1_000
+
+/** The refusals of an actor that this isolate has reported in an hour, and how many it has not. */
+type Reported = { hour: number; count: number; omitted: number; size: 1 }
+
+const reported = new ClockCache<Reported>(MAX_ACTORS)
+
+/** Returns the same endpoint, which has each write that it refuses recorded in the audit. */
+export const audited =
+  (handler: Handler): Handler =>
+  async (request, env, ctx, params) => {
+    try {
+      return await handler(request, env, ctx, params)
+    } catch (error) {
+      if (error instanceof HttpError && isRefusal(error)) await reportRefusal(error, params.id, { request, env, ctx })
+      throw error
+    }
+  }
+
+/** A failure of this host or an upstream is no refusal; nor is 429, which is the answer to too many requests. */
+const isRefusal = ({ status }: HttpError): boolean => status >= 400 && status < 500 && status !== 429
+
+/** Reports a refusal to the Registry, unless this isolate has reported as many as the Registry records in an hour. Never rejects. */
+const reportRefusal = async (
+  { status, code }: HttpError,
+  id: string | undefined,
+  { request, env }: RequestContext,
+): Promise<void> => {
+  const principal = knownPrincipal(request)
+  const actor = principal ? actorOf(principal) : ANONYMOUS_ACTOR
+  const omitted = countReport(actor, Math.floor(Date.now() / HOUR_MS))
+  if (omitted === undefined) return
+  const agent = id !== undefined && agentIdPattern.test(id) ? { agent: id } : {}
+  try {
+    await getRegistry(env).recordRefusal({ actor, ...agent, code, status, omitted })
+  } catch (error) {
+    log('warn', 'refusal-unrecorded', { 'calling_card.caller': actor, 'exception.message': String(error) })
+  }
+}
+
+/** Counts a refusal of an actor. Returns how many were omitted before it; undefined if it is omitted too. */
+const countReport = (actor: string, hour: number): number | undefined => {
+  const known = reported.get(actor)
+  const count = known?.hour === hour ? known.count : 0
+  const omitted = known?.omitted ?? 0
+  if (count >= MAX_RECORDED_REFUSALS) {
+    reported.set(actor, { hour, count, omitted: omitted + 1, size: 1 })
+    return undefined
+  }
+  reported.set(actor, { hour, count: count + 1, omitted: 0, size: 1 })
+  return omitted
+}

@@ -1,0 +1,78 @@
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { sha256 } from './sha256.ts'
+
+/** What an entry records. */
+export const AUDITED = [
+  'agent-registered',
+  'agent-changed',
+  'agent-removed',
+  'card-accepted',
+  'agent-rolled-back',
+  'token-issued',
+  'token-revoked',
+  'write-refused',
+  'registry-imported',
+] as const
+
+/** What an entry records. */
+export type Audited = (typeof AUDITED)[number]
+
+/** What happened, before it has a place in the chain. `seq` is the revision of the agent that it made. Never a secret. */
+export type AuditEvent = {
+  /** Who did it: `admin`, the id of a token, `host`, or `anonymous` for a caller without a valid token. */
+  actor: string
+  what: Audited
+  agent?: string
+  seq?: number
+  details?: JsonObject
+}
+
+/**
+ * An entry of the audit. Entries are numbered from 1 without a gap, and no `time`, in ISO 8601, is before the one of the entry
+ * before. `previous` is the hash of that entry.
+ */
+export type AuditEntry = AuditEvent & { number: number; time: string; previous: string; hash: string }
+
+/** The `previous` of the first entry. */
+export const NO_ENTRY_HASH = '0'.repeat(64)
+
+/** Distinguishes the signature of the newest entry from everything else that the same key signs (RFC 8725 §3.11). */
+export const AUDIT_HEAD_TYPE = 'calling-card-audit-head+jwt'
+
+/**
+ * Serializes JSON in the canonical form of RFC 8785: without white space, the members of an object in the order of their names.
+ * Members that are undefined are left out.
+ */
+export const canonicalJson = (value: Json): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  // The order of UTF-16 units, in which JavaScript compares strings.
+  const members = Object.keys(value)
+    .sort()
+    .flatMap(name => {
+      const member = value[name]
+      return member === undefined ? [] : [`${JSON.stringify(name)}:${canonicalJson(member)}`]
+    })
+  return `{${members.join(',')}}`
+}
+
+/** Adds its hash to an entry: the SHA-256 of the canonical JSON of all its other members. */
+export const sealEntry = (entry: Omit<AuditEntry, 'hash'>): AuditEntry => ({ ...entry, hash: hashEntry(entry) })
+
+/** Returns the hash that an entry should have, whichever it has. */
+export const hashEntry = (entry: JsonObject): string => {
+  const { hash: _, ...hashed } = entry
+  return sha256(canonicalJson(hashed))
+}
+
+/**
+ * Returns why an entry does not follow the one before it; undefined if it does. `before` is undefined for the first entry. The entries
+ * are as a host sent them.
+ */
+export const findChainBreak = (entry: JsonObject, before: JsonObject | undefined): string | undefined => {
+  const number = typeof before?.number === 'number' ? before.number : 0
+  if (entry.number !== number + 1) return `its number does not follow ${number}`
+  if (entry.hash !== hashEntry(entry)) return 'its hash is not that of its content'
+  if (entry.previous !== (before?.hash ?? NO_ENTRY_HASH)) return 'it names another entry before it'
+  return undefined
+}

@@ -1,0 +1,116 @@
+import { MAX_PAGE_SIZE, MAX_RECORDED_REFUSALS } from '../../limits.ts'
+import { type AuditEntry, type AuditEvent, type Audited, canonicalJson, NO_ENTRY_HASH, sealEntry } from './chain.ts'
+
+/** A page of the audit, newest first: entries before the number `before`, at most `limit`. Times are in ms since 1970. */
+export type AuditQuery = {
+  before: number
+  limit: number
+  agent?: string
+  actor?: string
+  what?: Audited
+  since?: number
+  until?: number
+}
+
+/** A refused write; `omitted` counts those of the same actor that the sender did not report. */
+export type Refusal = { actor: string; agent?: string; code: string; status: number; omitted: number }
+
+/** The newest entry of the audit, by which all others are fixed. */
+export type AuditHead = Pick<AuditEntry, 'number' | 'time' | 'hash'>
+
+/**
+ * Appends an entry to the audit, in the transaction of what it records. The object runs one transaction at a time, so no two entries
+ * have the same predecessor.
+ */
+export const appendEntry = (sql: SqlStorage, event: AuditEvent, at = Date.now()): AuditEntry => {
+  const head = selectHead(sql)
+  // The clock may be set back.
+  const time = new Date(Math.max(at, head ? Date.parse(head.time) : 0)).toISOString()
+  const { actor, what, agent, seq, details } = event
+  const entry = sealEntry({
+    number: (head?.number ?? 0) + 1,
+    ...{ time, actor, what, previous: head?.hash ?? NO_ENTRY_HASH },
+    ...(agent !== undefined && { agent }),
+    ...(seq !== undefined && { seq }),
+    ...(details && { details }),
+  })
+  storeEntry(sql, entry)
+  return entry
+}
+
+/** Stores an entry as it is. */
+export const storeEntry = (sql: SqlStorage, entry: AuditEntry): void => {
+  const { number, time, actor, what, agent = null } = entry
+  sql.exec(
+    'INSERT INTO audit (number, time, actor, agent, what, entry) VALUES (?, ?, ?, ?, ?, ?)',
+    ...[number, Date.parse(time), actor, agent, what, canonicalJson(entry)],
+  )
+}
+
+/** Returns the newest entry; undefined for none. */
+export const selectHead = (sql: SqlStorage): AuditHead | undefined => {
+  const [row] = sql.exec<{ entry: string }>('SELECT entry FROM audit ORDER BY number DESC LIMIT 1').toArray()
+  return row && parseEntry(row)
+}
+
+/** Returns a page of the audit, newest first. */
+export const selectEntries = (sql: SqlStorage, query: AuditQuery): AuditEntry[] => {
+  const { before, limit, agent, actor, what, since, until } = query
+  const filters = Object.entries({ agent, actor, what }).filter(([, value]) => value !== undefined)
+  const first = since === undefined ? 1 : firstNumberFrom(sql, since)
+  const end = until === undefined ? before : Math.min(before, firstNumberFrom(sql, until))
+  return sql
+    .exec<{ entry: string }>(
+      `SELECT entry FROM audit WHERE number >= ? AND number < ? ${filters.map(([name]) => `AND ${name} = ?`).join(' ')}
+        ORDER BY number DESC LIMIT ?`,
+      ...[first, end, ...filters.map(([, value]) => value ?? ''), Math.min(limit, MAX_PAGE_SIZE + 1)],
+    )
+    .toArray()
+    .map(parseEntry)
+}
+
+/**
+ * Records a refused write. An actor's refusals beyond `MAX_RECORDED_REFUSALS` an hour are counted only, and the next one that is
+ * recorded has their number: callers without a token, who are one actor, cannot fill the audit.
+ */
+export const recordRefusal = (sql: SqlStorage, refusal: Refusal, now = Date.now()): void => {
+  const { actor, agent, code, status } = refusal
+  const hour = Math.floor(now / HOUR_MS)
+  const [known] = sql
+    .exec<{ hour: number; recorded: number; omitted: number }>(
+      'SELECT hour, recorded, omitted FROM refusals WHERE actor = ?',
+      actor,
+    )
+    .toArray()
+  const recorded = known?.hour === hour ? known.recorded : 0
+  const omitted = (known?.omitted ?? 0) + refusal.omitted
+  const isRecorded = recorded < MAX_RECORDED_REFUSALS
+  sql.exec('DELETE FROM refusals WHERE hour < ?', hour - KEPT_HOURS)
+  sql.exec(
+    'INSERT OR REPLACE INTO refusals (actor, hour, recorded, omitted) VALUES (?, ?, ?, ?)',
+    ...[actor, hour, isRecorded ? recorded + 1 : recorded, isRecorded ? 0 : omitted + 1],
+  )
+  if (!isRecorded) return
+  const details = { code, status, ...(omitted > 0 && { omitted }) }
+  appendEntry(sql, { actor, what: 'write-refused', ...(agent !== undefined && { agent }), details }, now)
+}
+
+const HOUR_MS = 3_600_000
+
+/** How long the Registry remembers how many refusals of an actor it omitted. */
+const KEPT_HOURS = 24
+
+/** Returns the number of the first entry at or after a time, found by bisection: times never decrease, so they need no index. */
+const firstNumberFrom = (sql: SqlStorage, time: number): number => {
+  let low = 1
+  let high = (selectHead(sql)?.number ?? 0) + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const { at } = sql.exec<{ at: number }>('SELECT time AS at FROM audit WHERE number = ?', middle).one()
+    if (at < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const parseEntry = ({ entry }: { entry: string }): AuditEntry => JSON.parse(entry) as AuditEntry

@@ -1,0 +1,177 @@
+import { importJWK, type JWK, SignJWT } from 'jose'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AUDIT_HEAD_TYPE, type AuditEntry, NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
+import { FakeHost, problem } from './fake-host.ts'
+import { Workspace } from './workspace.ts'
+
+const key = makeSigningKey()
+let host: FakeHost
+let env: Record<string, string>
+/** The entries of the host, the oldest first. */
+let entries: AuditEntry[]
+let keys: object[] | undefined
+let signature: string | undefined
+
+/** Appends an entry to a chain. */
+const append = (chain: AuditEntry[], more: Partial<AuditEntry> = {}): AuditEntry[] => [
+  ...chain,
+  sealEntry({
+    number: chain.length + 1,
+    time: `2027-01-0${chain.length + 1}T00:00:00.000Z`,
+    ...{ actor: 'admin', what: 'agent-changed', agent: 'weather', seq: chain.length + 1 },
+    previous: chain.at(-1)?.hash ?? NO_ENTRY_HASH,
+    ...more,
+  }),
+]
+const sign = async (claims: object, typ = AUDIT_HEAD_TYPE, signer: JWK = key) =>
+  new SignJWT({ ...claims }).setProtectedHeader({ alg: 'ES256', typ, kid: 'k' }).sign(await importJWK(signer, 'ES256'))
+
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+  entries = append(append(append(append([]), { actor: 'abcdefghijkl' })), { what: 'agent-removed' })
+  keys = undefined
+  signature = undefined
+  host.faults = [
+    ({ path, headers }, response) => {
+      const { pathname, searchParams } = new URL(path, host.url)
+      const answer = (body: unknown) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+        return true
+      }
+      if (pathname === '/.well-known/jwks.json')
+        return keys ? answer({ keys }) : Boolean(problem(response, 404, 'no-signing-key', 'None.'))
+      if (pathname !== '/audit') return false
+      if (headers.authorization !== `Bearer ${host.token}`) return Boolean(problem(response, 403, 'forbidden', 'No.'))
+      if (searchParams.has('agent', 'A')) return Boolean(problem(response, 400, 'bad-filter', 'agent must be an id.'))
+      const before = Number(searchParams.get('cursor') ?? Number.MAX_SAFE_INTEGER)
+      const actor = searchParams.get('actor')
+      const matching = entries
+        .filter(entry => entry.number < before && (actor === null || entry.actor === actor))
+        .reverse()
+      // Pages of two, whatever the limit, so that a chain spans several.
+      const page = matching.slice(0, Math.min(2, Number(searchParams.get('limit'))))
+      const { number, time, hash } = entries.at(-1) ?? {}
+      const cursor = matching.length > page.length ? { cursor: String(page.at(-1)?.number) } : {}
+      const head = number === undefined ? null : { number, time, hash, ...(signature && { signature }) }
+      return answer({ entries: page, head, ...cursor })
+    },
+  ]
+})
+afterEach(() => host.close())
+
+const run = (...args: string[]) => new Workspace().run(['audit', ...args], env)
+
+describe('sync-card audit', () => {
+  it('lists the entries, newest first, as a table', async () => {
+    const { code, stdout } = await run()
+    expect(code).toBe(0)
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
+      'number  time                      actor         what           agent    seq  details',
+      '4       2027-01-04T00:00:00.000Z  admin         agent-removed  weather  4',
+    ])
+    expect(stdout.trim().split('\n')).toHaveLength(5)
+  })
+
+  it('sends the filters, and reads pages up to the limit', async () => {
+    const { stdout } = await run('--actor', 'admin', '--limit', '3', '--json')
+    expect(JSON.parse(stdout).entries.map(({ number }: AuditEntry) => number)).toEqual([4, 3, 1])
+    expect((await run('--actor', 'host')).stderr).toContain('The audit has no such entries.')
+  })
+
+  it.each([
+    [['--limit', '0'], 2, 'from 1 to 999999'],
+    [['--what', 'agent-change'], 2, 'Did you mean "agent-changed"?'],
+    [['--agent', 'A'], 3, 'agent must be an id.'],
+    [['verify', '--seen', '3'], 2, 'what `sync-card audit verify` printed'],
+  ])('rejects %j with exit code %i', async (args, code, message) => {
+    const result = await run(...args)
+    expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(message)])
+  })
+
+  it('makes control characters of a host harmless', async () => {
+    entries = append([], { actor: '\u001b[2Jevil' })
+    expect((await run()).stdout).not.toContain('\u001b')
+  })
+})
+
+describe('sync-card audit verify', () => {
+  const head = () => `${entries.at(-1)?.number}:${entries.at(-1)?.hash}`
+
+  it('prints the newest entry of a chain that is whole', async () => {
+    const { code, stdout, stderr } = await run('verify')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${head()}\n` })
+    expect(stderr).toContain('not signed, because this host has no SIGNING_KEY')
+  })
+
+  it('reports an audit without entries', async () => {
+    entries = []
+    expect(await run('verify')).toMatchObject({ code: 0, stdout: 'The audit has no entries.\n' })
+  })
+
+  it.each<[string, () => AuditEntry[], string]>([
+    [
+      'an edited entry',
+      () => entries.map(entry => (entry.number === 2 ? { ...entry, actor: 'admin' } : entry)),
+      'Entry 2 does not fit: its hash is not that of its content.',
+    ],
+    [
+      'an entry that was sealed again',
+      () => entries.map(entry => (entry.number === 2 ? sealEntry({ ...entry, actor: 'admin' }) : entry)),
+      'Entry 3 does not fit: it names another entry before it.',
+    ],
+    [
+      'a deleted entry',
+      () => entries.filter(({ number }) => number !== 2),
+      'Entry 3 does not fit: its number does not follow 1.',
+    ],
+    ['a deleted first entry', () => entries.slice(1), 'Entry 2 does not fit: its number does not follow 0.'],
+    [
+      'the first of several',
+      () => entries.map(entry => (entry.number > 1 ? { ...entry, seq: 9 } : entry)),
+      'Entry 2 does not fit: its hash is not that of its content.',
+    ],
+  ])('names %s (exit 1)', async (_, tampered, message) => {
+    entries = tampered()
+    expect(await run('verify')).toMatchObject({ code: 1, stdout: '', stderr: `sync-card: ${message}\n` })
+  })
+
+  it('finds entries that were replaced or dropped since the last verification', async () => {
+    const seen = head()
+    expect((await run('verify', '--seen', seen)).code).toBe(0)
+    entries = append(entries.slice(0, 3), { what: 'agent-changed' })
+    expect((await run('verify', '--seen', seen)).stderr).toContain('Entry 4 does not fit: its hash is not the one seen')
+    entries = entries.slice(0, 3)
+    expect((await run('verify', '--seen', seen)).stderr).toContain('Entry 4 does not fit: it was seen before, and is')
+  })
+
+  it('verifies the signature with the keys of the host', async () => {
+    keys = [{ kty: 'EC', crv: 'P-256', x: key.x, y: key.y, kid: 'k' }]
+    const { number, hash } = entries.at(-1) ?? {}
+    signature = await sign({ number, hash })
+    expect(await run('verify')).toMatchObject({ code: 0, stderr: expect.stringContaining('signed by this host') })
+    expect(JSON.parse((await run('verify', '--json')).stdout)).toMatchObject({
+      valid: true,
+      entries: 4,
+      isSigned: true,
+    })
+  })
+
+  it.each<[string, () => Promise<string | undefined>, string]>([
+    ['is missing', async () => undefined, 'is not signed, although the host publishes keys'],
+    ['is of another entry', () => sign({ number: 4, hash: 'f'.repeat(64) }), 'is not valid'],
+    ['has another purpose', () => sign({ number: 4, hash: entries[3]?.hash }, 'JWT'), 'is not valid'],
+    [
+      'is by another key',
+      () => sign({ number: 4, hash: entries[3]?.hash }, AUDIT_HEAD_TYPE, makeSigningKey()),
+      'is not valid',
+    ],
+    ['is no JWS', async () => 'x', 'is not valid'],
+  ])('rejects a signature that %s', async (_, create, message) => {
+    keys = [{ kty: 'EC', crv: 'P-256', x: key.x, y: key.y, kid: 'k' }]
+    signature = await create()
+    expect(await run('verify')).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+    expect(JSON.parse((await run('verify', '--json')).stdout)).toMatchObject({ valid: false })
+  })
+})

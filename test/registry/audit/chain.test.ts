@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { canonicalJson, findChainBreak, NO_ENTRY_HASH, sealEntry } from '../../../src/registry/audit/chain.ts'
+
+const time = '2027-01-01T00:00:00.000Z'
+const first = sealEntry({
+  ...{ number: 1, time, actor: 'admin', what: 'agent-registered', previous: NO_ENTRY_HASH },
+  ...{ agent: 'weather', seq: 1, details: { manifest: '"é"', class: 'additive' } },
+})
+const second = sealEntry({ number: 2, time, actor: 'host', what: 'agent-changed', previous: first.hash })
+
+describe('canonicalJson', () => {
+  it.each([
+    [{ b: 1, a: [true, null, 'é\u0001"'] }, '{"a":[true,null,"é\\u0001\\""],"b":1}'],
+    [{ '\ufb33': 1, '😀': 2, é: 3 }, '{"é":3,"😀":2,"\ufb33":1}'],
+    [{ a: undefined, b: { d: 1, c: 2 } }, '{"b":{"c":2,"d":1}}'],
+  ])('serializes %j as RFC 8785 does', (value, text) => {
+    expect(canonicalJson(value)).toBe(text)
+  })
+})
+
+describe('sealEntry', () => {
+  it('adds the SHA-256 of the entry as docs/audit.md defines it', () => {
+    const text = `{"actor":"admin","agent":"weather","details":{"class":"additive","manifest":"\\"é\\""},"number":1,"previous":"${'0'.repeat(64)}","seq":1,"time":"${time}","what":"agent-registered"}`
+    expect(first.hash).toBe(createHash('sha256').update(text).digest('hex'))
+  })
+})
+
+describe('findChainBreak', () => {
+  it('finds nothing in a chain', () => {
+    expect([findChainBreak(first, undefined), findChainBreak(second, first)]).toEqual([undefined, undefined])
+  })
+
+  it.each([
+    ['changed content', { ...second, actor: 'admin' }, first, 'its hash is not that of its content'],
+    ['an added member', { ...second, note: 1 }, first, 'its hash is not that of its content'],
+    ['another predecessor', second, { ...first, hash: 'f'.repeat(64) }, 'it names another entry before it'],
+    ['a gap', sealEntry({ ...second, number: 3 }), first, 'its number does not follow 1'],
+    ['a missing first entry', second, undefined, 'its number does not follow 0'],
+  ])('finds %s', (_, entry, before, message) => {
+    expect(findChainBreak(entry, before)).toBe(message)
+  })
+})
