@@ -9,6 +9,7 @@ import { parseUrl } from './net/urls.ts'
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const agents = () => import('./api/agents.ts')
 const audit = () => import('./api/admin/audit.ts')
+const catalogs = () => import('./api/catalogs/index.ts')
 const health = () => import('./api/health.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agent-lists.ts')
@@ -53,6 +54,11 @@ export const routes: readonly Route[] = [
   ['GET', '/agents', lazy(lists, 'listAgents')],
   ['GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')],
   ['GET', '/.well-known/jwks.json', lazy(keySet, 'getKeySet')],
+  ['GET', '/.well-known/ai-catalog.json', lazy(catalogs, 'getCatalog')],
+  ['GET', '/.well-known/ard.json', lazy(catalogs, 'getCatalog')],
+  ['GET', '/.well-known/api-catalog', lazy(catalogs, 'getCatalog')],
+  ['GET', '/llms.txt', lazy(catalogs, 'getCatalog')],
+  ['GET', '/robots.txt', lazy(catalogs, 'getCatalog')],
   ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],
   ['POST', '/rpc', lazy(superx, 'handleSuperxRpc')],
   ['POST', '/tokens', lazy(tokens, 'postToken')],

@@ -87,7 +87,8 @@ const ownerFormat = (page: AgentPage) => {
 
 type ListPath = keyof typeof LIST_FORMATS
 
-const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
+/** Whether a path is that of a list of agents. */
+export const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
 
 const cardUrl = (origin: string, id: string): string => `${origin}/agents/${id}/.well-known/agent-card.json`
 
@@ -112,8 +113,8 @@ export const listResponse = async (path: ListPath, isPublic: boolean, context: R
 const privateListResponse = (list: object): Response =>
   jsonResponse(list, 200, { 'Cache-Control': PRIVATE_NO_STORE, Vary: 'Authorization' })
 
-/** Counts a list as a call: a page that is not cached is read from the one Registry. */
-const countList = async (caller: Authentication, request: Request, env: Env): Promise<void> => {
+/** Counts a list as a call: a page that is not cached is read from the one Registry. Throws past the limit. */
+export const countList = async (caller: Authentication, request: Request, env: Env): Promise<void> => {
   if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many lists of agents requested.')
 }
 
@@ -121,6 +122,21 @@ const countList = async (caller: Authentication, request: Request, env: Env): Pr
 export const fetchPublicList = (path: ListPath, query: URLSearchParams, ctx: ExecutionContext): Promise<Response> =>
   // The hostname is constant: the list is the same for every one, and so is the key of the cache.
   ctx.exports.Catalog({ props: {} }).fetch(new Request(`https://catalog${path}?${query}`))
+
+/** The catalogs of this host by their paths: the link relation of each (RFC 8288), and its media type. */
+export const CATALOG_DOCUMENTS = {
+  '/.well-known/ai-catalog.json': { rel: 'ai-catalog', type: 'application/ai-catalog+json' },
+  '/.well-known/ard.json': { rel: 'ard', type: 'application/json' },
+  '/.well-known/api-catalog': {
+    rel: 'api-catalog',
+    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+  },
+} as const
+
+/** The `Link` header that leads from a response of this host to its catalogs. Relative, so that it holds for every host name. */
+export const CATALOG_LINKS = Object.entries(CATALOG_DOCUMENTS)
+  .map(([path, { rel, type }]) => `<${path}>; rel="${rel}"; type="${type.replace(/;.*/, '')}"`)
+  .join(', ')
 
 /** Returns a page of a public list with the headers by which Workers Cache keeps it. Throws for an invalid query. */
 export const catalogResponse = async (url: URL, cacheTag: string, env: Env): Promise<Response> => {
@@ -133,6 +149,7 @@ export const catalogResponse = async (url: URL, cacheTag: string, env: Env): Pro
     'Cloudflare-CDN-Cache-Control': 'max-age=60',
     'Cache-Tag': cacheTag,
     ETag: await strongEtag(new TextEncoder().encode(list)),
+    Link: CATALOG_LINKS,
     Vary: 'Authorization',
   })
 }

@@ -4,11 +4,15 @@ import { MAX_PAGE_SIZE } from '../limits.ts'
 /** A page of a list: at most `limit` entries whose ids follow `after`. */
 export type PageQuery = { after: string; limit: number }
 
-/** Parses `?limit=` and `?cursor=` of a list, whose cursors match `cursorForm`. Rejects all parameters but these and `others`. */
+/**
+ * Parses `?limit=` and `?cursor=` of a list, whose cursors match `cursorForm` and whose pages have at most `maxLimit` entries. Rejects all
+ * parameters but these and `others`.
+ */
 export const parsePageQuery = (
   { pathname, searchParams: query }: URL,
   cursorForm: RegExp,
   others: readonly string[] = [],
+  maxLimit = MAX_PAGE_SIZE,
 ): PageQuery => {
   for (const name of query.keys())
     if (name !== 'limit' && name !== 'cursor' && !others.includes(name))
@@ -17,9 +21,9 @@ export const parsePageQuery = (
         'unknown-query',
         `GET ${pathname} has no query parameter "${name.slice(0, 40)}". It accepts ${[...others, 'limit'].join(', ')} and cursor.`,
       )
-  const limit = query.get('limit') ?? String(MAX_PAGE_SIZE)
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_PAGE_SIZE)
-    throw new HttpError(400, 'bad-limit', `limit must be a number from 1 to ${MAX_PAGE_SIZE}.`)
+  const limit = query.get('limit') ?? String(maxLimit)
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit)
+    throw new HttpError(400, 'bad-limit', `limit must be a number from 1 to ${maxLimit}.`)
   const after = query.get('cursor') ?? ''
   if (after !== '' && !cursorForm.test(after))
     throw new HttpError(400, 'bad-cursor', 'cursor must be the cursor of the previous page.')

@@ -11,3 +11,6 @@ const privateName =
 export const isWildcardDnsName = (hostname: string): boolean => wildcardDns.test(hostname)
 
 const wildcardDns = /(?:^|\.)(?:nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/
+
+/** Whether a host, as `URL` normalizes it, is a name of this machine or an address: no certificate is issued for a public name of it. */
+export const isLocalName = (hostname: string): boolean => /^(?:(?:.+\.)?localhost|[\d.]+|\[.+\])$/.test(hostname)

@@ -91,7 +91,7 @@ const encode = async (text: string): Promise<Representation> => {
 
 /** Summarizes a card for lists; a list in a dialect shows values of the card's document in that dialect. */
 const summarize = ({ card, documents }: Compiled): Summary => {
-  const { name, description, version, supportedInterfaces } = card
+  const { name, description, version, supportedInterfaces, documentationUrl } = card
   const url = supportedInterfaces[0]?.url ?? ''
   const { shaman, superx } = documents
   return {
@@ -100,6 +100,8 @@ const summarize = ({ card, documents }: Compiled): Summary => {
     version,
     url,
     protocol: textOr('a2a', superx.protocol),
+    // The card may have any text there.
+    ...(documentationUrl !== undefined && /^https?:/i.test(documentationUrl) && { documentationUrl }),
     shaman: { url: textOr(url, shaman.url), preferredTransport: textOr('JSONRPC', shaman.preferredTransport) },
   }
 }

@@ -60,6 +60,7 @@ export type Summary = {
   version: string
   url: string
   protocol: string
+  documentationUrl?: string
   /** The endpoint in the list for Shaman's clients. */
   shaman: { url: string; preferredTransport: string }
 }
@@ -122,6 +123,19 @@ export type SearchResult = {
 
 /** A value, and how many of the agents have it. */
 export type FacetValue = { value: string; count: number }
+
+/** An agent in a catalog: what lists show of it, when it changed in ms since 1970, and what it is found by. */
+export type CatalogAgent = Summary &
+  Pick<SearchFields, 'skillIds' | 'tags' | 'examples'> & { id: string; origin: string; modified: number }
+
+/**
+ * A page of a catalog: public agents with a card whose ids follow `after`, in the order of their ids, at most `limit`. With an
+ * `owner`, only that agent and those whose URLs begin with `origin`.
+ */
+export type CatalogQuery = { after: string; limit: number; origin: string; owner?: string }
+
+/** A page of a catalog, and whether the URLs of any public agent begin with the origin of the query. */
+export type CatalogPage = { agents: CatalogAgent[]; isKnownOrigin: boolean }
 
 /** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
 export type NamedAgents = { public: string | null; internal: string[] }

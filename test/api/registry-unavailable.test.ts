@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { Catalog } from '../../src/api/catalog.ts'
+import { Catalog } from '../../src/api/catalogs/catalog.ts'
 import { handleRequest } from '../../src/app.ts'
 
 const token = 'the-long-admin-token'
@@ -49,6 +49,8 @@ describe('while the Registry is unavailable', () => {
     ['GET', '/agents', undefined, { 'If-None-Match': '*' }],
     ['GET', '/agents', undefined, admin],
     ['GET', '/.well-known/a2a/agents'],
+    ['GET', '/.well-known/ai-catalog.json'],
+    ['GET', '/llms.txt', undefined, { 'If-None-Match': '*' }],
     ['PUT', '/agents/a', card, admin],
     ['DELETE', '/agents/a', undefined, admin],
     ['GET', '/agents/a/manifest', undefined, admin],

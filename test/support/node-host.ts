@@ -11,7 +11,7 @@ export type NodeHost = {
 /** Starts a host whose agents are behind the service binding `AGENT`, which returns `answer`. */
 export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
   const { handleRequest } = await import('../../src/app.ts')
-  const { Catalog } = await import('../../src/api/catalog.ts')
+  const { Catalog } = await import('../../src/api/catalogs/catalog.ts')
   const { Registry } = await import('../../src/registry/store/registry.ts')
   const { TaskOwners } = await import('../../src/task-owners/task-owners.ts')
   const limit = { limit: async () => ({ success: true }) }

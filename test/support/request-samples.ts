@@ -87,6 +87,11 @@ export const requestSamples: Record<string, RequestSample> = {
     headers: { ...admin, 'If-Match': '"a", "b"', 'If-None-Match': '*' },
     body: { card: shortCard },
   },
+  'a catalog': {
+    path: ['.well-known', 'ai-catalog.json'],
+    query: { limit: '5', cursor: 'a' },
+    headers: { 'If-None-Match': '"a"' },
+  },
   'a card to lint': { method: 'POST', path: ['lint'], query: { id: 'a' }, body: shortCard },
   'the schema of manifests': { path: ['schema', 'manifest.json'], headers: { 'If-None-Match': '"a"' } },
   'a token': {

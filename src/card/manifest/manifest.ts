@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
 import { MAX_ALLOWED_SECRETS } from '../../limits.ts'
+import { isLocalName } from '../../net/names.ts'
 import { agentIdPattern } from '../model/constants.ts'
 import type { CardError, Note } from '../model/report.ts'
 import { hostList, jsonObject, strictObject, unknownField, validate } from '../model/schema.ts'
@@ -127,7 +128,7 @@ export const resolveOrigin = ({ hosts }: Manifest, { publicUrl, requestOrigin }:
   const host = firstHost(hosts)
   if (host === undefined) return requestOrigin
   const { hostname, port, protocol } = new URL(requestOrigin)
-  if (isLocal(host)) return `${protocol}//${host}${port && `:${port}`}`
+  if (isLocalName(host)) return `${protocol}//${host}${port && `:${port}`}`
   return hostname === host && port !== '' ? requestOrigin : `https://${host}`
 }
 
@@ -135,14 +136,12 @@ export const resolveOrigin = ({ hosts }: Manifest, { publicUrl, requestOrigin }:
 export const findLocalHost = ({ hosts }: Manifest, { publicUrl, requestOrigin }: KnownOrigins): CardError[] => {
   const host = firstHost(hosts)
   const { hostname } = new URL(requestOrigin)
-  if (publicUrl || host === undefined || !isLocal(host) || isLocal(hostname)) return []
+  if (publicUrl || host === undefined || !isLocalName(host) || isLocalName(hostname)) return []
   const message = `begins with "${host}", which is no public host name: clients of ${hostname} could not use the URLs of the card. Begin with a host name of this host, or set PUBLIC_URL`
   return [{ pointer: '/hosts', message }]
 }
 
 const firstHost = (hosts: Manifest['hosts']): string | undefined => hosts.find(name => name !== '*')
-
-const isLocal = (hostname: string): boolean => /^(?:(?:.+\.)?localhost|[\d.]+|\[.+\])$/.test(hostname)
 
 type BridgeFields = { upstream: { mcp?: string | undefined; url?: string | undefined } }
 

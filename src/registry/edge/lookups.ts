@@ -24,6 +24,10 @@ const names = new KvCache<NamedAgents>(CACHE_BYTES, name => NAME_OVERHEAD + 2 * 
 export const findAgentByHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>
   (await readHost(hostname, env, ctx)) ?? (env.ROOT_AGENT || undefined) ?? (await readHost('*', env, ctx)) ?? undefined
 
+/** Returns the agent that claims a host name itself; undefined for none. */
+export const findHostOwner = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>
+  (await readHost(hostname, env, ctx)) ?? undefined
+
 /** Makes a change of a host name's owner visible in this isolate at once. */
 export const cacheHost = (hostname: string, owner: Versioned<string>): void => {
   hosts.put(hostname, owner)

@@ -1,5 +1,16 @@
 import { matchesGlob, type RepresentationName } from '../../card/model/constants.ts'
-import type { ListedAgent, ListQuery, NamedAgents, StoredDocument, StoredManifest, Summary } from '../records.ts'
+import type {
+  CatalogAgent,
+  CatalogPage,
+  CatalogQuery,
+  ListedAgent,
+  ListQuery,
+  NamedAgents,
+  SearchFields,
+  StoredDocument,
+  StoredManifest,
+  Summary,
+} from '../records.ts'
 import { selectPublishedHealth } from './sources.ts'
 
 /** Internal agents of one name beyond these are not found by it. */
@@ -59,6 +70,24 @@ export const selectAgents = (sql: SqlStorage, { after, limit, covered, set }: Li
     if (agents.length === limit) break
   }
   return agents
+}
+
+/** Returns a page of a catalog, which never has an internal agent, nor one without a card. */
+export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: CatalogQuery): CatalogPage => {
+  type Row = { id: string; origin: string; modified: number; summary: string; fields: string }
+  const rows = sql.exec<Row>(
+    `SELECT id, origin, modified, summary, search_fields AS fields FROM agents
+      WHERE ${owner === undefined ? '' : '(id = ?4 OR origin = ?3) AND'} id > ?1 AND visibility = 'public' AND EXISTS (
+        SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')
+      ORDER BY id LIMIT ?2`,
+    ...[after, limit, ...(owner === undefined ? [] : [origin, owner])],
+  )
+  const agents = rows.toArray().map(({ summary, fields, ...rest }): CatalogAgent => {
+    const { skillIds, tags, examples } = JSON.parse(fields) as SearchFields
+    return { ...rest, ...(JSON.parse(summary) as Summary), skillIds, tags, examples }
+  })
+  const known = sql.exec("SELECT 1 FROM agents WHERE origin = ? AND visibility = 'public' LIMIT 1", origin).toArray()
+  return { agents, isKnownOrigin: known.length > 0 }
 }
 
 /**

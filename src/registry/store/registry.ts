@@ -5,6 +5,8 @@ import type { Precondition } from '../../http/conditional.ts'
 import type { AuditEntry } from '../audit/chain.ts'
 import type { AuditHead, AuditQuery, Refusal } from '../audit/log.ts'
 import type {
+  CatalogPage,
+  CatalogQuery,
   Expected,
   ListedAgent,
   ListQuery,
@@ -84,6 +86,12 @@ export class Registry extends DurableObject<Env> {
   async search(query: SearchQuery): Promise<SearchResult> {
     const { search } = await import('./search.ts')
     return search(this.#sql, query)
+  }
+
+  /** Returns a page of a catalog, and whether the URLs of a public agent begin with its origin. */
+  async catalog(query: CatalogQuery): Promise<CatalogPage> {
+    const { selectCatalog } = await import('./agents.ts')
+    return selectCatalog(this.#sql, query)
   }
 
   /** Returns the agents of an id, else of a name, in lower case; internal agents included. */

@@ -19,6 +19,7 @@ const TABLES = `
     search_fields TEXT NOT NULL
   );
   CREATE INDEX IF NOT EXISTS agents_by_name ON agents (lower(json_extract(summary, '$.name')));
+  CREATE INDEX IF NOT EXISTS agents_by_origin ON agents (origin, id);
   CREATE INDEX IF NOT EXISTS agents_by_set ON agents (set_name, id);
   CREATE TABLE IF NOT EXISTS search_documents (
     number INTEGER PRIMARY KEY AUTOINCREMENT,

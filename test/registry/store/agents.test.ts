@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ListQuery } from '../../../src/registry/records.ts'
-import { selectAgents } from '../../../src/registry/store/agents.ts'
+import type { CatalogQuery, ListQuery } from '../../../src/registry/records.ts'
+import { selectAgents, selectCatalog } from '../../../src/registry/store/agents.ts'
 import { remove } from '../../../src/registry/store/register.ts'
 import { appendRevision } from '../../../src/registry/store/revisions.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
@@ -69,4 +69,30 @@ it('has an index by which a set is found', () => {
   expect(plan("SELECT id FROM agents WHERE set_name = 'a' AND id > 'b' ORDER BY id")).toMatch(
     /agents_by_set \(set_name=/,
   )
+})
+
+describe('a catalog', () => {
+  const catalog = (query: Partial<CatalogQuery>) => {
+    const page = selectCatalog(sql, { after: '', limit: 100, origin: 'https://host.example', ...query })
+    return [page.agents.map(({ id }) => id), page.isKnownOrigin]
+  }
+
+  it('has the public agents that have a card, in pages', () => {
+    appendRevision(sql, registration('d-1', undefined), 0)
+    expect(catalog({})).toEqual([['a-1', 'b-2', 'c-1'], true])
+    expect(catalog({ limit: 1, after: 'a-1' })).toEqual([['b-2'], true])
+  })
+
+  it('of a host name has the agent that claims it, and those whose URLs begin with it', () => {
+    put('d-1', { origin: 'https://one.example' })
+    put('d-2', { origin: 'https://one.example', visibility: 'internal' })
+    expect(catalog({ origin: 'https://one.example', owner: 'a-1' })).toEqual([['a-1', 'd-1'], true])
+    expect(catalog({ origin: 'https://two.example', owner: 'a-1' })).toEqual([['a-1'], false])
+    expect(catalog({ origin: 'https://two.example', owner: 'a-2' })).toEqual([[], false])
+  })
+
+  it('does not reveal the origin of internal agents', () => {
+    put('d-1', { origin: 'https://one.example', visibility: 'internal' })
+    expect(catalog({ origin: 'https://one.example' })).toEqual([['a-1', 'b-2', 'c-1'], false])
+  })
 })

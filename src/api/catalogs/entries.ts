@@ -1,0 +1,76 @@
+import type { CatalogAgent } from '../../registry/records.ts'
+
+/** The media types of the artifacts that catalogs name. */
+export const A2A_CARD_TYPE = 'application/a2a-agent-card+json'
+export const AI_CATALOG_TYPE = 'application/ai-catalog+json'
+
+/** Texts of a card may be as long as a card allows, and as many: a catalog has the first part of a description, and what is short. */
+const MAX_DESCRIPTION_LENGTH = 1000
+const MAX_WORDS = 50
+const MAX_WORD_LENGTH = 100
+const MAX_QUERY_LENGTH = 300
+/** ARD expects two to five queries, or none (§4.2). */
+const MIN_QUERIES = 2
+const MAX_QUERIES = 5
+
+/** An entry of an AI Catalog and of an ARD manifest. Readers of the first versions of AI Catalog read `mediaType`, not `type`. */
+export type CatalogEntry = {
+  identifier: string
+  displayName: string
+  type: string
+  mediaType: string
+  url: string
+  description?: string
+  version?: string
+  updatedAt?: string
+  tags?: string[]
+  capabilities?: string[]
+  representativeQueries?: string[]
+}
+
+/** Returns the entry of an agent: what a reader selects it by, and the address of its card. */
+export const agentEntry = (agent: CatalogAgent): CatalogEntry => {
+  const { id, origin, name, description, version, modified } = agent
+  const tags = keepShort(agent.tags, MAX_WORD_LENGTH, MAX_WORDS)
+  const capabilities = keepShort(agent.skillIds, MAX_WORD_LENGTH, MAX_WORDS)
+  const queries = keepShort(agent.examples, MAX_QUERY_LENGTH, MAX_QUERIES)
+  return {
+    ...entry(origin, `agent:${id}`, { displayName: name, type: A2A_CARD_TYPE, url: cardUrl(agent) }),
+    ...(description !== '' && { description: shorten(description, MAX_DESCRIPTION_LENGTH) }),
+    ...(version !== '' && { version }),
+    updatedAt: new Date(modified).toISOString(),
+    ...(tags.length > 0 && { tags }),
+    ...(capabilities.length > 0 && { capabilities }),
+    ...(queries.length >= MIN_QUERIES && { representativeQueries: queries }),
+  }
+}
+
+/** Returns the entry of anything else at an origin. `name` is the rest of its identifier. */
+export const entry = (
+  origin: string,
+  name: string,
+  { displayName, type, url }: Pick<CatalogEntry, 'displayName' | 'type' | 'url'>,
+): CatalogEntry => ({ identifier: `urn:air:${publisherOf(origin)}:${name}`, displayName, type, mediaType: type, url })
+
+/** Returns the address of an agent's card. */
+export const cardUrl = ({ origin, id }: Pick<CatalogAgent, 'origin' | 'id'>): string =>
+  `${origin}/agents/${id}/.well-known/agent-card.json`
+
+/** Cuts a text off at `maxLength`, after a word where one ends shortly before. */
+export const shorten = (text: string, maxLength: number): string => {
+  if (text.length <= maxLength) return text
+  const start = text.slice(0, maxLength - 1)
+  return `${start.replace(/\s+\S{0,30}$/, '').toWellFormed()}…`
+}
+
+const keepShort = (texts: readonly string[], maxLength: number, count: number): string[] =>
+  texts.filter(text => text.trim() !== '' && text.length <= maxLength).slice(0, count)
+
+/**
+ * Returns the publisher of an identifier: the domain of an origin. ARD allows no names of one machine, and proposes a name that
+ * stands for all of them.
+ */
+const publisherOf = (origin: string): string => {
+  const { hostname } = new URL(origin)
+  return /\.[a-z][a-z0-9-]*$/.test(hostname) ? hostname : 'agent.localhost'
+}

@@ -1,0 +1,42 @@
+import type { RequestContext } from '../../http/handler.ts'
+import { requestHostname } from '../../http/headers.ts'
+import { isLocalName } from '../../net/names.ts'
+import { findHostOwner } from '../../registry/edge/lookups.ts'
+import type { CatalogAgent } from '../../registry/records.ts'
+
+/**
+ * What a catalog is of. With an `owner`, the agent that claims the host name, it lists what belongs to that name; else it lists
+ * every public agent. Its links begin with `origin`, which counts only where an agent is registered with it unless it `isOwn`.
+ */
+export type Site = { origin: string; isOwn: boolean; owner?: string }
+
+/**
+ * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it is
+ * public. `next` is the path of the next page.
+ */
+export type CatalogPage = { agents: CatalogAgent[]; origin?: string; site: Site; next?: string }
+
+/** Returns the site of a request: the host of `PUBLIC_URL`, a host name that an agent claims, or this host as a whole. */
+export const resolveSite = async ({ request, env, ctx }: RequestContext): Promise<Site> => {
+  const { origin } = new URL(request.url)
+  const hostname = requestHostname(request)
+  const whole = env.PUBLIC_URL ? { origin: new URL(env.PUBLIC_URL).origin, isOwn: true } : { origin, isOwn: false }
+  if (whole.isOwn && new URL(whole.origin).hostname === hostname) return whole
+  const owner = await findHostOwner(hostname, env, ctx)
+  if (owner === undefined) return whole
+  // The port and the scheme are those of the request, which a client could make up, on a development machine only.
+  return { origin: isLocalName(hostname) ? origin : `https://${hostname}`, isOwn: true, owner }
+}
+
+/** Returns the site as a query for the cache, whose key has no host name. */
+export const toQuery = ({ origin, isOwn, owner }: Site): Record<string, string> => ({
+  origin,
+  ...(isOwn && { own: '' }),
+  ...(owner !== undefined && { owner }),
+})
+
+/** Returns the site that `toQuery` wrote. */
+export const fromQuery = (query: URLSearchParams): Site => {
+  const owner = query.get('owner')
+  return { origin: query.get('origin') ?? '', isOwn: query.has('own'), ...(owner !== null && { owner }) }
+}

@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { getCatalog } from '../../src/api/catalogs/index.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
+import { catalogErrors } from '../support/schemas/catalogs.ts'
+
+const origin = 'https://cards.example.com'
+const links = [
+  '</.well-known/ai-catalog.json>; rel="ai-catalog"; type="application/ai-catalog+json"',
+  '</.well-known/ard.json>; rel="ard"; type="application/json"',
+  '</.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"',
+].join(', ')
+const paths = [
+  '/.well-known/ai-catalog.json',
+  '/.well-known/ard.json',
+  '/.well-known/api-catalog',
+  '/llms.txt',
+  '/robots.txt',
+] as const
+
+type Entry = { identifier: string; url: string; type: string; description?: string; [name: string]: unknown }
+type Manifest = { host: unknown; entries: Entry[] }
+
+const weatherSkills = [
+  {
+    ...{ id: 'forecast', name: 'Forecast', description: 'Forecasts', tags: ['weather', 'x'.repeat(101)] },
+    examples: ['Will it rain in Bern?', 'How warm is it?', 'y'.repeat(301)],
+  },
+  { id: 'history', name: 'History', description: 'Past weather', tags: ['weather', 'archive'] },
+]
+
+/** A host with the agents `a`, `b` and `weather`, which claims weather.example.com, and the internal agent `secret`. */
+const startCatalogHost = async (vars: Record<string, string>): Promise<OwnHost> => {
+  const host = await startHost(vars)
+  const card = { ...minimalCard, documentationUrl: 'https://docs.example.com/a' }
+  const manifests = [
+    ['a', { card: { ...card, name: 'Agent [A]\u202e', description: `One\n\n# ${'long '.repeat(300)}` } }],
+    ['b', { card: { ...minimalCard, name: 'Agent B', skills: weatherSkills }, hosts: ['*'] }],
+    ['secret', { card: { ...minimalCard, name: 'Secret' }, visibility: 'internal' }],
+    ['weather', { card: { ...minimalCard, name: 'Weather' }, hosts: ['weather.example.com'] }],
+  ] as const
+  for (const [id, manifest] of manifests)
+    await host.put(id, { ...manifest, hosts: [...('hosts' in manifest ? manifest.hosts : [])] })
+  return host
+}
+
+let host: OwnHost
+beforeAll(async () => {
+  host = await startCatalogHost({ PUBLIC_URL: origin })
+})
+afterAll(() => host.close())
+
+const getManifest = async (path: string, at = host) => (await (await at.fetch(path)).json()) as Manifest
+const cardIds = ({ entries }: Manifest) => entries.flatMap(({ url }) => /\/agents\/([^/]+)/.exec(url)?.[1] ?? [])
+
+describe.each(paths)('GET %s', path => {
+  it('is cacheable, with a tag by which a write purges it, and leads to the catalogs', async () => {
+    const { status, headers } = await host.fetch(path)
+    expect([status, headers.get('Cache-Control'), headers.get('Cache-Tag'), headers.get('Link')]).toEqual([
+      200,
+      'public, max-age=60, stale-while-revalidate=86400',
+      'agents',
+      links,
+    ])
+  })
+
+  it('returns 304 for its entity tag', async () => {
+    const etag = (await host.fetch(path)).headers.get('ETag') ?? ''
+    expect(etag).toMatch(/^"[0-9a-f]{64}"$/)
+    const again = await host.fetch(path, { headers: { 'If-None-Match': etag } })
+    expect([again.status, again.headers.get('ETag'), await again.text()]).toEqual([304, etag, ''])
+  })
+
+  it('answers HEAD with the headers of GET', async () => {
+    const [head, get] = [await host.fetch(path, { method: 'HEAD' }), await host.fetch(path)]
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    for (const name of ['ETag', 'Link', 'Content-Type']) expect(head.headers.get(name)).toBe(get.headers.get(name))
+  })
+
+  it('never has an internal agent, whatever the token, and is private to a caller with one', async () => {
+    const response = await host.fetch(path, { headers: { Authorization: `Bearer ${token}` } })
+    expect(response.headers.get('Cache-Control')).toBe('private, no-store')
+    expect(await response.text()).not.toMatch(/secret/i)
+  })
+
+  it.each([
+    ['?limit=0', 'bad-limit'],
+    ['?limit=501', 'bad-limit'],
+    ['?cursor=..%2F', 'bad-cursor'],
+    ['?owner=secret', 'unknown-query'],
+    ['?origin=https://evil.example', 'unknown-query'],
+  ])('rejects %s', async (query, code) => {
+    const response = await host.fetch(`${path}${query}`)
+    expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code })])
+  })
+})
+
+describe('GET /.well-known/ai-catalog.json', () => {
+  const path = '/.well-known/ai-catalog.json'
+
+  it('is an AI Catalog of the public agents, in the form of its schema', async () => {
+    const response = await host.fetch(path)
+    expect(response.headers.get('Content-Type')).toBe('application/ai-catalog+json')
+    const catalog = (await response.json()) as Manifest
+    expect(catalogErrors('AI Catalog', catalog)).toEqual([])
+    expect(cardIds(catalog)).toEqual(['a', 'b', 'weather'])
+    expect(catalog.host).toEqual({ displayName: 'cards.example.com', identifier: 'cards.example.com' })
+    expect(catalog.entries[1]).toEqual({
+      identifier: 'urn:air:cards.example.com:agent:b',
+      displayName: 'Agent B',
+      type: 'application/a2a-agent-card+json',
+      mediaType: 'application/a2a-agent-card+json',
+      url: `${origin}/agents/b/.well-known/agent-card.json`,
+      description: 'Does something useful',
+      version: '1.0.0',
+      updatedAt: expect.any(String),
+      tags: ['weather', 'archive'],
+      capabilities: ['forecast', 'history'],
+      representativeQueries: ['Will it rain in Bern?', 'How warm is it?'],
+    })
+  })
+
+  it('has no queries for an agent with fewer than two examples', async () => {
+    const { entries } = await getManifest(path)
+    expect(entries[0]).not.toHaveProperty('representativeQueries')
+  })
+
+  it('cuts long descriptions off', async () => {
+    const { entries } = await getManifest(path)
+    expect(entries[0]?.description).toMatch(/^One\n\n# (long )+long…$/)
+    expect(entries[0]?.description?.length).toBeLessThanOrEqual(1000)
+  })
+
+  it('has pages, each with an entry and a link for the next', async () => {
+    const first = await host.fetch(`${path}?limit=2`)
+    const page = (await first.clone().json()) as Manifest
+    const next = page.entries.at(-1)
+    expect(catalogErrors('AI Catalog', page)).toEqual([])
+    expect(cardIds(page)).toEqual(['a', 'b'])
+    expect(next).toMatchObject({ type: 'application/ai-catalog+json', url: `${origin}${path}?limit=2&cursor=b` })
+    expect(first.headers.get('Link')).toBe(`${links}, <${path}?limit=2&cursor=b>; rel="next"`)
+    const last = await host.fetch(next?.url ?? '')
+    expect([cardIds((await last.clone().json()) as Manifest), last.headers.get('Link')]).toEqual([['weather'], links])
+  })
+})
+
+describe('GET /.well-known/ard.json', () => {
+  const path = '/.well-known/ard.json'
+
+  it('is an ARD manifest of the public agents, in the form of its schema', async () => {
+    const response = await host.fetch(path)
+    expect(response.headers.get('Content-Type')).toBe('application/json')
+    const manifest = (await response.json()) as Manifest
+    expect(catalogErrors('ARD manifest', manifest)).toEqual([])
+    expect(cardIds(manifest)).toEqual(['a', 'b', 'weather'])
+  })
+})
+
+describe('GET /.well-known/api-catalog', () => {
+  const path = '/.well-known/api-catalog'
+  const getLinkSet = async (query = '') => {
+    const linkSet = await (await host.fetch(`${path}${query}`)).json()
+    expect(catalogErrors('link set', linkSet)).toEqual([])
+    return (linkSet as { linkset: Record<string, unknown>[] }).linkset
+  }
+
+  it('has the media type and the profile of RFC 9727', async () => {
+    expect((await host.fetch(path, { method: 'HEAD' })).headers.get('Content-Type')).toBe(
+      'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    )
+  })
+
+  it('links each address of an agent to the cards and the documentation of its agents', async () => {
+    const endpoint = 'https://my-agent.example.com'
+    const card = (id: string, title: string) => ({
+      href: `${origin}/agents/${id}/.well-known/agent-card.json`,
+      type: 'application/json',
+      title,
+    })
+    expect(await getLinkSet()).toEqual([
+      { anchor: `${origin}${path}`, item: [{ href: endpoint }] },
+      {
+        anchor: endpoint,
+        'service-desc': [card('a', 'Agent [A]\u202e'), card('b', 'Agent B'), card('weather', 'Weather')],
+        'service-doc': [{ href: 'https://docs.example.com/a' }],
+      },
+    ])
+  })
+
+  it('links to the next page as another catalog', async () => {
+    expect((await getLinkSet('?limit=1'))[0]).toMatchObject({
+      'api-catalog': [{ href: `${origin}${path}?limit=1&cursor=a` }],
+    })
+  })
+})
+
+describe('GET /llms.txt', () => {
+  it('is Markdown with a line for each agent, in which no text of a card is a link or a heading', async () => {
+    const response = await host.fetch('/llms.txt')
+    expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
+    const lines = (await response.text()).split('\n')
+    expect(lines.slice(0, 5)).toEqual([
+      '# Agents of cards.example.com',
+      '',
+      '> A2A agents and what they do. Each link is the Agent Card of an agent: its skills, its address, and how to call it.',
+      '',
+      '## Agents',
+    ])
+    expect(lines[6]).toMatch(
+      /^- \[Agent \\\[A\\\]\]\(https:\/\/cards\.example\.com\/agents\/a\/\.well-known\/agent-card\.json\): One # (long )+long…$/,
+    )
+    expect(lines[7]).toBe(`- [Agent B](${origin}/agents/b/.well-known/agent-card.json): Does something useful`)
+    expect(lines).toContain(`- [AI Catalog](${origin}/.well-known/ai-catalog.json): the same agents for programs`)
+  })
+
+  it('links to its next page', async () => {
+    expect(await (await host.fetch('/llms.txt?limit=1')).text()).toContain(
+      `\n- [More agents](${origin}/llms.txt?limit=1&cursor=a): the next page of this list\n`,
+    )
+  })
+})
+
+describe('GET /robots.txt', () => {
+  it('lets crawlers read everything, and names the ARD manifest', async () => {
+    const response = await host.fetch('/robots.txt')
+    expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
+    expect(await response.text()).toBe(`User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\n`)
+  })
+})
+
+describe('GET /agents', () => {
+  it('leads to the catalogs', async () => {
+    expect((await host.fetch('/agents')).headers.get('Link')).toBe(links)
+  })
+})
+
+describe('a catalog past the rate limit', () => {
+  it('returns 429 without reading the cache or the Registry', async () => {
+    const env = { PUBLIC_URL: '', CALL_LIMIT: { limit: async () => ({ success: false }) } } as unknown as Env
+    const request = new Request(`${origin}/llms.txt`, { headers: { 'CF-Connecting-IP': '192.0.2.77' } })
+    await expect(getCatalog(request, env, {} as ExecutionContext, {})).rejects.toMatchObject({
+      status: 429,
+      code: 'too-many-requests',
+    })
+  })
+})
+
+describe('the catalogs of a host name', () => {
+  const path = '/.well-known/ai-catalog.json'
+
+  it('list the agent that claims the name, and nothing else', async () => {
+    const catalog = await getManifest(`https://weather.example.com${path}`)
+    expect(catalog.entries.map(({ url }) => url)).toEqual([`${origin}/agents/weather/.well-known/agent-card.json`])
+    expect(catalog.host).toMatchObject({ identifier: 'weather.example.com' })
+  })
+
+  it('list every agent under a name that no agent claims, with links of PUBLIC_URL', async () => {
+    const catalog = await getManifest(`https://unknown.example${path}`)
+    expect(cardIds(catalog)).toEqual(['a', 'b', 'weather'])
+    expect(JSON.stringify(catalog)).not.toContain('unknown.example')
+  })
+})
+
+describe('a host without PUBLIC_URL', () => {
+  let own: OwnHost
+  beforeAll(async () => {
+    own = await startCatalogHost({})
+  })
+  afterAll(() => own.close())
+  const path = '/.well-known/ai-catalog.json'
+
+  it('names agents of a development machine as ARD proposes, and links to the origin they are registered with', async () => {
+    const catalog = await getManifest(path, own)
+    expect(catalogErrors('ARD manifest', catalog)).toEqual([])
+    expect(catalog.entries.map(({ identifier }) => identifier)).toEqual([
+      'urn:air:agent.localhost:agent:a',
+      'urn:air:agent.localhost:agent:b',
+      'urn:air:weather.example.com:agent:weather',
+    ])
+    expect((await getManifest(`${path}?limit=1`, own)).entries.at(-1)?.url).toBe(
+      `${own.url.origin}${path}?limit=1&cursor=a`,
+    )
+  })
+
+  it('never builds a link from a host name that is not its own', async () => {
+    for (const each of paths) {
+      const response = await own.fetch(`https://unknown.example${each}?limit=1`)
+      expect(`${response.headers.get('Link')} ${await response.text()}`).not.toContain('unknown.example')
+    }
+  })
+})
