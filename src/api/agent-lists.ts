@@ -11,10 +11,11 @@ import { jsonResponse } from '../http/responses.ts'
 import type { ListedAgent, ListQuery } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { type PageQuery, paginate, parsePageQuery } from './pagination.ts'
+import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search.ts'
 
 /**
- * `GET /agents`: a page of the public agents, and of the internal ones that the caller may read. With `?set=`, a page of the agents
- * of that set that the caller may read or write.
+ * `GET /agents`: a page of the public agents, and of the internal ones that the caller may read; those that match a search, if there
+ * is one. With `?set=`, a page of the agents of that set that the caller may read or write.
  */
 export const listAgents: Handler = (request, env, ctx) => {
   const url = new URL(request.url)
@@ -24,16 +25,47 @@ export const listAgents: Handler = (request, env, ctx) => {
 
 const listSet = async (url: URL, context: RequestContext): Promise<Response> => {
   const { request, env } = context
-  const query = parsePageQuery(url, agentIdPattern, ['set'])
+  const read = await parseList('/agents', url)
   const set = url.searchParams.get('set') ?? ''
   if (!agentIdPattern.test(set))
     throw new HttpError(400, 'bad-set', 'set must be 1 to 63 lower-case letters, digits and hyphens.')
   const caller = await requirePrincipal(context)
   await countList(caller, request, env)
-  return privateListResponse(
-    ownerFormat(await readPage({ ...query, set, covered: coveredAgents(caller, ['read', 'write']) }, env)),
-  )
+  return privateListResponse(await read(env, { set, covered: coveredAgents(caller, ['read', 'write']) }))
 }
+
+/** Reads a page of a list; for a caller with a token if there are globs of the agents that it covers. */
+type ReadList = (env: Env, visible?: { covered: readonly string[]; set?: string }) => Promise<object>
+
+/** Returns what reads the page that a query asks for. Throws for an invalid query. */
+const parseList = async (path: ListPath, url: URL): Promise<ReadList> => {
+  if (path === '/agents' && isSearch(url.searchParams)) return readSearch(await parseSearch(url))
+  const isOwnList = path === '/agents'
+  const query = parsePageQuery(url, agentIdPattern, isOwnList ? ['set', ...SEARCH_PARAMETERS] : [])
+  return async (env, visible) => {
+    const page = await readPage({ ...query, covered: [], ...visible }, env)
+    const list = LIST_FORMATS[path](page)
+    return isOwnList && visible ? withHosting(list, page.agents) : list
+  }
+}
+
+const readSearch =
+  ({ query, digest }: ParsedSearch): ReadList =>
+  async (env, visible) => {
+    const { agents, isLast, rest, facets } = await getRegistry(env).search({ ...query, covered: [], ...visible })
+    const last = agents.at(-1)
+    const cursor = query.match === undefined ? last?.id : encodeCursor(digest, rest)
+    const list = {
+      agents: agents.map(({ skillIds, tags, score, ...agent }) => ({
+        ...formatAgent(agent),
+        ...{ skills: skillIds, tags },
+        ...(score !== undefined && { score: Number(score.toPrecision(4)) }),
+      })),
+      ...(!isLast && cursor !== undefined && { cursor }),
+      ...(facets && { facets }),
+    }
+    return visible ? withHosting(list, agents) : list
+  }
 
 /** A page of agents; there are more after `cursor`. */
 type AgentPage = { agents: ListedAgent[]; cursor?: string }
@@ -41,14 +73,7 @@ type AgentPage = { agents: ListedAgent[]; cursor?: string }
 /** Every list of agents, by its path: how it writes a page. */
 export const LIST_FORMATS = {
   '/agents': ({ agents, ...rest }) => ({
-    agents: agents.map(({ id, origin, name, description, version, url }) => ({
-      id,
-      name,
-      description,
-      version,
-      card: cardUrl(origin, id),
-      url,
-    })),
+    agents: agents.map(formatAgent),
     ...rest,
   }),
 
@@ -78,17 +103,26 @@ export const LIST_FORMATS = {
   }),
 } as const satisfies Record<string, (page: AgentPage) => object>
 
-/** The list of `/agents` for a caller with a token: also how each agent is hosted. */
-const ownerFormat = (page: AgentPage) => {
-  const { agents, ...rest } = LIST_FORMATS['/agents'](page)
-  const hosting = page.agents.map(({ visibility, set }) => ({ visibility, ...(set !== undefined && { set }) }))
-  return { agents: agents.map((agent, index) => ({ ...agent, ...hosting[index] })), ...rest }
-}
+/** Adds how each agent is hosted to a list for a caller with a token. */
+const withHosting = <List extends { agents: readonly object[] }>(
+  list: List,
+  agents: readonly ListedAgent[],
+): object => ({
+  ...list,
+  agents: list.agents.map((agent, index) => {
+    const { visibility, set } = agents[index] ?? {}
+    return { ...agent, visibility, ...(set !== undefined && { set }) }
+  }),
+})
 
 type ListPath = keyof typeof LIST_FORMATS
 
 /** Whether a path is that of a list of agents. */
 export const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
+
+const formatAgent = ({ id, origin, name, description, version, url }: ListedAgent) => ({
+  ...{ id, name, description, version, card: cardUrl(origin, id), url },
+})
 
 const cardUrl = (origin: string, id: string): string => `${origin}/agents/${id}/.well-known/agent-card.json`
 
@@ -96,7 +130,7 @@ const cardUrl = (origin: string, id: string): string => `${origin}/agents/${id}/
 export const listResponse = async (path: ListPath, isPublic: boolean, context: RequestContext): Promise<Response> => {
   const { request, env, ctx } = context
   const url = new URL(request.url)
-  const query = parsePageQuery(url, agentIdPattern)
+  const read = await parseList(path, url)
   if (isPublic && !request.headers.has('Authorization')) {
     await countList(ANONYMOUS, request, env)
     const list = await fetchPublicList(path, url.searchParams, ctx)
@@ -106,8 +140,7 @@ export const listResponse = async (path: ListPath, isPublic: boolean, context: R
   }
   const reader = await requireAnyAgent(context, 'read')
   await countList(reader, request, env)
-  const page = await listVisibleAgents(query, env, reader)
-  return privateListResponse(path === '/agents' ? ownerFormat(page) : LIST_FORMATS[path](page))
+  return privateListResponse(await read(env, { covered: coveredAgents(reader, ['read']) }))
 }
 
 const privateListResponse = (list: object): Response =>
@@ -141,8 +174,8 @@ export const CATALOG_LINKS = Object.entries(CATALOG_DOCUMENTS)
 /** Returns a page of a public list with the headers by which Workers Cache keeps it. Throws for an invalid query. */
 export const catalogResponse = async (url: URL, cacheTag: string, env: Env): Promise<Response> => {
   if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
-  const page = await listVisibleAgents(parsePageQuery(url, agentIdPattern), env)
-  const list = JSON.stringify(LIST_FORMATS[url.pathname](page))
+  const read = await parseList(url.pathname, url)
+  const list = JSON.stringify(await read(env))
   return jsonResponse(list, 200, {
     'Cache-Control': publicCacheControl(env),
     // Workers Cache ignores stale-while-revalidate with this header: it must not show an old list.

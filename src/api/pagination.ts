@@ -14,13 +14,13 @@ export const parsePageQuery = (
   others: readonly string[] = [],
   maxLimit = MAX_PAGE_SIZE,
 ): PageQuery => {
-  for (const name of query.keys())
-    if (name !== 'limit' && name !== 'cursor' && !others.includes(name))
-      throw new HttpError(
-        400,
-        'unknown-query',
-        `GET ${pathname} has no query parameter "${name.slice(0, 40)}". It accepts ${[...others, 'limit'].join(', ')} and cursor.`,
-      )
+  const unknown = [...new Set(query.keys())].filter(name => !['limit', 'cursor', ...others].includes(name))
+  if (unknown.length > 0)
+    throw new HttpError(
+      400,
+      'unknown-query',
+      `GET ${pathname} has no query parameter ${describeNames(unknown)}. It accepts ${[...others, 'limit'].join(', ')} and cursor.`,
+    )
   const limit = query.get('limit') ?? String(maxLimit)
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit)
     throw new HttpError(400, 'bad-limit', `limit must be a number from 1 to ${maxLimit}.`)
@@ -28,6 +28,15 @@ export const parsePageQuery = (
   if (after !== '' && !cursorForm.test(after))
     throw new HttpError(400, 'bad-cursor', 'cursor must be the cursor of the previous page.')
   return { after, limit: Number(limit) }
+}
+
+/** How many unknown parameters an error names. */
+const MAX_NAMED = 5
+
+const describeNames = (names: readonly string[]): string => {
+  const quoted = names.slice(0, MAX_NAMED).map(name => `"${name.slice(0, 40)}"`)
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  return quoted.join(', ') + more
 }
 
 /** Returns a page of what was read with one entry more than `limit`; `cursor` is the last id if there are more. */

@@ -1,5 +1,5 @@
 import { matchesGlob } from '../../card/model/constants.ts'
-import { MAX_FACET_AGENTS, MAX_FACET_VALUES, MAX_QUERY_LENGTH, MAX_SEARCH_HITS } from '../../limits.ts'
+import { MAX_FACET_AGENTS, MAX_FACET_VALUES, MAX_SEARCH_HITS } from '../../limits.ts'
 import type {
   FacetValue,
   FilterName,
@@ -10,12 +10,11 @@ import type {
   SearchResult,
   Summary,
 } from '../records.ts'
+import { type Terms, toTerms } from '../search-fields.ts'
 import { toIndexedText } from '../search-words.ts'
 
 /** The weights of name, description, skills, tags, details and provider: how much a word in each says about an agent. */
 const BM25 = 'bm25(search, 10, 2, 4, 4, 1, 2)'
-
-type Terms = Record<FilterName, string[]>
 
 /** Makes an agent found by what is registered of it now. Belongs to the transaction of the write. */
 export const indexAgent = (sql: SqlStorage, registration: Registration): void => {
@@ -72,27 +71,6 @@ const pairs = (terms: Partial<Terms> = {}): Map<string, [kind: string, value: st
       values.map((value): [string, [string, string]] => [`${kind} ${value}`, [kind, value]]),
     ),
   )
-
-/** Returns the values by which filters find an agent. A longer value than a filter can have is left out. */
-const toTerms = (search: SearchFields): Terms => ({
-  tag: toValues(search.tags),
-  skill: toValues([...search.skillIds, ...search.skillNames]),
-  capability: toValues(search.capabilities),
-  inputMode: toValues(search.inputModes.map(withoutParameters)),
-  outputMode: toValues(search.outputModes.map(withoutParameters)),
-  provider: toValues(search.provider === '' ? [] : [search.provider]),
-  protocolVersion: toValues(search.protocolVersions.map(toMinorVersion)),
-})
-
-const toValues = (texts: readonly string[]): string[] => {
-  const values = texts.map(text => text.trim().toLowerCase())
-  return [...new Set(values)].filter(value => value !== '' && value.length <= MAX_QUERY_LENGTH)
-}
-
-const withoutParameters = (mode: string): string => mode.split(';', 1)[0] ?? ''
-
-/** Patch numbers do not matter to clients (A2A 1.0 §3.6). */
-const toMinorVersion = (version: string): string => /^\d+\.\d+/.exec(version)?.[0] ?? version
 
 /** Returns a page of the agents that match a query, best first; or in the order of their ids, if the query has no words. */
 export const search = (sql: SqlStorage, query: SearchQuery): SearchResult => {

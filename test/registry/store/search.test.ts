@@ -64,3 +64,155 @@ describe('the index', () => {
     expect(ids('weather')).toEqual(['a'])
   })
 })
+
+describe('a search', () => {
+  it('finds agents that have all words, and words that begin with them, in any field', () => {
+    put('a', 'Weather', { description: 'Forecasts for cities' })
+    put('b', 'Traffic', { description: 'Forecast of traffic', tags: ['city'] })
+    expect([ids('forecast').sort(), ids('FORECAST cit').sort(), ids('forecast cities'), ids('recast')]).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+      ['a'],
+      [],
+    ])
+  })
+
+  it('ranks a word in the name first, and the beginning of a longer word last', () => {
+    put('description', 'One', { description: 'Weather for all' })
+    put('name', 'Weather')
+    put('tag', 'Three', { tags: ['weather'] })
+    put('longer', 'Weathering')
+    expect(ids('weather')).toEqual(['name', 'tag', 'description', 'longer'])
+    const scores = find('weather').agents.map(({ score = 0 }) => score)
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+    expect(scores.every(score => score > 0)).toBe(true)
+  })
+
+  it.each([
+    ['"weather', ['a']],
+    ['weather"', ['a']],
+    ['name:traffic', []],
+    ['weather OR traffic', []],
+    ['weather NOT tool', []],
+    ['NEAR(weather tool)', []],
+    ['weather*', ['a']],
+    ['^weather', ['a']],
+    ['{name} : weather', ['a']],
+    ["weather'; DROP TABLE search; --", []],
+    ['-weather', ['a']],
+    ['(weather', ['a']],
+  ])('reads %s as plain words', (q, expected) => {
+    put('a', 'Weather', { description: 'A tool with a name' })
+    put('b', 'Traffic')
+    expect(ids(q)).toEqual(expected)
+  })
+
+  it('combines filters, each of which matches one of the values of an agent', () => {
+    const more = { capabilities: ['streaming'], inputModes: ['Image/PNG; q=1'], protocolVersions: ['0.3.0'] }
+    put('a', 'Weather', {
+      ...more,
+      tags: ['Rain', 'sun'],
+      skillIds: ['now'],
+      skillNames: ['Right now'],
+      provider: 'Example',
+    })
+    put('b', 'Weather', { ...more, tags: ['rain'] })
+    const by = (...filters: [SearchQuery['filters'][number]['name'], string][]) =>
+      ids(undefined, { filters: filters.map(([name, value]) => ({ name, values: [value] })) })
+    expect(by(['tag', 'rain'])).toEqual(['a', 'b'])
+    expect(by(['tag', 'rain'], ['tag', 'sun'])).toEqual(['a'])
+    expect(by(['skill', 'now'])).toEqual(['a'])
+    expect(by(['skill', 'right now'])).toEqual(['a'])
+    expect(by(['provider', 'example'])).toEqual(['a'])
+    expect(by(['capability', 'streaming'], ['inputMode', 'image/png'], ['protocolVersion', '0.3'])).toEqual(['a', 'b'])
+    expect(by(['outputMode', 'image/png'])).toEqual([])
+    expect(ids('weather', { filters: [{ name: 'tag', values: ['sun', 'snow'] }] })).toEqual(['a'])
+    expect(ids('traffic', { filters: [{ name: 'tag', values: ['sun'] }] })).toEqual([])
+  })
+
+  it('finds public agents that have a card, and the internal ones that are covered', () => {
+    put('a', 'Weather')
+    put('b', 'Weather', { visibility: 'internal', set: 'team' })
+    put('c', 'Weather', { visibility: 'internal', set: 'team' })
+    register(sql, registration('d', undefined, { summary: { ...registration('d', 'Weather').summary } }), true)
+    expect([ids('weather'), ids('weather', { covered: ['b'] }), ids('weather', { covered: ['*'] })]).toEqual([
+      ['a'],
+      ['a', 'b'],
+      ['a', 'b', 'c', 'd'],
+    ])
+    expect(ids('weather', { covered: ['*'], set: 'team' })).toEqual(['b', 'c'])
+    expect(ids('weather', { covered: ['a'], set: 'team' })).toEqual([])
+  })
+
+  it('counts the values of all matching agents that the caller may see, the most frequent first', () => {
+    put('a', 'Weather', { tags: ['Rain', 'sun'], capabilities: ['streaming'] })
+    put('b', 'Weather', { tags: ['rain'] })
+    put('c', 'Weather', { tags: ['rain', 'sun'], visibility: 'internal' })
+    put('d', 'Traffic', { tags: ['road'] })
+    const facets = (query: Partial<SearchQuery>) =>
+      find('weather', { facets: ['tag', 'capability'], limit: 1, ...query }).facets
+    const tags = [
+      { value: 'rain', count: 2 },
+      { value: 'sun', count: 1 },
+    ]
+    expect(facets({})).toEqual({ tag: tags, capability: [{ value: 'streaming', count: 1 }] })
+    expect(facets({ covered: ['c'] })?.tag?.map(({ count }) => count)).toEqual([3, 2])
+    expect(find(undefined, { facets: ['tag'] }).facets?.tag?.map(({ value }) => value)).toEqual(['rain', 'road', 'sun'])
+  })
+})
+
+describe('the pages of a search', () => {
+  const readAll = (q: string | undefined, between: () => void) => {
+    const found: string[] = []
+    let page = find(q, { limit: 2 })
+    for (;;) {
+      found.push(...page.agents.map(({ id }) => id))
+      if (page.isLast) return found
+      between()
+      page = find(q, { limit: 2, after: found.at(-1) ?? '', ...(q !== undefined && { order: page.rest }) })
+    }
+  }
+  const insert = () => {
+    written += 1
+    put(`0-${written}`, 'Weather weather', { description: 'weather'.repeat(written % 3) })
+    put(`new-${written}`, 'Storm and weather report')
+  }
+  const putFive = () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e'])
+      put(id, 'Weather', { description: `weather ${id} `.repeat(id.charCodeAt(0) % 4) })
+  }
+
+  it('neither repeat nor skip an agent when others are inserted between them', () => {
+    putFive()
+    const order = ids('weather')
+    expect(readAll('weather', insert)).toEqual(order)
+    expect(order.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
+  it('neither repeat nor skip an agent in the order of ids', () => {
+    putFive()
+    expect(readAll(undefined, () => put(`aa-${written}`, 'Weather')).filter(id => id.length === 1)).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+    ])
+  })
+
+  it('leave out agents that were removed, or no longer match or may no longer be seen', () => {
+    putFive()
+    const { rest } = find('weather', { limit: 1 })
+    const [second = '', third = '', fourth = ''] = ids('weather').slice(1)
+    remove(sql, second, {}, 'admin')
+    put(third, 'Traffic')
+    put(fourth, 'Weather', { visibility: 'internal' })
+    expect(ids('weather', { order: rest })).toEqual(ids('weather').slice(1))
+  })
+
+  it('show nothing of an internal agent whose number is forged', () => {
+    put('a', 'Weather', { visibility: 'internal' })
+    put('b', 'Weather')
+    expect(ids('weather', { order: [1, 2, 3, -5, 2 ** 60] })).toEqual(['b'])
+  })
+})

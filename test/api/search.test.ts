@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
+
+const skill = (id: string, tags: string[]) => ({ id, name: `Skill ${id}`, description: `Does ${id}`, tags })
+const authorization = { Authorization: `Bearer ${token}` }
+
+let host: OwnHost
+beforeAll(async () => {
+  host = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
+  await host.put('weather', {
+    ...{ ...minimalCard, name: 'Weather Agent', description: 'Forecasts the weather' },
+    provider: { organization: 'Example', url: 'https://example.com' },
+    capabilities: { streaming: true },
+    defaultInputModes: ['text/plain', 'image/*'],
+    skills: [skill('forecast', ['rain', 'sun'])],
+  })
+  await host.put('chinese', {
+    ...minimalCard,
+    name: '天气助手',
+    description: '提供北京的天气预报',
+    skills: [skill('z', ['rain'])],
+  })
+  await host.put('german', {
+    ...minimalCard,
+    name: 'Übersetzer',
+    description: 'Übersetzt große Verträge und Wettervorhersagen',
+  })
+  await host.put('hidden', { card: { ...minimalCard, name: 'Weather inside' }, visibility: 'internal', set: 'team' })
+})
+afterAll(() => host.close())
+
+type Hit = { id: string; score?: number }
+type Page = { agents: Hit[]; cursor?: string; facets?: object; code?: string; detail?: string }
+const get = (query: string, headers = {}) => host.fetch(`/agents?${query}`, { headers })
+const getPage = async (query: string, headers = {}) => (await (await get(query, headers)).json()) as Page
+const ids = async (query: string, headers = {}) => (await getPage(query, headers)).agents.map(({ id }) => id)
+
+describe('GET /agents?q=', () => {
+  it('returns what a client needs to choose an agent', async () => {
+    expect(await getPage('q=weather')).toEqual({
+      agents: [
+        {
+          id: 'weather',
+          name: 'Weather Agent',
+          description: 'Forecasts the weather',
+          version: '1.0.0',
+          card: 'https://cards.example.com/agents/weather/.well-known/agent-card.json',
+          url: 'https://my-agent.example.com',
+          skills: ['forecast'],
+          tags: ['rain', 'sun'],
+          score: expect.any(Number),
+        },
+      ],
+    })
+  })
+
+  it.each([
+    ['q=天气', ['chinese']],
+    ['q=北京 预报', ['chinese']],
+    ['q=京北', []],
+    ['q=ubersetzer', ['german']],
+    ['q=GROSSE vertrage', ['german']],
+    ['q=wetter', ['german']],
+    ['q=forec wea', ['weather']],
+    ['name=agent weather', ['weather']],
+    ['name=forecasts', []],
+    ['tag=RAIN', ['chinese', 'weather']],
+    ['tag=rain&tag=sun', ['weather']],
+    ['skill=forecast', ['weather']],
+    ['capability=streaming&provider=example', ['weather']],
+    ['inputMode=image/png', ['weather']],
+    ['inputMode=IMAGE/png;q=1&outputMode=text/plain', ['weather']],
+    ['inputMode=audio/wav', []],
+    ['q=天气&tag=sun', []],
+    ['q=weather&name=agent&tag=rain&skill=Skill forecast&limit=1', ['weather']],
+  ])('finds with %s', async (query, expected) => {
+    expect(await ids(encodeURI(query))).toEqual(expected)
+  })
+
+  it('finds internal agents for a token that may read them, and says how they are hosted', async () => {
+    const page = await getPage('q=weather', authorization)
+    expect(page.agents.map(({ id }) => id).toSorted()).toEqual(['hidden', 'weather'])
+    expect(page.agents.find(({ id }) => id === 'hidden')).toMatchObject({ visibility: 'internal', set: 'team' })
+    expect(await ids('q=weather&set=team', authorization)).toEqual(['hidden'])
+    expect(await ids('tag=general&set=team', authorization)).toEqual(['hidden'])
+    const other = await host.issue({ scopes: ['read'], agents: ['other-*'] })
+    expect(await ids('q=weather', { Authorization: `Bearer ${other.token}` })).toEqual(['weather'])
+  })
+
+  it('is cached for everybody with the tag of lists, and private for tokens', async () => {
+    const [open, own] = [await get('q=weather'), await get('q=weather', authorization)]
+    expect([open, own].map(({ headers }) => [headers.get('cache-control'), headers.get('cache-tag')])).toEqual([
+      ['public, max-age=60, stale-while-revalidate=86400', 'agents'],
+      ['private, no-store', null],
+    ])
+    expect((await get('q=weather', { 'If-None-Match': open.headers.get('etag') ?? '' })).status).toBe(304)
+  })
+
+  it('counts facets on request', async () => {
+    expect((await getPage('facets=tag,capability&tag=rain')).facets).toMatchObject({
+      tag: [
+        { value: 'rain', count: 2 },
+        { value: 'sun', count: 1 },
+      ],
+      capability: expect.arrayContaining([expect.objectContaining({ value: 'streaming' })]),
+    })
+    expect((await getPage('q=weather')).facets).toBeUndefined()
+  })
+
+  it('follows a change and a removal', async () => {
+    await host.put('moving', { ...minimalCard, name: 'Zeppelin' })
+    expect(await ids('q=zeppelin')).toEqual(['moving'])
+    await host.put('moving', { ...minimalCard, name: 'Balloon' })
+    expect([await ids('q=zeppelin'), await ids('q=balloon')]).toEqual([[], ['moving']])
+    await host.fetch('/agents/moving', { method: 'DELETE', headers: authorization })
+    expect(await ids('q=balloon')).toEqual([])
+  })
+
+  it('has pages, whose cursor belongs to the search', async () => {
+    const first = await getPage('q=weather&limit=1', authorization)
+    const last = await getPage(`q=weather&limit=1&cursor=${first.cursor}`, authorization)
+    expect([...first.agents, ...last.agents].map(({ id }) => id).toSorted()).toEqual(['hidden', 'weather'])
+    expect(last.cursor).toBeUndefined()
+    expect(await ids(`q=weather&cursor=${first.cursor}`)).not.toContain('hidden')
+    expect(await getPage(`q=wetter&cursor=${first.cursor}`)).toMatchObject({ code: 'bad-cursor' })
+    const filtered = await getPage('tag=rain&limit=1')
+    expect([filtered.cursor, await ids(`tag=rain&cursor=${filtered.cursor}`)]).toEqual(['chinese', ['weather']])
+  })
+
+  it.each([
+    ['q=', 'bad-query'],
+    ['q=%22%2A', 'bad-query'],
+    [`q=${'x'.repeat(201)}`, 'bad-query'],
+    [`q=${'x'.repeat(10_000)}`, 'bad-query'],
+    [`q=${'abcdefghijklmnopq'.split('').join('+')}`, 'bad-query'],
+    ['name=', 'bad-query'],
+    ['tag=', 'bad-query'],
+    [`tag=${'x'.repeat(201)}`, 'bad-query'],
+    [`${'tag=a&'.repeat(17)}`, 'bad-query'],
+    ['facets=', 'bad-query'],
+    ['facets=tag,name', 'bad-query'],
+    ['q=a&limit=0', 'bad-limit'],
+    ['q=a&limit=-1', 'bad-limit'],
+    ['q=a&limit=1e9', 'bad-limit'],
+    ['q=a&cursor=weather', 'bad-cursor'],
+    ['q=a&cursor=000000000000.1.2', 'bad-cursor'],
+    ['tag=a&cursor=000000000000.1.2', 'bad-cursor'],
+  ])('rejects %.40s', async (query, code) => {
+    const response = await get(query)
+    expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code })])
+  })
+
+  it('names every unknown parameter', async () => {
+    expect(await getPage('q=a&colour=red&size=2')).toMatchObject({
+      code: 'unknown-query',
+      detail: expect.stringContaining('"colour", "size". It accepts set, q, name, tag, skill,'),
+    })
+  })
+
+  it('names an unknown facet', async () => {
+    expect((await getPage('facets=tag,colour')).detail).toContain('"colour"')
+  })
+})
