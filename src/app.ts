@@ -39,6 +39,7 @@ const frequentRoutes: readonly Route[] = [
 export const routes: readonly Route[] = [
   ...frequentRoutes,
   ['POST', '/a2a/v1', namedCall],
+  ['GET', '/agents/urn%3A:name', lazy(catalogs, 'getEntry')],
   ['GET', '/agents/:id', agentCard('agent-card.json')],
   ['GET', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
   ['POST', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
@@ -57,6 +58,7 @@ export const routes: readonly Route[] = [
   ['GET', '/.well-known/ai-catalog.json', lazy(catalogs, 'getCatalog')],
   ['GET', '/.well-known/ard.json', lazy(catalogs, 'getCatalog')],
   ['GET', '/.well-known/api-catalog', lazy(catalogs, 'getCatalog')],
+  ['POST', '/search', lazy(catalogs, 'postSearch')],
   ['GET', '/llms.txt', lazy(catalogs, 'getCatalog')],
   ['GET', '/robots.txt', lazy(catalogs, 'getCatalog')],
   ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],

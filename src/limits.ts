@@ -95,6 +95,9 @@ export const MAX_FACET_VALUES = 20
 /** Different values of each field of a card by which it is found: ids, names and tags of skills, capabilities, modes. */
 export const MAX_FIELD_VALUES = 500
 
+/** Characters of `query.text` in `POST /search`. */
+export const MAX_SEARCH_TEXT_LENGTH = 1000
+
 /** Agents in one catalog document, and the default of its `limit`. */
 export const MAX_CATALOG_ENTRIES = 500
 

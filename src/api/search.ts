@@ -83,16 +83,18 @@ const isFilterName = (name: string): name is FilterName => filterNames.some(know
 
 const badQuery = (detail: string): HttpError => new HttpError(400, 'bad-query', detail)
 
-const DIGEST_LENGTH = 12
+/** How much of the SHA-256 of a search its cursors begin with. */
+export const DIGEST_LENGTH = 12
 
-/** A digest of the search, and the numbers of the agents to come, each as its difference from the one before. */
-const rankingCursor = /^[0-9a-f]{12}(?:\.-?[0-9a-z]{1,11})+$/
+/** The form of a cursor: a digest of the search, and the numbers of the agents to come, each as its difference from the one before. */
+export const rankingCursor = /^[0-9a-f]{12}(?:\.-?[0-9a-z]{1,11})+$/
 
 /** Returns the cursor of the next page: the rest of the ranking itself, so that no write repeats or skips an agent. */
 export const encodeCursor = (digest: string, rest: readonly number[]): string =>
   [digest, ...rest.map((number, index) => (number - (rest[index - 1] ?? 0)).toString(36))].join('.')
 
-const decodeCursor = (cursor: string, digest: string): number[] => {
+/** Returns the rest of the ranking. Throws for the cursor of another search. */
+export const decodeCursor = (cursor: string, digest: string): number[] => {
   const [ownDigest, ...differences] = cursor.split('.')
   if (ownDigest !== digest) throw badCursor('cursor belongs to another search.')
   if (differences.length > MAX_SEARCH_HITS) throw badCursor('cursor must be the cursor of the previous page.')

@@ -71,6 +71,10 @@ describe.each(paths)('GET %s', path => {
     expect([again.status, again.headers.get('ETag'), await again.text()]).toEqual([304, etag, ''])
   })
 
+  it('ignores slashes at the end, as other paths do', async () => {
+    expect(await (await host.fetch(`${path}//`)).text()).toBe(await (await host.fetch(path)).text())
+  })
+
   it('answers HEAD with the headers of GET', async () => {
     const [head, get] = [await host.fetch(path, { method: 'HEAD' }), await host.fetch(path)]
     expect([head.status, await head.text()]).toEqual([200, ''])
@@ -147,12 +151,13 @@ describe('GET /.well-known/ai-catalog.json', () => {
 describe('GET /.well-known/ard.json', () => {
   const path = '/.well-known/ard.json'
 
-  it('is an ARD manifest of the public agents, in the form of its schema', async () => {
+  it('is an ARD manifest of the public agents and of the search, in the form of its schema', async () => {
     const response = await host.fetch(path)
     expect(response.headers.get('Content-Type')).toBe('application/json')
     const manifest = (await response.json()) as Manifest
     expect(catalogErrors('ARD manifest', manifest)).toEqual([])
     expect(cardIds(manifest)).toEqual(['a', 'b', 'weather'])
+    expect(manifest.entries.at(-1)).toMatchObject({ type: 'application/ai-registry+json', url: `${origin}/` })
   })
 })
 
@@ -276,6 +281,7 @@ describe('a host without PUBLIC_URL', () => {
       'urn:air:agent.localhost:agent:a',
       'urn:air:agent.localhost:agent:b',
       'urn:air:weather.example.com:agent:weather',
+      'urn:air:agent.localhost:registry:search',
     ])
     expect((await getManifest(`${path}?limit=1`, own)).entries.at(-1)?.url).toBe(
       `${own.url.origin}${path}?limit=1&cursor=a`,

@@ -92,6 +92,19 @@ export const requestSamples: Record<string, RequestSample> = {
     query: { limit: '5', cursor: 'a' },
     headers: { 'If-None-Match': '"a"' },
   },
+  'a search of ARD': {
+    method: 'POST',
+    path: ['search'],
+    body: {
+      query: { text: 'a weather agent', filter: { type: ['application/a2a-agent-card+json'], tags: ['weather'] } },
+      federation: 'none',
+      pageToken: '1.5~0123456789ab.1',
+    },
+  },
+  'an entry of ARD': {
+    path: ['agents', 'urn%3Aair%3Ahost.example%3Aagent%3Aecho'],
+    headers: { 'If-None-Match': '"a"' },
+  },
   'a card to lint': { method: 'POST', path: ['lint'], query: { id: 'a' }, body: shortCard },
   'the schema of manifests': { path: ['schema', 'manifest.json'], headers: { 'If-None-Match': '"a"' } },
   'a token': {

@@ -5,7 +5,7 @@ import { MAX_CATALOG_ENTRIES } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { CATALOG_DOCUMENTS, CATALOG_LINKS } from '../agent-lists.ts'
 import { paginate, parsePageQuery } from '../pagination.ts'
-import { AI_CATALOG_TYPE, agentEntry, type CatalogEntry, cardUrl, entry } from './entries.ts'
+import { AI_CATALOG_TYPE, AI_REGISTRY_TYPE, agentEntry, type CatalogEntry, cardUrl, entry } from './entries.ts'
 import { type CatalogPage, fromQuery } from './site.ts'
 import { renderLlmsText, renderRobotsText } from './texts.ts'
 
@@ -75,10 +75,12 @@ const nextPath = ({ pathname, searchParams }: URL, cursor: string): string => {
   return `${pathname}?${new URLSearchParams({ ...(limit !== null && { limit }), cursor })}`
 }
 
-const renderEntries = ({ agents, origin, next }: CatalogPage) => ({
+const renderEntries = ({ agents, origin, site, next }: CatalogPage) => ({
   host: describeHost(origin),
   entries: [
     ...agents.map(agentEntry),
+    // The catalog of one agent's host name is no place to search the whole host.
+    ...(origin !== undefined && site.owner === undefined ? [searchEntry(origin)] : []),
     ...(origin !== undefined && next !== undefined ? [nextEntry(origin, next)] : []),
   ],
 })
@@ -87,6 +89,12 @@ const describeHost = (origin: string | undefined) => {
   const hostname = origin === undefined ? undefined : new URL(origin).hostname
   return { displayName: hostname ?? 'Calling Card', ...(hostname !== undefined && { identifier: hostname }) }
 }
+
+/** The base address of ARD's search, below which `POST /search` is. */
+const searchEntry = (origin: string): CatalogEntry => ({
+  ...entry(origin, 'registry:search', { displayName: 'Agent search', type: AI_REGISTRY_TYPE, url: `${origin}/` }),
+  description: 'Finds agents of this host by what they can do.',
+})
 
 const nextEntry = (origin: string, next: string): CatalogEntry => {
   const cursor = new URL(next, origin).searchParams.get('cursor') ?? ''

@@ -2,6 +2,7 @@ import type { CatalogAgent } from '../../registry/records.ts'
 
 /** The media types of the artifacts that catalogs name. */
 export const A2A_CARD_TYPE = 'application/a2a-agent-card+json'
+export const AI_REGISTRY_TYPE = 'application/ai-registry+json'
 export const AI_CATALOG_TYPE = 'application/ai-catalog+json'
 
 /** Texts of a card may be as long as a card allows, and as many: a catalog has the first part of a description, and what is short. */
@@ -28,17 +29,20 @@ export type CatalogEntry = {
   representativeQueries?: string[]
 }
 
+/** An agent in a catalog, or one that was found: the result of a search is not a whole entry. */
+type EntryAgent = Omit<CatalogAgent, 'modified' | 'examples'> & Partial<Pick<CatalogAgent, 'modified' | 'examples'>>
+
 /** Returns the entry of an agent: what a reader selects it by, and the address of its card. */
-export const agentEntry = (agent: CatalogAgent): CatalogEntry => {
+export const agentEntry = (agent: EntryAgent): CatalogEntry => {
   const { id, origin, name, description, version, modified } = agent
   const tags = keepShort(agent.tags, MAX_WORD_LENGTH, MAX_WORDS)
   const capabilities = keepShort(agent.skillIds, MAX_WORD_LENGTH, MAX_WORDS)
-  const queries = keepShort(agent.examples, MAX_QUERY_LENGTH, MAX_QUERIES)
+  const queries = keepShort(agent.examples ?? [], MAX_QUERY_LENGTH, MAX_QUERIES)
   return {
     ...entry(origin, `agent:${id}`, { displayName: name, type: A2A_CARD_TYPE, url: cardUrl(agent) }),
     ...(description !== '' && { description: shorten(description, MAX_DESCRIPTION_LENGTH) }),
     ...(version !== '' && { version }),
-    updatedAt: new Date(modified).toISOString(),
+    ...(modified !== undefined && { updatedAt: new Date(modified).toISOString() }),
     ...(tags.length > 0 && { tags }),
     ...(capabilities.length > 0 && { capabilities }),
     ...(queries.length >= MIN_QUERIES && { representativeQueries: queries }),

@@ -6,6 +6,8 @@ import { countList } from '../agent-lists.ts'
 import { parseCatalogQuery } from './documents.ts'
 import { resolveSite, toQuery } from './site.ts'
 
+export { getEntry, postSearch } from './search.ts'
+
 /**
  * `GET /.well-known/ai-catalog.json`, `ard.json`, `api-catalog`, `/llms.txt` and `/robots.txt`: the public agents of the host name,
  * for directories, crawlers and language models. The same for callers with a token.
@@ -27,6 +29,8 @@ export const getCatalog: Handler = async (request, env, ctx) => {
 /** Returns the URL of a request for a catalog. Throws for an invalid query, before anything is counted or read. */
 const parseUrl = (request: Request): URL => {
   const url = new URL(request.url)
+  // The router ignores slashes at the end.
+  url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '')
   parseCatalogQuery(url)
   return url
 }

@@ -117,10 +117,43 @@ const linkSet = {
   additionalProperties: false,
 }
 
+/** ARD 0.91 §5.3.2, and the interface description of 0.9: an entry with its score, and the registry that has it. */
+const searchResponse = {
+  type: 'object',
+  required: ['results', 'referrals'],
+  properties: {
+    results: {
+      type: 'array',
+      items: {
+        ...ardEntry,
+        required: [...ardEntry.required, 'score', 'source'],
+        properties: { ...ardEntry.properties, score: { type: 'integer', minimum: 0, maximum: 100 }, source: url },
+      },
+    },
+    referrals: { type: 'array', maxItems: 0 },
+    pageToken: text,
+  },
+  additionalProperties: false,
+}
+
+/** ARD 0.91, Appendix B. */
+const searchError = {
+  type: 'object',
+  required: ['errorCode', 'message'],
+  properties: {
+    errorCode: { enum: ['INVALID_ARGUMENT', 'UNAUTHENTICATED', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR'] },
+    message: text,
+  },
+  additionalProperties: false,
+}
+
 const ajv = new Ajv({ allErrors: true, strictRequired: false })
 const validators = {
   'AI Catalog': ajv.compile(aiCatalog),
   'ARD manifest': ajv.compile(ardManifest),
+  'ARD entry': ajv.compile(ardEntry),
+  'search response': ajv.compile(searchResponse),
+  'search error': ajv.compile(searchError),
   'link set': ajv.compile(linkSet),
 }
 

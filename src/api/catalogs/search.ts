@@ -1,0 +1,176 @@
+import { ANONYMOUS } from '../../auth/principal.ts'
+import { sha256Hex } from '../../http/conditional.ts'
+import { respondWithDocument } from '../../http/document.ts'
+import { HttpError, toHttpError } from '../../http/errors.ts'
+import type { Handler } from '../../http/handler.ts'
+import { publicCacheControl } from '../../http/headers.ts'
+import { readJson } from '../../http/json-body.ts'
+import { jsonResponse } from '../../http/responses.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_TEXT_LENGTH } from '../../limits.ts'
+import type { Filter, SearchQuery } from '../../registry/records.ts'
+import { toTerm } from '../../registry/search-fields.ts'
+import { splitWords, toMatchExpression } from '../../registry/search-words.ts'
+import { getRegistry } from '../../registry/store/client.ts'
+import { countList } from '../agent-lists.ts'
+import { DIGEST_LENGTH, decodeCursor, encodeCursor, rankingCursor } from '../search.ts'
+import { A2A_CARD_TYPE, agentEntry } from './entries.ts'
+
+const DEFAULT_PAGE_SIZE = 10
+
+/** A search as its client sent it. No entry has another type than that of a card. */
+type ArdQuery = { words: string[]; filters: Filter[]; isOtherType: boolean; pageSize: number; pageToken: string }
+
+/** `POST /search`: the search of ARD (§5.3.2) over the public agents, in natural language. */
+export const postSearch: Handler = (request, env) =>
+  withArdErrors(async () => {
+    await countList(ANONYMOUS, request, env)
+    const { words, filters, isOtherType, pageSize, pageToken } = parseBody(await readJson(request))
+    const match = toAnyWord(words)
+    const digest = (await sha256Hex(JSON.stringify([match, filters, isOtherType]))).slice(0, DIGEST_LENGTH)
+    const token = pageToken === '' ? undefined : readPageToken(pageToken, digest)
+    if (isOtherType) return jsonResponse({ results: [], referrals: [] })
+    const query: SearchQuery = { after: '', limit: pageSize, covered: [], match, filters, facets: [] }
+    const found = await getRegistry(env).search({ ...query, ...(token && { order: token.order }) })
+    const best = token?.best ?? found.agents[0]?.score ?? 0
+    const results = found.agents.map(agent => ({
+      ...agentEntry(agent),
+      score: toPercentage(agent.score ?? 0, best),
+      // The registry that has the agent, at the address that its URLs have: never that of the request.
+      source: `${agent.origin}/`,
+    }))
+    return jsonResponse({
+      ...{ results, referrals: [] },
+      ...(!found.isLast && { pageToken: `${best.toPrecision(6)}~${encodeCursor(digest, found.rest)}` }),
+    })
+  })
+
+/** `GET /agents/{identifier}`: one entry of ARD by its identifier (§5.3.4). */
+export const getEntry: Handler = (request, env, _, { name = '' }) =>
+  withArdErrors(async () => {
+    await countList(ANONYMOUS, request, env)
+    const identifier = decodeIdentifier(name)
+    const id = /^urn:air:[a-zA-Z0-9.-]+:agent:([a-z0-9-]+)$/.exec(identifier)?.[1]
+    const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog(onlyAgent(id))
+    const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
+    if (!entry) throw new HttpError(404, 'not-found', 'This host has no public agent with this identifier.')
+    return respondWithDocument(entry, request.headers, {
+      'Cache-Control': publicCacheControl(env),
+      'Content-Type': 'application/json',
+    })
+  })
+
+/** No URL begins with an empty origin. */
+const onlyAgent = (id: string) => ({ after: '', limit: 1, origin: '', owner: id })
+
+/** Decodes what follows `urn%3A` in the path, once. */
+const decodeIdentifier = (name: string): string => {
+  const identifier = `urn:${safeDecode(name)}`
+  if (!/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier))
+    throw invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
+  return identifier
+}
+
+const safeDecode = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
+}
+
+/** Answers errors in the form of ARD (Appendix B), as clients of its API expect. */
+const withArdErrors = async (answer: () => Promise<Response>): Promise<Response> => {
+  try {
+    return await answer()
+  } catch (error) {
+    const httpError = toHttpError(error)
+    if (!httpError) throw error
+    const { status, message, headers } = httpError
+    return jsonResponse({ errorCode: errorCodeOf(status), message }, status, headers)
+  }
+}
+
+const errorCodeOf = (status: number): string => {
+  if (status === 404) return 'NOT_FOUND'
+  if (status === 429) return 'RATE_LIMIT_EXCEEDED'
+  return status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR'
+}
+
+const parseBody = (body: Json): ArdQuery => {
+  if (!isJsonObject(body)) throw invalid('The body must be a JSON object.')
+  allowMembers(body, ['query', 'federation', 'pageSize', 'pageToken'], 'The body')
+  const { query, federation = 'auto', pageSize = DEFAULT_PAGE_SIZE, pageToken = '' } = body
+  if (!isJsonObject(query)) throw invalid('query must be an object with a text.')
+  allowMembers(query, ['@context', 'text', 'filter'], 'query')
+  if (federation !== 'auto' && federation !== 'referrals' && federation !== 'none')
+    throw invalid('federation must be auto, referrals or none.')
+  if (!Number.isInteger(pageSize) || Number(pageSize) < 1 || Number(pageSize) > MAX_PAGE_SIZE)
+    throw invalid(`pageSize must be a number from 1 to ${MAX_PAGE_SIZE}.`)
+  if (typeof pageToken !== 'string') throw invalid('pageToken must be a string.')
+  return { words: parseText(query.text), ...parseFilter(query.filter), pageSize: Number(pageSize), pageToken }
+}
+
+const parseText = (text: Json | undefined): string[] => {
+  if (typeof text !== 'string' || text.length > MAX_SEARCH_TEXT_LENGTH)
+    throw invalid(`query.text must be a string of at most ${MAX_SEARCH_TEXT_LENGTH} characters.`)
+  const words = splitWords(text)
+  if (words.length === 0) throw invalid('query.text must have at least one letter or digit.')
+  // A short word of a sentence says little, and would match every word that begins with it.
+  const telling = words.filter(word => !/^[a-z]{1,2}$/.test(word) && !FUNCTION_WORDS.has(word))
+  return (telling.length > 0 ? telling : words).slice(0, MAX_QUERY_WORDS)
+}
+
+/** Words of a request in English that no agent is found by. */
+const FUNCTION_WORDS = new Set(
+  'agent agents and any are but can could find for from get help how into need please show some that the this want what when where which who will with would you your'.split(
+    ' ',
+  ),
+)
+
+/** The more of the words an agent has, and the rarer they are, the better it matches. */
+const toAnyWord = (words: readonly string[]): string => words.map(word => toMatchExpression([word])).join(' OR ')
+
+const FILTERS = { tags: 'tag', capabilities: 'skill' } as const
+
+/** Values of one key are alternatives, and every key must match (§5.3.1). */
+const parseFilter = (filter: Json = {}): Pick<ArdQuery, 'filters' | 'isOtherType'> => {
+  if (!isJsonObject(filter)) throw invalid('query.filter must be an object.')
+  allowMembers(filter, ['type', ...Object.keys(FILTERS)], 'query.filter')
+  const types = parseValues(filter, 'type')
+  const filters = (['tags', 'capabilities'] as const).flatMap((key): Filter[] => {
+    const name = FILTERS[key]
+    const values = parseValues(filter, key)
+    return values ? [{ name, values: values.map(value => toTerm(name, value)) }] : []
+  })
+  return { filters, isOtherType: types !== undefined && !types.includes(A2A_CARD_TYPE) }
+}
+
+const parseValues = (filter: JsonObject, key: string): string[] | undefined => {
+  const value = filter[key]
+  if (value === undefined) return undefined
+  const values = Array.isArray(value) ? value : [value]
+  const isText = (each: Json): each is string =>
+    typeof each === 'string' && each.trim() !== '' && each.length <= MAX_QUERY_LENGTH
+  if (values.length === 0 || values.length > MAX_FILTERS || !values.every(isText))
+    throw invalid(`query.filter.${key} must be 1 to ${MAX_FILTERS} texts of 1 to ${MAX_QUERY_LENGTH} characters.`)
+  return values
+}
+
+const allowMembers = (object: JsonObject, names: readonly string[], place: string): void => {
+  const unknown = Object.keys(object).find(name => !names.includes(name))
+  if (unknown !== undefined)
+    throw invalid(`${place} has no member "${unknown.slice(0, 40).toWellFormed()}". It accepts ${names.join(', ')}.`)
+}
+
+/** Returns the best score of a search, to which all others are in proportion, and the rest of its ranking. */
+const readPageToken = (token: string, digest: string): { best: number; order: number[] } => {
+  const [, best, cursor = ''] = /^([\d.e+-]{1,20})~(.*)$/s.exec(token) ?? []
+  if (!rankingCursor.test(cursor)) throw invalid('pageToken must be that of the previous page.')
+  return { best: Number(best), order: decodeCursor(cursor, digest) }
+}
+
+const toPercentage = (score: number, best: number): number =>
+  best > 0 ? Math.min(100, Math.max(0, Math.round((100 * score) / best))) : 0
+
+const invalid = (message: string): HttpError => new HttpError(400, 'bad-query', message)

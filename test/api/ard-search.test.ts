@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { minimalCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
+import { catalogErrors } from '../support/schemas/catalogs.ts'
+
+const origin = 'https://cards.example.com'
+const skill = (id: string, description: string, tags: string[]) => ({ id, name: id, description, tags })
+
+let host: OwnHost
+beforeAll(async () => {
+  host = await startHost({ PUBLIC_URL: origin })
+  const cards = {
+    flights: { name: 'Flight booking', skills: [skill('book', 'Books a flight and a seat', ['travel', 'Finance'])] },
+    hotels: { name: 'Hotels', skills: [skill('stay', 'Booking of rooms', ['travel'])] },
+    weather: { name: 'Wetterbericht', skills: [skill('forecast', 'Sagt das Wetter für Zürich voraus', ['weather'])] },
+  }
+  for (const [id, card] of Object.entries(cards)) await host.put(id, { ...minimalCard, ...card })
+  const secret = { ...minimalCard, name: 'Secret flight booking' }
+  await host.put('secret', { card: secret, visibility: 'internal' })
+})
+afterAll(() => host.close())
+
+type Found = { results: { url: string; score: number; source: string; [name: string]: unknown }[]; pageToken?: string }
+
+const post = (body: unknown, headers = {}): Promise<Response> =>
+  host.fetch('/search', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+const search = async (text: string, more: object = {}, filter?: object): Promise<Found> => {
+  const response = await post({ query: { text, ...(filter && { filter }) }, ...more })
+  const found = await response.json()
+  expect([response.status, catalogErrors('search response', found)]).toEqual([200, []])
+  return found as Found
+}
+const ids = ({ results }: Found) => results.map(({ url }) => /\/agents\/([^/]+)/.exec(url)?.[1])
+
+describe('POST /search', () => {
+  it('finds agents by a request in natural language, best first', async () => {
+    const found = await search('find me a flight booking agent')
+    expect(ids(found)).toEqual(['flights', 'hotels'])
+    const [best, other] = found.results
+    expect(best).toMatchObject({
+      score: 100,
+      source: `${origin}/`,
+      capabilities: ['book'],
+      tags: ['travel', 'Finance'],
+    })
+    expect(other?.score).toBeLessThan(100)
+  })
+
+  it('finds words in other languages, and none that only begins with a short one', async () => {
+    expect(ids(await search('Wie wird das Wetter in Zürich?'))).toEqual(['weather'])
+    expect(ids(await search('a flight to s'))).toEqual(['flights'])
+  })
+
+  it('returns no internal agent, whatever the token', async () => {
+    const response = await post({ query: { text: 'secret flight' } }, { Authorization: `Bearer ${token}` })
+    expect(ids((await response.json()) as Found)).toEqual(['flights'])
+  })
+
+  it.each([
+    [{ tags: ['travel'] }, ['flights', 'hotels']],
+    [{ tags: ['finance', 'weather'] }, ['flights']],
+    [{ tags: 'finance' }, ['flights']],
+    [{ tags: ['travel'], capabilities: ['stay'] }, ['hotels']],
+    [{ type: ['application/a2a-agent-card+json', 'text/plain'] }, ['flights', 'hotels']],
+    [{ type: ['application/mcp-server-card+json'] }, []],
+  ])('filters by %j', async (filter, expected) => {
+    expect(ids(await search('booking', {}, filter))).toEqual(expected)
+  })
+
+  it('has pages, whose scores are in proportion to the best of all', async () => {
+    const first = await search('booking', { pageSize: 1, federation: 'none' })
+    const second = await search('booking', { pageSize: 1, pageToken: first.pageToken })
+    expect([ids(first), ids(second), second.pageToken]).toEqual([['flights'], ['hotels'], undefined])
+    expect(second.results[0]?.score).toBeLessThan(100)
+  })
+
+  it('finds nothing without an error', async () => {
+    expect(await search('zzz')).toEqual({ results: [], referrals: [] })
+  })
+
+  it.each<[string, unknown]>([
+    ['no JSON', '{'],
+    ['a list', []],
+    ['no query', {}],
+    ['no text', { query: {} }],
+    ['text without words', { query: { text: ' *"() ' } }],
+    ['a text of 10 kB', { query: { text: 'a '.repeat(5000) } }],
+    ['an unknown member', { query: { text: 'a', colour: 1 } }],
+    ['an unknown filter', { query: { text: 'a', filter: { 'metadata.a': 'b' } } }],
+    ['an empty filter', { query: { text: 'a', filter: { tags: [] } } }],
+    ['a filter that is no text', { query: { text: 'a', filter: { tags: [1] } } }],
+    ['a page of none', { query: { text: 'a' }, pageSize: 0 }],
+    ['a page of -1', { query: { text: 'a' }, pageSize: -1 }],
+    ['a page of 1e9', { query: { text: 'a' }, pageSize: 1e9 }],
+    ['an unknown federation', { query: { text: 'a' }, federation: 'all' }],
+    ['a forged page token', { query: { text: 'a' }, pageToken: '1~x' }],
+    ['the page token of another search', { query: { text: 'a' }, pageToken: '1~0123456789ab.1.1' }],
+  ])('rejects %s in the form of ARD', async (_, body) => {
+    const response = await post(body)
+    const error = await response.json()
+    expect([response.status, catalogErrors('search error', error)]).toEqual([400, []])
+    expect(error).toMatchObject({ errorCode: 'INVALID_ARGUMENT' })
+  })
+
+  it.each(['NEAR(a b)', '"flight', 'name:flight', 'flight*', 'flight AND', '-flight', "flight'; --"])(
+    'takes %j for words, not for the syntax of the index',
+    async text => {
+      expect((await post({ query: { text } })).status).toBe(200)
+    },
+  )
+})
+
+describe('GET /agents/{identifier}', () => {
+  const get = (identifier: string, headers = {}) => host.fetch(`/agents/${encodeURIComponent(identifier)}`, { headers })
+
+  it('returns one whole entry of the ARD manifest, and 304 for its entity tag', async () => {
+    const identifier = 'urn:air:cards.example.com:agent:flights'
+    const response = await get(identifier)
+    const entry = await response.json()
+    const { entries } = (await (await host.fetch('/.well-known/ard.json')).json()) as {
+      entries: { identifier: string }[]
+    }
+    expect([response.status, catalogErrors('ARD entry', entry)]).toEqual([200, []])
+    expect(entry).toEqual(entries.find(each => each.identifier === identifier))
+    expect((await get(identifier, { 'If-None-Match': response.headers.get('ETag') })).status).toBe(304)
+  })
+
+  it.each([
+    ['urn:air:cards.example.com:agent:none', 404, 'NOT_FOUND'],
+    ['urn:air:cards.example.com:agent:secret', 404, 'NOT_FOUND'],
+    ['urn:air:CARDS.example.com:agent:flights', 404, 'NOT_FOUND'],
+    ['urn:air:other.example:agent:flights', 404, 'NOT_FOUND'],
+    ['urn:air:cards.example.com', 400, 'INVALID_ARGUMENT'],
+    ['urn:isbn:1', 400, 'INVALID_ARGUMENT'],
+  ])('returns an error for %s', async (identifier, status, errorCode) => {
+    const response = await get(identifier)
+    const error = await response.json()
+    expect([response.status, catalogErrors('search error', error)]).toEqual([status, []])
+    expect(error).toMatchObject({ errorCode })
+  })
+})
