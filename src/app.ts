@@ -39,7 +39,6 @@ const frequentRoutes: readonly Route[] = [
 export const routes: readonly Route[] = [
   ...frequentRoutes,
   ['POST', '/a2a/v1', namedCall],
-  ['GET', '/agents/urn%3A:name', lazy(catalogs, 'getEntry')],
   ['GET', '/agents/:id', agentCard('agent-card.json')],
   ['GET', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
   ['POST', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
@@ -59,6 +58,8 @@ export const routes: readonly Route[] = [
   ['GET', '/.well-known/ard.json', lazy(catalogs, 'getCatalog')],
   ['GET', '/.well-known/api-catalog', lazy(catalogs, 'getCatalog')],
   ['POST', '/search', lazy(catalogs, 'postSearch')],
+  ['POST', '/ard/search', lazy(catalogs, 'postSearch')],
+  ['GET', '/ard/agents/:identifier', lazy(catalogs, 'getEntry')],
   ['GET', '/llms.txt', lazy(catalogs, 'getCatalog')],
   ['GET', '/robots.txt', lazy(catalogs, 'getCatalog')],
   ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],

@@ -23,7 +23,7 @@ afterAll(() => host.close())
 type Found = { results: { url: string; score: number; source: string; [name: string]: unknown }[]; pageToken?: string }
 
 const post = (body: unknown, headers = {}): Promise<Response> =>
-  host.fetch('/search', {
+  host.fetch('/ard/search', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -36,14 +36,14 @@ const search = async (text: string, more: object = {}, filter?: object): Promise
 }
 const ids = ({ results }: Found) => results.map(({ url }) => /\/agents\/([^/]+)/.exec(url)?.[1])
 
-describe('POST /search', () => {
+describe('POST /ard/search', () => {
   it('finds agents by a request in natural language, best first', async () => {
     const found = await search('find me a flight booking agent')
     expect(ids(found)).toEqual(['flights', 'hotels'])
     const [best, other] = found.results
     expect(best).toMatchObject({
       score: 100,
-      source: `${origin}/`,
+      source: `${origin}/ard/`,
       capabilities: ['book'],
       tags: ['travel', 'Finance'],
     })
@@ -76,6 +76,13 @@ describe('POST /search', () => {
     const second = await search('booking', { pageSize: 1, pageToken: first.pageToken })
     expect([ids(first), ids(second), second.pageToken]).toEqual([['flights'], ['hotels'], undefined])
     expect(second.results[0]?.score).toBeLessThan(100)
+  })
+
+  it('is at /search too', async () => {
+    const body = JSON.stringify({ query: { text: 'flight' } })
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
+    const [short, long] = [await host.fetch('/search', init), await host.fetch('/ard/search', init)]
+    expect([short.status, await short.text()]).toEqual([200, await long.text()])
   })
 
   it('finds nothing without an error', async () => {
@@ -114,8 +121,9 @@ describe('POST /search', () => {
   )
 })
 
-describe('GET /agents/{identifier}', () => {
-  const get = (identifier: string, headers = {}) => host.fetch(`/agents/${encodeURIComponent(identifier)}`, { headers })
+describe('GET /ard/agents/{identifier}', () => {
+  const get = (identifier: string, headers = {}) =>
+    host.fetch(`/ard/agents/${encodeURIComponent(identifier)}`, { headers })
 
   it('returns one whole entry of the ARD manifest, and 304 for its entity tag', async () => {
     const identifier = 'urn:air:cards.example.com:agent:flights'
@@ -129,6 +137,11 @@ describe('GET /agents/{identifier}', () => {
     expect((await get(identifier, { 'If-None-Match': response.headers.get('ETag') })).status).toBe(304)
   })
 
+  it('decodes the identifier once, and refuses what cannot be decoded', async () => {
+    for (const segment of ['urn%253Aair%253Acards.example.com%253Aagent%253Aflights', 'urn%3Aair%3', '%ff'])
+      expect((await host.fetch(`/ard/agents/${segment}`)).status).toBe(400)
+  })
+
   it.each([
     ['urn:air:cards.example.com:agent:none', 404, 'NOT_FOUND'],
     ['urn:air:cards.example.com:agent:secret', 404, 'NOT_FOUND'],
@@ -136,6 +149,7 @@ describe('GET /agents/{identifier}', () => {
     ['urn:air:other.example:agent:flights', 404, 'NOT_FOUND'],
     ['urn:air:cards.example.com', 400, 'INVALID_ARGUMENT'],
     ['urn:isbn:1', 400, 'INVALID_ARGUMENT'],
+    ['flights', 400, 'INVALID_ARGUMENT'],
   ])('returns an error for %s', async (identifier, status, errorCode) => {
     const response = await get(identifier)
     const error = await response.json()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getCatalog } from '../../src/api/catalogs/index.ts'
+import { resolveSite } from '../../src/api/catalogs/site.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../support/host.ts'
 import { catalogErrors } from '../support/schemas/catalogs.ts'
@@ -157,7 +158,7 @@ describe('GET /.well-known/ard.json', () => {
     const manifest = (await response.json()) as Manifest
     expect(catalogErrors('ARD manifest', manifest)).toEqual([])
     expect(cardIds(manifest)).toEqual(['a', 'b', 'weather'])
-    expect(manifest.entries.at(-1)).toMatchObject({ type: 'application/ai-registry+json', url: `${origin}/` })
+    expect(manifest.entries.at(-1)).toMatchObject({ type: 'application/ai-registry+json', url: `${origin}/ard/` })
   })
 })
 
@@ -263,6 +264,32 @@ describe('the catalogs of a host name', () => {
     const catalog = await getManifest(`https://unknown.example${path}`)
     expect(cardIds(catalog)).toEqual(['a', 'b', 'weather'])
     expect(JSON.stringify(catalog)).not.toContain('unknown.example')
+  })
+})
+
+describe('the origin of the links of a catalog', () => {
+  const siteOf = (url: string, PUBLIC_URL: string, owners: Record<string, string> = {}) => {
+    const getWithMetadata = async (key: string) => ({ value: owners[key] ?? null, metadata: null })
+    const env = { PUBLIC_URL, CARDS: { getWithMetadata } } as unknown as Env
+    const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+    return resolveSite({ request: new Request(url), env, ctx })
+  }
+
+  it.each([
+    ['https://cards.example.com/', { origin, isOwn: true }],
+    ['cards.example.com', { origin: 'https://any.example', isOwn: false }],
+    ['', { origin: 'https://any.example', isOwn: false }],
+  ])('for PUBLIC_URL %j and another host name', async (publicUrl, site) => {
+    expect(await siteOf('https://any.example/llms.txt', publicUrl)).toEqual(site)
+  })
+
+  it.each([
+    ['http://claimed-1.example:8080', 'https://claimed-1.example'],
+    ['http://claimed-2.localhost:8787', 'http://claimed-2.localhost:8787'],
+  ])('at %s, which an agent claims, is %s', async (requested, expected) => {
+    const { hostname } = new URL(requested)
+    const owners = { [`host:${hostname}`]: 'a' }
+    expect(await siteOf(`${requested}/llms.txt`, '', owners)).toEqual({ origin: expected, isOwn: true, owner: 'a' })
   })
 })
 

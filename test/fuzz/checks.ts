@@ -30,10 +30,10 @@ export const checkResponse = (request: FuzzRequest, response: FuzzResponse | und
 const checkError = (request: FuzzRequest, status: number, parsed: Json): string | undefined => {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return `a ${typeof parsed} as an error`
   if (!isRpc(parsed)) {
-    const { status: reported, code, error } = parsed as Record<string, Json>
-    return reported === status || typeof code === 'number' || error !== undefined
+    const { status: reported, code, error, errorCode } = parsed as Record<string, Json>
+    return reported === status || typeof code === 'number' || error !== undefined || isArdError(request, errorCode)
       ? undefined
-      : `neither problem details nor an A2A error (${status})`
+      : `neither problem details nor an error of A2A or ARD (${status})`
   }
   if ('result' in parsed === 'error' in parsed) return 'a JSON-RPC response without exactly one of result and error'
   const sent = request.cut === undefined && request.body ? parse(request.body) : undefined
@@ -42,6 +42,10 @@ const checkError = (request: FuzzRequest, status: number, parsed: Json): string 
   if (!isKnown || parsed.id === id || (parsed.id === null && unreadStatuses.has(status))) return undefined
   return `the id ${JSON.stringify(parsed.id)?.slice(0, 100)} for ${JSON.stringify(id).slice(0, 100)} (${status})`
 }
+
+/** Whether an error has the form of ARD, and comes from an endpoint of its API. */
+const isArdError = ({ path }: FuzzRequest, errorCode: Json | undefined): boolean =>
+  /^\/(?:search|ard\/)/.test(path) && typeof errorCode === 'string'
 
 const isRpc = (value: Json | undefined): value is { jsonrpc: Json; id: Json } =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'

@@ -94,7 +94,7 @@ export const requestSamples: Record<string, RequestSample> = {
   },
   'a search of ARD': {
     method: 'POST',
-    path: ['search'],
+    path: ['ard', 'search'],
     body: {
       query: { text: 'a weather agent', filter: { type: ['application/a2a-agent-card+json'], tags: ['weather'] } },
       federation: 'none',
@@ -102,7 +102,7 @@ export const requestSamples: Record<string, RequestSample> = {
     },
   },
   'an entry of ARD': {
-    path: ['agents', 'urn%3Aair%3Ahost.example%3Aagent%3Aecho'],
+    path: ['ard', 'agents', 'urn%3Aair%3Ahost.example%3Aagent%3Aecho'],
     headers: { 'If-None-Match': '"a"' },
   },
   'a card to lint': { method: 'POST', path: ['lint'], query: { id: 'a' }, body: shortCard },

@@ -5,7 +5,15 @@ import { MAX_CATALOG_ENTRIES } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { CATALOG_DOCUMENTS, CATALOG_LINKS } from '../agent-lists.ts'
 import { paginate, parsePageQuery } from '../pagination.ts'
-import { AI_CATALOG_TYPE, AI_REGISTRY_TYPE, agentEntry, type CatalogEntry, cardUrl, entry } from './entries.ts'
+import {
+  AI_CATALOG_TYPE,
+  AI_REGISTRY_TYPE,
+  agentEntry,
+  type CatalogEntry,
+  cardUrl,
+  entry,
+  registryUrl,
+} from './entries.ts'
 import { type CatalogPage, fromQuery } from './site.ts'
 import { renderLlmsText, renderRobotsText } from './texts.ts'
 
@@ -90,9 +98,12 @@ const describeHost = (origin: string | undefined) => {
   return { displayName: hostname ?? 'Calling Card', ...(hostname !== undefined && { identifier: hostname }) }
 }
 
-/** The base address of ARD's search, below which `POST /search` is. */
 const searchEntry = (origin: string): CatalogEntry => ({
-  ...entry(origin, 'registry:search', { displayName: 'Agent search', type: AI_REGISTRY_TYPE, url: `${origin}/` }),
+  ...entry(origin, 'registry:search', {
+    displayName: 'Agent search',
+    type: AI_REGISTRY_TYPE,
+    url: registryUrl(origin),
+  }),
   description: 'Finds agents of this host by what they can do.',
 })
 

@@ -60,6 +60,9 @@ export const entry = (
 export const cardUrl = ({ origin, id }: Pick<CatalogAgent, 'origin' | 'id'>): string =>
   `${origin}/agents/${id}/.well-known/agent-card.json`
 
+/** Returns the address below which the API of ARD is. Not the root: `GET /agents` there has a form of its own. */
+export const registryUrl = (origin: string): string => `${origin}/ard/`
+
 /** Cuts a text off at `maxLength`, after a word where one ends shortly before. */
 export const shorten = (text: string, maxLength: number): string => {
   if (text.length <= maxLength) return text

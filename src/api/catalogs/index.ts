@@ -13,7 +13,7 @@ export { getEntry, postSearch } from './search.ts'
  * for directories, crawlers and language models. The same for callers with a token.
  */
 export const getCatalog: Handler = async (request, env, ctx) => {
-  const { pathname, searchParams } = parseUrl(request)
+  const { pathname, searchParams } = parseRequestUrl(request)
   await countList(ANONYMOUS, request, env)
   const site = await resolveSite({ request, env, ctx })
   const query = new URLSearchParams({ ...Object.fromEntries(searchParams), ...toQuery(site) })
@@ -27,7 +27,7 @@ export const getCatalog: Handler = async (request, env, ctx) => {
 }
 
 /** Returns the URL of a request for a catalog. Throws for an invalid query, before anything is counted or read. */
-const parseUrl = (request: Request): URL => {
+const parseRequestUrl = (request: Request): URL => {
   const url = new URL(request.url)
   // The router ignores slashes at the end.
   url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '')

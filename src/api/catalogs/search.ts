@@ -14,14 +14,14 @@ import { splitWords, toMatchExpression } from '../../registry/search-words.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { countList } from '../agent-lists.ts'
 import { DIGEST_LENGTH, decodeCursor, encodeCursor, rankingCursor } from '../search.ts'
-import { A2A_CARD_TYPE, agentEntry } from './entries.ts'
+import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
 const DEFAULT_PAGE_SIZE = 10
 
 /** A search as its client sent it. No entry has another type than that of a card. */
 type ArdQuery = { words: string[]; filters: Filter[]; isOtherType: boolean; pageSize: number; pageToken: string }
 
-/** `POST /search`: the search of ARD (§5.3.2) over the public agents, in natural language. */
+/** `POST /ard/search` and `POST /search`: the search of ARD (§5.3.2) over the public agents, in natural language. */
 export const postSearch: Handler = (request, env) =>
   withArdErrors(async () => {
     await countList(ANONYMOUS, request, env)
@@ -37,7 +37,7 @@ export const postSearch: Handler = (request, env) =>
       ...agentEntry(agent),
       score: toPercentage(agent.score ?? 0, best),
       // The registry that has the agent, at the address that its URLs have: never that of the request.
-      source: `${agent.origin}/`,
+      source: registryUrl(agent.origin),
     }))
     return jsonResponse({
       ...{ results, referrals: [] },
@@ -45,11 +45,11 @@ export const postSearch: Handler = (request, env) =>
     })
   })
 
-/** `GET /agents/{identifier}`: one entry of ARD by its identifier (§5.3.4). */
-export const getEntry: Handler = (request, env, _, { name = '' }) =>
+/** `GET /ard/agents/{identifier}`: one entry of ARD by its identifier (§5.3.4). */
+export const getEntry: Handler = (request, env, _, { identifier: segment = '' }) =>
   withArdErrors(async () => {
     await countList(ANONYMOUS, request, env)
-    const identifier = decodeIdentifier(name)
+    const identifier = decodeIdentifier(segment)
     const id = /^urn:air:[a-zA-Z0-9.-]+:agent:([a-z0-9-]+)$/.exec(identifier)?.[1]
     const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog(onlyAgent(id))
     const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
@@ -63,9 +63,9 @@ export const getEntry: Handler = (request, env, _, { name = '' }) =>
 /** No URL begins with an empty origin. */
 const onlyAgent = (id: string) => ({ after: '', limit: 1, origin: '', owner: id })
 
-/** Decodes what follows `urn%3A` in the path, once. */
-const decodeIdentifier = (name: string): string => {
-  const identifier = `urn:${safeDecode(name)}`
+/** Decodes a segment of the path, once. */
+const decodeIdentifier = (segment: string): string => {
+  const identifier = safeDecode(segment)
   if (!/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier))
     throw invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
   return identifier
