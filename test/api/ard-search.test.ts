@@ -1,14 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { startNodeHost } from '../support/node-host.ts'
+import { token } from '../support/runtime.ts'
 import { catalogErrors } from '../support/schemas/catalogs.ts'
 
-const origin = 'https://cards.example.com'
+const origin = 'https://host.example'
 const skill = (id: string, description: string, tags: string[]) => ({ id, name: id, description, tags })
 
-let host: OwnHost
+let send: (path: string, init?: RequestInit) => Promise<Response>
 beforeAll(async () => {
-  host = await startHost({ PUBLIC_URL: origin })
+  const host = await startNodeHost({})
+  send = (path, init) => host.fetch(new Request(`${origin}${path}`, init))
   const cards = {
     flights: { name: 'Flight booking', skills: [skill('book', 'Books a flight and a seat', ['travel', 'Finance'])] },
     hotels: { name: 'Hotels', skills: [skill('stay', 'Booking of rooms', ['travel'])] },
@@ -18,12 +20,11 @@ beforeAll(async () => {
   const secret = { ...minimalCard, name: 'Secret flight booking' }
   await host.put('secret', { card: secret, visibility: 'internal' })
 })
-afterAll(() => host.close())
 
 type Found = { results: { url: string; score: number; source: string; [name: string]: unknown }[]; pageToken?: string }
 
 const post = (body: unknown, headers = {}): Promise<Response> =>
-  host.fetch('/ard/search', {
+  send('/ard/search', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -81,7 +82,7 @@ describe('POST /ard/search', () => {
   it('is at /search too', async () => {
     const body = JSON.stringify({ query: { text: 'flight' } })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
-    const [short, long] = [await host.fetch('/search', init), await host.fetch('/ard/search', init)]
+    const [short, long] = [await send('/search', init), await send('/ard/search', init)]
     expect([short.status, await short.text()]).toEqual([200, await long.text()])
   })
 
@@ -122,32 +123,31 @@ describe('POST /ard/search', () => {
 })
 
 describe('GET /ard/agents/{identifier}', () => {
-  const get = (identifier: string, headers = {}) =>
-    host.fetch(`/ard/agents/${encodeURIComponent(identifier)}`, { headers })
+  const get = (identifier: string, headers = {}) => send(`/ard/agents/${encodeURIComponent(identifier)}`, { headers })
 
   it('returns one whole entry of the ARD manifest, and 304 for its entity tag', async () => {
-    const identifier = 'urn:air:cards.example.com:agent:flights'
+    const identifier = 'urn:air:host.example:agent:flights'
     const response = await get(identifier)
     const entry = await response.json()
-    const { entries } = (await (await host.fetch('/.well-known/ard.json')).json()) as {
+    const { entries } = (await (await send('/.well-known/ard.json')).json()) as {
       entries: { identifier: string }[]
     }
     expect([response.status, catalogErrors('ARD entry', entry)]).toEqual([200, []])
     expect(entry).toEqual(entries.find(each => each.identifier === identifier))
-    expect((await get(identifier, { 'If-None-Match': response.headers.get('ETag') })).status).toBe(304)
+    expect((await get(identifier, { 'If-None-Match': response.headers.get('ETag') ?? '' })).status).toBe(304)
   })
 
   it('decodes the identifier once, and refuses what cannot be decoded', async () => {
-    for (const segment of ['urn%253Aair%253Acards.example.com%253Aagent%253Aflights', 'urn%3Aair%3', '%ff'])
-      expect((await host.fetch(`/ard/agents/${segment}`)).status).toBe(400)
+    for (const segment of ['urn%253Aair%253Ahost.example%253Aagent%253Aflights', 'urn%3Aair%3', '%ff'])
+      expect((await send(`/ard/agents/${segment}`)).status).toBe(400)
   })
 
   it.each([
-    ['urn:air:cards.example.com:agent:none', 404, 'NOT_FOUND'],
-    ['urn:air:cards.example.com:agent:secret', 404, 'NOT_FOUND'],
-    ['urn:air:CARDS.example.com:agent:flights', 404, 'NOT_FOUND'],
+    ['urn:air:host.example:agent:none', 404, 'NOT_FOUND'],
+    ['urn:air:host.example:agent:secret', 404, 'NOT_FOUND'],
+    ['urn:air:HOST.example:agent:flights', 404, 'NOT_FOUND'],
     ['urn:air:other.example:agent:flights', 404, 'NOT_FOUND'],
-    ['urn:air:cards.example.com', 400, 'INVALID_ARGUMENT'],
+    ['urn:air:host.example', 400, 'INVALID_ARGUMENT'],
     ['urn:isbn:1', 400, 'INVALID_ARGUMENT'],
     ['flights', 400, 'INVALID_ARGUMENT'],
   ])('returns an error for %s', async (identifier, status, errorCode) => {
