@@ -10,6 +10,7 @@ import { parseUrl } from './net/urls.ts'
 const agents = () => import('./api/agents.ts')
 const audit = () => import('./api/admin/audit.ts')
 const catalogs = () => import('./api/catalogs/index.ts')
+const batch = () => import('./api/batch.ts')
 const health = () => import('./api/health.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agent-lists.ts')
@@ -52,6 +53,7 @@ export const routes: readonly Route[] = [
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
   ['GET', '/agents/.well-known/:file', missingAgentId],
   ['GET', '/agents', lazy(lists, 'listAgents')],
+  ['POST', '/agents:batch', lazy(batch, 'postBatch')],
   ['GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')],
   ['GET', '/.well-known/jwks.json', lazy(keySet, 'getKeySet')],
   ['GET', '/.well-known/ai-catalog.json', lazy(catalogs, 'getCatalog')],
@@ -106,11 +108,14 @@ const routed =
     handler(request, env, ctx, request.params)
 
 const router = Router<Request & Pick<IRequest, 'params'>, [Env, ExecutionContext]>()
+/** The router takes every colon for the beginning of a parameter; one within a segment is that of a custom method. */
+const toPattern = (path: string): string => path.replace(/(?<!\/):/, '[:]')
+
 for (const [method, path, handler] of routes) {
-  router[method.toLowerCase() as 'get'](path, routed(handler))
-  if (method === 'GET') router.head?.(path, routed(handler))
+  router[method.toLowerCase() as 'get'](toPattern(path), routed(handler))
+  if (method === 'GET') router.head?.(toPattern(path), routed(handler))
 }
-for (const path of new Set(routes.map(([, path]) => path))) router.all(path, routed(otherMethods(path)))
+for (const path of new Set(routes.map(([, path]) => path))) router.all(toPattern(path), routed(otherMethods(path)))
 router.all('*', routed(notFound))
 
 /**

@@ -101,6 +101,13 @@ export const MAX_SEARCH_TEXT_LENGTH = 1000
 /** Agents in one catalog document, and the default of its `limit`. */
 export const MAX_CATALOG_ENTRIES = 500
 
+/** Lines of a batch, and its body. */
+export const MAX_BATCH_LINES = 500
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024
+
+/** The documents that are made from a batch, if all or none of its agents are to be registered: they are written at once. */
+export const MAX_ATOMIC_BATCH_BYTES = 16 * 1024 * 1024
+
 /** Characters of ADMIN_TOKEN: long enough that a random one cannot be guessed, even without a rate limit. */
 export const MIN_ADMIN_TOKEN_LENGTH = 16
 

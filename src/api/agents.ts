@@ -43,7 +43,7 @@ type Attempt = { prepared: PreparedWrite; result: Registered | WriteRejection }
 const MAX_ATTEMPTS = 5
 
 /** Repeats a registration that failed because the remote card was refreshed at the same time. */
-const retryOnConflict = async (attempt: () => Promise<Attempt>, attempts = MAX_ATTEMPTS): Promise<Attempt> => {
+export const retryOnConflict = async (attempt: () => Promise<Attempt>, attempts = MAX_ATTEMPTS): Promise<Attempt> => {
   const made = await attempt()
   return made.result.outcome === 'conflict' && attempts > 1 ? retryOnConflict(attempt, attempts - 1) : made
 }
@@ -71,7 +71,8 @@ export const getManifest: Handler = async (request, env, ctx, params) => {
   })
 }
 
-const rejectionError = (rejection: WriteRejection, id: string, precondition: Precondition): HttpError => {
+/** Returns the error for a write that the Registry rejected. */
+export const rejectionError = (rejection: WriteRejection, id: string, precondition: Precondition): HttpError => {
   switch (rejection.outcome) {
     case 'unknown-agent':
       return agentNotFound(id)
@@ -98,7 +99,8 @@ const preconditionDetail = (id: string, exists: boolean, { absent }: Preconditio
     : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest), then write with its new ETag.`
 }
 
-const serializeReceipt = ({ registration, compiled, record }: PreparedWrite, result: Registered) => {
+/** Returns what a writer gets for a registration. */
+export const serializeReceipt = ({ registration, compiled, record }: PreparedWrite, result: Registered) => {
   const { id, manifestEtag, representations, origin } = registration
   const { seq, revised, published, hosts, becameRoot } = result
   const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }

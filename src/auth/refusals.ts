@@ -25,7 +25,7 @@ export const audited =
     try {
       return await handler(request, env, ctx, params)
     } catch (error) {
-      if (error instanceof HttpError && isRefusal(error)) await reportRefusal(error, params.id, { request, env, ctx })
+      if (error instanceof HttpError) await reportRefusal(error, params.id, { request, env, ctx })
       throw error
     }
   }
@@ -33,12 +33,17 @@ export const audited =
 /** A failure of this host or an upstream is no refusal; nor is 429, which is the answer to too many requests. */
 const isRefusal = ({ status }: HttpError): boolean => status >= 400 && status < 500 && status !== 429
 
-/** Reports a refusal to the Registry, unless this isolate has reported as many as the Registry records in an hour. Never rejects. */
-const reportRefusal = async (
-  { status, code }: HttpError,
+/**
+ * Reports an error to the Registry if it is a refusal, unless this isolate has reported as many as the Registry records in an hour.
+ * Never rejects.
+ */
+export const reportRefusal = async (
+  error: HttpError,
   id: string | undefined,
   { request, env }: RequestContext,
 ): Promise<void> => {
+  if (!isRefusal(error)) return
+  const { status, code } = error
   const principal = knownPrincipal(request)
   const actor = principal ? actorOf(principal) : ANONYMOUS_ACTOR
   const omitted = countReport(actor, Math.floor(Date.now() / HOUR_MS))
@@ -46,8 +51,8 @@ const reportRefusal = async (
   const agent = id !== undefined && agentIdPattern.test(id) ? { agent: id } : {}
   try {
     await getRegistry(env).recordRefusal({ actor, ...agent, code, status, omitted })
-  } catch (error) {
-    log('warn', 'refusal-unrecorded', { 'calling_card.caller': actor, 'exception.message': String(error) })
+  } catch (failure) {
+    log('warn', 'refusal-unrecorded', { 'calling_card.caller': actor, 'exception.message': String(failure) })
   }
 }
 

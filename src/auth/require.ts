@@ -25,9 +25,15 @@ export const requireWriter = async (
   context: RequestContext,
   { id = '' }: PathParams,
 ): Promise<{ principal: Principal; id: string }> => {
-  const principal = await requireScope(context, 'write', id)
-  if (!agentIdPattern.test(id)) throw invalidAgentId(id)
+  const principal = await requirePrincipal(context, { scope: 'write' })
+  assertWriter(principal, id)
   return { principal, id }
+}
+
+/** Throws unless a principal may write an agent, and the id is one that an agent can have. */
+export const assertWriter = (principal: Principal, id: string): void => {
+  if (!hasPermission(principal, 'write', id)) throw insufficientScope(principal, 'write', id)
+  if (!agentIdPattern.test(id)) throw invalidAgentId(id)
 }
 
 /**

@@ -38,25 +38,25 @@ const titles: Record<number, string> = {
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   422: 'Unprocessable Content',
+  424: 'Failed Dependency',
   429: 'Too Many Requests',
   502: 'Bad Gateway',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
 }
 
-const problemResponse = ({ status, code, message, errors, headers }: HttpError): Response =>
-  jsonResponse(
-    {
-      type: 'about:blank',
-      title: titles[status],
-      status,
-      code,
-      detail: message,
-      ...(errors.length > 0 && { errors }),
-    },
-    status,
-    { 'Content-Type': 'application/problem+json', ...headers },
-  )
+const problemResponse = (error: HttpError): Response =>
+  jsonResponse(toProblem(error), error.status, { 'Content-Type': 'application/problem+json', ...error.headers })
+
+/** Returns the problem details of an error (RFC 9457). */
+export const toProblem = ({ status, code, message, errors }: HttpError) => ({
+  type: 'about:blank',
+  title: titles[status],
+  status,
+  code,
+  detail: message,
+  ...(errors.length > 0 && { errors }),
+})
 
 /** The period of the host's rate limits (wrangler.toml). */
 export const RATE_LIMIT_SECONDS = 60

@@ -14,8 +14,13 @@ import { isJsonType } from './media-type.ts'
 export const readJson = async (request: Request): Promise<Json> => {
   if (!isJsonType(request.headers.get('Content-Type')))
     throw new HttpError(415, 'unsupported-media-type', 'Send JSON, with `Content-Type: application/json`.')
-  const body = await readBytes(request, MAX_BODY_BYTES)
-  if ('failed' in body) throw bodyErrors[body.failed]()
+  return parseJsonText(await readBodyText(request, MAX_BODY_BYTES))
+}
+
+/** Reads a body of at most `maxBytes` that must be UTF-8. */
+export const readBodyText = async (request: Request, maxBytes: number): Promise<string> => {
+  const body = await readBytes(request, maxBytes)
+  if ('failed' in body) throw bodyErrors[body.failed](maxBytes)
   const decoded = decodeUtf8(body.bytes)
   if ('message' in decoded)
     throw new HttpError(
@@ -23,14 +28,19 @@ export const readJson = async (request: Request): Promise<Json> => {
       'not-json',
       `The body is not UTF-8 text, as JSON must be: ${decoded.message}, in line ${decoded.line}.`,
     )
-  const parsed = parseJson(decoded.text)
+  return decoded.text
+}
+
+/** Parses a JSON document that a client sent, with the same checks. */
+export const parseJsonText = (text: string): Json => {
+  const parsed = parseJson(text)
   if ('refused' in parsed) throw new HttpError(parsed.refused === 'too-deep' ? 422 : 400, parsed.refused, parsed.detail)
-  rejectDuplicateNames(decoded.text)
+  rejectDuplicateNames(text)
   return parsed.value
 }
 
 const bodyErrors = {
-  'too-large': () => new HttpError(413, 'too-large', `The body is larger than ${MAX_BODY_BYTES / 1024} KiB.`),
+  'too-large': (maxBytes: number) => new HttpError(413, 'too-large', `The body is larger than ${maxBytes / 1024} KiB.`),
   incomplete: () => new HttpError(400, 'incomplete-body', 'The request ended before its body was complete.'),
 }
 

@@ -207,6 +207,9 @@ export type WriteRejection =
   /** The agent or its source record changed since the write was computed. */
   | { outcome: 'conflict' }
 
+/** Result of one registration of several; `withdrawn` because another of them was rejected, and all or none were to be stored. */
+export type BatchResult = Registered | WriteRejection | { outcome: 'withdrawn' }
+
 /**
  * Result of a write to the Registry's tables. `staleKeys` changed and stay in the outbox until they are published; `publishKeys`
  * are published now, which also repairs earlier failures.

@@ -4,10 +4,11 @@ import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import type { Registered } from '../../src/registry/records.ts'
 import { noSearchFields } from '../../src/registry/search-fields.ts'
-import { Registry } from '../../src/registry/store/registry.ts'
+import type { Registry } from '../../src/registry/store/registry.ts'
 import { prepareRemote, reconcile } from '../../src/sources/reconcile.ts'
 import type { RefreshOptions } from '../../src/sources/refresh.ts'
 import { RemoteCard } from '../../src/sources/remote-card.ts'
+import { startRegistry } from '../support/registry.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
 
 const start = Date.parse('2026-11-22T00:00:00Z')
@@ -32,7 +33,7 @@ let state: TestStorage
 let remoteCard: RemoteCard
 let env: Env
 
-beforeEach(() => {
+beforeEach(async () => {
   vi.useFakeTimers({ now: start })
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
   vi.spyOn(console, 'error').mockReturnValue()
@@ -45,7 +46,7 @@ beforeEach(() => {
   }
   env = bindings as unknown as Env
   const ctx = { waitUntil: () => undefined, exports: { Catalog: () => ({ purge: async () => undefined }) } }
-  registry = new Registry({ ...ctx, storage: openStorage().storage } as never, env)
+  registry = await startRegistry(env, ctx)
   state = openStorage()
   remoteCard = new RemoteCard({ ...ctx, storage: state.storage } as never, env)
 })

@@ -81,6 +81,17 @@ export const requestSamples: Record<string, RequestSample> = {
   },
   'a card by name': { path: ['a2a', 'v1', 'agents', 'Weather'] },
   'a list': { path: ['agents'], query: { limit: '5', cursor: 'a' }, headers: admin },
+  'a search': {
+    path: ['agents'],
+    query: { q: 'weather forecast', name: 'weather', tag: 'rain', facets: 'tag', limit: '5' },
+  },
+  'a batch': {
+    method: 'POST',
+    path: ['agents:batch'],
+    query: { atomic: 'true' },
+    headers: { ...admin, 'Content-Type': 'application/x-ndjson' },
+    body: { id: 'other', manifest: { card: shortCard }, ifMatch: '"a"' },
+  },
   'a registration': {
     method: 'PUT',
     path: ['agents', 'other'],

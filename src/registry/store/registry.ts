@@ -5,6 +5,7 @@ import type { Precondition } from '../../http/conditional.ts'
 import type { AuditEntry } from '../audit/chain.ts'
 import type { AuditHead, AuditQuery, Refusal } from '../audit/log.ts'
 import type {
+  BatchResult,
   CatalogPage,
   CatalogQuery,
   Expected,
@@ -32,7 +33,6 @@ import type {
   WriteResult,
 } from '../records.ts'
 import { Publisher } from './publisher.ts'
-import { createTables } from './tables.ts'
 
 /**
  * The record of truth about what is registered. The edge reads KV instead, so each method loads its code when it is first
@@ -46,7 +46,11 @@ export class Registry extends DurableObject<Env> {
     super(ctx, env)
     this.#sql = ctx.storage.sql
     this.#publisher = new Publisher(ctx.storage, env)
-    createTables(this.#sql)
+    // Every isolate evaluates this module, but few have a Registry.
+    void ctx.blockConcurrencyWhile(async () => {
+      const { createTables } = await import('./tables.ts')
+      createTables(this.#sql)
+    })
   }
 
   /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
@@ -56,6 +60,19 @@ export class Registry extends DurableObject<Env> {
     const isCleared = await this.#publisher.publish([taskOwnersKey(registration.id)])
     if (!isCleared) return { outcome: 'conflict' }
     return this.#write(() => register(this.#sql, registration, mayClaim))
+  }
+
+  /** Registers several agents in their order, each by itself; or all or none of them if the batch `isAtomic`. */
+  async registerAll(
+    registrations: readonly Registration[],
+    mayClaim: boolean,
+    isAtomic: boolean,
+  ): Promise<BatchResult[]> {
+    if (!isAtomic) return Promise.all(registrations.map(registration => this.register(registration, mayClaim)))
+    const [{ registerAll }, { taskOwnersKey }] = await Promise.all([import('./batch.ts'), import('./kv-entries.ts')])
+    const isCleared = await this.#publisher.publish(registrations.map(({ id }) => taskOwnersKey(id)))
+    if (!isCleared) return registrations.map(() => ({ outcome: 'conflict' }))
+    return registerAll(this.ctx.storage, this.#publisher, registrations, mayClaim)
   }
 
   /** Removes an agent; its revisions stay. */

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { claimHosts } from '../../../src/registry/store/register.ts'
-import { Registry } from '../../../src/registry/store/registry.ts'
+import type { Registry } from '../../../src/registry/store/registry.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
 import { registration } from '../../support/registrations.ts'
-import { openSql, openStorage } from '../../support/storage.ts'
+import { startRegistry } from '../../support/registry.ts'
+import { openSql } from '../../support/storage.ts'
 
 let sql: SqlStorage
 beforeEach(() => {
@@ -44,11 +45,11 @@ describe('a writer with the right to claim host names', () => {
 describe('the owners of the tasks of a removed agent', () => {
   const clear = vi.fn(async () => undefined)
   let registry: Registry
-  beforeEach(() => {
+  beforeEach(async () => {
     vi.spyOn(console, 'error').mockReturnValue()
     clear.mockReset()
     const env = { CARDS: { put: async () => undefined }, TASK_OWNERS: { getByName: () => ({ clear }) } }
-    registry = new Registry({ storage: openStorage().storage } as never, env as unknown as Env)
+    registry = await startRegistry(env)
   })
   const put = () => registry.register(registration('a', 'text'), true)
 

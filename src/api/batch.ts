@@ -1,0 +1,237 @@
+import * as v from 'valibot'
+import { isAdmin } from '../auth/permissions.ts'
+import type { Principal } from '../auth/principal.ts'
+import { audited, reportRefusal } from '../auth/refusals.ts'
+import { assertWriter, requireAnyAgent } from '../auth/require.ts'
+import { json, strictObject, validate } from '../card/model/schema.ts'
+import { parsePrecondition } from '../http/conditional.ts'
+import { HttpError, toHttpError, toProblem } from '../http/errors.ts'
+import type { Handler, RequestContext } from '../http/handler.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
+import { parseJsonText, readBodyText } from '../http/json-body.ts'
+import { essence } from '../http/media-type.ts'
+import { MAX_ATOMIC_BATCH_BYTES, MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTES } from '../limits.ts'
+import { cacheRegistered, purgeLists } from '../registry/edge/write-through.ts'
+import type { BatchResult, Registered, WriteRejection } from '../registry/records.ts'
+import { getRegistry } from '../registry/store/client.ts'
+import { rejectionError, retryOnConflict, serializeReceipt } from './agents.ts'
+import { createPreparation, type PreparedWrite } from './registration.ts'
+
+const NDJSON = 'application/x-ndjson'
+
+const headerText = v.optional(v.pipe(v.string(), v.regex(/^[\x20-\x7e]*$/, 'must be the value of a header')))
+
+/** A line of a batch: the body of `PUT /agents/{id}`, with its conditions. */
+const BatchLine = strictObject({ id: v.string(), manifest: json, ifMatch: headerText, ifNoneMatch: headerText })
+
+/** A line on its way: what prepares its registration, or why it is refused. */
+type Entry = { line: number; id?: string; prepare?: () => Promise<PreparedWrite>; prepared?: PreparedWrite } & {
+  error?: HttpError
+  result?: Registered
+}
+
+/**
+ * `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. Without `?atomic=true`, a
+ * line that is refused does not affect the others.
+ */
+export const postBatch: Handler = audited(async (request, env, ctx) => {
+  const context = { request, env, ctx }
+  const principal = await requireAnyAgent(context, 'write')
+  const isAtomic = readAtomic(new URL(request.url))
+  if (![NDJSON, 'application/ndjson', 'application/jsonl'].includes(essence(request.headers.get('Content-Type'))))
+    throw new HttpError(415, 'unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
+  const entries = readEntries(await readBodyText(request, MAX_BATCH_BYTES), principal, context)
+  await prepareAll(entries)
+  if (isAtomic) await registerTogether(entries, principal, env)
+  else await registerEach(entries, principal, env)
+  for (const { id, error } of entries)
+    if (error && error.code !== 'batch-refused') await reportRefusal(error, id, context)
+  for (const { prepared, result } of entries) if (prepared && result) cacheRegistered(prepared.registration, result)
+  if (entries.some(({ result }) => result)) purgeLists(ctx)
+  return new Response(entries.map(entry => `${JSON.stringify(serializeEntry(entry))}\n`).join(''), {
+    status: isAtomic && entries.some(({ error }) => error) ? 422 : 200,
+    headers: { ...CORS_HEADERS, 'Content-Type': NDJSON, 'Cache-Control': PRIVATE_NO_STORE },
+  })
+})
+
+const readAtomic = ({ searchParams }: URL): boolean => {
+  const unknown = [...searchParams.keys()].find(name => name !== 'atomic')
+  const atomic = searchParams.get('atomic') ?? 'false'
+  if (unknown !== undefined || (atomic !== 'true' && atomic !== 'false'))
+    throw new HttpError(
+      400,
+      'unknown-query',
+      'POST /agents:batch accepts atomic=true or atomic=false, and nothing else.',
+    )
+  return atomic === 'true'
+}
+
+const readEntries = (text: string, principal: Principal, context: RequestContext): Entry[] => {
+  const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
+  if (lines.length === 0) throw new HttpError(400, 'empty-batch', 'The batch has no lines.')
+  if (lines.length > MAX_BATCH_LINES)
+    throw new HttpError(413, 'too-large', `The batch has ${lines.length} lines; ${MAX_BATCH_LINES} are allowed.`)
+  const ids = new Set<string>()
+  return lines.map(({ line, number }) => {
+    const entry: Entry = { line: number }
+    try {
+      return Object.assign(entry, readLine(line, ids, principal, context))
+    } catch (error) {
+      return Object.assign(entry, { error: toLineError(error) })
+    }
+  })
+}
+
+const readLine = (
+  text: string,
+  ids: Set<string>,
+  principal: Principal,
+  { request, env }: RequestContext,
+): Pick<Entry, 'id' | 'prepare' | 'error'> => {
+  if (text.length > MAX_BODY_BYTES)
+    return { error: new HttpError(413, 'too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`) }
+  const parsed = validate(BatchLine, parseJsonText(text))
+  if ('errors' in parsed) {
+    const detail = 'The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.'
+    return { error: new HttpError(422, 'bad-line', detail, { errors: parsed.errors }) }
+  }
+  const { id, manifest, ifMatch, ifNoneMatch } = parsed.output
+  try {
+    assertWriter(principal, id)
+    if (ids.has(id)) throw new HttpError(422, 'bad-line', `An earlier line registers agent "${id}" already.`)
+    ids.add(id)
+    const headers = { ...(ifMatch !== undefined && { 'If-Match': ifMatch }) }
+    const condition = { ...headers, ...(ifNoneMatch !== undefined && { 'If-None-Match': ifNoneMatch }) }
+    const precondition = parsePrecondition(new Headers(condition))
+    const requestOrigin = new URL(request.url).origin
+    return { id, prepare: createPreparation({ principal, id, document: manifest, precondition, requestOrigin }, env) }
+  } catch (error) {
+    return { id, error: toLineError(error) }
+  }
+}
+
+const toLineError = (error: unknown): HttpError => {
+  const known = toHttpError(error)
+  if (known) return known
+  throw error
+}
+
+/** How many remote cards are fetched at once. */
+const CONCURRENCY = 6
+
+const prepareAll = async (entries: readonly Entry[]): Promise<void> => {
+  const queue = entries.values()
+  const work = async (): Promise<void> => {
+    for (const entry of queue)
+      try {
+        const prepared = await entry.prepare?.()
+        if (prepared) entry.prepared = prepared
+      } catch (error) {
+        entry.error = toLineError(error)
+      }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+}
+
+/** What one request to the Registry carries: a message between Workers is limited to 32 MiB. */
+const MAX_CHUNK_BYTES = 4 * 1024 * 1024
+const MAX_CHUNK_LINES = 50
+
+type Ready = Entry & { id: string; prepared: PreparedWrite }
+
+const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
+
+const registerEach = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
+  for (const chunk of splitChunks(entries.filter(isReady))) {
+    const results = await registerAll(chunk, principal, env, false)
+    for (const [index, entry] of chunk.entries()) {
+      const result = results[index]
+      if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
+      else if (result) settle(entry, result)
+    }
+  }
+}
+
+const registerAll = (chunk: readonly Ready[], principal: Principal, env: Env, isAtomic: boolean) =>
+  getRegistry(env).registerAll(
+    chunk.map(({ prepared }) => prepared.registration),
+    isAdmin(principal),
+    isAtomic,
+  )
+
+/** Repeats a registration whose remote card was refreshed at the same time. */
+const registerAgain = async (entry: Ready, principal: Principal, env: Env): Promise<void> => {
+  try {
+    const { prepared, result } = await retryOnConflict(async () => {
+      const prepared = (await entry.prepare?.()) ?? entry.prepared
+      return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
+    })
+    entry.prepared = prepared
+    settle(entry, result)
+  } catch (error) {
+    entry.error = toLineError(error)
+  }
+}
+
+const registerTogether = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
+  const ready = entries.filter(isReady)
+  if (ready.length < entries.length) {
+    for (const entry of ready) settle(entry, { outcome: 'withdrawn' })
+    return
+  }
+  if (ready.reduce((sum, entry) => sum + sizeOf(entry), 0) > MAX_ATOMIC_BATCH_BYTES)
+    throw new HttpError(
+      413,
+      'too-large',
+      'The cards of this batch are too large to be registered at once: send less, or without atomic=true.',
+    )
+  const results = await registerAll(ready, principal, env, true)
+  for (const [index, entry] of ready.entries()) {
+    const result = results[index]
+    if (result) settle(entry, result)
+  }
+}
+
+const settle = (entry: Ready, result: BatchResult): void => {
+  if (result.outcome === 'registered') entry.result = result
+  else entry.error = result.outcome === 'withdrawn' ? withdrawn() : toRejection(entry, result)
+}
+
+const toRejection = ({ id, prepared }: Ready, rejection: WriteRejection): HttpError =>
+  rejectionError(rejection, id, prepared.registration.expected)
+
+const withdrawn = (): HttpError =>
+  new HttpError(424, 'batch-refused', 'Nothing was registered, because another line of the batch was refused.')
+
+const splitChunks = (ready: readonly Ready[]): Ready[][] => {
+  const chunks: Ready[][] = []
+  let bytes = 0
+  for (const entry of ready) {
+    const size = sizeOf(entry)
+    const last = chunks.at(-1)
+    if (!last || last.length === MAX_CHUNK_LINES || bytes + size > MAX_CHUNK_BYTES) {
+      chunks.push([entry])
+      bytes = size
+    } else {
+      last.push(entry)
+      bytes += size
+    }
+  }
+  return chunks
+}
+
+const sizeOf = ({ prepared: { registration } }: Ready): number => {
+  const { manifest, representations, extended, source } = registration
+  const documents = [representations, ...extended.map(each => each.representations)].flatMap(each =>
+    Object.values(each),
+  )
+  const texts = manifest.length + (source?.card?.length ?? 0)
+  return documents.reduce((sum, { bytes }) => sum + bytes.byteLength, texts)
+}
+
+const serializeEntry = ({ line, id, prepared, result, error }: Entry): object => {
+  const place = { line, ...(id !== undefined && { id }) }
+  if (error) return { ...place, status: error.status, error: toProblem(error) }
+  if (!prepared || !result) throw new Error(`line ${line} has no result`)
+  return { ...place, status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTES } from '../../src/limits.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+
+let host: OwnHost
+beforeAll(async () => {
+  host = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
+})
+afterAll(() => host.close())
+
+type Line = { line: number; id?: string; status: number; agent?: { id: string; seq: number }; error?: { code: string } }
+const send = async (body: string, { token = adminToken, query = '', type = 'application/x-ndjson' } = {}) => {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': type }
+  const response = await host.fetch(`/agents:batch${query}`, { method: 'POST', headers, body })
+  return { response, text: await response.text() }
+}
+const batch = async (lines: unknown[], options?: Parameters<typeof send>[1]) => {
+  const body = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+  const { response, text } = await send(body, options)
+  const results = text
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as Line)
+  return { status: response.status, results, outcomes: results.map(({ status, error }) => error?.code ?? status) }
+}
+const exists = async (id: string) => (await host.fetch(`/agents/${id}/.well-known/agent-card.json`)).status === 200
+const card = (name: string) => ({ ...minimalCard, name })
+const etagOf = async (id: string): Promise<string> => {
+  const response = await host.fetch(`/agents/${id}/manifest`, { headers: { Authorization: `Bearer ${adminToken}` } })
+  await response.text()
+  return response.headers.get('etag') ?? ''
+}
+
+describe('POST /agents:batch', () => {
+  it('registers an agent for each line, with the receipt of a registration', async () => {
+    const { response, text } = await send(
+      `${JSON.stringify({ id: 'one', manifest: card('One') })}\r\n\n${JSON.stringify({ id: 'two', manifest: card('Two') })}\n`,
+    )
+    expect([response.status, response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
+      200,
+      'application/x-ndjson',
+      'private, no-store',
+    ])
+    const [first, second] = text
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Line)
+    expect([first, second]).toMatchObject([
+      { line: 1, id: 'one', status: 201, agent: { id: 'one', seq: 1, root: true, published: true } },
+      { line: 3, id: 'two', status: 201, agent: { id: 'two', seq: 1, root: false } },
+    ])
+    const put = (await (await host.put('one', card('One'))).json()) as Record<string, unknown>
+    expect({ ...first?.agent, changed: false, report: null }).toEqual({ ...put, report: null })
+    expect([await exists('one'), await exists('two')]).toEqual([true, true])
+    expect(await (await host.fetch('/agents?q=two')).json()).toMatchObject({ agents: [{ id: 'two' }] })
+  })
+
+  it('refuses lines as a registration would be refused, and registers the others', async () => {
+    const { status, results, outcomes } = await batch([
+      { id: 'good', manifest: card('Good') },
+      '{"id": "broken',
+      { id: 'bad', manifest: { name: 'No address' } },
+      { id: 'Bad Id', manifest: card('Bad') },
+      { id: 'secret', manifest: { ...card('Secret'), description: `Key sk-proj-${'a1B2'.repeat(12)}` } },
+      { id: 'more', manifest: card('More'), color: 'red' },
+      { id: 'good', manifest: card('Again') },
+      '{"id": "twice", "id": "twice", "manifest": {}}',
+      { id: 'there', manifest: card('There'), ifMatch: '"other"' },
+      { id: 'one', manifest: card('One'), ifNoneMatch: '*' },
+      { id: 'one', manifest: card('One'), ifNoneMatch: '"a"' },
+      { id: 'long', manifest: { ...card('Long'), description: 'x'.repeat(MAX_BODY_BYTES) } },
+      { id: 'last', manifest: card('Last') },
+    ])
+    expect(status).toBe(200)
+    expect(outcomes).toEqual([
+      201,
+      'not-json',
+      'invalid-card',
+      'bad-agent-id',
+      'secret-in-card',
+      'bad-line',
+      'bad-line',
+      'duplicate-name',
+      'precondition-failed',
+      'precondition-failed',
+      'bad-line',
+      'too-large',
+      201,
+    ])
+    expect(results.map(({ line }) => line)).toEqual(results.map((_, index) => index + 1))
+    expect(await Promise.all(['good', 'bad', 'there', 'last'].map(exists))).toEqual([true, false, false, true])
+  })
+
+  it('replaces an agent whose entity tag is named', async () => {
+    await host.put('tagged', card('Before'))
+    const { outcomes } = await batch([{ id: 'tagged', manifest: card('After'), ifMatch: await etagOf('tagged') }])
+    expect(outcomes).toEqual([200])
+  })
+
+  it('checks the permission for each line, and what only an admin may do', async () => {
+    const { token } = await host.issue({ scopes: ['write'], agents: ['team-*'] })
+    const { outcomes } = await batch(
+      [
+        { id: 'team-a', manifest: card('A') },
+        { id: 'other-b', manifest: card('B') },
+        { id: 'team-c', manifest: { card: card('C'), hosts: ['c.example.com'] } },
+        { id: 'team-d', manifest: { card: card('D'), route: 'gateway', upstream: { secret: 'A_SECRET' } } },
+      ],
+      { token },
+    )
+    expect(outcomes).toEqual([201, 'forbidden', 'forbidden', 'forbidden'])
+    const reader = await host.issue({ scopes: ['read'] })
+    expect((await send('{}', { token: reader.token })).response.status).toBe(403)
+    expect((await send('{}', { token: 'wrong' })).response.status).toBe(401)
+  })
+
+  it('records the refusal of a line in the audit', async () => {
+    const { token, id } = await host.issue({ scopes: ['write'], agents: ['team-*'] })
+    await batch([{ id: 'audited', manifest: card('A') }], { token })
+    const headers = { Authorization: `Bearer ${adminToken}` }
+    const { entries } = (await (await host.fetch('/audit?limit=5', { headers })).json()) as { entries: object[] }
+    expect(entries).toContainEqual(expect.objectContaining({ actor: id, agent: 'audited' }))
+  })
+})
+
+describe('POST /agents:batch?atomic=true', () => {
+  const query = '?atomic=true'
+
+  it('registers all', async () => {
+    const lines = ['all-a', 'all-b'].map(id => ({ id, manifest: card(id) }))
+    const { status, outcomes } = await batch(lines, { query })
+    expect([status, outcomes, await exists('all-a'), await exists('all-b')]).toEqual([200, [201, 201], true, true])
+  })
+
+  it.each([
+    ['is invalid', { id: 'none-b', manifest: { name: 'No address' } }, 'invalid-card'],
+    ['is rejected by the Registry', { id: 'none-b', manifest: card('B'), ifMatch: '"other"' }, 'precondition-failed'],
+    [
+      'claims a host name of an earlier line',
+      { id: 'none-b', manifest: { card: card('B'), hosts: ['none.example.com'] } },
+      'host-taken',
+    ],
+  ])('registers none if a line %s', async (_, line, code) => {
+    const lines = [
+      { id: 'none-a', manifest: { card: card('A'), hosts: ['none.example.com'] } },
+      line,
+      { id: 'none-c', manifest: card('C') },
+    ]
+    const { status, outcomes } = await batch(lines, { query })
+    expect([status, outcomes]).toEqual([422, ['batch-refused', code, 'batch-refused']])
+    expect(await Promise.all(['none-a', 'none-b', 'none-c'].map(exists))).toEqual([false, false, false])
+    expect(await (await host.fetch('/agents?q=none')).json()).toEqual({ agents: [] })
+    const revisions = await host.fetch('/agents/none-a/revisions', {
+      headers: { Authorization: `Bearer ${adminToken}` },
+    })
+    expect(revisions.status).toBe(404)
+  })
+})
+
+describe('a batch that is refused as a whole', () => {
+  const line = JSON.stringify({ id: 'whole', manifest: card('Whole') })
+  it.each([
+    ['of another media type', line, { type: 'application/json' }, 415, 'unsupported-media-type'],
+    ['without lines', '\n\n', {}, 400, 'empty-batch'],
+    ['with too many lines', `${line}\n`.repeat(MAX_BATCH_LINES + 1), {}, 413, 'too-large'],
+    ['that is too long', `${line}\n${'x'.repeat(MAX_BATCH_BYTES)}`, {}, 413, 'too-large'],
+    ['with an unknown parameter', line, { query: '?atom=true' }, 400, 'unknown-query'],
+    ['with another value of atomic', line, { query: '?atomic=1' }, 400, 'unknown-query'],
+  ])('%s registers nothing', async (_, body, options, status, code) => {
+    const { response, text } = await send(body, options)
+    expect([response.status, (JSON.parse(text) as { code: string }).code]).toEqual([status, code])
+    expect(await exists('whole')).toBe(false)
+  })
+
+  it('needs POST', async () => {
+    const response = await host.fetch('/agents:batch')
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
+    expect((await host.fetch('/agentsbatch', { method: 'POST' })).status).toBe(404)
+  })
+})
