@@ -23,7 +23,8 @@ export const workerOptions = {
 
 /**
  * Builds the Worker into `directory` as it is uploaded: minified ES modules with source maps. `start.js` has all that a start
- * evaluates. What the source imports with `import()` is in modules of its own, which the runtime compiles on first import.
+ * evaluates. What the source imports with `import()` is in modules of its own, which the runtime compiles on first import; only what
+ * the Registry loads is in one, `store.js`, because many small modules are larger than one.
  */
 export const buildWorker = async (directory: string): Promise<void> => {
   const { output } = await build({
@@ -38,7 +39,12 @@ export const buildWorker = async (directory: string): Promise<void> => {
       sourcemap: true,
       entryFileNames: 'index.js',
       chunkFileNames: '[name].js',
-      codeSplitting: { groups: [{ name: 'start', tags: ['$initial'] }] },
+      codeSplitting: {
+        groups: [
+          { name: 'start', tags: ['$initial'] },
+          { name: 'store', test: /\/registry\/store\// },
+        ],
+      },
     },
   })
   replaceFiles(directory, new Map(output.map(file => [file.fileName, file.type === 'chunk' ? file.code : file.source])))

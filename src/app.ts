@@ -108,8 +108,8 @@ const routed =
     handler(request, env, ctx, request.params)
 
 const router = Router<Request & Pick<IRequest, 'params'>, [Env, ExecutionContext]>()
-/** The router takes every colon for the beginning of a parameter; one within a segment is that of a custom method. */
-const toPattern = (path: string): string => path.replace(/(?<!\/):/, '[:]')
+/** The router takes every colon for the beginning of a parameter; one after a word is that of a custom method. */
+const toPattern = (path: string): string => path.replace(/(?<=[a-z]):/, '[:]')
 
 for (const [method, path, handler] of routes) {
   router[method.toLowerCase() as 'get'](toPattern(path), routed(handler))

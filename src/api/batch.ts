@@ -3,6 +3,7 @@ import { isAdmin } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { audited, reportRefusal } from '../auth/refusals.ts'
 import { assertWriter, requireAnyAgent } from '../auth/require.ts'
+import type { CardError } from '../card/model/report.ts'
 import { json, strictObject, validate } from '../card/model/schema.ts'
 import { parsePrecondition } from '../http/conditional.ts'
 import { HttpError, toHttpError, toProblem } from '../http/errors.ts'
@@ -40,7 +41,7 @@ export const postBatch: Handler = audited(async (request, env, ctx) => {
   const isAtomic = readAtomic(new URL(request.url))
   if (![NDJSON, 'application/ndjson', 'application/jsonl'].includes(essence(request.headers.get('Content-Type'))))
     throw new HttpError(415, 'unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
-  const entries = readEntries(await readBodyText(request, MAX_BATCH_BYTES), principal, context)
+  const entries = await readEntries(await readBodyText(request, MAX_BATCH_BYTES), principal, context)
   await prepareAll(entries)
   if (isAtomic) await registerTogether(entries, principal, env)
   else await registerEach(entries, principal, env)
@@ -66,54 +67,54 @@ const readAtomic = ({ searchParams }: URL): boolean => {
   return atomic === 'true'
 }
 
-const readEntries = (text: string, principal: Principal, context: RequestContext): Entry[] => {
+const readEntries = (text: string, principal: Principal, context: RequestContext): Promise<Entry[]> => {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
   if (lines.length === 0) throw new HttpError(400, 'empty-batch', 'The batch has no lines.')
   if (lines.length > MAX_BATCH_LINES)
     throw new HttpError(413, 'too-large', `The batch has ${lines.length} lines; ${MAX_BATCH_LINES} are allowed.`)
   const ids = new Set<string>()
-  return lines.map(({ line, number }) => {
-    const entry: Entry = { line: number }
-    try {
-      return Object.assign(entry, readLine(line, ids, principal, context))
-    } catch (error) {
-      return Object.assign(entry, { error: toLineError(error) })
-    }
-  })
+  return Promise.all(
+    lines.map(async ({ line, number }) => {
+      const entry: Entry = { line: number }
+      await attempt(entry, () => readLine(entry, line, { ids, principal, context }))
+      return entry
+    }),
+  )
 }
 
-const readLine = (
-  text: string,
-  ids: Set<string>,
-  principal: Principal,
-  { request, env }: RequestContext,
-): Pick<Entry, 'id' | 'prepare' | 'error'> => {
+type Batch = { ids: Set<string>; principal: Principal; context: RequestContext }
+
+const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch): void => {
+  const { request, env } = context
   if (text.length > MAX_BODY_BYTES)
-    return { error: new HttpError(413, 'too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`) }
+    throw new HttpError(413, 'too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`)
   const parsed = validate(BatchLine, parseJsonText(text))
-  if ('errors' in parsed) {
-    const detail = 'The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.'
-    return { error: new HttpError(422, 'bad-line', detail, { errors: parsed.errors }) }
-  }
-  const { id, manifest, ifMatch, ifNoneMatch } = parsed.output
-  try {
-    assertWriter(principal, id)
-    if (ids.has(id)) throw new HttpError(422, 'bad-line', `An earlier line registers agent "${id}" already.`)
-    ids.add(id)
-    const headers = { ...(ifMatch !== undefined && { 'If-Match': ifMatch }) }
-    const condition = { ...headers, ...(ifNoneMatch !== undefined && { 'If-None-Match': ifNoneMatch }) }
-    const precondition = parsePrecondition(new Headers(condition))
-    const requestOrigin = new URL(request.url).origin
-    return { id, prepare: createPreparation({ principal, id, document: manifest, precondition, requestOrigin }, env) }
-  } catch (error) {
-    return { id, error: toLineError(error) }
-  }
+  if ('errors' in parsed) throw badLine('The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.', parsed)
+  const { id, manifest: document, ifMatch, ifNoneMatch } = parsed.output
+  entry.id = id
+  assertWriter(principal, id)
+  if (ids.has(id)) throw badLine(`An earlier line registers agent "${id}" already.`)
+  ids.add(id)
+  const headers = new Headers()
+  if (ifMatch !== undefined) headers.set('If-Match', ifMatch)
+  if (ifNoneMatch !== undefined) headers.set('If-None-Match', ifNoneMatch)
+  const precondition = parsePrecondition(headers)
+  const requestOrigin = new URL(request.url).origin
+  entry.prepare = createPreparation({ principal, id, document, precondition, requestOrigin }, env)
 }
 
-const toLineError = (error: unknown): HttpError => {
-  const known = toHttpError(error)
-  if (known) return known
-  throw error
+const badLine = (detail: string, more?: { errors: CardError[] }): HttpError =>
+  new HttpError(422, 'bad-line', detail, more)
+
+/** Does a part of the work for a line; what it throws for a client is the error of the line. */
+const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<void> => {
+  try {
+    await work()
+  } catch (error) {
+    const known = toHttpError(error)
+    if (!known) throw error
+    entry.error = known
+  }
 }
 
 /** How many remote cards are fetched at once. */
@@ -123,12 +124,10 @@ const prepareAll = async (entries: readonly Entry[]): Promise<void> => {
   const queue = entries.values()
   const work = async (): Promise<void> => {
     for (const entry of queue)
-      try {
+      await attempt(entry, async () => {
         const prepared = await entry.prepare?.()
         if (prepared) entry.prepared = prepared
-      } catch (error) {
-        entry.error = toLineError(error)
-      }
+      })
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
 }
@@ -137,7 +136,7 @@ const prepareAll = async (entries: readonly Entry[]): Promise<void> => {
 const MAX_CHUNK_BYTES = 4 * 1024 * 1024
 const MAX_CHUNK_LINES = 50
 
-type Ready = Entry & { id: string; prepared: PreparedWrite }
+type Ready = Entry & { prepared: PreparedWrite }
 
 const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
 
@@ -160,18 +159,15 @@ const registerAll = (chunk: readonly Ready[], principal: Principal, env: Env, is
   )
 
 /** Repeats a registration whose remote card was refreshed at the same time. */
-const registerAgain = async (entry: Ready, principal: Principal, env: Env): Promise<void> => {
-  try {
+const registerAgain = (entry: Ready, principal: Principal, env: Env): Promise<void> =>
+  attempt(entry, async () => {
     const { prepared, result } = await retryOnConflict(async () => {
       const prepared = (await entry.prepare?.()) ?? entry.prepared
       return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
     })
     entry.prepared = prepared
     settle(entry, result)
-  } catch (error) {
-    entry.error = toLineError(error)
-  }
-}
+  })
 
 const registerTogether = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
   const ready = entries.filter(isReady)
@@ -197,8 +193,8 @@ const settle = (entry: Ready, result: BatchResult): void => {
   else entry.error = result.outcome === 'withdrawn' ? withdrawn() : toRejection(entry, result)
 }
 
-const toRejection = ({ id, prepared }: Ready, rejection: WriteRejection): HttpError =>
-  rejectionError(rejection, id, prepared.registration.expected)
+const toRejection = ({ prepared: { registration } }: Ready, rejection: WriteRejection): HttpError =>
+  rejectionError(rejection, registration.id, registration.expected)
 
 const withdrawn = (): HttpError =>
   new HttpError(424, 'batch-refused', 'Nothing was registered, because another line of the batch was refused.')

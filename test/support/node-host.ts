@@ -38,7 +38,9 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
   } as unknown as Env
   const ctx = { waitUntil: () => undefined, exports: { Catalog: () => catalog } } as unknown as ExecutionContext
   const catalog = new Catalog(ctx as never, env)
-  Object.assign(env, { REGISTRY: namespaceOf(Registry, env), TASK_OWNERS: namespaceOf(TaskOwners, env) })
+  const registry = namespaceOf(Registry, env)
+  Object.assign(env, { REGISTRY: registry, TASK_OWNERS: namespaceOf(TaskOwners, env) })
+  await registry.start('default')
   const send = async (request: Request) => handleRequest(request, env, ctx)
   return {
     fetch: send,
@@ -54,17 +56,23 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
 /** Returns a namespace of Durable Objects, each with a storage of its own. */
 const namespaceOf = <Instance>(Class: new (ctx: DurableObjectState, env: Env) => Instance, env: Env) => {
   const instances = new Map<string, Instance>()
+  const starting: Promise<void>[] = []
   const create = (): Instance => {
-    const state: unknown = { storage: openStorage().storage, waitUntil: () => undefined }
+    const blockConcurrencyWhile = (work: () => Promise<void>) => void starting.push(work())
+    const state: unknown = { storage: openStorage().storage, waitUntil: () => undefined, blockConcurrencyWhile }
     return new Class(state as DurableObjectState, env)
   }
-  return {
-    getByName: (name: string): Instance => {
-      const instance = instances.get(name) ?? create()
-      instances.set(name, instance)
-      return instance
-    },
+  const getByName = (name: string): Instance => {
+    const instance = instances.get(name) ?? create()
+    instances.set(name, instance)
+    return instance
   }
+  /** Creates an instance and waits until it is ready, as the runtime would have each of its requests wait. */
+  const start = async (name: string): Promise<void> => {
+    getByName(name)
+    await Promise.all(starting)
+  }
+  return { getByName, start }
 }
 
 const memoryKv = () => {

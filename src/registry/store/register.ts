@@ -1,6 +1,7 @@
 import { type Precondition, preconditionHolds } from '../../http/conditional.ts'
 import { agentKeys, hostKey } from '../kv-format.ts'
 import type {
+  BatchResult,
   HostChange,
   HostChanges,
   Registered,
@@ -12,6 +13,7 @@ import type {
 import { type Change, recordChange } from './changes.ts'
 import { refreshKey, taskOwnersKey } from './kv-entries.ts'
 import { deleteObservations } from './observations.ts'
+import type { Publisher } from './publisher.ts'
 import { isUnchanged } from './refresh.ts'
 import { appendRevision, appendTombstone, etagsOf, isCurrent, selectNewestRevision, selectTiers } from './revisions.ts'
 import { deleteSource, saveSource, selectSource } from './sources.ts'
@@ -64,6 +66,34 @@ const describeChange = (
   ...(cause && { cause }),
   ...(changeClass && { class: changeClass }),
 })
+
+/** Registers all of these agents or none: every registration is tried, so that each has a result of its own. */
+export const registerAll = async (
+  storage: DurableObjectStorage,
+  publisher: Publisher,
+  registrations: readonly Registration[],
+  mayClaim: boolean,
+): Promise<BatchResult[]> => {
+  let results: ReturnType<typeof register>[] = []
+  const rejected = new Error('A registration of the batch was rejected')
+  try {
+    storage.transactionSync(() => {
+      results = registrations.map(registration => register(storage.sql, registration, mayClaim))
+      if (results.some(result => 'error' in result)) throw rejected
+      // Last, because the alarm that it sets is not part of the transaction.
+      publisher.enqueue(results.flatMap(result => ('value' in result ? result.staleKeys : [])))
+    })
+  } catch (error) {
+    if (error !== rejected) throw error
+    return results.map(result => ('error' in result ? result.error : { outcome: 'withdrawn' }))
+  }
+  return Promise.all(
+    results.map(async result => {
+      if ('error' in result) return result.error
+      return { ...result.value, published: await publisher.publish(result.publishKeys) }
+    }),
+  )
+}
 
 /** Removes an agent; its revisions stay. */
 export const remove = (

@@ -69,7 +69,7 @@ export class Registry extends DurableObject<Env> {
     isAtomic: boolean,
   ): Promise<BatchResult[]> {
     if (!isAtomic) return Promise.all(registrations.map(registration => this.register(registration, mayClaim)))
-    const [{ registerAll }, { taskOwnersKey }] = await Promise.all([import('./batch.ts'), import('./kv-entries.ts')])
+    const [{ registerAll }, { taskOwnersKey }] = await Promise.all([import('./register.ts'), import('./kv-entries.ts')])
     const isCleared = await this.#publisher.publish(registrations.map(({ id }) => taskOwnersKey(id)))
     if (!isCleared) return registrations.map(() => ({ outcome: 'conflict' }))
     return registerAll(this.ctx.storage, this.#publisher, registrations, mayClaim)
