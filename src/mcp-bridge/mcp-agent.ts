@@ -1,25 +1,17 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { ToolBridge } from './tool-bridge.ts'
 
-/**
- * The Durable Object of an agent that is an MCP server. Every start of the Worker evaluates this class, so it loads the
- * bridge only with the first call.
- */
+/** The Durable Object of an agent that is an MCP server. Every start evaluates this class, so its code is in a module of its own. */
 export class McpAgent extends DurableObject<Env> {
-  #bridge: ToolBridge | undefined
+  readonly #bridge: Promise<ToolBridge> = import('./tool-bridge.ts').then(
+    ({ ToolBridge }) => new ToolBridge(this.ctx, this.env),
+  )
 
   override async fetch(request: Request): Promise<Response> {
-    return (await this.#load()).fetch(request)
+    return (await this.#bridge).fetch(request)
   }
 
   override async alarm(): Promise<void> {
-    await (await this.#load()).alarm()
-  }
-
-  async #load(): Promise<ToolBridge> {
-    const { ToolBridge } = await import('./tool-bridge.ts')
-    // A concurrent call may have created the bridge during the import.
-    this.#bridge ??= new ToolBridge(this.ctx, this.env)
-    return this.#bridge
+    return (await this.#bridge).alarm()
   }
 }

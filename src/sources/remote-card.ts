@@ -1,80 +1,28 @@
 import { DurableObject } from 'cloudflare:workers'
-import { log } from '../http/log.ts'
 import type { RefreshOptions, RefreshReport } from './refresh.ts'
-
-/** How long after a refresh that crashed or failed unexpectedly the alarm retries it. */
-const RETRY_MS = 60_000
+import type { RefreshQueue } from './refresh-queue.ts'
 
 /**
- * The Durable Object that refreshes the remote card of one agent; its name is the agent's id. Its alarm fires when
- * the card is due. It runs one refresh at a time. It stores only the id and the alarm; the Registry stores the rest.
+ * The Durable Object that refreshes the remote card of one agent; its name is the agent's id. Its alarm fires when the card is due. Every
+ * start of the Worker evaluates this class, so its code is in a module of its own.
  */
 export class RemoteCard extends DurableObject<Env> {
-  /** The newest refresh that has not ended. */
-  #last: Promise<RefreshReport> | undefined
-  /** The newest forced refresh that has not begun. */
-  #waiting: Promise<RefreshReport> | undefined
+  readonly #queue: Promise<RefreshQueue> = import('./refresh-queue.ts').then(
+    ({ RefreshQueue }) => new RefreshQueue(this.ctx, this.env),
+  )
 
-  /** Sets the alarm. Deletes everything if `due` is null: the agent no longer has a remote card. */
+  /** See `RefreshQueue.schedule`. */
   async schedule(id: string, due: number | null): Promise<void> {
-    const { storage } = this.ctx
-    if (due === null) {
-      await storage.deleteAlarm()
-      await storage.deleteAll()
-      return
-    }
-    await storage.put('id', id)
-    await storage.setAlarm(due)
+    return (await this.#queue).schedule(id, due)
   }
 
-  /**
-   * Refreshes the card if it is due; with `force` or `accept`, in any case. Concurrent callers share one refresh. A forced refresh
-   * is only shared until it begins: the upstream may have changed since.
-   */
+  /** See `RefreshQueue.refresh`. */
   async refresh(id: string, options: RefreshOptions = {}): Promise<RefreshReport> {
-    if (options.accept) return this.#enqueue(id, options)
-    if (options.force) {
-      this.#waiting ??= this.#enqueue(id, options)
-      return this.#waiting
-    }
-    if (this.#last) return this.#last
-    const due = await this.ctx.storage.getAlarm()
-    return due !== null && due > Date.now() ? { result: { outcome: 'not-due', due } } : this.#enqueue(id, options)
+    return (await this.#queue).refresh(id, options)
   }
 
-  /** Refreshes the card when it is due. */
+  /** See `RefreshQueue.alarm`. */
   override async alarm(): Promise<void> {
-    const id = await this.ctx.storage.get<string>('id')
-    if (id === undefined) return
-    try {
-      await this.#enqueue(id, {})
-    } catch (error) {
-      log('error', 'refresh-failed', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
-      await this.schedule(id, Date.now() + RETRY_MS)
-    }
-  }
-
-  #enqueue(id: string, options: RefreshOptions): Promise<RefreshReport> {
-    const before = this.#last
-    const run = async (): Promise<RefreshReport> => {
-      await before?.catch(() => undefined)
-      if (this.#waiting === refreshing) this.#waiting = undefined
-      try {
-        return await this.#run(id, options)
-      } finally {
-        if (this.#last === refreshing) this.#last = undefined
-      }
-    }
-    const refreshing = run()
-    this.#last = refreshing
-    return refreshing
-  }
-
-  async #run(id: string, options: RefreshOptions): Promise<RefreshReport> {
-    await this.schedule(id, Date.now() + RETRY_MS)
-    const { refreshRemoteCard } = await import('./refresh.ts')
-    const report = await refreshRemoteCard(id, options, this.env, this.ctx)
-    await this.schedule(id, report.state?.due ?? null)
-    return report
+    return (await this.#queue).alarm()
   }
 }

@@ -5,44 +5,40 @@ import type { PagePosition } from './page-tokens.ts'
 
 /**
  * The Durable Object that knows who started the tasks and contexts of one agent; its name is the agent's id. Every start of the
- * Worker evaluates this class, so it loads its store with the first call.
+ * Worker evaluates this class, so its code is in a module of its own.
  */
 export class TaskOwners extends DurableObject<Env> {
-  #store: OwnerStore | undefined
+  readonly #store: Promise<OwnerStore> = import('./owner-store.ts').then(
+    ({ OwnerStore }) => new OwnerStore(this.ctx.storage),
+  )
 
   /** See `OwnerStore.use`. */
   async use(caller: string, ids: Ids, claim: boolean): Promise<Owners | null> {
-    return (await this.#load()).use(caller, ids, claim)
+    return (await this.#store).use(caller, ids, claim)
   }
 
   /** See `OwnerStore.record`. */
   async record(caller: string, ids: Ids): Promise<Owners | null> {
-    return (await this.#load()).record(caller, ids)
+    return (await this.#store).record(caller, ids)
   }
 
   /** See `OwnerStore.page`. */
   async page(caller: string, page: AgentPage): Promise<OwnedPage> {
-    return (await this.#load()).page(caller, page)
+    return (await this.#store).page(caller, page)
   }
 
   /** See `OwnerStore.openPage`. */
   async openPage(caller: string, pageToken: string): Promise<PagePosition | null> {
-    return (await this.#load()).openPage(caller, pageToken)
+    return (await this.#store).openPage(caller, pageToken)
   }
 
   /** See `OwnerStore.clear`. */
   async clear(): Promise<void> {
-    return (await this.#load()).clear()
+    return (await this.#store).clear()
   }
 
   /** See `OwnerStore.alarm`. */
   override async alarm(): Promise<void> {
-    return (await this.#load()).alarm()
-  }
-
-  async #load(): Promise<OwnerStore> {
-    const { OwnerStore } = await import('./owner-store.ts')
-    this.#store ??= new OwnerStore(this.ctx.storage)
-    return this.#store
+    return (await this.#store).alarm()
   }
 }
