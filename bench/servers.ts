@@ -158,13 +158,14 @@ export const hostWorker = ({ modules, flags, vars }: HostBundle, more: Record<st
     MCP_AGENTS: { object: 'McpAgent' },
     REMOTE_CARDS: { object: 'RemoteCard' },
     TASK_OWNERS: { object: 'TaskOwners' },
+    EVENTS: { object: 'Events' },
     LINT_LIMIT: { unlimited: true },
     CALL_LIMIT: { unlimited: true },
     AUTH_LIMIT: { unlimited: true },
     ...Object.fromEntries(Object.entries({ ...vars, ADMIN_TOKEN: adminToken }).map(([name, text]) => [name, { text }])),
     ...more,
   },
-  objects: ['Registry', 'RemoteCard', 'McpAgent', 'TaskOwners'],
+  objects: ['Registry', 'RemoteCard', 'McpAgent', 'TaskOwners', 'Events'],
   storage: 'disk',
 })
 

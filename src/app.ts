@@ -11,6 +11,7 @@ const agents = () => import('./api/agents.ts')
 const audit = () => import('./api/admin/audit.ts')
 const catalogs = () => import('./api/catalogs/index.ts')
 const batch = () => import('./api/batch.ts')
+const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agent-lists.ts')
@@ -51,6 +52,8 @@ export const routes: readonly Route[] = [
   ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
   ['GET', '/agents/:id/observed', lazy(observed, 'getObserved')],
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
+  ['GET', '/agents/:id/events', lazy(events, 'getEvents')],
+  ['GET', '/events', lazy(events, 'getEvents')],
   ['GET', '/agents/.well-known/:file', missingAgentId],
   ['GET', '/agents', lazy(lists, 'listAgents')],
   ['POST', '/agents:batch', lazy(batch, 'postBatch')],

@@ -128,6 +128,22 @@ export const MAX_RECORDED_REFUSALS = 30
 export const OBSERVATION_SECONDS = 30 * 86_400
 export const MAX_OBSERVED_MEDIA_TYPES = 50
 
+// Changes
+
+/** Changes that event streams can resume from, and that wait for the webhook at most: the newest. */
+export const MAX_STORED_CHANGES = 10_000
+
+/** Event streams of one host, and of one token or client address. */
+export const MAX_EVENT_STREAMS = 10_000
+export const MAX_CALLER_EVENT_STREAMS = 20
+
+/** How long an event stream lasts; its client then resumes with a new one. */
+export const EVENT_STREAM_SECONDS = 15 * 60
+
+/** The response of the webhook's receiver, and how long after its first failed attempt a change is given up. */
+export const WEBHOOK_TIMEOUT_SECONDS = 15
+export const WEBHOOK_RETRY_SECONDS = 3 * 86_400
+
 // Remote cards
 
 /** Stored revisions of one agent that refreshes of its remote card made. */

@@ -72,7 +72,9 @@ const send = ({ method, path, authorization }: SentRequest) =>
 
 const exchange = async (request: SentRequest): Promise<Exchange> => {
   const response = await send(request)
-  await response.arrayBuffer()
+  // An event stream would not end.
+  if (response.headers.get('Content-Type') === 'text/event-stream') await response.body?.cancel()
+  else await response.arrayBuffer()
   return { request, status: response.status, headers: response.headers }
 }
 

@@ -94,6 +94,7 @@ describe('docs/reference.md', () => {
     expectTable('Configuration', [
       ['ADMIN_TOKEN', ''],
       ['SIGNING_KEY', ''],
+      ['WEBHOOK_SECRET', ''],
       ...Object.entries(variables).map(([name, value]) => [name, value === '' ? '' : `\`${value}\``]),
     ])
   })

@@ -3,7 +3,7 @@
 import { counted, counts } from './counters.js'
 import host from './index.js'
 
-export { Catalog, McpAgent, Registry, RemoteCard, TaskOwners } from './index.js'
+export { Catalog, Events, McpAgent, Registry, RemoteCard, TaskOwners } from './index.js'
 
 const zero = () => {
   for (const name of Object.keys(counts)) counts[name] = 0

@@ -6,5 +6,6 @@ export class Registry extends DurableObject {}
 export class RemoteCard extends DurableObject {}
 export class McpAgent extends DurableObject {}
 export class TaskOwners extends DurableObject {}
+export class Events extends DurableObject {}
 
 export default { fetch: () => new Response('empty') }

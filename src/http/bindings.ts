@@ -5,6 +5,8 @@ declare global {
   interface Env {
     /** The host's own signing key. It is optional, and `wrangler types` declares required secrets only. */
     SIGNING_KEY?: string
+    /** The keys that sign deliveries to `WEBHOOK_URL`, separated by spaces. Optional too. */
+    WEBHOOK_SECRET?: string
   }
 }
 
@@ -20,6 +22,8 @@ const hostVariables = {
   SIGNING_KEY: true,
   STREAM_IDLE_TIMEOUT: true,
   UPSTREAM_TIMEOUT: true,
+  WEBHOOK_SECRET: true,
+  WEBHOOK_URL: true,
 } satisfies Record<NamesOfStrings<Env>, true>
 
 type NamesOfStrings<T> = { [Name in keyof T]-?: T[Name] extends string | undefined ? Name : never }[keyof T]

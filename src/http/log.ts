@@ -23,6 +23,8 @@ type LogEvent =
   | 'tool-call'
   | 'tool-unchecked'
   | 'unexpected'
+  | 'webhook-changes-lost'
+  | 'webhook-failed'
 
 /**
  * The fields of a line. Those of `calling_card` are this host's own; the others are OpenTelemetry's semantic conventions, some of which

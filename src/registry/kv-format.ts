@@ -34,6 +34,9 @@ export const extendedKey = (id: string, tier: string): string => `extended:${id}
 /** Returns KV's key for a token, by the SHA-256 of its text in hexadecimal. */
 export const tokenKey = (hash: string): string => `token:${hash}`
 
+/** The key in the outbox for the changes that `Events` has not read yet. It is none of KV's keys. */
+export const EVENTS_KEY = 'events:'
+
 /** Returns KV's keys for an agent, for host names and for the tiers of its extended cards. */
 export const agentKeys = (id: string, hostnames: readonly string[], tiers: readonly string[]): string[] => [
   cardKey(id),

@@ -44,6 +44,26 @@ export type WriteCause = { accepted: string } | { restored: number }
 /** How much a change asks of clients. */
 export type ChangeClass = 'breaking' | 'additive' | 'cosmetic'
 
+/** What a change does to an agent. */
+export type ChangeKind = 'registered' | 'changed' | 'removed'
+
+/** A change as it is stored, at `at` in ms since 1970. `publicKind` is what it is for those who see public agents only; absent for nothing. */
+export type StoredChange = {
+  number: number
+  id: string
+  seq: number
+  kind: ChangeKind
+  publicKind?: ChangeKind
+  class?: ChangeClass
+  at: number
+}
+
+/**
+ * The state of the webhook: how many changes wait for it, null if that is unknown; and since when its receiver fails, in ms since 1970,
+ * null if it does not.
+ */
+export type WebhookHealth = { pending: number | null; failingSince: number | null }
+
 /** Who makes a write, and what it expects to be stored. */
 export type WriteTerms = Pick<Registration, 'actor' | 'expected' | 'cause' | 'changeClass'>
 

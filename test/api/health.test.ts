@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { RegistryHealth } from '../../src/registry/records.ts'
+import type { RegistryHealth, WebhookHealth } from '../../src/registry/records.ts'
 import { VERSION } from '../../src/version.ts'
 import { sharedHost, token } from '../support/host.ts'
 import { executionContext as ctx } from '../support/kv.ts'
@@ -12,6 +12,7 @@ const ok = {
   registry: 'reachable',
   unpublished: 0,
   oldestStaleCard: null,
+  webhook: null,
   missing: [],
 }
 
@@ -89,6 +90,40 @@ describe('the health of a host', () => {
   ])('is degraded, with status 200, by %s', async (_, found, expected) => {
     health = async () => found
     expect(await read()).toEqual({ status: 200, body: { ...ok, status: 'degraded', ...expected }, retryAfter: null })
+  })
+
+  describe('with a webhook', () => {
+    const key = `whsec_${btoa('k'.repeat(24))}`
+    const readWith = (state: () => Promise<WebhookHealth | null>, variables: Partial<Env> = {}) => {
+      const EVENTS = {
+        getByName: () => ({ fetch: async () => Response.json(await state()) }),
+      } as unknown as Env['EVENTS']
+      return read({ EVENTS, WEBHOOK_URL: 'https://hooks.example.com/', WEBHOOK_SECRET: key, ...variables })
+    }
+
+    it('is ok while its receiver accepts what it is sent', async () => {
+      const { body } = await readWith(async () => ({ pending: 2, failingSince: null }))
+      expect(body).toEqual({ ...ok, webhook: { pending: 2, failingSince: null } })
+    })
+
+    it('is degraded while its receiver fails', async () => {
+      const { body } = await readWith(async () => ({ pending: 5, failingSince: 0 }))
+      const webhook = { pending: 5, failingSince: '1970-01-01T00:00:00.000Z' }
+      expect(body).toEqual({ ...ok, status: 'degraded', webhook })
+    })
+
+    it('is degraded while the state of the webhook is unknown, and the Registry reachable', async () => {
+      const { status, body } = await readWith(() => Promise.reject(new Error('down')))
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { ...ok, status: 'degraded', webhook: { pending: null, failingSince: null } },
+      })
+    })
+
+    it.each(['', 'whsec_c2hvcnQ=', key.replace('whsec_', '')])('is degraded without a valid key: %j', async secret => {
+      const { body } = await readWith(async () => null, { WEBHOOK_SECRET: secret })
+      expect(body).toEqual({ ...ok, status: 'degraded', missing: ['WEBHOOK_SECRET'] })
+    })
   })
 
   it.each(['', 'too-short'])('is degraded without an ADMIN_TOKEN that is long enough: %j', async ADMIN_TOKEN => {

@@ -24,6 +24,11 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
         refresh: async () => ({ result: { outcome: 'unchanged' } }),
       }),
     },
+    EVENTS: {
+      getByName: () => ({
+        fetch: async () => Response.json({ refused: 'unknown-event' }, { status: 409 }),
+      }),
+    },
     AGENT: { fetch: async () => Response.json(answer) },
     ...{ LINT_LIMIT: limit, CALL_LIMIT: limit, AUTH_LIMIT: limit },
     ...{

@@ -128,5 +128,12 @@ export const requestSamples: Record<string, RequestSample> = {
   'the own token': { path: ['tokens', 'self'], headers: admin },
   'a list of a set': { path: ['agents'], query: { set: 'a', limit: '5', cursor: 'a' }, headers: admin },
   'the health of the host': { path: ['health'], query: { a: 'b' } },
+  'the changes of all agents': {
+    method: 'HEAD',
+    path: ['events'],
+    query: { lastEventId: '0' },
+    headers: { 'Last-Event-ID': '0' },
+  },
+  'the changes of an agent': { method: 'HEAD', path: ['agents', 'echo', 'events'], headers: admin },
   'a revision': { path: ['agents', 'echo', 'revisions'], query: { limit: '5', cursor: '1' }, headers: admin },
 }

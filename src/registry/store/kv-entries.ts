@@ -1,4 +1,6 @@
 import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
+import type { StoredChange } from '../records.ts'
+import { selectChanges } from './changes.ts'
 import { selectNewestRevision } from './revisions.ts'
 import { selectPublishedHealth, selectSource } from './sources.ts'
 import { TOKEN_SEQ } from './tokens.ts'
@@ -31,8 +33,22 @@ export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promis
     if (!selectNewestRevision(sql, name)) await env.TASK_OWNERS.getByName(name).clear()
     return
   }
+  if (kind === 'events') return sendChanges(sql, env)
   const { value, metadata, seconds } = buildEntry(sql, key)
   await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
+}
+
+/** Changes that `Events` is sent at once. */
+const CHANGES_PER_REQUEST = 100
+
+/** Sends `Events` the changes that it does not have: it answers with the number of the newest that it has. */
+const sendChanges = async (sql: SqlStorage, env: Env): Promise<void> => {
+  for (let changes: StoredChange[] = []; ; ) {
+    const body = JSON.stringify(changes)
+    const response = await env.EVENTS.getByName('default').fetch('https://events/changes', { method: 'POST', body })
+    changes = selectChanges(sql, Number(await response.text()), CHANGES_PER_REQUEST)
+    if (changes.length === 0) return
+  }
 }
 
 /** Builds the entry of a key of KV from the tables as they are now. */

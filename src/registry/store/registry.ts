@@ -4,6 +4,7 @@ import type { Observations } from '../../card/model/observations.ts'
 import type { Precondition } from '../../http/conditional.ts'
 import type { AuditEntry } from '../audit/chain.ts'
 import type { AuditHead, AuditQuery, Refusal } from '../audit/log.ts'
+import { EVENTS_KEY } from '../kv-format.ts'
 import type {
   BatchResult,
   CatalogPage,
@@ -214,6 +215,8 @@ export class Registry extends DurableObject<Env> {
       return result
     })
     if ('error' in result) return result.error
+    // Not awaited: no write waits for those who follow it.
+    void this.#publisher.publish([EVENTS_KEY])
     return { ...result.value, published: await this.#publisher.publish(result.publishKeys) }
   }
 }

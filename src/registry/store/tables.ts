@@ -105,6 +105,7 @@ const TABLES = `
     id TEXT NOT NULL,
     seq INTEGER NOT NULL,
     kind TEXT NOT NULL,
+    public_kind TEXT,
     class TEXT,
     at INTEGER NOT NULL
   );

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_STORED_CHANGES } from '../../../src/limits.ts'
 import type { Registration, WriteRejection, WriteResult } from '../../../src/registry/records.ts'
+import { selectChanges } from '../../../src/registry/store/changes.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
 import { registration } from '../../support/registrations.ts'
@@ -18,6 +20,21 @@ const put = (
   register(sql, registration('a', text, { manifestEtag: `"${text}"`, ...more }), true)
 const readChanges = () => sql.exec('SELECT number, id, seq, kind, class FROM changes ORDER BY number').toArray()
 
+describe('the changes after a number', () => {
+  it('are in order, with a limit', () => {
+    for (const text of ['One', 'Two', 'Three', 'Four']) put(text)
+    expect(selectChanges(sql, 1, 2).map(({ number }) => number)).toEqual([2, 3])
+  })
+
+  it('are the newest that Events stores', () => {
+    put('One')
+    sql.exec('UPDATE changes SET number = number - ?', MAX_STORED_CHANGES)
+    put('Two')
+    sql.exec('UPDATE changes SET number = ? WHERE seq = 2', 1)
+    expect(selectChanges(sql, -MAX_STORED_CHANGES - 1, 100).map(({ seq }) => seq)).toEqual([2])
+  })
+})
+
 describe('a write', () => {
   it('records the change that it makes, numbered in order, with its class', () => {
     put('One')
@@ -30,6 +47,39 @@ describe('a write', () => {
       { number: 3, id: 'a', seq: 3, kind: 'removed', class: null },
       { number: 4, id: 'a', seq: 4, kind: 'registered', class: null },
     ])
+  })
+
+  it('records what the change is for those who see public agents only', () => {
+    put('One', { visibility: 'internal' })
+    put('Two')
+    put('Three')
+    put('Four', { visibility: 'internal' })
+    put('Five', { visibility: 'internal' })
+    put('Six')
+    remove(sql, 'a', {}, 'admin')
+    // An agent without a card is in no public list.
+    register(sql, registration('b', undefined), true)
+    remove(sql, 'b', {}, 'admin')
+    expect(selectChanges(sql, 0, 100).map(({ kind, publicKind }) => [kind, publicKind])).toEqual([
+      ['registered', undefined],
+      ['changed', 'registered'],
+      ['changed', 'changed'],
+      ['changed', 'removed'],
+      ['changed', undefined],
+      ['changed', 'registered'],
+      ['removed', 'removed'],
+      ['registered', undefined],
+      ['removed', undefined],
+    ])
+  })
+
+  it('leaves a note in the outbox that Events has not learned of it', () => {
+    const outbox = () => sql.exec(`SELECT key, version FROM outbox WHERE key = 'events:'`).toArray()
+    put('One')
+    put('One')
+    expect(outbox()).toEqual([{ key: 'events:', version: 1 }])
+    put('Two')
+    expect(outbox()).toEqual([{ key: 'events:', version: 2 }])
   })
 
   it('that changes nothing, or is rejected, records no change', () => {

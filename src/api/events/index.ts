@@ -1,0 +1,110 @@
+import { authenticate } from '../../auth/authenticate.ts'
+import { coveredAgents, hasPermission } from '../../auth/permissions.ts'
+import { ANONYMOUS, type Authentication } from '../../auth/principal.ts'
+import { requireAnyAgent } from '../../auth/require.ts'
+import { clientKey } from '../../auth/throttle.ts'
+import { agentIdPattern } from '../../card/model/constants.ts'
+import type { Refusal } from '../../events/feed.ts'
+import { openEventStream } from '../../events/stream.ts'
+import { checkRateLimit } from '../../gateway/access.ts'
+import { HttpError, serviceUnavailable, tooManyRequests } from '../../http/errors.ts'
+import type { Handler, RequestContext } from '../../http/handler.ts'
+import { CORS_HEADERS } from '../../http/headers.ts'
+import { MAX_CALLER_EVENT_STREAMS } from '../../limits.ts'
+import { readProfile } from '../../registry/edge/cards.ts'
+import { agentNotFound } from '../errors.ts'
+
+/** `GET /events`, `GET /agents/{id}/events`: the changes of all agents that the caller may read, or of one, as server-sent events. */
+export const getEvents: Handler = (request, env, ctx, { id }) => streamEvents({ request, env, ctx }, id)
+
+const STREAM_HEADERS = {
+  ...CORS_HEADERS,
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // Proxies such as nginx would collect the events otherwise.
+  'X-Accel-Buffering': 'no',
+}
+
+const streamEvents = async (context: RequestContext, agent?: string): Promise<Response> => {
+  const { request, env, ctx } = context
+  const after = parseLastEventId(request)
+  const caller = request.headers.has('Authorization') ? await requireAnyAgent(context, 'read') : ANONYMOUS
+  if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many event streams requested.')
+  const query = new URLSearchParams({
+    caller: caller.authenticated ? caller.subject : clientKey(request),
+    ...(after !== undefined && { after }),
+    ...(agent !== undefined && { agent, visible: await visibilityOf(agent, caller, context) }),
+  })
+  const response = await env.EVENTS.getByName('default').fetch(`https://events/connect?${query}`, {
+    headers: { Upgrade: 'websocket' },
+  })
+  if (!response.webSocket) throw refusalError((await response.json()) as Refusal, agent)
+  if (request.method === 'HEAD') {
+    response.webSocket.accept()
+    response.webSocket.close(1000)
+    return new Response(null, { headers: STREAM_HEADERS })
+  }
+  const cover = async () => {
+    if (!caller.authenticated) return []
+    const now = await authenticate(request, env, ctx)
+    // A token that cannot be checked now is checked again soon.
+    if (!now.authenticated) return now.reason === 'unavailable' ? coveredAgents(caller, ['read']) : undefined
+    return coveredAgents(now, ['read'])
+  }
+  const number = Number(response.headers.get('Last-Event-ID'))
+  return new Response(await openEventStream(response.webSocket, { after: number, cover }), { headers: STREAM_HEADERS })
+}
+
+/** `now`: the caller may read the agent. Else, whose changes it must have had: any, or those that everybody sees. */
+const visibilityOf = async (
+  agent: string,
+  caller: Authentication,
+  { env, ctx }: RequestContext,
+): Promise<'now' | 'any' | 'public'> => {
+  if (!agentIdPattern.test(agent)) throw agentNotFound(agent)
+  const profile = await readProfile(agent, env, ctx)
+  const isCovered = hasPermission(caller, 'read', agent)
+  if (profile && (isCovered || profile.visibility === 'public')) return 'now'
+  return isCovered ? 'any' : 'public'
+}
+
+/** A client that reconnects sends the header; the first request of a browser's `EventSource` can only have a query. */
+const parseLastEventId = ({ url, headers }: Request): string | undefined => {
+  const { pathname, searchParams: query } = new URL(url)
+  for (const name of query.keys())
+    if (name !== 'lastEventId')
+      throw new HttpError(
+        400,
+        'unknown-query',
+        `GET ${pathname} has no query parameter "${name.slice(0, 40)}". It accepts lastEventId.`,
+      )
+  const id = headers.get('Last-Event-ID') ?? query.get('lastEventId') ?? undefined
+  if (id !== undefined && !/^\d{1,15}$/.test(id)) throw badEventId()
+  return id
+}
+
+const badEventId = (): HttpError =>
+  new HttpError(400, 'bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
+
+const refusalError = (refusal: Refusal, agent = ''): HttpError => {
+  switch (refusal.refused) {
+    case 'unknown-agent':
+      return agentNotFound(agent)
+    case 'unknown-event':
+      return badEventId()
+    case 'expired':
+      return new HttpError(
+        410,
+        'events-expired',
+        `Events before ${refusal.oldest + 1} are no longer stored. Read GET /agents, and subscribe without Last-Event-ID.`,
+      )
+    default:
+      if (!refusal.ofCaller) return serviceUnavailable('This host has too many event streams open.')
+      return new HttpError(
+        429,
+        'too-many-streams',
+        `You have ${MAX_CALLER_EVENT_STREAMS} event streams open. Close one first.`,
+        { headers: { 'Retry-After': '60' } },
+      )
+  }
+}

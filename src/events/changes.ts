@@ -1,0 +1,34 @@
+import { matchesGlob } from '../card/model/constants.ts'
+import type { StoredChange } from '../registry/records.ts'
+
+/** A change as one reader sees it. */
+export type ChangeEvent = Pick<StoredChange, 'id' | 'seq' | 'at' | 'class'> & { event: StoredChange['kind'] }
+
+/**
+ * Returns a change as a reader of the agents in `covered` sees it; undefined for none. All others see the public agents only: for them
+ * an agent that becomes internal is removed, and one that becomes public is registered.
+ */
+export const toVisibleEvent = (change: StoredChange, covered: readonly string[]): ChangeEvent | undefined => {
+  const { id, seq, at, kind, publicKind, class: changeClass } = change
+  const event = covered.some(glob => matchesGlob(glob, id)) ? kind : publicKind
+  if (event === undefined) return undefined
+  return { id, seq, at, event, ...(event === 'changed' && changeClass && { class: changeClass }) }
+}
+
+/** The data of a change, which streams and the webhook have in common. */
+export const toEventData = ({ id, seq, at, class: changeClass }: ChangeEvent) => ({
+  agent: id,
+  seq,
+  ...(changeClass && { class: changeClass }),
+  time: new Date(at).toISOString(),
+})
+
+/** Writes a change as a server-sent event, whose `id` is the number of the change. */
+export const toSse = (number: number, event: ChangeEvent): string =>
+  `id: ${number}\nevent: ${event.event}\ndata: ${JSON.stringify(toEventData(event))}\n\n`
+
+/** How long a client waits before it connects again, in ms. */
+const RECONNECT_MS = 3000
+
+/** Begins a stream: a client that gets no event before it reconnects resumes after change `number`. */
+export const sseStart = (number: number): string => `retry: ${RECONNECT_MS}\nid: ${number}\n\n`

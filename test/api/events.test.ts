@@ -1,0 +1,218 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { Refusal } from '../../src/events/feed.ts'
+import { MAX_CALLER_EVENT_STREAMS } from '../../src/limits.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { namesOf, readEvents } from '../support/event-stream.ts'
+import { sharedHost, token } from '../support/host.ts'
+import { executionContext as ctx, kvWith } from '../support/kv.ts'
+
+const host = sharedHost()
+const admin = { Authorization: `Bearer ${token}` }
+const put = async (id: string, more = {}) => {
+  const response = await host.put(id, { card: minimalCard, ...more })
+  expect([200, 201]).toContain(response.status)
+}
+const remove = (id: string) => host.fetch(`/agents/${id}`, { method: 'DELETE', headers: admin })
+const described = (text: string) => ({ card: { ...minimalCard, description: text } })
+const subscribe = async (agents: string[], path = '/events', headers: Record<string, string> = {}) => {
+  const response = await host.fetch(path, { headers })
+  expect(response.status).toBe(200)
+  return readEvents(response, agents)
+}
+
+describe('GET /events', () => {
+  it('sends every change to each subscriber, in order', async () => {
+    const streams = await Promise.all([1, 2].map(() => subscribe(['ev-a', 'ev-b'])))
+    await put('ev-a')
+    await put('ev-a')
+    await put('ev-b')
+    await put('ev-a', described('Changed.'))
+    await remove('ev-b')
+    for (const stream of streams) {
+      const events = await stream.take(4)
+      expect(namesOf(events)).toEqual(['registered ev-a 1', 'registered ev-b 1', 'changed ev-a 2', 'removed ev-b 2'])
+      const ids = events.map(({ id }) => id)
+      expect(ids).toEqual(ids.toSorted((left, right) => left - right))
+      expect(Date.parse(events[0]?.data.time ?? '')).not.toBeNaN()
+      await stream.close()
+    }
+  })
+
+  it('is an uncached stream that any origin may read, and begins with what its client resumes from', async () => {
+    const response = await host.fetch('/events')
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
+    })
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    expect((await reader?.read())?.value).toMatch(/^retry: 3000\nid: \d+\n\n$/)
+    await reader?.cancel()
+  })
+
+  it.each([
+    ['the header', (id: number) => ({ path: '/events', headers: { 'Last-Event-ID': String(id) } })],
+    ['the query', (id: number) => ({ path: `/events?lastEventId=${id}`, headers: {} })],
+    [
+      'the header before the query',
+      (id: number) => ({ path: '/events?lastEventId=0', headers: { 'Last-Event-ID': `${id}` } }),
+    ],
+  ])('resumes after the last event, without a gap or a repetition, by %s', async (title, request) => {
+    const id = `ev-resume-${title.length}`
+    const first = await subscribe([id])
+    await put(id)
+    await put(id, described('Second.'))
+    const [registered] = await first.take(2)
+    await first.close()
+    await put(id, described('Third.'))
+    const { path, headers } = request(registered?.id ?? 0)
+    const second = await subscribe([id], path, headers)
+    await second.take(2)
+    await put(id, described('Fourth.'))
+    expect(namesOf(await second.take(3))).toEqual([2, 3, 4].map(seq => `changed ${id} ${seq}`))
+    await second.close()
+  })
+
+  it('shows internal agents to tokens that cover them, and of one that becomes internal only its removal to others', async () => {
+    const agents = ['ev-secret', 'ev-turned']
+    const reader = await host.issue({ scopes: ['read'], agents: ['ev-secret'], note: '' })
+    const streams = await Promise.all([
+      subscribe(agents),
+      subscribe(agents, '/events', admin),
+      subscribe(agents, '/events', { Authorization: `Bearer ${reader.token}` }),
+    ])
+    await put('ev-secret', { visibility: 'internal' })
+    await put('ev-turned')
+    await put('ev-turned', { visibility: 'internal' })
+    await put('ev-turned', { visibility: 'internal', ...described('Hidden.') })
+    await put('ev-turned', described('Shown.'))
+    await put('ev-secret', { visibility: 'internal', ...described('Hidden.') })
+    await remove('ev-secret')
+    await remove('ev-turned')
+    const turned = ['registered ev-turned 1', 'removed ev-turned 2', 'registered ev-turned 4', 'removed ev-turned 5']
+    const secret = ['registered ev-secret 1', 'changed ev-secret 2', 'removed ev-secret 3']
+    const [everybody, all, covered] = await Promise.all([4, 8, 7].map((count, index) => streams[index]?.take(count)))
+    expect(namesOf(everybody ?? [])).toEqual(turned)
+    expect(namesOf(all ?? [])).toEqual([
+      ...['registered ev-secret 1', 'registered ev-turned 1', 'changed ev-turned 2', 'changed ev-turned 3'],
+      ...['changed ev-turned 4', 'changed ev-secret 2', 'removed ev-secret 3', 'removed ev-turned 5'],
+    ])
+    expect(namesOf(covered ?? []).toSorted()).toEqual([...turned, ...secret].toSorted())
+    await Promise.all(streams.map(stream => stream.close()))
+  })
+
+  it.each([
+    ['a token that is not valid', { Authorization: 'Bearer wrong' }, 401],
+    ['an id that is no number', { 'Last-Event-ID': 'abc' }, 400],
+    ['an id that is too long', { 'Last-Event-ID': '9'.repeat(16) }, 400],
+    ['a negative id', { 'Last-Event-ID': '-1' }, 400],
+    ['an id of another host, which is too high', { 'Last-Event-ID': '999999999999' }, 400],
+  ])('refuses %s', async (_, headers, status) => {
+    const response = await host.fetch('/events', { headers: { 'CF-Connecting-IP': '2001:db8:e::1', ...headers } })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('Content-Type')).toBe('application/problem+json')
+    if (status === 400) expect(await response.json()).toMatchObject({ code: 'bad-event-id' })
+  })
+
+  it('refuses a token without the scope read, and unknown queries', async () => {
+    const writer = await host.issue({ scopes: ['write'], agents: ['*'], note: '' })
+    const forbidden = await host.fetch('/events', { headers: { Authorization: `Bearer ${writer.token}` } })
+    expect([forbidden.status, (await forbidden.json()) as object]).toMatchObject([403, { code: 'forbidden' }])
+    const unknown = await host.fetch('/events?since=1')
+    expect([unknown.status, (await unknown.json()) as object]).toMatchObject([400, { code: 'unknown-query' }])
+  })
+
+  it('answers HEAD without a stream', async () => {
+    const response = await host.fetch('/events', { method: 'HEAD' })
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/event-stream'])
+    expect(await response.text()).toBe('')
+  })
+
+  it(`opens at most ${MAX_CALLER_EVENT_STREAMS} streams for one address, and counts none that is closed`, async () => {
+    const headers = { 'CF-Connecting-IP': '2001:db8:f::1' }
+    const open = () => host.fetch('/events', { headers })
+    const streams = await Promise.all(Array.from({ length: MAX_CALLER_EVENT_STREAMS }, open))
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))
+    const refused = await open()
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60'])
+    expect(await refused.json()).toMatchObject({ code: 'too-many-streams' })
+    const other = await host.fetch('/events', { headers: { 'CF-Connecting-IP': '2001:db8:f:1::1' } })
+    expect(other.status).toBe(200)
+    await Promise.all([other, ...streams].map(({ body }) => body?.cancel()))
+    let puts = 0
+    await expect
+      .poll(async () => {
+        // A write to its stream shows that a client has disconnected.
+        await put('ev-limit', described(`Revision ${puts++}.`))
+        const { status, body } = await open()
+        await body?.cancel()
+        return status
+      })
+      .toBe(200)
+  })
+})
+
+describe('GET /agents/{id}/events', () => {
+  it('sends the changes of one agent', async () => {
+    await put('ev-one')
+    const stream = await subscribe(['ev-one', 'ev-other'], '/agents/ev-one/events')
+    await put('ev-other')
+    await put('ev-one', described('Changed.'))
+    await put('ev-other', described('Changed.'))
+    await remove('ev-one')
+    expect(namesOf(await stream.take(2))).toEqual(['changed ev-one 2', 'removed ev-one 3'])
+    await stream.close()
+  })
+
+  it('can be resumed after the agent is removed, or has become internal', async () => {
+    for (const [id, hide] of [
+      ['ev-removed', () => remove('ev-removed')],
+      ['ev-hidden', () => put('ev-hidden', { visibility: 'internal' })],
+    ] as const) {
+      const first = await subscribe([id], '/events')
+      await put(id)
+      const [registered] = await first.take(1)
+      await first.close()
+      await hide()
+      const second = await subscribe([id], `/agents/${id}/events`, { 'Last-Event-ID': String(registered?.id) })
+      expect(namesOf(await second.take(1))).toEqual([`removed ${id} 2`])
+      await second.close()
+    }
+  })
+
+  it('is 404 for an agent that does not exist, and for an internal one unless a token covers it', async () => {
+    await put('ev-internal', { visibility: 'internal' })
+    for (const id of ['ev-none', 'ev-internal', 'No-Id']) {
+      const response = await host.fetch(`/agents/${id}/events`)
+      expect([response.status, (await response.json()) as object]).toMatchObject([404, { code: 'agent-not-found' }])
+    }
+    const stream = await subscribe(['ev-internal'], '/agents/ev-internal/events', admin)
+    await put('ev-internal', { visibility: 'internal', ...described('Changed.') })
+    expect(namesOf(await stream.take(1))).toEqual(['changed ev-internal 2'])
+    await stream.close()
+  })
+})
+
+describe('a stream that is refused', () => {
+  const open = async (refusal: Refusal) => {
+    const { handleRequest } = await import('../../src/app.ts')
+    const fetch = vi.fn(async () => Response.json(refusal, { status: 409 }))
+    const limit = { limit: async () => ({ success: true }) }
+    const env = { ...kvWith().env, CALL_LIMIT: limit, EVENTS: { getByName: () => ({ fetch }) } } as unknown as Env
+    const request = new Request('https://host.example/events', { headers: { 'Last-Event-ID': '3' } })
+    const response = await handleRequest(request, env, ctx)
+    return { status: response.status, body: (await response.json()) as { code: string; detail: string } }
+  }
+
+  it('is 410 where changes after the last event are no longer stored, and says what to do', async () => {
+    const { status, body } = await open({ refused: 'expired', oldest: 7 })
+    expect([status, body.code]).toEqual([410, 'events-expired'])
+    expect(body.detail).toBe(
+      'Events before 8 are no longer stored. Read GET /agents, and subscribe without Last-Event-ID.',
+    )
+  })
+
+  it('is 503 while the host has too many streams', async () => {
+    expect((await open({ refused: 'too-many-streams', ofCaller: false })).status).toBe(503)
+  })
+})

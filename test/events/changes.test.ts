@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { ChangeTable } from '../../src/events/change-table.ts'
+import { toSse, toVisibleEvent } from '../../src/events/changes.ts'
+import type { StoredChange } from '../../src/registry/records.ts'
+import { openSql } from '../support/storage.ts'
+
+const change = (more: Partial<StoredChange>): StoredChange => ({
+  ...{ number: 1, id: 'weather', seq: 4, kind: 'changed', at: Date.UTC(2026, 10, 22) },
+  ...more,
+})
+
+describe('the event of a change', () => {
+  it.each<[title: string, change: Partial<StoredChange>, everybody: string | undefined, covered: string]>([
+    ['a public agent changes', { publicKind: 'changed', class: 'additive' }, 'changed additive', 'changed additive'],
+    ['an agent becomes internal', { publicKind: 'removed', class: 'breaking' }, 'removed', 'changed breaking'],
+    ['an agent becomes public', { publicKind: 'registered', class: 'cosmetic' }, 'registered', 'changed cosmetic'],
+    ['an internal agent changes', { class: 'breaking' }, undefined, 'changed breaking'],
+    ['an internal agent is removed', { kind: 'removed' }, undefined, 'removed'],
+  ])('is what its reader may see: %s', (_, more, everybody, covered) => {
+    const eventFor = (globs: string[]) => {
+      const event = toVisibleEvent(change(more), globs)
+      return event && [event.event, ...(event.class ? [event.class] : [])].join(' ')
+    }
+    expect(eventFor([])).toBe(everybody)
+    expect(eventFor(['other-*'])).toBe(everybody)
+    expect(eventFor(['other-*', 'weath*'])).toBe(covered)
+  })
+
+  it('is written with its number, type and data', () => {
+    const event = toVisibleEvent(change({ publicKind: 'changed', class: 'additive' }), [])
+    expect(event && toSse(9, event)).toBe(
+      'id: 9\nevent: changed\ndata: {"agent":"weather","seq":4,"class":"additive","time":"2026-11-22T00:00:00.000Z"}\n\n',
+    )
+  })
+})
+
+describe('the table of changes', () => {
+  const fill = (numbers: number[], limit?: number) => {
+    const table = new ChangeTable(openSql())
+    table.append(
+      numbers.map(number => change({ number, id: number % 2 === 0 ? 'even' : 'odd' })),
+      limit,
+    )
+    return table
+  }
+
+  it('keeps the newest, and knows what it no longer has', () => {
+    const table = fill([1, 2, 3, 4, 5], 3)
+    expect([table.floor(), table.newest()]).toEqual([2, 5])
+    expect(table.after(0, 10).map(({ number }) => number)).toEqual([3, 4, 5])
+  })
+
+  it('returns pages of all agents or of one, and ignores what it has already', () => {
+    const table = fill([1, 2, 3, 4, 5])
+    table.append([change({ number: 5, id: 'other' })])
+    expect(table.after(1, 2).map(({ number }) => number)).toEqual([2, 3])
+    expect(table.after(1, 10, 'odd').map(({ number }) => number)).toEqual([3, 5])
+  })
+
+  it('is empty at first', () => {
+    const table = fill([])
+    expect([table.floor(), table.newest(), table.after(0, 1)]).toEqual([0, 0, []])
+  })
+
+  it('knows which agents it has changes of, and which of them everybody may see', () => {
+    const table = new ChangeTable(openSql())
+    table.append([change({ number: 1, id: 'a', publicKind: 'registered' }), change({ number: 2, id: 'b' })])
+    const known = (publicOnly: boolean) => ['a', 'b', 'c'].filter(id => table.knows(id, publicOnly))
+    expect([known(false), known(true)]).toEqual([['a', 'b'], ['a']])
+  })
+})
