@@ -1,5 +1,5 @@
 import { type IRequest, Router } from 'itty-router'
-import { agentCard, hostCard, missingAgentId } from './api/cards.ts'
+import { agentCard, hostCard } from './api/cards.ts'
 import { agentCall, hostCall, namedCall } from './gateway/index.ts'
 import { HttpError, toErrorResponse } from './http/errors.ts'
 import { type Handler, lazy, type PathParams } from './http/handler.ts'
@@ -23,6 +23,7 @@ const schema = () => import('./api/schema.ts')
 const sources = () => import('./api/sources.ts')
 const superx = () => import('./api/compat/superx.ts')
 const tokens = () => import('./api/tokens.ts')
+const unserved = () => import('./unserved.ts')
 
 type Route = readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, handler: Handler]
 
@@ -54,7 +55,7 @@ export const routes: readonly Route[] = [
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
   ['GET', '/agents/:id/events', lazy(events, 'getEvents')],
   ['GET', '/events', lazy(events, 'getEvents')],
-  ['GET', '/agents/.well-known/:file', missingAgentId],
+  ['GET', '/agents/.well-known/:file', lazy(unserved, 'missingAgentId')],
   ['GET', '/agents', lazy(lists, 'listAgents')],
   ['POST', '/agents:batch', lazy(batch, 'postBatch')],
   ['GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')],
@@ -79,14 +80,6 @@ export const routes: readonly Route[] = [
   ['GET', '/health', lazy(health, 'getHealth')],
 ]
 
-const notFound: Handler = () => {
-  throw new HttpError(
-    404,
-    'not-found',
-    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json.',
-  )
-}
-
 /** Answers OPTIONS, and every method that a path does not support. */
 const otherMethods =
   (path: string): Handler =>
@@ -94,9 +87,7 @@ const otherMethods =
     const methods = routes.flatMap(([method, other]) => (other === path ? [method] : []))
     const allowed = [...methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS']
     if (method === 'OPTIONS') return preflightResponse(allowed)
-    throw new HttpError(405, 'method-not-allowed', `This path supports ${allowed.join(', ')}, not ${method}.`, {
-      headers: { Allow: allowed.join(', ') },
-    })
+    return unserved().then(({ rejectMethod }) => rejectMethod(method, allowed))
   }
 
 type Routed = (
@@ -119,7 +110,7 @@ for (const [method, path, handler] of routes) {
   if (method === 'GET') router.head?.(toPattern(path), routed(handler))
 }
 for (const path of new Set(routes.map(([, path]) => path))) router.all(toPattern(path), routed(otherMethods(path)))
-router.all('*', routed(notFound))
+router.all('*', routed(lazy(unserved, 'notFound')))
 
 /**
  * The frequent routes as expressions for whole URLs without a query. The router parses each URL and tries all routes in turn, which

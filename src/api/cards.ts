@@ -75,11 +75,6 @@ const uncachedAgentCard = async (id: string, hybrid: HybridName, context: Reques
   return response
 }
 
-/** `GET /agents/.well-known/…`: a client has dropped the last segment of its base URL. */
-export const missingAgentId: Handler = () => {
-  throw agentNotFound('.well-known')
-}
-
 /** How a card is read. */
 export type CardOptions = {
   /** The result of `authenticate`, where that is known: invalid credentials count each time they are checked. */

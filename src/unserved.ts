@@ -1,0 +1,24 @@
+import { agentNotFound } from './api/errors.ts'
+import { HttpError } from './http/errors.ts'
+import type { Handler } from './http/handler.ts'
+
+/** Any path without an endpoint. */
+export const notFound: Handler = () => {
+  throw new HttpError(
+    404,
+    'not-found',
+    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json.',
+  )
+}
+
+/** `GET /agents/.well-known/…`: a client has dropped the last segment of its base URL. */
+export const missingAgentId: Handler = () => {
+  throw agentNotFound('.well-known')
+}
+
+/** Rejects a method that the path of a request does not support. */
+export const rejectMethod = (method: string, allowed: readonly string[]): never => {
+  throw new HttpError(405, 'method-not-allowed', `This path supports ${allowed.join(', ')}, not ${method}.`, {
+    headers: { Allow: allowed.join(', ') },
+  })
+}
