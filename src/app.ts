@@ -19,6 +19,7 @@ const observed = () => import('./api/observed.ts')
 const rest = () => import('./gateway/rest-binding.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const keySet = () => import('./signing/key-set.ts')
+const revisions = () => import('./api/history/revisions.ts')
 const schema = () => import('./api/schema.ts')
 const sources = () => import('./api/sources.ts')
 const superx = () => import('./api/compat/superx.ts')
@@ -49,7 +50,10 @@ export const routes: readonly Route[] = [
   ['PUT', '/agents/:id', lazy(agents, 'putAgent')],
   ['DELETE', '/agents/:id', lazy(agents, 'deleteAgent')],
   ['GET', '/agents/:id/manifest', lazy(agents, 'getManifest')],
-  ['GET', '/agents/:id/revisions', lazy(sources, 'getRevisions')],
+  ['GET', '/agents/:id/revisions', lazy(revisions, 'getRevisions')],
+  ['GET', '/agents/:id/revisions/:seq', lazy(revisions, 'getRevision')],
+  ['GET', '/agents/:id/revisions/:seq/diff', lazy(revisions, 'getDiff')],
+  ['POST', '/agents/:id/rollback', lazy(revisions, 'postRollback')],
   ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
   ['GET', '/agents/:id/observed', lazy(observed, 'getObserved')],
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],

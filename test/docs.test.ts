@@ -5,6 +5,7 @@ import { EXIT_CODE_MEANINGS } from '../cli/exit-codes.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { ERRORS, PASSTHROUGH_STATUSES } from '../src/a2a/errors.ts'
 import { routes } from '../src/app.ts'
+import { type ChangeRule, changeReasons, changeRules } from '../src/card/diff/change-rules.ts'
 import { observedRules } from '../src/card/diff/observed.ts'
 import { rules } from '../src/card/lint/index.ts'
 import { TIMING_METRICS } from '../src/http/server-timing.ts'
@@ -160,6 +161,16 @@ describe('docs/reference.md', () => {
     const headings = ['Endpoints', 'Limits', 'Rate limits', 'Configuration', 'Error codes', 'Exit codes', 'Lint rules']
     const rows = headings.flatMap(heading => tableRows(heading))
     expect(rows.filter(cells => cells.at(-1) === '')).toEqual([])
+  })
+})
+
+describe('docs/history.md', () => {
+  it('lists every kind of change with its class and the reason for it', () => {
+    const rows = tableRows('Rules', read('docs/history.md')).map(row => row.map(cell => cell.replaceAll('`', '')))
+    expect(rows.map(([rule, changeClass, , reason]) => [rule, changeClass, reason])).toEqual(
+      Object.entries(changeRules).map(([rule, changeClass]) => [rule, changeClass, changeReasons[rule as ChangeRule]]),
+    )
+    expect(rows.filter(([, , change]) => change === '')).toEqual([])
   })
 })
 

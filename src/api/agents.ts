@@ -12,7 +12,7 @@ import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/writ
 import type { Registered, WriteRejection } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { agentConflict, agentNotFound } from './errors.ts'
-import type { PreparedWrite } from './registration.ts'
+import type { PreparedWrite, WriteRequest } from './registration.ts'
 import { serializeSource } from './sources.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
@@ -20,12 +20,18 @@ export const putAgent: Handler = audited(async (request, env, ctx, params) => {
   const { principal, id } = await requireWriter({ request, env, ctx }, params)
   const precondition = parsePrecondition(request.headers)
   const document = await readJson(request)
+  const requestOrigin = new URL(request.url).origin
+  return registerDocument({ principal, id, document, precondition, requestOrigin }, env, ctx)
+})
+
+/** Registers a document as an agent and returns its receipt. Throws if nothing was registered. */
+export const registerDocument = async (write: WriteRequest, env: Env, ctx: ExecutionContext): Promise<Response> => {
+  const { principal, id } = write
   // The compiler of cards is loaded for writers only.
   const { createPreparation } = await import('./registration.ts')
-  const requestOrigin = new URL(request.url).origin
-  const prepare = createPreparation({ principal, id, document, precondition, requestOrigin }, env)
-  const { prepared, result } = await retryOnConflict(async () => {
-    const prepared = await prepare()
+  const prepare = createPreparation(write, env)
+  const { prepared, result } = await retryOnConflict(async isLast => {
+    const prepared = await prepare(isLast)
     return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
   })
   const { registration } = prepared
@@ -36,15 +42,18 @@ export const putAgent: Handler = audited(async (request, env, ctx, params) => {
     ETag: registration.manifestEtag,
     'Cache-Control': PRIVATE_NO_STORE,
   })
-})
+}
 
 type Attempt = { prepared: PreparedWrite; result: Registered | WriteRejection }
 
 const MAX_ATTEMPTS = 5
 
-/** Repeats a registration that failed because the remote card was refreshed at the same time. */
-export const retryOnConflict = async (attempt: () => Promise<Attempt>, attempts = MAX_ATTEMPTS): Promise<Attempt> => {
-  const made = await attempt()
+/** Repeats a registration that failed because the agent was changed, or its remote card refreshed, at the same time. */
+export const retryOnConflict = async (
+  attempt: (isLast: boolean) => Promise<Attempt>,
+  attempts = MAX_ATTEMPTS,
+): Promise<Attempt> => {
+  const made = await attempt(attempts === 1)
   return made.result.outcome === 'conflict' && attempts > 1 ? retryOnConflict(attempt, attempts - 1) : made
 }
 
@@ -100,7 +109,7 @@ const preconditionDetail = (id: string, exists: boolean, { absent }: Preconditio
 }
 
 /** Returns what a writer gets for a registration. */
-export const serializeReceipt = ({ registration, compiled, record }: PreparedWrite, result: Registered) => {
+export const serializeReceipt = ({ registration, compiled, record, changes }: PreparedWrite, result: Registered) => {
   const { id, manifestEtag, representations, origin } = registration
   const { seq, revised, published, hosts, becameRoot } = result
   const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
@@ -110,6 +119,7 @@ export const serializeReceipt = ({ registration, compiled, record }: PreparedWri
     seq,
     changed: revised,
     published,
+    ...(revised && changes),
     root: hosts.includes('*'),
     urls: { card: `${origin}/agents/${id}/.well-known/agent-card.json`, agent: `${origin}/agents/${id}` },
     etags: {

@@ -26,7 +26,12 @@ const headerText = v.optional(v.pipe(v.string(), v.regex(/^[\x20-\x7e]*$/, 'must
 const BatchLine = strictObject({ id: v.string(), manifest: json, ifMatch: headerText, ifNoneMatch: headerText })
 
 /** A line on its way: what prepares its registration, or why it is refused. */
-type Entry = { line: number; id?: string; prepare?: () => Promise<PreparedWrite>; prepared?: PreparedWrite } & {
+type Entry = {
+  line: number
+  id?: string
+  prepare?: (isLast: boolean) => Promise<PreparedWrite>
+  prepared?: PreparedWrite
+} & {
   error?: HttpError
   result?: Registered
 }
@@ -125,7 +130,7 @@ const prepareAll = async (entries: readonly Entry[]): Promise<void> => {
   const work = async (): Promise<void> => {
     for (const entry of queue)
       await attempt(entry, async () => {
-        const prepared = await entry.prepare?.()
+        const prepared = await entry.prepare?.(false)
         if (prepared) entry.prepared = prepared
       })
   }
@@ -158,11 +163,11 @@ const registerAll = (chunk: readonly Ready[], principal: Principal, env: Env, is
     isAtomic,
   )
 
-/** Repeats a registration whose remote card was refreshed at the same time. */
+/** Repeats a registration whose agent was changed, or remote card refreshed, at the same time. */
 const registerAgain = (entry: Ready, principal: Principal, env: Env): Promise<void> =>
   attempt(entry, async () => {
-    const { prepared, result } = await retryOnConflict(async () => {
-      const prepared = (await entry.prepare?.()) ?? entry.prepared
+    const { prepared, result } = await retryOnConflict(async isLast => {
+      const prepared = (await entry.prepare?.(isLast)) ?? entry.prepared
       return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
     })
     entry.prepared = prepared

@@ -9,18 +9,13 @@ export type PageQuery = { after: string; limit: number }
  * parameters but these and `others`.
  */
 export const parsePageQuery = (
-  { pathname, searchParams: query }: URL,
+  url: URL,
   cursorForm: RegExp,
   others: readonly string[] = [],
   maxLimit = MAX_PAGE_SIZE,
 ): PageQuery => {
-  const unknown = [...new Set(query.keys())].filter(name => !['limit', 'cursor', ...others].includes(name))
-  if (unknown.length > 0)
-    throw new HttpError(
-      400,
-      'unknown-query',
-      `GET ${pathname} has no query parameter ${describeNames(unknown)}. It accepts ${[...others, 'limit'].join(', ')} and cursor.`,
-    )
+  const { searchParams: query } = url
+  rejectUnknownQuery(url, [...others, 'limit', 'cursor'])
   const limit = query.get('limit') ?? String(maxLimit)
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit)
     throw new HttpError(400, 'bad-limit', `limit must be a number from 1 to ${maxLimit}.`)
@@ -37,6 +32,18 @@ const describeNames = (names: readonly string[]): string => {
   const quoted = names.slice(0, MAX_NAMED).map(name => `"${name.slice(0, 40)}"`)
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
   return quoted.join(', ') + more
+}
+
+/** Rejects the parameters of a query that are not `known`. */
+export const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: readonly string[]): void => {
+  const unknown = [...new Set(searchParams.keys())].filter(name => !known.includes(name))
+  if (unknown.length === 0) return
+  const accepted = known.length > 1 ? `${known.slice(0, -1).join(', ')} and ${known.at(-1)}` : (known[0] ?? 'none')
+  throw new HttpError(
+    400,
+    'unknown-query',
+    `GET ${pathname} has no query parameter ${describeNames(unknown)}. It accepts ${accepted}.`,
+  )
 }
 
 /** Returns a page of what was read with one entry more than `limit`; `cursor` is the last id if there are more. */

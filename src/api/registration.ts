@@ -2,6 +2,7 @@ import { isAdmin } from '../auth/permissions.ts'
 import { actorOf, type Principal } from '../auth/principal.ts'
 import { adminRequired } from '../auth/require.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
+import type { Changes } from '../card/diff/changes.ts'
 import { findNewUse } from '../card/diff/profile-changes.ts'
 import { findDisallowedSecrets } from '../card/lint/index.ts'
 import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../card/manifest/manifest.ts'
@@ -10,8 +11,9 @@ import type { CardError } from '../card/model/report.ts'
 import type { Precondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
 import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
+import { compareWithLatest, withClass } from '../registry/compare.ts'
 import { prepareRegistration } from '../registry/prepare.ts'
-import type { Registration, SourceRecord } from '../registry/records.ts'
+import type { Registration, SourceRecord, WriteCause } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { findIdentityErrors } from '../signing/identity-errors.ts'
 import { checkSourceAllowed, fetchSource } from '../sources/fetch.ts'
@@ -24,32 +26,36 @@ export type PreparedWrite = {
   compiled: Compiled | undefined
   /** What is known of the source of a remote card. */
   record?: SourceRecord
+  /** What changes for clients; absent where there is no card to compare with. */
+  changes?: Changes
 }
 
 /** What a writer sent. */
-type WriteRequest = {
+export type WriteRequest = {
   principal: Principal
   id: string
   document: Json
   precondition: Precondition
   requestOrigin: string
+  /** What else the write does. */
+  cause?: WriteCause
 }
 
 /**
- * Returns a function that prepares a registration for the current state of the Registry, to be called again after a conflict. It
- * fetches a remote card the first time only.
+ * Returns a function that prepares a registration for the current state of the Registry, to be called again after a conflict, and
+ * told which attempt is the last. It fetches a remote card the first time only.
  */
-export const createPreparation = (write: WriteRequest, env: Env): (() => Promise<PreparedWrite>) => {
+export const createPreparation = (write: WriteRequest, env: Env): ((isLast: boolean) => Promise<PreparedWrite>) => {
   let fetched: ReturnType<typeof fetchSource> | undefined
-  return () =>
-    prepareWrite(write, env, (source, ownOrigins) => {
+  return isLast =>
+    prepareWrite({ ...write, isLast }, env, (source, ownOrigins) => {
       fetched ??= fetchSource(source, { id: write.id, ownOrigins }, env)
       return fetched
     })
 }
 
 const prepareWrite = async (
-  { principal, id, document, precondition, requestOrigin }: WriteRequest,
+  { principal, id, document, precondition, requestOrigin, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,
   fetchOnce: (source: Source, ownOrigins: string[]) => ReturnType<typeof fetchSource>,
 ): Promise<PreparedWrite> => {
@@ -62,7 +68,7 @@ const prepareWrite = async (
   const secrets = findDisallowedSecrets(read)
   if (secrets.length > 0) throw secretInCard(secrets)
   const source = resolveSource(manifest.upstream)
-  const actor = actorOf(principal)
+  const terms = { actor: actorOf(principal), ...(cause && { cause }) }
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
   if (source === undefined) {
@@ -70,7 +76,14 @@ const prepareWrite = async (
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
     const expected = bindingUse ? assertSameUse(bindingUse, compiled, precondition) : precondition
-    return { compiled, registration: await prepareRegistration(id, document, compiled, { actor, expected }) }
+    const comparison = compareWithLatest(compiled, await getRegistry(env).latestCard(id))
+    const registration = await prepareRegistration(
+      id,
+      document,
+      compiled,
+      withClass({ ...terms, expected }, comparison, isLast),
+    )
+    return { compiled, registration, ...(comparison.changes && { changes: comparison.changes }) }
   }
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
@@ -88,7 +101,9 @@ const prepareWrite = async (
         ? assertSameUse(bindingUse, compiled, precondition, served)
         : assertSameManifest(bindingUse, document, precondition)
   const expected = { ...condition, checked: known?.checked ?? null }
-  return { compiled, record, registration: await prepareRemote(agent, reconciled, { actor, expected }) }
+  const comparison = compareWithLatest(compiled, await getRegistry(env).latestCard(id))
+  const registration = await prepareRemote(agent, reconciled, withClass({ ...terms, expected }, comparison, isLast))
+  return { compiled, record, registration, ...(comparison.changes && { changes: comparison.changes }) }
 }
 
 /** Returns the fetched card that is served now, if it comes from the same source. */

@@ -13,7 +13,6 @@ import { getRegistry } from '../registry/store/client.ts'
 import type { RefreshOutcome } from '../sources/refresh.ts'
 import { requestRefresh } from '../sources/revalidate.ts'
 import { agentConflict, agentNotFound } from './errors.ts'
-import { parsePageQuery } from './pagination.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 
@@ -37,17 +36,6 @@ export const getSource: Handler = async (request, env, ctx, params) => {
   const state = await getRegistry(env).sourceState(id)
   if (state === null) throw await noSource(id, env)
   return jsonResponse({ id, source: serializeState(state) }, 200, headers)
-}
-
-/** `GET /agents/{id}/revisions`: the history of an agent, newest first, with what changed in a remote card. */
-export const getRevisions: Handler = async (request, env, ctx, params) => {
-  const { id } = await requireWriter({ request, env, ctx }, params)
-  const { after, limit } = parsePageQuery(new URL(request.url), /^[1-9]\d{0,15}$/)
-  const rows = await getRegistry(env).revisions(id, after === '' ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1)
-  if (rows.length === 0 && after === '') throw agentNotFound(id)
-  const revisions = rows.slice(0, limit).map(({ created, ...row }) => ({ ...row, created: toIsoTime(created) }))
-  const cursor = rows.length > limit ? { cursor: String(revisions.at(-1)?.seq) } : {}
-  return jsonResponse({ id, revisions, ...cursor }, 200, headers)
 }
 
 /** Returns the entity tag that the body of a refresh accepts; undefined if there is no body. */

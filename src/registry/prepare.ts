@@ -18,12 +18,13 @@ export const prepareRegistration = async (
   compiled: Compiled,
   terms: WriteTerms,
 ): Promise<Registration> => {
-  const { manifest, documents, profile, origin } = compiled
+  const { manifest, card, documents, profile, origin } = compiled
   const encoded = new Map<string, Promise<Representation>>()
   return {
     ...(await prepareManifest(id, document, manifest)),
     origin,
     summary: summarize(compiled),
+    card: JSON.stringify(card),
     search: collectSearchFields(compiled.card),
     representations: await encodeDocuments(documents, encoded),
     profile: await encode(JSON.stringify(profile)),

@@ -1,3 +1,4 @@
+import type { ChangeClass } from '../card/diff/changes.ts'
 import type { Drift } from '../card/diff/drift.ts'
 import type { Source } from '../card/manifest/upstream.ts'
 import type { RepresentationName, Scope } from '../card/model/constants.ts'
@@ -20,6 +21,8 @@ export type Registration = {
   origin: string
   summary: Summary
   search: SearchFields
+  /** The canonical card as it is served, as JSON text: history compares it. Absent while a remote card has never been fetched. */
+  card?: string
   /** Empty while a remote card has never been fetched. */
   representations: Partial<Record<RepresentationName, Representation>>
   /** The CallProfile as JSON. It is published next to the representations and never served. */
@@ -40,9 +43,6 @@ export type Registration = {
 
 /** What a write did besides replacing the agent: it accepted a pending card by its entity tag, or restored the revision `seq`. */
 export type WriteCause = { accepted: string } | { restored: number }
-
-/** How much a change asks of clients. */
-export type ChangeClass = 'breaking' | 'additive' | 'cosmetic'
 
 /** What a change does to an agent. */
 export type ChangeKind = 'registered' | 'changed' | 'removed'
@@ -69,9 +69,9 @@ export type WriteTerms = Pick<Registration, 'actor' | 'expected' | 'cause' | 'ch
 
 /**
  * What a write expects to be stored (optimistic concurrency): the client's precondition, and what the write was computed from.
- * `seq` is the agent's newest revision; `checked` is that of its source record, null where it has none.
+ * `seq` is the agent's newest revision, null for no agent; `checked` is that of its source record, null where it has none.
  */
-export type Expected = Precondition & { seq?: number; checked?: number | null }
+export type Expected = Precondition & { seq?: number | null; checked?: number | null }
 
 /** What lists show of an agent. `url` is its preferred endpoint; `protocol` is `mcp` where the card is made from an MCP server. */
 export type Summary = {
@@ -179,9 +179,19 @@ export type RevisionRow = {
   seq: number
   created: number
   by: 'manifest' | 'fetch' | 'removal'
+  /** `admin`, the id of a token, or `host` for a refresh by the host itself. */
+  author: string
+  /** How it differs for clients from the one before. */
+  class?: ChangeClass
   /** How the fetched document differs from the one before. */
   drift?: Drift
 }
+
+/** One revision with what was registered and what was served, as JSON texts; neither for a removal. */
+export type StoredRevision = RevisionRow & { origin?: string; manifest?: string; card?: string }
+
+/** The newest revision of an agent and its canonical card, as JSON text; null while a remote card has never been fetched. */
+export type LatestCard = { seq: number; card: string | null }
 
 /** The extended card of one tier, hashed. */
 export type Extended = { tier: string; representations: Record<RepresentationName, Representation> }

@@ -95,8 +95,8 @@ const storedForm = (card: JsonObject, stored: (string | undefined)[]): { card: J
 }
 
 /** Served documents can be several times as large as the card they are made from. */
-const servedTexts = ({ documents, extended }: Compiled): string[] =>
-  [documents, ...extended.map(({ documents }) => documents)].flatMap(each =>
+const servedTexts = ({ card, documents, extended }: Compiled): string[] =>
+  [{ card }, documents, ...extended.map(({ documents }) => documents)].flatMap(each =>
     Object.values(each).map(document => JSON.stringify(document)),
   )
 

@@ -3,6 +3,7 @@ import type { Drift } from '../card/diff/drift.ts'
 import { readManifest } from '../card/manifest/manifest.ts'
 import type { Note } from '../card/model/report.ts'
 import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
+import { compareWithLatest } from '../registry/compare.ts'
 import { purgeLists } from '../registry/edge/write-through.ts'
 import type {
   Expected,
@@ -127,10 +128,12 @@ const registerFetched = async (
   const { failure, pending, drift = [], notes = [] } = reconciled.record
   if (failure) return recordResult({ failure }, base, id, env)
   if (pending) return recordResult({ pending }, base, id, env)
+  const cause = accepted === undefined ? {} : { cause: { accepted } }
+  const terms = { actor, expected: expectedOf(base), ...cause }
+  const { changes } = compareWithLatest(reconciled.compiled, await getRegistry(env).latestCard(id))
   const registration = await prepareRemote(agent, reconciled, {
-    actor,
-    expected: expectedOf(base),
-    ...(accepted !== undefined && { cause: { accepted } }),
+    ...terms,
+    ...(changes && { changeClass: changes.class }),
   })
   const registered = await getRegistry(env).register(registration, false)
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }

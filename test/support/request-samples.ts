@@ -135,5 +135,17 @@ export const requestSamples: Record<string, RequestSample> = {
     headers: { 'Last-Event-ID': '0' },
   },
   'the changes of an agent': { method: 'HEAD', path: ['agents', 'echo', 'events'], headers: admin },
-  'a revision': { path: ['agents', 'echo', 'revisions'], query: { limit: '5', cursor: '1' }, headers: admin },
+  'a list of revisions': { path: ['agents', 'echo', 'revisions'], query: { limit: '5', cursor: '1' }, headers: admin },
+  'a revision': { path: ['agents', 'echo', 'revisions', '1'], headers: admin },
+  'a comparison of revisions': {
+    path: ['agents', 'echo', 'revisions', '1', 'diff'],
+    query: { from: '1' },
+    headers: admin,
+  },
+  'a rollback': {
+    method: 'POST',
+    path: ['agents', 'echo', 'rollback'],
+    headers: { ...admin, 'If-Match': '"a"' },
+    body: { seq: 1 },
+  },
 }

@@ -4,41 +4,36 @@ import type { Pointer } from '../../json/json.ts'
 export const changeClasses = ['breaking', 'additive', 'cosmetic'] as const
 export type ChangeClass = (typeof changeClasses)[number]
 
-type Rule = { class: ChangeClass; reason: string }
-
 /**
- * Every kind of change. The removals and the protocol version are Apicurio's rule for Agent Cards; requirements, narrower modes
- * and authentication break clients in the same way. The names are stable.
+ * The class of every kind of change. The removals and the protocol version are Apicurio's rule for Agent Cards; requirements, narrower
+ * modes and authentication break clients in the same way. The names are stable.
  */
 export const changeRules = {
-  'skill-removed': { class: 'breaking', reason: 'clients that use the skill no longer find it' },
-  'mode-removed': { class: 'breaking', reason: 'the gate and the agent refuse clients that rely on the media type' },
-  'capability-removed': { class: 'breaking', reason: 'operations that worked are refused' },
-  'extension-removed': { class: 'breaking', reason: 'clients that activate the extension no longer can' },
-  'extension-required': { class: 'breaking', reason: 'clients that do not know the extension are refused' },
-  'extension-changed': {
-    class: 'breaking',
-    reason: 'only the extension knows whether its clients cope with other parameters',
-  },
-  'interface-removed': { class: 'breaking', reason: 'clients that speak only this protocol lose the agent' },
-  'interface-moved': { class: 'breaking', reason: 'clients that cache the card call the old address' },
-  'protocol-changed': { class: 'breaking', reason: 'clients call the address in a protocol that it no longer speaks' },
-  'scheme-removed': { class: 'breaking', reason: 'clients that authenticate with the scheme no longer can' },
-  'scheme-changed': { class: 'breaking', reason: 'clients get or send their credentials in a way that has changed' },
-  'credentials-required': { class: 'breaking', reason: 'the credentials of clients, or none, are no longer enough' },
-  'skill-added': { class: 'additive', reason: 'clients that do not know the skill do not use it' },
-  'mode-added': { class: 'additive', reason: 'every media type that worked still works' },
-  'capability-added': { class: 'additive', reason: 'clients that do not use the operations are not affected' },
-  'extension-added': { class: 'additive', reason: 'clients need not activate it' },
-  'extension-optional': { class: 'additive', reason: 'clients that activate it still can' },
-  'interface-added': { class: 'additive', reason: 'every address that worked still works' },
-  'scheme-added': { class: 'additive', reason: 'what clients authenticate with still exists' },
-  'scheme-extended': { class: 'additive', reason: 'what clients authenticate with still exists' },
-  'credentials-accepted': { class: 'additive', reason: 'the credentials of clients are still enough' },
-  'version-changed': { class: 'cosmetic', reason: 'the version says what changed, and is compared with it' },
-  'text-changed': { class: 'cosmetic', reason: 'people and models read it; no call depends on it' },
-  'details-changed': { class: 'cosmetic', reason: 'clients ignore order, spelling and fields that they do not know' },
-} as const satisfies Record<string, Rule>
+  'skill-removed': 'breaking',
+  'mode-removed': 'breaking',
+  'capability-removed': 'breaking',
+  'extension-removed': 'breaking',
+  'extension-required': 'breaking',
+  'extension-changed': 'breaking',
+  'interface-removed': 'breaking',
+  'interface-moved': 'breaking',
+  'protocol-changed': 'breaking',
+  'scheme-removed': 'breaking',
+  'scheme-changed': 'breaking',
+  'credentials-required': 'breaking',
+  'skill-added': 'additive',
+  'mode-added': 'additive',
+  'capability-added': 'additive',
+  'extension-added': 'additive',
+  'extension-optional': 'additive',
+  'interface-added': 'additive',
+  'scheme-added': 'additive',
+  'scheme-extended': 'additive',
+  'credentials-accepted': 'additive',
+  'version-changed': 'cosmetic',
+  'text-changed': 'cosmetic',
+  'details-changed': 'cosmetic',
+} as const satisfies Record<string, ChangeClass>
 
 /** The name of a kind of change. */
 export type ChangeRule = keyof typeof changeRules
@@ -62,4 +57,32 @@ export const quoteList = <Item>(items: readonly Item[], nameOf: (item: Item) => 
   const listed = items.slice(0, MAX_LISTED).map(item => quote(nameOf(item)))
   if (more > 0) return `${listed.join(', ')} and ${more} more`
   return listed.length < 2 ? listed.join() : `${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`
+}
+
+/** Why each kind of change has its class. For documentation: the Worker does not contain it. */
+export const changeReasons: Readonly<Record<ChangeRule, string>> = {
+  'skill-removed': 'clients that use the skill no longer find it',
+  'mode-removed': 'the gate and the agent refuse clients that rely on the media type',
+  'capability-removed': 'operations that worked are refused',
+  'extension-removed': 'clients that activate the extension no longer can',
+  'extension-required': 'clients that do not know the extension are refused',
+  'extension-changed': 'only the extension knows whether its clients cope with other parameters',
+  'interface-removed': 'clients that speak only this protocol lose the agent',
+  'interface-moved': 'clients that cache the card call the old address',
+  'protocol-changed': 'clients call the address in a protocol that it no longer speaks',
+  'scheme-removed': 'clients that authenticate with the scheme no longer can',
+  'scheme-changed': 'clients get or send their credentials in a way that has changed',
+  'credentials-required': 'the credentials of clients, or none, are no longer enough',
+  'skill-added': 'clients that do not know the skill do not use it',
+  'mode-added': 'every media type that worked still works',
+  'capability-added': 'clients that do not use the operations are not affected',
+  'extension-added': 'clients need not activate it',
+  'extension-optional': 'clients that activate it still can',
+  'interface-added': 'every address that worked still works',
+  'scheme-added': 'what clients authenticate with still exists',
+  'scheme-extended': 'what clients authenticate with still exists',
+  'credentials-accepted': 'the credentials of clients are still enough',
+  'version-changed': 'the version says what changed, and is compared with it',
+  'text-changed': 'people and models read it; no call depends on it',
+  'details-changed': 'clients ignore order, spelling and fields that they do not know',
 }

@@ -31,7 +31,7 @@ export const classifyChanges = (before: AgentCard, after: AgentCard): Changes =>
   ]
   const all = [...found, ...compareFields(before, after, found)]
   const changes = changeClasses.flatMap(name =>
-    all.filter(({ rule }) => changeRules[rule].class === name).map(change => ({ ...change, class: name })),
+    all.filter(({ rule }) => changeRules[rule] === name).map(change => ({ ...change, class: name })),
   )
   const redact = createRedaction([before as Json, after as Json])
   return { class: changes[0]?.class ?? 'cosmetic', changes: redact(truncateNotes(changes, pointer => pointer)) }

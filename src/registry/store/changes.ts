@@ -1,8 +1,9 @@
+import type { ChangeClass } from '../../card/diff/changes.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import type { Audited } from '../audit/chain.ts'
 import { appendEntry } from '../audit/log.ts'
 import { EVENTS_KEY } from '../kv-format.ts'
-import type { ChangeClass, ChangeKind, StoredChange, WriteCause } from '../records.ts'
+import type { ChangeKind, StoredChange, WriteCause } from '../records.ts'
 
 /** One change of what is registered, at `at` in ms since 1970. `seq` is the revision that it made. */
 export type Change = {

@@ -52,7 +52,7 @@ export const refreshBase = (sql: SqlStorage, id: string): RefreshBase | null => 
 
 /** Whether an agent and its source record are still those that a write was computed from. */
 export const isUnchanged = (sql: SqlStorage, id: string, { seq, checked }: Expected): boolean =>
-  (seq === undefined || selectNewestRevision(sql, id)?.seq === seq) &&
+  (seq === undefined || (selectNewestRevision(sql, id)?.seq ?? null) === seq) &&
   (checked === undefined || (selectSource(sql, id)?.checked ?? null) === checked)
 
 /**

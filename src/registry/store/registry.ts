@@ -10,6 +10,7 @@ import type {
   CatalogPage,
   CatalogQuery,
   Expected,
+  LatestCard,
   ListedAgent,
   ListQuery,
   NamedAgents,
@@ -27,6 +28,7 @@ import type {
   SourceState,
   StoredDocument,
   StoredManifest,
+  StoredRevision,
   TokenIssued,
   TokenRecord,
   TokenRevoked,
@@ -122,6 +124,18 @@ export class Registry extends DurableObject<Env> {
   async revisions(id: string, before: number, limit: number): Promise<RevisionRow[]> {
     const { selectRevisions } = await import('./revisions.ts')
     return selectRevisions(this.#sql, id, before, limit)
+  }
+
+  /** Returns one revision of an agent, which may have been removed since; null for none. */
+  async revision(id: string, seq: number): Promise<StoredRevision | null> {
+    const { selectRevision } = await import('./revisions.ts')
+    return selectRevision(this.#sql, id, seq)
+  }
+
+  /** Returns the newest revision of an agent with its card; null for no agent. */
+  async latestCard(id: string): Promise<LatestCard | null> {
+    const { selectLatestCard } = await import('./revisions.ts')
+    return selectLatestCard(this.#sql, id)
   }
 
   /** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */

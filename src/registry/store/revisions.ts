@@ -1,7 +1,8 @@
+import type { ChangeClass } from '../../card/diff/changes.ts'
 import type { Drift } from '../../card/diff/drift.ts'
 import { MAX_FETCHED_REVISIONS, MAX_PAGE_SIZE } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
-import type { Extended, Registration, RevisionRow, SourceRecord } from '../records.ts'
+import type { Extended, LatestCard, Registration, RevisionRow, SourceRecord, StoredRevision } from '../records.ts'
 import { namedSince } from './agents.ts'
 import { indexAgent, unindexAgent } from './search.ts'
 import { matchesFetched, selectLastSeq, serializeDrift } from './sources.ts'
@@ -15,15 +16,57 @@ export const selectNewestRevision = (sql: SqlStorage, id: string): Revision | un
     .exec<Revision>('SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?', id)
     .toArray()[0]
 
+type Row = {
+  seq: number
+  created: number
+  by: RevisionRow['by']
+  author: string
+  class: ChangeClass | null
+  drift: string | null
+}
+
+const ROW_COLUMNS = 'revisions.seq, created, made_by AS "by", author, class, drift'
+
+const toRevisionRow = ({ seq, created, by, author, class: changeClass, drift }: Row): RevisionRow => ({
+  ...{ seq, created, by, author },
+  ...(changeClass !== null && { class: changeClass }),
+  ...(drift !== null && { drift: JSON.parse(drift) as Drift }),
+})
+
 /** Returns a page of an agent's revisions before a `seq`, newest first. */
 export const selectRevisions = (sql: SqlStorage, id: string, before: number, limit: number): RevisionRow[] =>
   sql
-    .exec<{ seq: number; created: number; by: RevisionRow['by']; drift: string | null }>(
-      `SELECT seq, created, made_by AS "by", drift FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    .exec<Row>(
+      `SELECT ${ROW_COLUMNS} FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
       ...[id, before, Math.min(limit, MAX_PAGE_SIZE + 1)],
     )
     .toArray()
-    .map(({ drift, ...row }) => ({ ...row, ...(drift !== null && { drift: JSON.parse(drift) as Drift }) }))
+    .map(toRevisionRow)
+
+/** Returns one revision of an agent, which may have been removed since; null for none. */
+export const selectRevision = (sql: SqlStorage, id: string, seq: number): StoredRevision | null => {
+  const [row] = sql
+    .exec<Row & { origin: string | null; manifest: string | null; card: string | null }>(
+      `SELECT ${ROW_COLUMNS}, origin, manifest, card FROM revisions LEFT JOIN revision_cards USING (id, seq)
+        WHERE id = ? AND revisions.seq = ?`,
+      ...[id, seq],
+    )
+    .toArray()
+  if (!row) return null
+  const { origin, manifest, card } = row
+  return {
+    ...toRevisionRow(row),
+    ...(origin !== null && { origin }),
+    ...(manifest !== null && { manifest }),
+    ...(card !== null && { card }),
+  }
+}
+
+/** Returns the newest revision of an agent with its card; null for no agent. */
+export const selectLatestCard = (sql: SqlStorage, id: string): LatestCard | null =>
+  sql
+    .exec<LatestCard>('SELECT seq, card FROM agents LEFT JOIN revision_cards USING (id, seq) WHERE id = ?', id)
+    .toArray()[0] ?? null
 
 /** Returns what made a revision that is no removal. */
 export const madeBy = (sql: SqlStorage, id: string, seq: number): SourceRecord['by'] =>
@@ -66,14 +109,25 @@ export const isCurrent = (sql: SqlStorage, newest: Revision, registration: Regis
 
 /** Makes a registration the newest revision of its agent. Returns its `seq`. */
 export const appendRevision = (sql: SqlStorage, registration: Registration, modified: number): number => {
-  const { id, visibility, set = null, origin, manifest, source } = registration
+  const { id, visibility, set = null, origin, manifest, card, source } = registration
   const seq = selectLastSeq(sql, id) + 1
   const summary = { ...registration.summary, named: namedSince(sql, id, registration.summary.name, modified) }
   sql.exec(
-    'INSERT INTO revisions (id, seq, created, origin, manifest, made_by, author, drift) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    ...[id, seq, modified, origin, manifest, source?.by ?? 'manifest', registration.actor],
+    'INSERT INTO revisions (id, seq, created, origin, manifest, made_by, author, class, drift) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    ...[
+      id,
+      seq,
+      modified,
+      origin,
+      manifest,
+      source?.by ?? 'manifest',
+      registration.actor,
+      registration.changeClass ?? null,
+    ],
     source?.drift?.length ? serializeDrift(source.drift) : null,
   )
+  // A row of its own, as one row is too small for a manifest and a card.
+  if (card !== undefined) sql.exec('INSERT INTO revision_cards (id, seq, card) VALUES (?, ?, ?)', id, seq, card)
   const { text: _, ...fields } = registration.search
   sql.exec(
     `INSERT OR REPLACE INTO agents (id, seq, visibility, set_name, origin, modified, manifest_etag, summary, search_fields)
@@ -122,9 +176,8 @@ const storeExtended = (sql: SqlStorage, id: string, extended: readonly Extended[
 }
 
 const pruneFetchedRevisions = (sql: SqlStorage, id: string): void => {
-  sql.exec(
-    `DELETE FROM revisions WHERE id = ?1 AND made_by = 'fetch' AND seq <= (
-      SELECT seq FROM revisions WHERE id = ?1 AND made_by = 'fetch' ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
-    ...[id, MAX_FETCHED_REVISIONS],
-  )
+  const pruned = `SELECT seq FROM revisions WHERE id = ?1 AND made_by = 'fetch' AND seq <= (
+    SELECT seq FROM revisions WHERE id = ?1 AND made_by = 'fetch' ORDER BY seq DESC LIMIT 1 OFFSET ?2)`
+  for (const table of ['revision_cards', 'revisions'])
+    sql.exec(`DELETE FROM ${table} WHERE id = ?1 AND seq IN (${pruned})`, id, MAX_FETCHED_REVISIONS)
 }

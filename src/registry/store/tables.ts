@@ -45,7 +45,14 @@ const TABLES = `
     manifest TEXT,
     made_by TEXT NOT NULL,
     author TEXT NOT NULL,
+    class TEXT,
     drift TEXT,
+    PRIMARY KEY (id, seq)
+  );
+  CREATE TABLE IF NOT EXISTS revision_cards (
+    id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    card TEXT NOT NULL,
     PRIMARY KEY (id, seq)
   );
   CREATE TABLE IF NOT EXISTS representations (

@@ -424,7 +424,7 @@ describe('classifyChanges of generated cards', () => {
         const ranks = changes.map(change => changeClasses.indexOf(change.class))
         expect(ranks).toStrictEqual(ranks.toSorted((a, b) => a - b))
         expect(changes[0]?.class ?? 'cosmetic').toBe(name)
-        for (const { rule, class: own } of changes) expect(changeRules[rule as ChangeRule].class).toBe(own)
+        for (const { rule, class: own } of changes) expect(changeRules[rule as ChangeRule]).toBe(own)
       }),
     )
     expect(compared).toBeGreaterThan(0)

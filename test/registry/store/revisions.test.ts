@@ -3,7 +3,7 @@ import type { Drift } from '../../../src/card/diff/drift.ts'
 import type { SourceRecord } from '../../../src/registry/records.ts'
 import { selectManifest } from '../../../src/registry/store/agents.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
-import { selectRevisions } from '../../../src/registry/store/revisions.ts'
+import { selectLatestCard, selectRevision, selectRevisions } from '../../../src/registry/store/revisions.ts'
 import { serializeDrift } from '../../../src/registry/store/sources.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
 import { fetched, registration } from '../../support/registrations.ts'
@@ -28,10 +28,10 @@ describe('selectRevisions', () => {
     remove(sql, 'a', {}, 'admin')
     const created = expect.any(Number)
     expect(readRevisions()).toEqual([
-      { seq: 4, created, by: 'removal' },
-      { seq: 3, created, by: 'manifest' },
-      { seq: 2, created, by: 'fetch', drift },
-      { seq: 1, created, by: 'manifest' },
+      { seq: 4, created, by: 'removal', author: 'admin' },
+      { seq: 3, created, by: 'manifest', author: 'admin' },
+      { seq: 2, created, by: 'fetch', author: 'admin', drift },
+      { seq: 1, created, by: 'manifest', author: 'admin' },
     ])
   })
 
@@ -72,5 +72,46 @@ describe('serializeDrift', () => {
     const stored: Drift = JSON.parse(text)
     if (expected.length > 0) expect(stored).toEqual(expected)
     else expect([stored.length, stored.at(-1)]).toEqual([17, { op: 'more', pointer: '', count: 41 }])
+  })
+})
+
+describe('selectRevision', () => {
+  it('returns what was registered and served, of a removed agent too', () => {
+    const card = '{"name":"One"}'
+    register(
+      sql,
+      registration('a', 'One', { manifest: '{"a":1}', card, changeClass: 'additive', actor: 'token1' }),
+      true,
+    )
+    remove(sql, 'a', {}, 'admin')
+    const created = expect.any(Number)
+    expect([1, 2, 3].map(seq => selectRevision(sql, 'a', seq))).toStrictEqual([
+      {
+        ...{ seq: 1, created, by: 'manifest', author: 'token1', class: 'additive' },
+        ...{ origin: 'https://host.example', manifest: '{"a":1}', card },
+      },
+      { seq: 2, created, by: 'removal', author: 'admin' },
+      null,
+    ])
+  })
+
+  it('keeps no card of a revision that is deleted', () => {
+    const refreshed = (text: string) =>
+      register(sql, registration('a', text, { card: text, source: fetched(text, { by: 'fetch' }) }), true)
+    for (let index = 0; index < 102; index++) refreshed(`Card ${index}`)
+    const rows = sql.exec('SELECT MIN(seq) AS first, COUNT(*) AS count FROM revision_cards').one()
+    expect(rows).toEqual({ first: 3, count: 100 })
+    expect(selectRevision(sql, 'a', 2)).toBeNull()
+  })
+})
+
+describe('selectLatestCard', () => {
+  it('returns the newest card, null without one, and nothing for a removed agent', () => {
+    const cards = [registration('a', 'One', { card: 'One' }), registration('a', undefined)].map(each => {
+      register(sql, each, true)
+      return selectLatestCard(sql, 'a')
+    })
+    remove(sql, 'a', {}, 'admin')
+    expect([...cards, selectLatestCard(sql, 'a')]).toEqual([{ seq: 1, card: 'One' }, { seq: 2, card: null }, null])
   })
 })

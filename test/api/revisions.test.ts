@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { sharedHost, token } from '../support/host.ts'
+
+const host = sharedHost()
+const bearer = { Authorization: `Bearer ${token}` }
+type Body = JsonObject & { changes: { message: string; class: string }[]; revisions: JsonObject[] }
+
+const get = async (path: string, headers: Record<string, string> = bearer) => {
+  const response = await host.fetch(path, { headers })
+  return { status: response.status, body: (await response.json()) as Body }
+}
+const rollback = async (id: string, body: Json, headers: Record<string, string> = bearer) => {
+  const response = await host.fetch(`/agents/${id}/rollback`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, body: (await response.json()) as Body, etag: response.headers.get('etag') ?? '' }
+}
+const remove = (id: string) => host.fetch(`/agents/${id}`, { method: 'DELETE', headers: bearer })
+
+const skill = (id: string, more: JsonObject = {}) => ({ id, name: id, description: 'D', tags: ['t'], ...more })
+const one = {
+  ...minimalCard,
+  name: 'One',
+  version: '1.0.0',
+  skills: [skill('forecast', { inputModes: ['image/png', 'text/plain'] })],
+}
+const two = { ...one, name: 'Two', skills: [skill('forecast', { inputModes: ['text/plain'] })] }
+const three = { ...two, skills: [...two.skills, skill('history')] }
+const putAll = async (id: string, ...documents: JsonObject[]) => {
+  for (const document of documents) expect((await host.put(id, document)).status).toBeLessThan(300)
+}
+
+describe('GET /agents/{id}/revisions', () => {
+  it('has the author and the class of every revision', async () => {
+    await putAll('rev-list', one, two)
+    const issued = await host.issue({ scopes: ['write'], agents: ['rev-list'] })
+    await host.put('rev-list', three, { Authorization: `Bearer ${issued.token}` })
+    await remove('rev-list')
+    await putAll('rev-list', one)
+    const created = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+    expect((await get('/agents/rev-list/revisions')).body.revisions).toStrictEqual([
+      { seq: 5, by: 'manifest', author: 'admin', created },
+      { seq: 4, by: 'removal', author: 'admin', created },
+      { seq: 3, by: 'manifest', author: issued.id, class: 'additive', created },
+      { seq: 2, by: 'manifest', author: 'admin', class: 'breaking', created },
+      { seq: 1, by: 'manifest', author: 'admin', created },
+    ])
+  })
+})
+
+describe('GET /agents/{id}/revisions/{seq}', () => {
+  it('returns the manifest and the card of that time, also of a removed agent', async () => {
+    await putAll('rev-one', one, { card: two, visibility: 'internal' })
+    await remove('rev-one')
+    const [first, second, third] = await Promise.all([1, 2, 3].map(seq => get(`/agents/rev-one/revisions/${seq}`)))
+    expect(first?.body).toMatchObject({ id: 'rev-one', seq: 1, by: 'manifest', author: 'admin', manifest: one })
+    expect(first?.body.card).toMatchObject({ name: 'One', supportedInterfaces: [{ protocolBinding: 'JSONRPC' }] })
+    expect(second?.body).toMatchObject({ seq: 2, manifest: { visibility: 'internal' }, card: { name: 'Two' } })
+    expect([third?.status, third?.body]).toMatchObject([200, { seq: 3, by: 'removal' }])
+    expect(third?.body).not.toHaveProperty('manifest')
+    expect(third?.body).not.toHaveProperty('card')
+  })
+
+  it.each(['7', '0', '-1', '1.5', 'x', '1e3', '9'.repeat(30)])('returns 404 for the revision %s', async seq => {
+    await putAll('rev-unknown', one)
+    const { status, body } = await get(`/agents/rev-unknown/revisions/${seq}`)
+    expect([status, body.code]).toEqual([404, 'revision-not-found'])
+    expect(body.detail).toContain('The newest is 1')
+  })
+
+  it('returns 404 for an agent that never existed, and 403 without write permission for the agent', async () => {
+    expect((await get('/agents/rev-never/revisions/1')).body.code).toBe('agent-not-found')
+    const reader = await host.issue({ scopes: ['read', 'write'], agents: ['other'] })
+    for (const path of ['revisions/1', 'revisions/1/diff']) {
+      expect((await get(`/agents/rev-one/${path}`, { Authorization: `Bearer ${reader.token}` })).status).toBe(403)
+      expect((await get(`/agents/rev-one/${path}`, {})).status).toBe(401)
+    }
+  })
+
+  it('rejects unknown parameters', async () => {
+    const { status, body } = await get('/agents/rev-unknown/revisions/1?dialect=1.0')
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('It accepts none.')])
+  })
+})
+
+describe('GET /agents/{id}/revisions/{seq}/diff', () => {
+  it('compares with the revision before, or with any other, in prose and as a structural difference', async () => {
+    await putAll('rev-diff', one, two, three)
+    const { body } = await get('/agents/rev-diff/revisions/2/diff')
+    expect(body).toMatchObject({ id: 'rev-diff', from: 1, to: 2, class: 'breaking' })
+    expect(body.changes.map(change => change.message)).toEqual([
+      'skill `forecast` no longer accepts `image/png`',
+      'the agent changes its `name` from `One` to `Two`',
+    ])
+    expect(body.manifest).toEqual([
+      { op: 'replace', pointer: '/skills/0/inputModes/0', before: 'image/png', after: 'text/plain' },
+      { op: 'remove', pointer: '/skills/0/inputModes/1', before: 'text/plain' },
+      { op: 'replace', pointer: '/name', before: 'One', after: 'Two' },
+    ])
+    const back = await get('/agents/rev-diff/revisions/1/diff?from=3')
+    expect([back.body.from, back.body.to, back.body.class]).toEqual([3, 1, 'breaking'])
+    expect(back.body.changes.map(change => `${change.class}: ${change.message}`)).toContain(
+      'breaking: skill `history` is removed',
+    )
+    expect((await get('/agents/rev-diff/revisions/2/diff?from=2')).body).toMatchObject({
+      class: 'cosmetic',
+      changes: [],
+    })
+  })
+
+  it('is in the receipt of a registration that makes a revision', async () => {
+    await putAll('rev-receipt', one)
+    const receipt = (await (await host.put('rev-receipt', two)).json()) as Body
+    expect(receipt).toMatchObject({ seq: 2, class: 'breaking', changes: [{ rule: 'mode-removed' }, {}] })
+    const same = (await (await host.put('rev-receipt', two)).json()) as Body
+    expect(same.changed).toBe(false)
+    expect(same).not.toHaveProperty('class')
+  })
+
+  it('needs two cards to compare', async () => {
+    await putAll('rev-bare', one)
+    await remove('rev-bare')
+    const codes = await Promise.all(
+      ['1/diff', '2/diff', '1/diff?from=9', '1/diff?from=', '1/diff?from=0', '1/diff?to=1'].map(
+        async path => (await get(`/agents/rev-bare/revisions/${path}`)).body.code,
+      ),
+    )
+    expect(codes).toEqual([
+      'revision-not-found',
+      'revision-without-card',
+      'revision-not-found',
+      'bad-revision',
+      'bad-revision',
+      'unknown-query',
+    ])
+  })
+})
+
+describe('many registrations of one agent at once', () => {
+  it('are all stored, each with a class', async () => {
+    await putAll('rev-busy', one)
+    const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`)
+    const responses = await Promise.all(names.map(name => host.put('rev-busy', { ...one, name })))
+    expect(responses.map(({ status }) => status)).toEqual(names.map(() => 200))
+    const { revisions } = (await get('/agents/rev-busy/revisions')).body
+    expect(revisions.map(revision => revision.class)).toEqual([...names.map(() => 'cosmetic'), undefined])
+  })
+})
+
+describe('POST /agents/{id}/rollback', () => {
+  it('registers an earlier manifest as a new revision, which serves the same bytes', async () => {
+    const first = (await (await host.put('rev-back', one)).json()) as Body
+    await putAll('rev-back', two)
+    const { status, body, etag } = await rollback('rev-back', { seq: 1 })
+    expect([status, body]).toMatchObject([
+      200,
+      { seq: 3, changed: true, class: 'additive', etags: first.etags as object },
+    ])
+    expect(etag).toBe((first.etags as JsonObject).manifest)
+    const card = await host.fetch('/agents/rev-back/.well-known/agent-card.json')
+    expect([card.headers.get('etag'), await card.json()]).toMatchObject([
+      (first.etags as JsonObject)['agent-card.json'],
+      { name: 'One' },
+    ])
+    expect((await get('/agents/rev-back/revisions/3')).body).toMatchObject({ manifest: one, by: 'manifest' })
+  })
+
+  it('makes no new revision where nothing changes', async () => {
+    await putAll('rev-same', one)
+    expect((await rollback('rev-same', { seq: 1 })).body).toMatchObject({ seq: 1, changed: false })
+  })
+
+  it('takes If-Match: of two at once, one is rejected and nothing is lost', async () => {
+    await putAll('rev-race', one, two)
+    const etag = (await host.fetch('/agents/rev-race/manifest', { headers: bearer })).headers.get('etag') ?? ''
+    const headers = { ...bearer, 'If-Match': etag }
+    const [left, right] = await Promise.all([
+      rollback('rev-race', { seq: 1 }, headers),
+      host.put('rev-race', three, { 'If-Match': etag }),
+    ])
+    expect([left.status, right.status].toSorted()).toEqual([200, 412])
+    expect((await get('/agents/rev-race/revisions')).body.revisions).toHaveLength(3)
+    expect((await rollback('rev-race', { seq: 1 }, { ...bearer, 'If-Match': '"other"' })).body.code).toBe(
+      'precondition-failed',
+    )
+  })
+
+  it('accepts two at once without If-Match, and repeats neither', async () => {
+    await putAll('rev-twice', one, two)
+    const results = await Promise.all([rollback('rev-twice', { seq: 1 }), rollback('rev-twice', { seq: 1 })])
+    expect(results.map(({ status, body }) => [status, body.seq])).toEqual([
+      [200, 3],
+      [200, 3],
+    ])
+    expect(results.map(({ body }) => body.changed).toSorted()).toEqual([false, true])
+  })
+
+  it('restores a removed agent, without a host name that another agent has meanwhile', async () => {
+    await putAll('rev-gone', { card: one, hosts: ['rev-gone.example'] })
+    await remove('rev-gone')
+    expect((await rollback('rev-gone', { seq: 2 })).body).toMatchObject({ status: 422, code: 'not-restorable' })
+    await putAll('rev-heir', { card: one, hosts: ['rev-gone.example'] })
+    expect((await rollback('rev-gone', { seq: 1 })).body).toMatchObject({ status: 409, code: 'host-taken' })
+    expect((await host.fetch('/agents/rev-gone')).status).toBe(404)
+    await remove('rev-heir')
+    expect(await rollback('rev-gone', { seq: 1 })).toMatchObject({ status: 201, body: { seq: 3 } })
+  })
+
+  it('gives a token no host name that is not the agent’s own, and no secret that it does not use', async () => {
+    const secretive = { card: one, route: 'gateway', upstream: { url: 'https://a.example/', secret: 'A_TOKEN' } }
+    await putAll('rev-rights', { card: one, hosts: ['rev-rights.example'] }, secretive, two)
+    const writer = await host.issue({ scopes: ['write'], agents: ['rev-rights'] })
+    const headers = { Authorization: `Bearer ${writer.token}` }
+    for (const seq of [1, 2])
+      expect((await rollback('rev-rights', { seq }, headers)).body).toMatchObject({ status: 403, code: 'forbidden' })
+    expect((await rollback('rev-rights', { seq: 2 })).status).toBe(200)
+  })
+
+  it.each<[title: string, body: Json]>([
+    ['no seq', {}],
+    ['another type', { seq: '1' }],
+    ['zero', { seq: 0 }],
+    ['a fraction', { seq: 1.5 }],
+    ['a huge number', { seq: 1e300 }],
+    ['another member', { seq: 1, force: true }],
+    ['a list', [1]],
+  ])('rejects a body with %s', async (_, body) => {
+    await putAll('rev-invalid', one)
+    expect((await rollback('rev-invalid', body)).body).toMatchObject({ status: 422, code: 'invalid-rollback' })
+  })
+
+  it('returns 404 for a revision or an agent that never existed', async () => {
+    await putAll('rev-404', one)
+    expect((await rollback('rev-404', { seq: 2 })).body).toMatchObject({ status: 404, code: 'revision-not-found' })
+    expect((await rollback('rev-404-never', { seq: 1 })).body).toMatchObject({ status: 404, code: 'agent-not-found' })
+  })
+})
