@@ -3,17 +3,18 @@ import { actorOf, type Principal } from '../auth/principal.ts'
 import { adminRequired } from '../auth/require.ts'
 import { type Compiled, compile } from '../card/compile/index.ts'
 import type { Changes } from '../card/diff/changes.ts'
+import type { VersionFinding } from '../card/diff/compatibility.ts'
 import { findNewUse } from '../card/diff/profile-changes.ts'
 import { findDisallowedSecrets } from '../card/lint/index.ts'
 import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../card/manifest/upstream.ts'
-import type { CardError } from '../card/model/report.ts'
+import type { CardError, Issue } from '../card/model/report.ts'
 import type { Precondition } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
-import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
+import { type Json, type JsonObject, jsonEquals, type Pointer } from '../json/json.ts'
 import { compareWithLatest, withClass } from '../registry/compare.ts'
 import { prepareRegistration } from '../registry/prepare.ts'
-import type { Registration, SourceRecord, WriteCause } from '../registry/records.ts'
+import type { Registration, SourceRecord, WriteCause, WriteTerms } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { findIdentityErrors } from '../signing/identity-errors.ts'
 import { checkSourceAllowed, fetchSource } from '../sources/fetch.ts'
@@ -69,6 +70,7 @@ const prepareWrite = async (
   if (secrets.length > 0) throw secretInCard(secrets)
   const source = resolveSource(manifest.upstream)
   const terms = { actor: actorOf(principal), ...(cause && { cause }) }
+  const context = { id, versionPlace: read.errorPointer('/version'), cause, isLast }
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
   if (source === undefined) {
@@ -76,14 +78,8 @@ const prepareWrite = async (
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
     const expected = bindingUse ? assertSameUse(bindingUse, compiled, precondition) : precondition
-    const comparison = compareWithLatest(compiled, await getRegistry(env).latestCard(id))
-    const registration = await prepareRegistration(
-      id,
-      document,
-      compiled,
-      withClass({ ...terms, expected }, comparison, isLast),
-    )
-    return { compiled, registration, ...(comparison.changes && { changes: comparison.changes }) }
+    const compared = await compareWithRegistered(compiled, { ...context, terms: { ...terms, expected } }, env)
+    return { ...compared.write, registration: await prepareRegistration(id, document, compiled, compared.terms) }
   }
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
@@ -101,9 +97,55 @@ const prepareWrite = async (
         ? assertSameUse(bindingUse, compiled, precondition, served)
         : assertSameManifest(bindingUse, document, precondition)
   const expected = { ...condition, checked: known?.checked ?? null }
+  const compared = await compareWithRegistered(compiled, { ...context, terms: { ...terms, expected } }, env)
+  return { ...compared.write, record, registration: await prepareRemote(agent, reconciled, compared.terms) }
+}
+
+type ComparedWrite = {
+  id: string
+  versionPlace: Pointer
+  cause: WriteCause | undefined
+  isLast: boolean
+  terms: WriteTerms
+}
+
+/**
+ * Compares a write with what is registered. A version that does not say what changes is reported, or rejected if the manifest wants
+ * that: but a rollback restores the version of its revision, whatever that is.
+ */
+const compareWithRegistered = async (
+  compiled: Compiled | undefined,
+  { id, versionPlace, cause, isLast, terms }: ComparedWrite,
+  env: Env,
+): Promise<{ write: Pick<PreparedWrite, 'compiled' | 'changes'>; terms: WriteTerms }> => {
   const comparison = compareWithLatest(compiled, await getRegistry(env).latestCard(id))
-  const registration = await prepareRemote(agent, reconciled, withClass({ ...terms, expected }, comparison, isLast))
-  return { compiled, record, registration, ...(comparison.changes && { changes: comparison.changes }) }
+  const { finding, changes } = comparison
+  const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
+  if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
+  return {
+    write: {
+      compiled: compiled && finding ? withIssue(compiled, finding) : compiled,
+      ...(changes && { changes }),
+    },
+    terms: withClass(terms, comparison, isLast && !isEnforced),
+  }
+}
+
+const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding): HttpError =>
+  new HttpError(
+    409,
+    'incompatible-version',
+    `Nothing was registered. The version ${message}. ${use === undefined ? 'Use another version' : `Use ${use}`}, or set \`compatibility\` to warn.`,
+    { errors: [{ pointer, message }] },
+  )
+
+const withIssue = (compiled: Compiled, { message }: VersionFinding): Compiled => {
+  const { report, toAuthored } = compiled
+  const issue: Issue = {
+    ...{ rule: 'incompatible-version', severity: 'warning', message },
+    pointer: toAuthored('/version'),
+  }
+  return { ...compiled, report: { ...report, issues: [issue, ...report.issues] } }
 }
 
 /** Returns the fetched card that is served now, if it comes from the same source. */

@@ -1,5 +1,6 @@
 import type { Compiled } from '../card/compile/index.ts'
 import { type Changes, classifyChanges } from '../card/diff/changes.ts'
+import { findVersionFinding, type VersionFinding } from '../card/diff/compatibility.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import type { Expected, LatestCard, WriteTerms } from './records.ts'
 
@@ -7,10 +8,10 @@ import type { Expected, LatestCard, WriteTerms } from './records.ts'
 export type Comparison = {
   /** The newest revision; null for a new agent. */
   seq: number | null
-  /** The card of that revision. Absent for a new agent, and where a remote card was never fetched. */
-  before?: AgentCard
   /** What changes for clients, if there are two cards to compare. */
   changes?: Changes
+  /** What is wrong with the version of the card after these changes, unless its manifest does not want to know. */
+  finding?: VersionFinding
 }
 
 /** Compares a compiled manifest with the newest revision of its agent. */
@@ -20,7 +21,12 @@ export const compareWithLatest = (compiled: Compiled | undefined, latest: Latest
   if (card === null || compiled === undefined) return { seq }
   // What is stored was valid when it was compiled.
   const before = JSON.parse(card) as AgentCard
-  return { seq, before, changes: classifyChanges(before, compiled.card) }
+  const changes = classifyChanges(before, compiled.card)
+  const isChecked = compiled.manifest.compatibility !== 'off'
+  const finding = isChecked ? findVersionFinding(changes.class, before.version, compiled.card.version) : undefined
+  if (finding === undefined) return { seq, changes }
+  const reason = changes.changes[0]?.message
+  return { seq, changes, finding: { ...finding, message: `${finding.message}: ${reason}` } }
 }
 
 /**

@@ -130,16 +130,23 @@ const registerFetched = async (
   if (pending) return recordResult({ pending }, base, id, env)
   const cause = accepted === undefined ? {} : { cause: { accepted } }
   const terms = { actor, expected: expectedOf(base), ...cause }
-  const { changes } = compareWithLatest(reconciled.compiled, await getRegistry(env).latestCard(id))
+  const { changes, finding } = compareWithLatest(reconciled.compiled, await getRegistry(env).latestCard(id))
   const registration = await prepareRemote(agent, reconciled, {
     ...terms,
     ...(changes && { changeClass: changes.class }),
   })
+  const versionNotes = finding ? [{ pointer: '/version', message: finding.message }] : []
   const registered = await getRegistry(env).register(registration, false)
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
   const { seq, published } = registered
   return {
-    result: { outcome: 'refreshed', seq, published, drift, notes: [...notes, ...unsignedNotes(reconciled.compiled)] },
+    result: {
+      outcome: 'refreshed',
+      seq,
+      published,
+      drift,
+      notes: [...notes, ...versionNotes, ...unsignedNotes(reconciled.compiled)],
+    },
     written: { registration, registered },
   }
 }

@@ -239,3 +239,72 @@ describe('POST /agents/{id}/rollback', () => {
     expect((await rollback('rev-404-never', { seq: 1 })).body).toMatchObject({ status: 404, code: 'agent-not-found' })
   })
 })
+
+describe('compatibility', () => {
+  const manifest = (card: JsonObject, compatibility?: string) => ({ card, ...(compatibility && { compatibility }) })
+  const put = async (id: string, document: JsonObject, headers: Record<string, string> = {}) => {
+    const response = await host.put(id, document, headers)
+    return { status: response.status, body: (await response.json()) as Body }
+  }
+  const findings = ({ report }: Body) =>
+    (report as { issues: { rule: string }[] }).issues.filter(({ rule }) => rule === 'incompatible-version')
+
+  it.each(['enforce', 'warn', 'off', undefined])('%s: an unannounced breaking change', async level => {
+    const id = `rev-compat-${level ?? 'default'}`
+    await put(id, manifest(one))
+    const { status, body } = await put(id, manifest(two, level))
+    const message =
+      'must be 2.0.0 or higher, because the change is breaking: skill `forecast` no longer accepts `image/png`'
+    if (level === 'enforce') {
+      expect([status, body]).toMatchObject([
+        409,
+        { code: 'incompatible-version', errors: [{ pointer: '/card/version', message }] },
+      ])
+      expect(body.detail).toContain('Use 2.0.0')
+      expect((await get(`/agents/${id}/revisions`)).body.revisions).toHaveLength(1)
+    } else {
+      expect([status, body.class]).toEqual([200, 'breaking'])
+      expect(findings(body)).toEqual(
+        level === 'off' ? [] : [{ rule: 'incompatible-version', severity: 'warning', pointer: '/version', message }],
+      )
+    }
+  })
+
+  it('accepts announced changes, cosmetic ones and a removal under enforce', async () => {
+    await put('rev-compat', manifest(one, 'enforce'))
+    expect((await put('rev-compat', manifest({ ...one, name: 'Other' }, 'enforce'))).status).toBe(200)
+    expect((await put('rev-compat', manifest({ ...two, version: '1.1.0' }, 'enforce'))).status).toBe(409)
+    expect((await put('rev-compat', manifest({ ...two, version: '2.0.0' }, 'enforce'))).status).toBe(200)
+    expect((await put('rev-compat', manifest({ ...three, version: '2.0.1' }, 'enforce'))).body.detail).toContain(
+      'Use 2.1.0',
+    )
+    const { status, body } = await put('rev-compat', manifest({ ...three, version: '2.1.0' }, 'enforce'))
+    expect([status, findings(body)]).toEqual([200, []])
+    expect((await remove('rev-compat')).status).toBe(204)
+    expect((await put('rev-compat', manifest(one, 'enforce'))).status).toBe(201)
+  })
+
+  it('never refuses a rollback, and reports its version', async () => {
+    await put('rev-compat-back', manifest({ ...one, version: '2.0.0' }, 'enforce'))
+    await put('rev-compat-back', manifest({ ...three, version: '3.0.0' }, 'enforce'))
+    const { status, body } = await rollback('rev-compat-back', { seq: 1 })
+    expect([status, body.class, findings(body).length]).toEqual([200, 'breaking', 1])
+  })
+
+  it('refuses one of two writers at once whose changes are announced against another version', async () => {
+    await put('rev-compat-race', manifest(one, 'enforce'))
+    const [left, right] = await Promise.all([
+      put('rev-compat-race', manifest({ ...two, version: '2.0.0' }, 'enforce')),
+      put('rev-compat-race', manifest({ ...one, version: '2.0.0', skills: [skill('other')] }, 'enforce')),
+    ])
+    expect([left.status, right.status].toSorted()).toEqual([200, 409])
+  })
+
+  it('has three levels', async () => {
+    const { status, body } = await put('rev-compat-level', manifest(one, 'strict'))
+    expect([status, body.errors]).toEqual([
+      422,
+      [{ pointer: '/compatibility', message: 'must be off, warn or enforce' }],
+    ])
+  })
+})

@@ -42,6 +42,8 @@ const entries = {
     ),
     {},
   ),
+  /** What happens to a change that the version of the card does not announce. */
+  compatibility: v.optional(gateLevel, 'warn'),
   jwt: v.optional(JwtPolicy),
   /** The name of the set of agents that an owner synchronizes together. */
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),

@@ -64,7 +64,15 @@ const makeContext = (text: string, count: number): LintContext => {
       securityRequirements: [],
     },
     authored,
-    manifest: { card: authored, visibility: 'public', hosts: [], route: 'direct', upstream: {}, gate: {} },
+    manifest: {
+      card: authored,
+      visibility: 'public',
+      compatibility: 'warn',
+      hosts: [],
+      route: 'direct',
+      upstream: {},
+      gate: {},
+    },
     sourceOf: pointer => pointer,
     errorPointer: pointer => pointer,
   }
