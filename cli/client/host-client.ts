@@ -97,6 +97,36 @@ const Observed = v.object({
 /** What the calls of an agent have shown. Without `proposals`, the agent has no card to compare with. */
 export type Observed = v.InferOutput<typeof Observed>
 
+const Changes = v.object({
+  class: v.optional(v.string()),
+  changes: v.optional(v.array(v.object({ class: v.string(), pointer: v.string(), message: v.string() })), []),
+})
+
+const RevisionDiff = v.object({
+  ...{ id: v.string(), from: v.number(), to: v.number() },
+  ...Changes.entries,
+  manifest: v.array(CardChange),
+})
+/** What changed from one revision of an agent to another: for clients, and in the manifest. */
+export type RevisionChanges = v.InferOutput<typeof RevisionDiff>
+
+const RolledBack = v.object({
+  ...{ id: v.string(), seq: v.number(), changed: v.boolean(), published: v.optional(v.boolean(), true) },
+  ...Changes.entries,
+})
+
+const RevisionPage = v.object({
+  revisions: v.array(
+    v.object({
+      ...{ seq: v.number(), created: v.string(), by: v.string(), author: v.string() },
+      class: v.optional(v.string()),
+    }),
+  ),
+  cursor: v.optional(v.string()),
+})
+/** One revision of an agent; `class` is what it changed for clients. */
+export type ListedRevision = v.InferOutput<typeof RevisionPage>['revisions'][number]
+
 const Token = v.object({
   id: Text,
   note: Text,
@@ -273,6 +303,38 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     if (cursor !== undefined) query.set('cursor', cursor)
     const reply = await request(connection, 'GET', `/audit?${query}`)
     return reply.status === 200 ? parseReply(AuditPage, reply, connection) : toRejection(reply)
+  },
+
+  /** Returns the newest revisions of an agent, `limit` at most. */
+  getRevisions: async (id: string, limit: number): Promise<ListedRevision[] | Rejection> => {
+    const revisions: ListedRevision[] = []
+    let cursor: string | undefined
+    do {
+      const reply = await request(connection, 'GET', `/agents/${id}/revisions?${pageQuery(cursor)}`)
+      if (reply.status !== 200) return toRejection(reply)
+      const page = parseReply(RevisionPage, reply, connection)
+      revisions.push(...page.revisions)
+      cursor = page.cursor
+    } while (cursor !== undefined && revisions.length < limit)
+    return revisions.slice(0, limit)
+  },
+
+  /** Returns what changed from one revision of an agent to another. */
+  getRevisionDiff: async (id: string, from: number, to: number): Promise<RevisionChanges | Rejection> => {
+    const reply = await request(connection, 'GET', `/agents/${id}/revisions/${to}/diff?from=${from}`)
+    return reply.status === 200 ? parseReply(RevisionDiff, reply, connection) : toRejection(reply)
+  },
+
+  /** Registers the manifest of a revision again. `etag` is of what it replaces; without one, the agent must be removed. */
+  rollback: async (
+    id: string,
+    seq: number,
+    etag: string | undefined,
+  ): Promise<v.InferOutput<typeof RolledBack> | Rejection> => {
+    const headers: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
+    const reply = await request(connection, 'POST', `/agents/${id}/rollback`, { headers, body: { seq } })
+    const isDone = reply.status === 200 || reply.status === 201
+    return isDone ? parseReply(RolledBack, reply, connection) : toRejection(reply)
   },
 
   /** The tokens of the host. */

@@ -1,13 +1,12 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { compactVerify, importJWK } from 'jose'
 import { type JsonObject, toText } from '../../src/json/json.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/audit/chain.ts'
 import type { AuditPage, HostClient, Rejection } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { withChoices } from '../did-you-mean.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { colors, formatTable, withoutControls } from '../terminal.ts'
-import { addHostOptions, connect, type HostFlags } from './host-options.ts'
+import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from './options.ts'
 
 /** The newest entry of an earlier verification. */
 type SeenHead = { number: number; hash: string }
@@ -26,12 +25,12 @@ const PAGE_SIZE = 100
 const DEFAULT_LIMIT = 50
 
 /** Adds `audit`, which shows who changed what on a host, and `audit verify`, which checks that the record is whole. */
-export const addAudit = (program: Command, context: Context, exit: (code: number) => void): void => {
+export const addAudit: AddCommand = (program, context, exit) => {
   const audit = addHostOptions(program.command('audit'), 'admin')
     .description('show who changed what on the host, newest first')
     .option('--agent <id>', 'changes of this agent')
     .option('--actor <actor>', 'by admin, host, anonymous or the token of this id')
-    .addOption(withChoices(new Option('--what <what>', 'what happened'), AUDITED))
+    .addOption(choiceOption('--what <what>', 'what happened', AUDITED))
     .option('--since <time>', 'not before this date or time, such as 2027-01-31 or 2027-01-31T12:00:00Z')
     .option('--until <time>', 'before this date or time')
     .option('--limit <count>', 'entries at most', parseLimit, DEFAULT_LIMIT)
@@ -187,9 +186,4 @@ const verifySignature = async (
     // Whatever is wrong with it, the signature does not prove anything.
     return invalid
   }
-}
-
-const reportRejection = ({ detail }: Rejection, { terminal }: Context): number => {
-  terminal.error(detail)
-  return ExitCode.rejected
 }

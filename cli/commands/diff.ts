@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { differenceText, diffMarkdown, syncJson, syncText } from '../reporters/index.ts'
 import { exitCodeOf, type SyncResult, syncCards } from '../sync/index.ts'
+import { diffRevisions, parseRevisions } from './history.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -20,12 +21,12 @@ type Format = 'text' | 'json' | 'markdown'
 
 type Flags = HostFlags & FileFlags & { format: Format; only?: string[]; prune?: true }
 
-/** Adds `diff`, which compares files with the host for people. */
+/** Adds `diff`, which compares files with the host, or two revisions of an agent, for people. */
 export const addDiff: AddCommand = (program, context, exit) => {
   const command = program.command('diff')
   addOnlyOption(addFileOptions(addConnectionOptions(command, 'write')))
-    .description('show what differs between the files and the host; exit 1 if anything does')
-    .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
+    .description('show what differs between the files and the host, or between two revisions; exit 1 if anything does')
+    .argument('[files...]', `${FILES_HELP}, default: the folder cards/; or an agent and the numbers of two revisions`)
     .option('--prune', 'also agents of the same set that no file describes')
     .addOption(
       choiceOption('--format <format>', 'the format of the report; markdown is for a comment on a pull request', [
@@ -35,7 +36,10 @@ export const addDiff: AddCommand = (program, context, exit) => {
       ] satisfies Format[]).default('text'),
     )
     .option('--json', 'short for --format json')
-    .action(async (files: string[], flags: Flags) => exit(await diff(files, flags, context)))
+    .action(async (files: string[], flags: Flags) => {
+      const revisions = parseRevisions(files)
+      exit(await (revisions ? diffRevisions(revisions, flags, context) : diff(files, flags, context)))
+    })
 }
 
 const diff = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {

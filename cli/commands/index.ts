@@ -5,6 +5,7 @@ import { addAudit } from './audit.ts'
 import { addCompletion } from './completion.ts'
 import { addConvert } from './convert.ts'
 import { addDiff } from './diff.ts'
+import { addHistory } from './history.ts'
 import { addInit } from './init.ts'
 import { addKeys } from './keys.ts'
 import { addLint } from './lint.ts'
@@ -25,6 +26,7 @@ const COMMANDS: readonly AddCommand[] = [
   addConvert,
   addAgents,
   addRefresh,
+  addHistory,
   addWhoami,
   addToken,
   addKeys,
@@ -44,6 +46,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',
   'sync-card refresh': 'sync-card refresh weather --host prod',
+  'sync-card history': 'sync-card history weather',
+  'sync-card rollback': 'sync-card rollback weather 6',
   'sync-card whoami': 'sync-card whoami --host prod',
   'sync-card token': 'sync-card token list --host prod',
   'sync-card token create':

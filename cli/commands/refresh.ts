@@ -60,7 +60,8 @@ const hideSecretsOf = (result: RefreshResult): RefreshResult => ({
   ...(result.pending && { pending: { ...result.pending, drift: result.pending.drift.map(hideSecretsInChange) } }),
 })
 
-const hideSecretsInChange = ({ before, after, ...change }: CardChange): CardChange => ({
+/** Hides what looks like a secret in the values of a change. */
+export const hideSecretsInChange = ({ before, after, ...change }: CardChange): CardChange => ({
   ...change,
   ...(before !== undefined && { before: hideSecrets(before, change.pointer) }),
   ...(after !== undefined && { after: hideSecrets(after, change.pointer) }),
@@ -88,7 +89,8 @@ const refreshText = (id: string, { outcome, drift, notes, pending }: RefreshResu
 
 const CHANGE_MARKS: Record<string, string> = { add: '+', remove: '-', replace: '~' }
 
-const changeText = (change: CardChange): string => {
+/** Formats a change as a line for people. */
+export const changeText = (change: CardChange): string => {
   const { op, pointer, omitted = [], count } = change
   if (op === 'more') return `    … and ${count} more`
   const values = (['before', 'after'] as const).flatMap(side =>

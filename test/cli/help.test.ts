@@ -17,7 +17,22 @@ const listCommands = (): [path: string, command: Command][] => {
 }
 
 const paths = [
-  ...['', 'init', 'pull', 'diff', 'lint', 'convert', 'list', 'show', 'open', 'refresh', 'whoami', 'completion'],
+  ...[
+    '',
+    'init',
+    'pull',
+    'diff',
+    'lint',
+    'convert',
+    'list',
+    'show',
+    'open',
+    'refresh',
+    'history',
+    'rollback',
+    'whoami',
+    'completion',
+  ],
   ...['token', 'token create', 'token list', 'token revoke', 'keys', 'keys create', 'audit', 'audit verify'],
 ].map(path => `sync-card ${path}`.trim())
 

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sharedHost, token } from '../support/host.ts'
+import { FakeHost, problem } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+const host = sharedHost()
+const env = { SYNC_CARD_URL: host.url.origin, SYNC_CARD_TOKEN: token }
+
+const run = (...args: string[]) => new Workspace().run(args, env)
+
+const skill = (id: string, more = {}) => ({ id, name: id, description: 'D', tags: ['t'], ...more })
+const one = {
+  name: 'One',
+  description: 'D',
+  url: 'https://a.example',
+  version: '1.0.0',
+  skills: [skill('a'), skill('b')],
+}
+const two = { ...one, skills: [skill('a')] }
+const register = async (id: string, ...documents: object[]) => {
+  for (const document of documents) await host.put(id, JSON.parse(JSON.stringify(document)))
+}
+const remove = (id: string) =>
+  host.fetch(`/agents/${id}`, { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
+
+describe('sync-card history', () => {
+  it('lists the revisions, newest first, also of a removed agent', async () => {
+    await register('past-list', one, two)
+    await remove('past-list')
+    const { code, stdout } = await run('history', 'past-list')
+    expect(code).toBe(0)
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map(line => line.replace(/\t\d{4}-[^\t]+/, '')),
+    ).toEqual(['3\tremoval\tadmin\t-', '2\tmanifest\tadmin\tbreaking', '1\tmanifest\tadmin\t-'])
+    const json = JSON.parse((await run('history', 'past-list', '--limit', '1', '--json')).stdout)
+    expect(json).toEqual({
+      id: 'past-list',
+      revisions: [{ seq: 3, created: expect.any(String), by: 'removal', author: 'admin' }],
+    })
+  })
+
+  it('exits with 3 for an unknown agent, and with 2 for what is no id or number', async () => {
+    expect(await run('history', 'past-never')).toMatchObject({ code: 3, stderr: expect.stringContaining('No agent') })
+    expect((await run('history', 'Past')).code).toBe(2)
+    expect((await run('history', 'past-list', '--limit', '0')).code).toBe(2)
+  })
+})
+
+describe('sync-card diff ID SEQ SEQ', () => {
+  it('describes what changed for clients and in the manifest, and exits with 1', async () => {
+    await register('past-diff', one, two)
+    const { code, stdout } = await run('diff', 'past-diff', '1', '2')
+    expect(code).toBe(1)
+    expect(stdout.split('\n').slice(0, 3)).toEqual([
+      'past-diff 1 → 2 · breaking',
+      '  breaking: skill `b` is removed',
+      '  in the manifest:',
+    ])
+    expect(stdout).toContain('    - /skills/1 {"id":"b"')
+    const back = JSON.parse((await run('diff', 'past-diff', '2', '1', '--json')).stdout)
+    expect(back).toMatchObject({ id: 'past-diff', from: 2, to: 1, class: 'additive', changes: [{ class: 'additive' }] })
+    expect(await run('diff', 'past-diff', '1', '1')).toMatchObject({ code: 0, stdout: 'past-diff 1 → 1 · cosmetic\n' })
+    expect((await run('diff', 'past-diff', '1', '9')).code).toBe(3)
+  })
+
+  it('rejects options of the comparison with files', async () => {
+    for (const option of [['--prune'], ['--only', 'a'], ['--allow-secret', 'a'], ['--format', 'markdown']])
+      expect((await run('diff', 'past-diff', '1', '2', ...option)).code).toBe(2)
+  })
+
+  it('compares files for any other arguments', async () => {
+    const files = new Workspace({ '3/past-file.json': card('past-file'), '4/past-other.json': card('past-other') })
+    const { code, stdout } = await files.run(['diff', '3', './4'], env)
+    expect(code).toBe(1)
+    expect(stdout).toContain('to create past-file')
+    expect((await files.run(['diff', './3', '4', '4'], env)).stdout).toContain('past-other')
+  })
+})
+
+describe('sync-card rollback', () => {
+  it('restores a revision, says what that changes, and does nothing twice', async () => {
+    await register('past-back', one, two)
+    const { code, stdout } = await run('rollback', 'past-back', '1')
+    expect(code).toBe(0)
+    expect(stdout).toBe('restored revision 1 of past-back as 3 · additive\n  additive: skill `b` is new\n')
+    expect((await run('rollback', 'past-back', '1')).stdout).toContain('unchanged past-back')
+    const json = JSON.parse((await run('rollback', 'past-back', '2', '--json')).stdout)
+    expect(json).toMatchObject({ id: 'past-back', seq: 4, restored: 2, changed: true, class: 'breaking' })
+  })
+
+  it('brings a removed agent back, and exits with 3 for a revision that cannot be restored', async () => {
+    await register('past-gone', one)
+    await remove('past-gone')
+    expect(await run('rollback', 'past-gone', '2')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('removal'),
+    })
+    expect((await run('rollback', 'past-gone', '7')).code).toBe(3)
+    expect((await run('rollback', 'past-gone', '1')).code).toBe(0)
+    expect((await host.fetch('/agents/past-gone')).status).toBe(200)
+    expect((await run('rollback', 'past-gone', 'x')).code).toBe(2)
+  })
+})
+
+describe('sync-card rollback of a host that changes', () => {
+  let fake: FakeHost
+  beforeEach(async () => {
+    fake = await new FakeHost().listen()
+  })
+  afterEach(() => fake.close())
+
+  it('names the manifest that it replaces, and reports that somebody else was faster', async () => {
+    fake.agents.set('weather', { manifest: card('weather'), served: '' })
+    fake.faults = [
+      ({ method }, response) =>
+        method === 'POST' &&
+        Boolean(problem(response, 412, 'precondition-failed', 'Agent "weather" has changed\u001b[2J.')),
+    ]
+    const { code, stderr } = await new Workspace().run(['rollback', 'weather', '1'], {
+      SYNC_CARD_URL: fake.url,
+      SYNC_CARD_TOKEN: fake.token,
+    })
+    expect(code).toBe(3)
+    expect(stderr).toContain('Agent "weather" has changed')
+    expect(stderr).not.toContain('\u001b')
+    const { headers, body, path } = fake.seen.at(-1) ?? { headers: {} }
+    expect([path, body]).toEqual(['/agents/weather/rollback', '{"seq":1}'])
+    expect(headers['if-match']).toMatch(/^"[0-9a-f]{64}"$/)
+  })
+})
