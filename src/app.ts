@@ -7,8 +7,8 @@ import { preflightResponse } from './http/headers.ts'
 import { parseUrl } from './net/urls.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
+const admin = () => import('./api/admin/index.ts')
 const agents = () => import('./api/agents.ts')
-const audit = () => import('./api/admin/audit.ts')
 const catalogs = () => import('./api/catalogs/index.ts')
 const batch = () => import('./api/batch.ts')
 const events = () => import('./api/events/index.ts')
@@ -78,7 +78,9 @@ export const routes: readonly Route[] = [
   ['GET', '/tokens', lazy(tokens, 'listTokens')],
   ['GET', '/tokens/self', lazy(tokens, 'getOwnToken')],
   ['DELETE', '/tokens/:id', lazy(tokens, 'deleteToken')],
-  ['GET', '/audit', lazy(audit, 'getAudit')],
+  ['GET', '/audit', lazy(admin, 'getAudit')],
+  ['GET', '/export', lazy(admin, 'getExport')],
+  ['POST', '/import', lazy(admin, 'postImport')],
   ['POST', '/lint', lazy(lint, 'postLint')],
   ['GET', '/schema/manifest.json', lazy(schema, 'getManifestSchema')],
   ['GET', '/health', lazy(health, 'getHealth')],

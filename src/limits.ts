@@ -124,6 +124,10 @@ export const MAX_TOKENS = 10_000
 /** Refused writes of one actor that the audit records in an hour, those without a valid token together. Others are counted. */
 export const MAX_RECORDED_REFUSALS = 30
 
+/** The file that `POST /import` takes, after decompression, and one line of it. */
+export const MAX_IMPORT_BYTES = 4 * 1024 * 1024 * 1024
+export const MAX_IMPORT_LINE_BYTES = 8 * 1024 * 1024
+
 /** How long the Registry keeps what an agent's calls have shown, and the media types in it. */
 export const OBSERVATION_SECONDS = 30 * 86_400
 export const MAX_OBSERVED_MEDIA_TYPES = 50

@@ -1,183 +1,35 @@
 import * as v from 'valibot'
-import { json } from '../../src/card/model/schema.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
 import { withoutControls } from '../terminal.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
-import { type Connection, HostError, type Reply, request, Text } from './http.ts'
-
-const Note = v.object({ pointer: Text, message: Text })
-type Note = v.InferOutput<typeof Note>
-
-/** What is registered as an agent: its manifest, and the entity tag that a replacement must name. */
-export type RegisteredAgent = { manifest: JsonObject; etag: string }
-
-const SourceState = v.looseObject({
-  state: Text,
-  notes: v.optional(v.array(Note), []),
-  failure: v.optional(v.looseObject({ message: Text })),
-})
-/** The state of an upstream card, as the host reports it. */
-export type SourceState = v.InferOutput<typeof SourceState>
-
-const PutResult = v.object({
-  id: Text,
-  seq: v.optional(v.number()),
-  changed: v.optional(v.boolean(), true),
-  published: v.optional(v.boolean(), true),
-  etags: v.optional(v.record(v.string(), v.string()), {}),
-  root: v.optional(v.boolean(), false),
-  urls: v.optional(v.record(v.string(), Text), {}),
-  source: v.optional(SourceState),
-})
-/** What the host reports about a registration that it accepted. */
-export type PutResult = v.InferOutput<typeof PutResult>
-
-/** Why the host rejected a request. `conflict`: somebody else wrote in the meantime. */
-export type Rejection = { rejected: 'conflict' | 'forbidden' | 'invalid'; detail: string; errors: Note[] }
-
-const AgentPage = v.looseObject({
-  agents: v.array(
-    v.looseObject({
-      id: Text,
-      name: v.optional(Text),
-      version: v.optional(Text),
-      card: v.optional(Text),
-      visibility: v.optional(Text),
-      set: v.optional(Text),
-    }),
-  ),
-  cursor: v.optional(v.nullable(v.string())),
-})
-/** An agent as the host lists it. */
-export type ListedAgent = v.InferOutput<typeof AgentPage>['agents'][number]
-
-/** The card that an anonymous client gets. `isPending`: the agent's upstream card has not been fetched yet. */
-export type LiveCard = { etag?: string; isPending: boolean }
-
-const CardChange = v.object({
-  op: Text,
-  pointer: Text,
-  before: v.optional(json),
-  after: v.optional(json),
-  omitted: v.optional(v.array(Text)),
-  count: v.optional(v.number()),
-})
-/** One change of an upstream card. With `op: 'more'`, `count` is how many more there are. */
-export type CardChange = v.InferOutput<typeof CardChange>
-
-/** An argument for a shell, which the output shows in quotes. */
-const EntityTag = v.pipe(v.string(), v.regex(/^"[\w-]*"$/))
-
-const RefreshResult = v.object({
-  outcome: v.picklist(['refreshed', 'unchanged', 'pending']),
-  seq: v.optional(v.number()),
-  drift: v.optional(v.array(CardChange), []),
-  notes: v.optional(v.array(Note), []),
-  pending: v.optional(v.object({ etag: EntityTag, widens: v.array(Note), drift: v.array(CardChange) })),
-})
-/** The result of fetching an upstream card again. One that widens access is `pending`: it waits for approval. */
-export type RefreshResult = v.InferOutput<typeof RefreshResult>
-
-const Proposal = v.object({
-  rule: Text,
-  pointer: Text,
-  message: Text,
-  seen: v.optional(v.record(v.string(), v.number()), {}),
-  change: v.optional(v.looseObject({ op: Text, path: Text })),
-})
-/** A change of a card that its agent's calls suggest. */
-export type Proposal = v.InferOutput<typeof Proposal>
-
-const Observed = v.object({
-  calls: v.number(),
-  since: v.optional(Text),
-  lastSeen: v.optional(Text),
-  proposals: v.optional(v.array(Proposal)),
-})
-/** What the calls of an agent have shown. Without `proposals`, the agent has no card to compare with. */
-export type Observed = v.InferOutput<typeof Observed>
-
-const Changes = v.object({
-  class: v.optional(v.string()),
-  changes: v.optional(v.array(v.object({ class: v.string(), pointer: v.string(), message: v.string() })), []),
-})
-
-const RevisionDiff = v.object({
-  ...{ id: v.string(), from: v.number(), to: v.number() },
-  ...Changes.entries,
-  manifest: v.array(CardChange),
-})
-/** What changed from one revision of an agent to another: for clients, and in the manifest. */
-export type RevisionChanges = v.InferOutput<typeof RevisionDiff>
-
-const RolledBack = v.object({
-  ...{ id: v.string(), seq: v.number(), changed: v.boolean(), published: v.optional(v.boolean(), true) },
-  ...Changes.entries,
-})
-
-const RevisionPage = v.object({
-  revisions: v.array(
-    v.object({
-      ...{ seq: v.number(), created: v.string(), by: v.string(), author: v.string() },
-      class: v.optional(v.string()),
-    }),
-  ),
-  cursor: v.optional(v.string()),
-})
-/** One revision of an agent; `class` is what it changed for clients. */
-export type ListedRevision = v.InferOutput<typeof RevisionPage>['revisions'][number]
-
-const Token = v.object({
-  id: Text,
-  note: Text,
-  scopes: v.array(Text),
-  agents: v.array(Text),
-  tiers: v.array(Text),
-  created: Text,
-  expires: v.nullable(Text),
-})
-/** What the host knows about a token; never its text. */
-export type Token = v.InferOutput<typeof Token>
-
-const OwnToken = v.object({
-  ...v.pick(Token, ['id', 'scopes', 'agents', 'tiers', 'expires']).entries,
-  note: v.optional(Text),
-})
-/** What the host knows about the token of this client. `id` is "admin" for the `ADMIN_TOKEN`. */
-export type OwnToken = v.InferOutput<typeof OwnToken>
-
-const IssuedToken = v.object({ ...Token.entries, token: v.pipe(v.string(), v.regex(/^\w+$/)), published: v.boolean() })
-/** A new token with its text, which the host returns only once. */
-export type IssuedToken = v.InferOutput<typeof IssuedToken>
-
-const TokenPage = v.object({ tokens: v.array(Token), cursor: v.optional(v.string()) })
-
-const AuditPage = v.object({
-  entries: v.array(v.record(v.string(), json)),
-  head: v.nullable(
-    v.object({ number: v.number(), time: v.string(), hash: v.string(), signature: v.optional(v.string()) }),
-  ),
-  cursor: v.optional(v.string()),
-})
-/** A page of the audit, newest first, with the newest entry of all; entries are as the host sent them. */
-export type AuditPage = v.InferOutput<typeof AuditPage>
-
-/** The public keys of a host; members that are not for verifying signatures are left out. */
-const KeySet = v.object({
-  keys: v.array(
-    v.object({ kty: v.literal('EC'), crv: v.literal('P-256'), x: v.string(), y: v.string(), kid: v.string() }),
-  ),
-})
-type PublicKey = v.InferOutput<typeof KeySet>['keys'][number]
-
-/** The permissions of a token that is to be issued. `expires`: seconds from now, or a date. */
-export type TokenRequest = {
-  scopes: string[]
-  agents?: string[]
-  tiers?: string[]
-  note?: string
-  expires?: number | string
-}
+import { type Connection, HostError, openStream, type Reply, readReply, request } from './http.ts'
+import {
+  AgentPage,
+  AuditPage,
+  ImportResult,
+  IssuedToken,
+  KeySet,
+  type ListedAgent,
+  type ListedRevision,
+  type LiveCard,
+  Note,
+  Observed,
+  OwnToken,
+  type PublicKey,
+  PutResult,
+  RefreshResult,
+  type RegisteredAgent,
+  type Rejection,
+  type RevisionChanges,
+  RevisionDiff,
+  RevisionPage,
+  RolledBack,
+  SourceState,
+  type Token,
+  TokenPage,
+  type TokenRequest,
+} from './responses.ts'
 
 /** The API of a host, as the commands need it. */
 export type HostClient = ReturnType<typeof createMethods>
@@ -335,6 +187,21 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     const reply = await request(connection, 'POST', `/agents/${id}/rollback`, { headers, body: { seq } })
     const isDone = reply.status === 200 || reply.status === 201
     return isDone ? parseReply(RolledBack, reply, connection) : toRejection(reply)
+  },
+
+  /** Returns all that the host has registered, as a stream of lines. */
+  openExport: async (): Promise<NonNullable<Response['body']> | Rejection> => {
+    const response = await openStream(connection, 'GET', '/export')
+    if (response.status !== 200) return toRejection(await readReply(response))
+    if (response.body === null || response.headers.get('Content-Type') !== EXPORT_TYPE) throw notCallingCard(connection)
+    return response.body
+  },
+
+  /** Registers all of an export on the host, which must be empty. `file` is compressed with gzip. */
+  importFile: async (file: ReadableStream): Promise<ImportResult | Rejection> => {
+    const headers = { 'Content-Type': EXPORT_TYPE, 'Content-Encoding': 'gzip' }
+    const reply = await readReply(await openStream(connection, 'POST', '/import', { headers, body: file }))
+    return reply.status === 201 ? parseReply(ImportResult, reply, connection) : toRejection(reply)
   },
 
   /** The tokens of the host. */

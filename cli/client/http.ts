@@ -116,6 +116,45 @@ export const request = async (
     }
 }
 
+/** Sends a request with the token whose body, or whose response's body, is a stream. It is never retried and has no timeout. */
+export const openStream = async (
+  { url, token, tokenFrom, fetch, identify }: Connection,
+  method: string,
+  path: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body?: ReadableStream } = {},
+): Promise<Response> => {
+  await identify?.()
+  const init = {
+    method,
+    headers: { Accept: '*/*', ...(token !== '' && { Authorization: `Bearer ${token}` }), ...headers },
+    ...(body && { body, duplex: 'half' as const }),
+    redirect: 'manual',
+  } as const
+  const response = await fetch(url + path, init).catch((error: unknown) => {
+    if (!isNetworkError(error)) throw error
+    throw new HostError(connectionFailure(error))
+  })
+  if (response.status === 401) throw new HostError(token === '' ? LOGIN_MESSAGE : rejectedTokenMessage(tokenFrom))
+  return response
+}
+
+/** Reads the response to such a request, unless it is the stream itself. */
+export const readReply = async (response: Response): Promise<Reply> => {
+  const { status, headers } = response
+  const reply = { status, headers, ...parseBody(await readText(response)) }
+  rejectFailure(reply, 0)
+  return reply
+}
+
+/** Returns the message for a connection that failed. */
+export const connectionFailure = (error: Error): string => {
+  const { message, code, name } = causeOf(error)
+  // For a name with several addresses, such as localhost, the error has only a code.
+  return `the connection failed (${message || (code ?? name)})`
+}
+
+const causeOf = (error: Error): Error & { code?: unknown } => (error.cause instanceof Error ? error.cause : error)
+
 /** Doubles with each attempt; the random part keeps clients apart that failed at the same time. */
 const backOffMs = (attempt: number): number =>
   Math.min(FIRST_RETRY_DELAY_MS * 2 ** attempt * (1 + Math.random()), MAX_RETRY_DELAY_MS)
@@ -154,11 +193,8 @@ const fetchText = async (
   } catch (error) {
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
-    const cause = error.cause instanceof Error ? error.cause : error
-    const code = 'code' in cause ? cause.code : undefined
-    // For a name with several addresses, such as localhost, the error has only a code.
-    const message = `the connection failed (${cause.message || (code ?? cause.name)})`
-    throw code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
+    const message = connectionFailure(error)
+    throw causeOf(error).code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
   }
 }
 

@@ -9,12 +9,12 @@ import { addHistory } from './history.ts'
 import { addInit } from './init.ts'
 import { addKeys } from './keys.ts'
 import { addLint } from './lint.ts'
+import { addMove } from './move.ts'
 import { type AddCommand, suggestCommand } from './options.ts'
 import { addPull } from './pull.ts'
 import { addRefresh } from './refresh.ts'
 import { addSync } from './sync.ts'
-import { addToken } from './token.ts'
-import { addWhoami } from './whoami.ts'
+import { addToken, addWhoami } from './token.ts'
 
 /** All commands, in the order of `--help`. The first is the program's own action. */
 const COMMANDS: readonly AddCommand[] = [
@@ -31,6 +31,7 @@ const COMMANDS: readonly AddCommand[] = [
   addToken,
   addKeys,
   addAudit,
+  addMove,
   addCompletion,
 ]
 
@@ -58,6 +59,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card keys create': 'sync-card keys create --keep https://cards.example.com -- --env staging',
   'sync-card audit': 'sync-card audit --agent weather --since 2027-01-01',
   'sync-card audit verify': 'sync-card audit verify --host prod',
+  'sync-card export': 'sync-card export --host old > host.ndjson',
+  'sync-card import': 'sync-card import host.ndjson --host new',
   'sync-card completion': 'eval "$(sync-card completion bash)"',
 }
 

@@ -1,9 +1,11 @@
 import { InvalidArgumentError } from 'commander'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern, baseTier, scopes } from '../../src/card/model/constants.ts'
-import type { HostClient, Token } from '../client/index.ts'
+import { VERSION } from '../../src/version.ts'
+import type { HostClient, HostHealth, OwnToken, Token } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
+import type { ResolvedHost } from '../hosts/index.ts'
 import { colors, formatTable } from '../terminal.ts'
 import {
   type AddCommand,
@@ -11,10 +13,12 @@ import {
   choiceOption,
   collect,
   connect,
+  createHostClient,
   forEachId,
   type HostFlags,
   parseChoice,
   reportRejection,
+  resolveWithWarning,
 } from './options.ts'
 
 type CreateFlags = HostFlags & {
@@ -150,7 +154,7 @@ const tokensText = (tokens: readonly Token[], now: number): string => {
 }
 
 /** Describes what a token allows, and until when; `now` is in ms since 1970. */
-export const describeToken = ({ scopes: allowed, agents, tiers, expires }: Permissions, now: number) => ({
+const describeToken = ({ scopes: allowed, agents, tiers, expires }: Permissions, now: number) => ({
   scopes: allowed.join(', '),
   agents: agents.join(', '),
   tiers: tiers.join(', ') || '-',
@@ -158,3 +162,50 @@ export const describeToken = ({ scopes: allowed, agents, tiers, expires }: Permi
 })
 
 type Permissions = Pick<Token, 'scopes' | 'agents' | 'tiers' | 'expires'>
+
+/** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
+export const addWhoami: AddCommand = (program, context, exit) => {
+  addHostOptions(program.command('whoami'))
+    .description('show the host and the token that commands use, and what the token allows')
+    .action(async (flags: HostFlags) => exit(await whoami(flags, context)))
+}
+
+const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
+  const { terminal, clock } = context
+  const host = resolveWithWarning(flags, context)
+  const client = createHostClient(host, context)
+  const health = await client.getHealth()
+  const token = await client.tokens.self()
+  if (flags.json) terminal.out(whoamiJson(host, health, token))
+  else terminal.report(whoamiText(host, health, token, clock.now()))
+  return ExitCode.ok
+}
+
+const whoamiJson = ({ url, urlFrom, name, set, tokenFrom }: ResolvedHost, health: HostHealth, token: OwnToken) =>
+  JSON.stringify({
+    url,
+    urlFrom,
+    ...(name !== undefined && { name }),
+    ...(set !== undefined && { set }),
+    version: health.version,
+    clientVersion: VERSION,
+    registry: health.registry,
+    missing: health.missing,
+    token: { ...token, from: tokenFrom },
+  })
+
+const whoamiText = (host: ResolvedHost, { version, missing }: HostHealth, token: OwnToken, now: number): string => {
+  const { url, urlFrom, set, tokenFrom } = host
+  const { id, note } = token
+  const { scopes, agents, tiers, expires } = describeToken(token, now)
+  const rows = Object.entries({
+    host: `${colors.bold(url)} (${urlFrom})`,
+    version: version === VERSION ? version : `${version}; this is sync-card ${VERSION}`,
+    missing: missing.join(', '),
+    set,
+    token: `${colors.bold(id)} (${tokenFrom})`,
+    ...{ scopes, agents, tiers, expires },
+    note,
+  })
+  return formatTable(rows.flatMap(([name, value]) => (value ? [[colors.dim(name), value]] : [])))
+}

@@ -20,9 +20,17 @@ export const collectSearchFields = (card: AgentCard): SearchFields => {
     inputModes: unique([...defaultInputModes, ...skills.flatMap(skill => skill.inputModes ?? [])]),
     outputModes: unique([...defaultOutputModes, ...skills.flatMap(skill => skill.outputModes ?? [])]),
     protocolVersions: unique(supportedInterfaces.map(({ protocolVersion }) => protocolVersion)),
-    text: [...skills.map(({ description }) => description), ...examples].join('\n').slice(0, MAX_INDEXED_LENGTH),
+    text: toSearchText(skills),
   }
 }
+
+/** Returns the text of skills for the full-text index. */
+export const toSearchText = (
+  skills: readonly Pick<AgentCard['skills'][number], 'description' | 'examples'>[],
+): string =>
+  [...skills.map(({ description }) => description), ...skills.flatMap(({ examples = [] }) => examples)]
+    .join('\n')
+    .slice(0, MAX_INDEXED_LENGTH)
 
 /** The fields of an agent without a card. */
 export const noSearchFields: SearchFields = {

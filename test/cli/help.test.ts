@@ -33,7 +33,18 @@ const paths = [
     'whoami',
     'completion',
   ],
-  ...['token', 'token create', 'token list', 'token revoke', 'keys', 'keys create', 'audit', 'audit verify'],
+  ...[
+    'token',
+    'token create',
+    'token list',
+    'token revoke',
+    'keys',
+    'keys create',
+    'audit',
+    'audit verify',
+    'export',
+    'import',
+  ],
 ].map(path => `sync-card ${path}`.trim())
 
 describe('the help of sync-card', () => {

@@ -183,6 +183,8 @@ const commands: readonly Case[] = [
   ['keys create --print', 0, '"kty":"EC"'],
   ['audit --agent ID', 0, 'agent-registered'],
   ['audit verify', 0, /^\d+:[0-9a-f]{64}\n/],
+  ['export', 0, /^\{"format":"calling-card-export"/],
+  ['import no-such-file', 2, ''],
   ['completion bash', 0, 'complete -F _sync_card sync-card'],
   ['completion zsh', 0, '#compdef sync-card'],
   ['completion fish', 0, 'complete -c sync-card'],

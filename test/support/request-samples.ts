@@ -125,6 +125,12 @@ export const requestSamples: Record<string, RequestSample> = {
     body: { scopes: ['read'], agents: ['a*'], tiers: ['base'], expires: '2030-01-01T00:00:00Z', note: 'n' },
   },
   'the audit': { path: ['audit'], query: { what: 'agent-changed', since: '2027-01-01', limit: '5' }, headers: admin },
+  'an import': {
+    method: 'POST',
+    path: ['import'],
+    headers: admin,
+    body: { format: 'calling-card-export', version: 1 },
+  },
   'the own token': { path: ['tokens', 'self'], headers: admin },
   'a list of a set': { path: ['agents'], query: { set: 'a', limit: '5', cursor: 'a' }, headers: admin },
   'the health of the host': { path: ['health'], query: { a: 'b' } },

@@ -53,6 +53,15 @@ export const selectHead = (sql: SqlStorage): AuditHead | undefined => {
   return row && parseEntry(row)
 }
 
+/** A page of the audit, and the newest entry of all; null for none. */
+export type AuditPage = { entries: AuditEntry[]; head: AuditHead | null }
+
+/** Returns a page of the audit with the newest entry of all. */
+export const selectPage = (sql: SqlStorage, query: AuditQuery): AuditPage => ({
+  entries: selectEntries(sql, query),
+  head: selectHead(sql) ?? null,
+})
+
 /** Returns a page of the audit, newest first. */
 export const selectEntries = (sql: SqlStorage, query: AuditQuery): AuditEntry[] => {
   const { before, limit, agent, actor, what, since, until } = query
@@ -71,7 +80,8 @@ export const selectEntries = (sql: SqlStorage, query: AuditQuery): AuditEntry[] 
 
 /**
  * Records a refused write. An actor's refusals beyond `MAX_RECORDED_REFUSALS` an hour are counted only, and the next one that is
- * recorded has their number: callers without a token, who are one actor, cannot fill the audit.
+ * recorded has their number: callers without a token, who are one actor, cannot fill the audit. The object commits all of it at once,
+ * because nothing here is awaited.
  */
 export const recordRefusal = (sql: SqlStorage, refusal: Refusal, now = Date.now()): void => {
   const { actor, agent, code, status } = refusal

@@ -2,9 +2,9 @@ import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../../card/model/constants.ts'
 import type { Observations } from '../../card/model/observations.ts'
 import type { Precondition } from '../../http/conditional.ts'
-import type { AuditEntry } from '../audit/chain.ts'
-import type { AuditHead, AuditQuery, Refusal } from '../audit/log.ts'
+import type { AuditPage, AuditQuery, Refusal } from '../audit/log.ts'
 import { EVENTS_KEY } from '../kv-format.ts'
+import type { ExportCursor, ExportPage } from '../move/export.ts'
 import type {
   BatchResult,
   CatalogPage,
@@ -35,6 +35,7 @@ import type {
   WriteRejection,
   WriteResult,
 } from '../records.ts'
+import type { ImportReply, ImportStep } from './imports.ts'
 import { Publisher } from './publisher.ts'
 
 /**
@@ -203,15 +204,27 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Returns a page of the audit, newest first, and the newest entry of all. */
-  async audit(query: AuditQuery): Promise<{ entries: AuditEntry[]; head: AuditHead | null }> {
-    const { selectEntries, selectHead } = await import('../audit/log.ts')
-    return { entries: selectEntries(this.#sql, query), head: selectHead(this.#sql) ?? null }
+  async audit(query: AuditQuery): Promise<AuditPage> {
+    const { selectPage } = await import('../audit/log.ts')
+    return selectPage(this.#sql, query)
   }
 
   /** Records a refused write in the audit. */
   async recordRefusal(refusal: Refusal): Promise<void> {
     const { recordRefusal } = await import('../audit/log.ts')
-    this.ctx.storage.transactionSync(() => recordRefusal(this.#sql, refusal))
+    recordRefusal(this.#sql, refusal)
+  }
+
+  /** Returns the first page of an export, or the one at a cursor. */
+  async exportPage(cursor?: ExportCursor): Promise<ExportPage> {
+    const { exportPage } = await import('../move/export.ts')
+    return exportPage(this.#sql, cursor)
+  }
+
+  /** Runs one step of an import into an empty host. */
+  async importStep(step: ImportStep): Promise<ImportReply> {
+    const { runImportStep } = await import('./imports.ts')
+    return runImportStep(step, this.ctx.storage, work => this.#write(work))
   }
 
   /** Publishes what is left in the outbox. */

@@ -17,7 +17,10 @@ import { toIndexedText } from '../search-words.ts'
 const BM25 = 'bm25(search, 10, 2, 4, 4, 1, 2)'
 
 /** Makes an agent found by what is registered of it now. Belongs to the transaction of the write. */
-export const indexAgent = (sql: SqlStorage, registration: Registration): void => {
+export const indexAgent = (
+  sql: SqlStorage,
+  registration: Pick<Registration, 'id' | 'visibility' | 'representations' | 'summary' | 'search'>,
+): void => {
   const { id, visibility, representations, summary, search } = registration
   const terms = toTerms(search)
   const listed = visibility === 'public' && Object.keys(representations).length > 0 ? 1 : 0

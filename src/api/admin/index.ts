@@ -1,0 +1,2 @@
+export { getAudit } from './audit.ts'
+export { getExport, postImport } from './move.ts'

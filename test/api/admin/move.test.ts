@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AuditEntry } from '../../../src/registry/audit/chain.ts'
+import { minimalCard } from '../../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../../support/host.ts'
+
+const auth = { Authorization: `Bearer ${token}` }
+const AGENTS = 12
+let source: OwnHost
+let target: OwnHost
+let reader: { token: string }
+let exported: Response
+let text: string
+
+beforeAll(async () => {
+  source = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
+  target = await startHost({ PUBLIC_URL: 'https://new.example.com' }, { faults: true })
+  const put = async (index: number) =>
+    source.put(`agent-${index}`, {
+      card: { ...minimalCard, name: `Agent ${index} é漢`, version: `1.${index}.0` },
+      ...(index % 5 === 0 && { visibility: 'internal' }),
+      ...(index % 7 === 0 && { extended: { description: 'More' } }),
+      ...(index === 3 && { hosts: ['three.example.com'] }),
+    })
+  for (let index = 0; index < AGENTS; index++) expect((await put(index)).status).toBe(201)
+  await source.put('agent-1', { ...minimalCard, name: 'Second' })
+  await source.fetch('/agents/agent-2', { method: 'DELETE', headers: auth })
+  reader = await source.issue({ scopes: ['read'], note: 'reads all' })
+  exported = await source.fetch('/export', { headers: auth })
+  text = await exported.text()
+})
+afterAll(() => Promise.all([source.close(), target.close()]))
+
+const post = (body: BodyInit | null, headers: Record<string, string> = {}, host = target) =>
+  host.fetch('/import', { method: 'POST', headers: { ...auth, ...headers }, body })
+/** Gives lines the last line that fits them. */
+const seal = (lines: string) =>
+  `${lines}{"end":true,"lines":${lines.split('\n').length - 1},"sha256":"${createHash('sha256').update(lines).digest('hex')}"}\n`
+const content = () => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)
+
+describe('GET /export', () => {
+  it('is a stream of lines, with a header and a last line that has the digest of the others', () => {
+    expect([exported.status, exported.headers.get('Content-Type'), exported.headers.get('Cache-Control')]).toEqual([
+      ...[200, 'application/x-ndjson', 'private, no-store'],
+    ])
+    const lines = text.trimEnd().split('\n')
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      ...{ format: 'calling-card-export', version: 1, exported: expect.any(String) },
+    })
+    expect(text).toBe(seal(content()))
+    expect(text).not.toContain(reader.token)
+    expect(text).toContain(createHash('sha256').update(reader.token).digest('hex'))
+  })
+
+  it('requires the scope admin', async () => {
+    const headers = { Authorization: `Bearer ${reader.token}` }
+    expect((await source.fetch('/export')).status).toBe(401)
+    expect((await source.fetch('/export', { headers })).status).toBe(403)
+    expect((await source.fetch('/import', { method: 'POST', headers, body: text })).status).toBe(403)
+  })
+})
+
+describe('POST /import', () => {
+  let before: unknown
+  const readAll = async () => (await target.fetch('/agents', { headers: auth })).json()
+  beforeEach(async () => {
+    before = await readAll()
+  })
+
+  it.each<[string, () => BodyInit | null, Record<string, string>, number, string]>([
+    ['nothing', () => null, {}, 422, 'invalid-import'],
+    ['no export', () => 'hello\n', {}, 422, 'invalid-import'],
+    ['a truncated file', () => text.slice(0, -1000), {}, 422, 'invalid-import'],
+    ['a file without its last line', () => content(), {}, 422, 'invalid-import'],
+    ['a file without its last line break', () => text.slice(0, -1), {}, 422, 'invalid-import'],
+    ['an edited file', () => text.replace('Agent 4', 'Agent X'), {}, 422, 'invalid-import'],
+    ['lines after the last one', () => `${text}${text}`, {}, 422, 'invalid-import'],
+    ['bytes that are not UTF-8', () => new Uint8Array([0x7b, 0xff, 0x0a]), {}, 422, 'invalid-import'],
+    [
+      'a line that was left out',
+      () => seal(content().replace(/\{"table":"revisions".*\n/, '')),
+      {},
+      422,
+      'invalid-import',
+    ],
+    ['a newer version', () => seal(content().replace('"version":1', '"version":9')), {}, 422, 'export-too-new'],
+    ['broken compression', () => text, { 'Content-Encoding': 'gzip' }, 422, 'invalid-import'],
+    [
+      'truncated compression',
+      () => gzipSync(text).subarray(0, -100),
+      { 'Content-Encoding': 'gzip' },
+      422,
+      'invalid-import',
+    ],
+    ['another compression', () => text, { 'Content-Encoding': 'br' }, 415, 'unsupported-encoding'],
+  ])('refuses %s, and changes nothing', async (_, body, headers, status, code) => {
+    const response = await post(body(), headers)
+    expect([response.status, await response.json()]).toMatchObject([status, { code }])
+    expect(await readAll()).toEqual(before)
+  })
+
+  it('makes cards, entity tags, manifests, tokens and history the same, byte for byte', async () => {
+    const response = await post(gzipSync(text), { 'Content-Encoding': 'gzip' })
+    expect([response.status, await response.json()]).toEqual([
+      201,
+      { agents: AGENTS - 1, revisions: AGENTS + 2, tokens: 1 },
+    ])
+    const registry = (await target.env()).REGISTRY.getByName('default') as unknown as { retry: () => Promise<void> }
+    // What the platform does within a second.
+    for (let count = 0; count < 10; count++) await registry.retry()
+    const asReader = { Authorization: `Bearer ${reader.token}` }
+    const read = async (host: OwnHost, path: string, headers: Record<string, string>) => {
+      const {
+        status,
+        headers: sent,
+        ...rest
+      } = await host.fetch(path, { headers }).then(async each => ({
+        ...{ status: each.status, headers: each.headers, body: await each.text() },
+      }))
+      return { path, status, etag: sent.get('ETag'), modified: sent.get('Last-Modified'), ...rest }
+    }
+    const paths = Array.from({ length: AGENTS }, (_, index) => `/agents/agent-${index}`).flatMap(agent => [
+      ...['1.0', '0.3', 'superx'].map(dialect => `${agent}/.well-known/agent-card.json?dialect=${dialect}`),
+    ])
+    const others = [
+      ...['/agents/agent-1/manifest', '/agents/agent-1/revisions', '/agents/agent-2/revisions', '/tokens'],
+      'http://three.example.com/.well-known/agent-card.json',
+      '/.well-known/agent-card.json',
+    ]
+    const readHost = (host: OwnHost) =>
+      Promise.all([
+        ...paths.map(path => read(host, path, asReader)),
+        ...paths.slice(0, 30).map(path => read(host, path, {})),
+        ...others.map(path => read(host, path, auth)),
+      ])
+    const expected = await readHost(source)
+    expect(expected.filter(({ status }) => status === 200).length).toBeGreaterThan(AGENTS * 3)
+    await vi.waitFor(async () => expect(await readHost(target)).toEqual(expected), { timeout: 5000, interval: 100 })
+  })
+
+  it('records itself at the end of the audit', async () => {
+    const read = async (host: OwnHost) =>
+      ((await (await host.fetch('/audit?limit=3', { headers: auth })).json()) as { entries: AuditEntry[] }).entries
+    const [newest, before] = await read(target)
+    const { details } = newest ?? {}
+    expect([newest?.what, newest?.actor, details]).toMatchObject(['registry-imported', 'admin', { agents: AGENTS - 1 }])
+    expect((await read(source)).map(({ hash }) => hash)).toContain(before?.hash)
+  })
+
+  it('refuses a host that is not empty', async () => {
+    const response = await post(text)
+    expect([response.status, await response.json()]).toMatchObject([409, { code: 'host-not-empty' }])
+  })
+})
