@@ -1,26 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build, type InputOptions, type Plugin } from 'rolldown'
+import { build, type InputOptions } from 'rolldown'
 
 const root = import.meta.dirname
-
-/**
- * Leaves out how zod writes JSON Schemas: the MCP client would need that for the schemas of a server, and this host is a client only.
- * What is left out says so if it is called.
- */
-const withoutJsonSchemas: Plugin = {
-  name: 'without-json-schemas',
-  load: {
-    filter: { id: /\/zod\/v4\/core\/json-schema-processors\.js$/ },
-    handler: path => {
-      const names = [...readFileSync(path, 'utf8').matchAll(/^export (?:const|function) (\w+)/gm)].map(
-        ([, name]) => name,
-      )
-      return `const omitted = () => { throw new Error('This build has no JSON Schemas of zod.') }
-${names.map(name => `export const ${name} = omitted`).join('\n')}`
-    },
-  },
-}
 
 /** What every bundle for the Workers runtime is built with. */
 export const workerOptions = {
@@ -31,7 +13,6 @@ export const workerOptions = {
     mainFields: ['browser', 'module', 'main'],
     alias: { '@modelcontextprotocol/client/_shims': join(root, 'src/mcp/client-shims.ts') },
   },
-  plugins: [withoutJsonSchemas],
   transform: { target: 'es2024', define: { 'process.env.NODE_ENV': '"production"' } },
   onLog: (level, log, print) => {
     // Rolldown would leave the import as it is, and the Worker could not start.
